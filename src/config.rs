@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::catalogue::{Catalogue, GENERATION, WAL_BYTES};
 use crate::error::Error;
 use crate::format::{FORMATS, Format};
-use crate::model::Cancel;
+use crate::model::{Cancel, Zone};
 use crate::source::links::Links;
 use crate::source::root::RootSpec;
 
@@ -48,6 +48,9 @@ pub struct Config {
     /// Whether the user lets programs index words after an answer. The library does nothing by
     /// itself; callers of [`Index::pay`](crate::Index::pay) should check this first.
     pub background: bool,
+    /// The reader's time zone: of the days in searches, unless [`SearchScope`](crate::index::SearchScope)
+    /// names one, and of `local_day` in reports.
+    pub zone: Zone,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,
     /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction
@@ -66,6 +69,7 @@ impl Config {
             formats: FORMATS.to_vec(),
             rules: Rules::stored(),
             background: true,
+            zone: Zone::UTC,
             cancel: Cancel::default(),
             wal_bytes: WAL_BYTES,
         }

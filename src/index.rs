@@ -302,7 +302,8 @@ impl Index {
         each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
     ) -> Result<StreamOutcome, Error> {
         let preview = preview(self.stores.config.formats.clone(), mask);
-        let ended = self.made()?.sql(query, preview, each)?;
+        let zone = &self.stores.config.zone;
+        let ended = self.made()?.sql(query, preview, zone, each)?;
         let ended = ended.map_err(|error| Error::io("the output".as_ref(), error))?;
         let is_refilled = self.stores.is_refilled(ended.was_scanned);
         Ok(StreamOutcome {

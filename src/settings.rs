@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 pub use crate::error::BadSetting;
 use crate::error::Error;
+use crate::model::Zone;
 
 mod file;
 mod places;
 mod surroundings;
+mod timezone;
 
 pub use self::file::KEYS;
 pub use self::places::known_names;
@@ -40,9 +42,11 @@ pub struct Flags {
     pub follow_links: bool,
     /// `--reveal`.
     pub reveal: bool,
+    /// `--utc`.
+    pub utc: bool,
 }
 
-/// A value and where it comes from: `--flag`, `$VARIABLE`, `config` or `default`.
+/// A value and where it comes from: `--flag`, `$VARIABLE`, `config`, `system` or `default`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Setting<T> {
     /// The value that applies.
@@ -80,6 +84,11 @@ pub struct Settings {
     pub background: Setting<bool>,
     /// When keys and tokens are left out of what is printed.
     pub redact: Setting<Redact>,
+    /// The reader's time zone.
+    pub timezone: Setting<Zone>,
+    /// What was set that cannot be, and what holds instead: for the user to read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl Config {
@@ -120,7 +129,10 @@ impl Settings {
             Some(path) => file::read(&path)?,
             None => file::ConfigFile::default(),
         };
+        let (timezone, warning) = timezone::timezone(surroundings, flags, settled.timezone)?;
         Ok(Settings {
+            timezone,
+            warnings: warning.into_iter().collect(),
             index: index(surroundings, flags, settled.index)?,
             roots: from_file(settled.roots, Vec::new()),
             exclude: from_file(settled.exclude, Vec::new()),

@@ -263,7 +263,7 @@ pub fn parse_as_typed(text: &str, now: Now) -> Query {
     })
 }
 
-fn read(text: &str, now: Now, is_typing: bool) -> Result<Query, SyntaxError> {
+fn read(text: &str, now: Now<'_>, is_typing: bool) -> Result<Query, SyntaxError> {
     let characters: Vec<char> = text.chars().collect();
     let mut notes = Notes::new(is_typing);
     let lexemes = lex(&characters, &mut notes)?;

@@ -92,7 +92,7 @@ fn nothing_is_started_where_the_configuration_forbids_it() {
     let left = outstanding(&home);
     std::thread::sleep(Duration::from_millis(500));
     assert!(left > 0 && outstanding(&home) == left);
-    assert!(!home.home.join("index/v3/words").exists());
+    assert!(!home.home.join("index/v4/words").exists());
 }
 
 #[test]

@@ -104,6 +104,10 @@ fn help_of_the_whole() {
           --reveal
               Show keys and tokens instead of redacting them; see `redact` in `config --help`
 
+          --utc
+              Show times and cut days in UTC instead of your time zone; see `timezone` in `config
+              --help`
+
           --color <WHEN>
               When to use colours; `auto` means on a terminal, unless NO_COLOR is set
               
@@ -181,7 +185,7 @@ fn help_of_every_command() {
     First come the sessions that the agents themselves would list, in their order; then those they would
     not list, marked with the reason. --sort puts all of them in a single order.
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
-    2026-10-05T14:30 (UTC).
+    2026-10-05T14:30 in your time zone.
     ----
     Search everything that was said, thought, run and printed
 
@@ -526,6 +530,7 @@ fn help_of_every_command() {
     Rows are printed as they are found; only a table waits for all rows, to align its columns.
     raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').
     preview(entry) is its text on one line, cut after 200 characters, without keys and tokens.
+    local_day(ms) and local_time(ms) are day and time of a moment in your time zone.
     docs/sql.md describes every view and column. Tables whose names start with _ may change at any time.
     ----
     Bring the index up to date, words included

@@ -68,6 +68,8 @@ impl Sandbox {
             .args(arguments)
             .env_clear()
             .env("HOME", &self.home)
+            // Whatever the zone of this machine.
+            .env("TZ", "UTC")
             // Systems differ in where they keep program data.
             .env("CLIDO_DATA_DIR", self.home.join("clido"))
             .current_dir(&self.cwd)

@@ -153,6 +153,8 @@ mod surroundings;
 // `script` makes a terminal.
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(unix)]
+mod time_zones;
 // Installed by `tests/tools/install.sh`, for this platform.
 #[cfg(target_os = "linux")]
 mod tools;

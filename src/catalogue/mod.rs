@@ -15,6 +15,7 @@ pub mod excluded;
 pub mod filter_columns;
 mod folders;
 mod insert;
+mod local_days;
 mod locks;
 mod names;
 mod notes;

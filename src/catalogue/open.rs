@@ -13,6 +13,7 @@ use super::locks;
 use super::sums::DirtyBlocks;
 use super::wal::WAL_BYTES;
 use crate::failpoint;
+use crate::model::Zone;
 #[cfg(unix)]
 use crate::private;
 use crate::source::identity::{FileId, file_at};
@@ -44,6 +45,8 @@ pub struct Catalogue {
     pub(super) wal_bytes: u64,
     /// How long a statement waits for another process's lock.
     pub(super) patience: Duration,
+    /// The zone in which a writer stores local days.
+    pub(super) zone: Zone,
     path: PathBuf,
     file: Option<FileId>,
 }
@@ -95,11 +98,12 @@ impl Catalogue {
 
     /// Open for writing: made when missing, migrated when older. The caller holds the writer lock.
     /// `wal_bytes` is how long the WAL may become while another process reads, `patience` how long
-    /// a statement waits for another program's lock.
+    /// a statement waits for another program's lock. Local days will be those of `zone`.
     pub fn open_writable(
         path: &Path,
         wal_bytes: u64,
         patience: Duration,
+        zone: &Zone,
     ) -> Result<Catalogue, Error> {
         let make = || -> std::io::Result<()> {
             #[cfg(unix)]
@@ -146,6 +150,7 @@ impl Catalogue {
             patience,
             unsettled: RefCell::default(),
             touched: RefCell::default(),
+            zone: zone.clone(),
             path: path.to_path_buf(),
             file: None,
         };
@@ -236,12 +241,14 @@ impl Catalogue {
             patience: PATIENCE,
             unsettled: RefCell::default(),
             touched: RefCell::default(),
+            zone: Zone::UTC,
             path,
             file: None,
         };
         for step in MIGRATIONS {
             catalogue.with_path(catalogue.connection.execute_batch(step))?;
         }
+        catalogue.with_path(catalogue.take_zone())?;
         Ok(catalogue)
     }
 
@@ -356,6 +363,7 @@ impl Catalogue {
             patience: PATIENCE,
             unsettled: RefCell::default(),
             touched: RefCell::default(),
+            zone: Zone::UTC,
             path: path.to_path_buf(),
             file,
         }))

@@ -465,6 +465,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
         None => resume(&agent, &format, &path, &id, &cwd),
         Some(_) => None,
     };
+    let created_ms: Option<i64> = r.get(13)?;
     Ok(StoredSession {
         session: r.get(0)?,
         format,
@@ -479,8 +480,10 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             title,
             name,
             parent_session_path: r.get(12)?,
-            created: r.get::<_, Option<i64>>(13)?.and_then(crate::model::iso),
+            created: created_ms.and_then(crate::model::iso),
+            created_ms,
             modified: crate::model::iso(modified_ms),
+            modified_ms: Some(modified_ms),
             message_count: r.get::<_, i64>(14)? as u64,
             first_message,
             all_messages_text: None,

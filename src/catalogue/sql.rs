@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::error::Error;
 use super::open::Catalogue;
 use super::raw::{Preview, SharedEntryReader};
+use crate::model::Zone;
 
 /// What the refusal of a statement says.
 const ONLY_READS: &str = "only reading is allowed: SELECT, and the PRAGMAs table_info, table_xinfo, table_list, user_version and data_version";
@@ -48,12 +49,13 @@ pub struct SqlEnd {
 }
 
 impl Catalogue {
-    /// Run one statement that only reads, on a snapshot of its own. An error of `each` ends it and
-    /// is given back.
+    /// Run one statement that only reads, on a snapshot of its own; local days are those of `zone`.
+    /// An error of `each` ends it and is given back.
     pub fn sql(
         &self,
         query: &str,
         preview: Preview,
+        zone: &Zone,
         each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
     ) -> Result<std::io::Result<SqlEnd>, Error> {
         // The authorizer goes onto a separate connection, so that our own statements stay allowed.
@@ -73,6 +75,7 @@ impl Catalogue {
                 None
             }
         };
+        own.with_path(own.see_days_of(zone))?;
         let was_scanned = own.was_scanned()?;
         let answered = answer(&mut own.connection, query, each);
         Ok(self.with_path(answered)??.map(|()| SqlEnd {

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use super::error::Error;
 use super::open::Catalogue;
 use super::write::{ARRIVAL_BITS, key_range};
+use crate::model::Zone;
 
 /// Entries of a block: `1 << BLOCK_BITS`. The views know it too.
 const BLOCK_BITS: i64 = 8;
@@ -61,27 +62,6 @@ const QUARTERS: &str = "
     INSERT OR IGNORE INTO _quarters SELECT DISTINCT quarter_ms, strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch'), ''
     FROM _usage_sums WHERE block BETWEEN ?1 AND ?2 AND quarter_ms IS NOT NULL";
 
-/// The day of a quarter in the zone of this process; the calendar's last one may have none there.
-macro_rules! local_day {
-    () => {
-        "coalesce(strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch', 'localtime'), day)"
-    };
-}
-
-/// Those days, where others stand there: in all quarters, or in those alone that have none yet.
-const LOCAL_DAYS: &str = concat!(
-    "UPDATE _quarters SET local_day = ",
-    local_day!(),
-    " WHERE local_day = '' OR ?1 AND local_day IS NOT ",
-    local_day!()
-);
-
-/// A fingerprint of the time zone: what time it is there on two days of some years.
-const ZONE: &str = "
-    WITH RECURSIVE years(year) AS (VALUES (2015) UNION ALL SELECT year + 1 FROM years WHERE year < 2035)
-    SELECT group_concat(strftime('%d%H%M', year || '-01-15 12:00', 'localtime')
-                        || strftime('%d%H%M', year || '-07-15 12:00', 'localtime'), ' ') FROM years";
-
 impl Catalogue {
     /// Something that is summed up changed in these entries: sum up their blocks again before the
     /// transaction ends.
@@ -127,41 +107,12 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Local days are those of this process from now on.
-    pub(super) fn take_zone(&self) -> rusqlite::Result<()> {
-        if self.other_zone()?.is_none() {
-            return Ok(());
-        }
-        self.connection.execute_batch("BEGIN IMMEDIATE")?;
-        self.add_local_days()?;
-        self.connection.execute_batch("COMMIT")
-    }
-
-    /// Quarters get their local days; all of them where a process in another zone has written
-    /// meanwhile.
-    fn add_local_days(&self) -> rusqlite::Result<()> {
-        let c = &self.connection;
-        let zone = self.other_zone()?;
-        c.prepare_cached(LOCAL_DAYS)?.execute([zone.is_some()])?;
-        if let Some(zone) = zone {
-            c.execute("UPDATE _store SET zone = ?1", [zone])?;
-        }
-        Ok(())
-    }
-
-    /// The zone of this process, where local days are of another one.
-    fn other_zone(&self) -> rusqlite::Result<Option<String>> {
-        let zone = format!("SELECT zone, ({ZONE}) FROM _store");
-        let mut zone = self.connection.prepare_cached(&zone)?;
-        let (known, zone): (String, String) = zone.query_row([], |r| Ok((r.get(0)?, r.get(1)?)))?;
-        Ok((known != zone).then_some(zone))
-    }
-
-    /// How many sums are not what they should be (for `verify`).
+    /// How many sums are not what they should be (for `verify`); local days only if they are of this
+    /// zone.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
-    pub fn wrong_sums(&self) -> Result<u64, Error> {
+    pub fn wrong_sums(&self, zone: &Zone) -> Result<u64, Error> {
         self.with(|c| {
             let mut wrong = 0;
             for (table, sums) in [("_usage_sums", USAGE), ("_call_sums", CALLS)] {
@@ -176,17 +127,14 @@ impl Catalogue {
                 )?;
             }
             let days: i64 = c.query_row(
-                &format!(
-                    "SELECT (SELECT count(*) FROM _usage_sums WHERE quarter_ms NOT IN (SELECT quarter_ms FROM _quarters)
-                               AND strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch') IS NOT NULL)
-                          + (SELECT count(*) FROM _quarters WHERE quarter_ms % 900000 <> 0
-                               OR day IS NOT strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch')
-                               OR local_day IS NOT {} AND (SELECT zone FROM _store) = ({ZONE}))",
-                    local_day!()
-                ),
+                "SELECT (SELECT count(*) FROM _usage_sums WHERE quarter_ms NOT IN (SELECT quarter_ms FROM _quarters)
+                           AND strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch') IS NOT NULL)
+                      + (SELECT count(*) FROM _quarters WHERE quarter_ms % 900000 <> 0
+                           OR day IS NOT strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch'))",
                 [],
                 |r| r.get(0),
             )?;
+            let days = days + self.wrong_local_days(zone)?;
             Ok(wrong + days)
         })
         .map(i64::cast_unsigned)
@@ -196,30 +144,6 @@ impl Catalogue {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn local_days_are_of_one_zone_though_a_process_in_another_one_writes_between_two_transactions()
-    {
-        let catalogue = Catalogue::in_memory().unwrap();
-        let elsewhere = "UPDATE _store SET zone = 'elsewhere';
-                         INSERT INTO _quarters VALUES (900000, '1970-01-01', 'elsewhere');
-                         INSERT INTO _usage (key, what, counted, time_ms, said, input)
-                         VALUES (1 << 24, 0, 1, 1767603601000, 1, 1);
-                         PRAGMA foreign_keys = OFF;
-                         INSERT INTO _sessions (session, root, place, next_arrival, id, cwd, modified_ms, file_ms, messages, entries,
-                                                problems, errors, bytes, path) VALUES (1, 1, '', 1, '', '', 0, 0, 0, 0, 0, 0, 0, 's')";
-        catalogue.connection.execute_batch(elsewhere).unwrap();
-        catalogue.begin().unwrap();
-        catalogue.touch(1 << 24, 1 << 24);
-        catalogue.commit().unwrap();
-        let days =
-            "SELECT count(*), count(*) FILTER (WHERE local_day = 'elsewhere') FROM _quarters";
-        let days = catalogue
-            .connection
-            .query_row(days, [], |r| Ok((r.get(0)?, r.get(1)?)));
-        assert_eq!(days, Ok((2, 0)));
-        assert_eq!(catalogue.wrong_sums().unwrap(), 0);
-    }
 
     #[test]
     fn what_cannot_be_committed_is_undone_and_the_next_transaction_begins() {

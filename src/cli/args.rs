@@ -66,6 +66,9 @@ pub struct Global {
     /// Show keys and tokens instead of redacting them; see `redact` in `config --help`
     #[arg(long, global = true)]
     pub reveal: bool,
+    /// Show times and cut days in UTC instead of your time zone; see `timezone` in `config --help`
+    #[arg(long, global = true)]
+    pub utc: bool,
     /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
@@ -79,7 +82,13 @@ pub struct Global {
     )]
     pub width: Option<usize>,
     /// Count ages from this moment
-    #[arg(long, global = true, value_name = "ISO", hide = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "ISO",
+        hide = true,
+        overrides_with = "now"
+    )]
     pub now: Option<jiff::Timestamp>,
 }
 

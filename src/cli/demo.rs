@@ -2,6 +2,7 @@
 //! their own that goes when the command ends.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -170,8 +171,11 @@ pub fn surroundings() -> Option<Surroundings> {
         ("APPDATA", "AppData/Roaming"),
     ];
     let variables = variables.map(|(name, below)| (name.into(), home.join(below).into()));
+    let mut variables = BTreeMap::from(variables);
+    // Its times are the reader's.
+    variables.extend(std::env::var_os("TZ").map(|zone| ("TZ".into(), zone)));
     Some(Surroundings {
-        variables: variables.into(),
+        variables,
         home: Some(home.clone()),
         cwd: home.join(CWD),
     })

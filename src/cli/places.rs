@@ -39,5 +39,6 @@ fn flags(global: &Global) -> Flags {
         no_default_roots: global.no_default_roots,
         follow_links: global.follow_links,
         reveal: global.reveal,
+        utc: global.utc,
     }
 }

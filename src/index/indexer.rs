@@ -427,7 +427,8 @@ fn open_catalogue(
     patience: WaitPolicy,
 ) -> Result<Catalogue, catalogue::Error> {
     let (path, progress) = (config.catalogue_path(), Arc::clone(&lock.progress));
-    let mut catalogue = Catalogue::open_writable(&path, config.wal_bytes, patience.statements)?;
+    let mut catalogue =
+        Catalogue::open_writable(&path, config.wal_bytes, patience.statements, &config.zone)?;
     catalogue.on_commit(move || progress.step())?;
     Ok(catalogue)
 }

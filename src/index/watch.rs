@@ -427,6 +427,7 @@ impl Index {
         Some(WatcherStatus {
             pid: live.state.pid,
             since: iso(live.state.since_ms),
+            since_ms: Some(live.state.since_ms),
             mode: if live.state.watches { "watch" } else { "poll" }.to_owned(),
             why: live.state.why,
             directories: live.state.directories,

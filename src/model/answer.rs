@@ -2,7 +2,7 @@
 //! these.
 //!
 //! Times are ISO 8601 UTC strings with milliseconds, as pi writes them; `null` = absent or
-//! unparsable.
+//! unparsable. Beside each stands the same moment in ms since the epoch: `time_ms` beside `time`.
 
 use std::path::PathBuf;
 
@@ -67,8 +67,14 @@ pub struct SessionRow {
     pub parent_session_path: Option<String>,
     /// Creation time.
     pub created: Option<String>,
+    /// The same, in ms since the epoch.
+    #[serde(default)]
+    pub created_ms: Option<i64>,
     /// When the agent says it was last modified.
     pub modified: Option<String>,
+    /// The same, in ms since the epoch.
+    #[serde(default)]
+    pub modified_ms: Option<i64>,
     /// Messages (pi) or turns (clido).
     #[serde(rename = "messageCount")]
     pub message_count: u64,
@@ -143,6 +149,9 @@ pub struct Hit {
     /// When it was written; of an entry that does not say so, when the entry before it in its file
     /// was, else when its session began.
     pub time: Option<String>,
+    /// The same, in ms since the epoch.
+    #[serde(default)]
+    pub time_ms: Option<i64>,
     pub score: f32,
     pub standing: Standing,
     /// Where its bytes are.
@@ -201,6 +210,9 @@ pub struct Neighbour {
     pub kind: String,
     pub role: Option<String>,
     pub time: Option<String>,
+    /// The same, in ms since the epoch.
+    #[serde(default)]
+    pub time_ms: Option<i64>,
     /// The beginning of its text, on one line.
     pub text: String,
 }
@@ -303,8 +315,11 @@ pub struct Facets {
     pub projects: Vec<Count>,
     /// By role, or kind where there is none.
     pub roles: Vec<Count>,
-    /// UTC; "" = without a time.
+    /// Of `timezone`, as the filter `on:` takes them; "" = without a time.
     pub days: Vec<Count>,
+    /// The time zone that days are of, by its name in the time-zone database, or its POSIX rule.
+    #[serde(default)]
+    pub timezone: String,
 }
 
 /// The hits of one session, best first.
@@ -420,6 +435,9 @@ pub struct TreeRow {
     pub role: Option<String>,
     pub label: Option<String>,
     pub time: Option<String>,
+    /// The same, in ms since the epoch.
+    #[serde(default)]
+    pub time_ms: Option<i64>,
     pub on_active_branch: bool,
     pub is_leaf: bool,
     /// Decoded beginning of the text, one line.
@@ -463,6 +481,9 @@ pub struct ShownEntry {
     pub role: Option<String>,
     pub label: Option<String>,
     pub time: Option<String>,
+    /// The same, in ms since the epoch.
+    #[serde(default)]
+    pub time_ms: Option<i64>,
     pub is_error: bool,
     /// Whether the agent reads the entry; not written where it does.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
@@ -569,6 +590,9 @@ pub struct RootStatus {
     pub links_not_followed: u64,
     /// Newest session's `modified`.
     pub newest: Option<String>,
+    /// The same, in ms since the epoch.
+    #[serde(default)]
+    pub newest_ms: Option<i64>,
     /// Why it could not be read, if so.
     pub error: Option<String>,
 }
@@ -602,6 +626,9 @@ pub struct Status {
     pub source_bytes: u64,
     /// Last full scan.
     pub last_scan: Option<String>,
+    /// The same, in ms since the epoch.
+    #[serde(default)]
+    pub last_scan_ms: Option<i64>,
     /// Whether another process holds the writer lock.
     pub writer: bool,
     /// The live watcher, if there is one.
@@ -616,6 +643,9 @@ pub struct WatcherStatus {
     pub pid: u32,
     /// Since when it watches.
     pub since: Option<String>,
+    /// The same, in ms since the epoch.
+    #[serde(default)]
+    pub since_ms: Option<i64>,
     /// `watch` where the system tells of changes, `poll` where all files are looked at again and
     /// again.
     pub mode: String,

@@ -7,6 +7,7 @@ mod mask;
 mod query;
 mod standing;
 mod terminal_controls;
+mod zone;
 
 pub use answer::{
     BranchPlace, Change, ChangeKind, Count, Difference, EntryBytes, Explanation, Facets, FileState,
@@ -25,6 +26,7 @@ pub use sessionary_formats::model::{
 };
 pub use standing::Standing;
 pub use terminal_controls::acts;
+pub use zone::Zone;
 
 /// An entry's key is its session's number followed by so many bits that count arrivals in the
 /// session.

@@ -242,6 +242,7 @@ impl Snapshot<'_> {
                 excluded: known.map_or(0, |r| r.excluded),
                 links_not_followed: known.map_or(0, |r| r.links_not_followed),
                 newest: known.and_then(|r| r.newest_ms).and_then(iso),
+                newest_ms: known.and_then(|r| r.newest_ms),
                 error: known.and_then(|r| r.error.clone()),
             });
         }
@@ -276,6 +277,7 @@ impl Snapshot<'_> {
                 .sum(),
             source_bytes: totals.source_bytes,
             last_scan: self.last_scan_ms(&totals).and_then(iso),
+            last_scan_ms: self.last_scan_ms(&totals),
             writer: config.has_writer(),
             watcher: None,
         })

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::ingest::WordsState;
 use crate::model::Cancel;
 use crate::model::Event;
-use crate::model::{Expr, Mask, Ranking, SCHEMA_VERSION, SearchAnswer};
+use crate::model::{Expr, Mask, Ranking, SCHEMA_VERSION, SearchAnswer, Zone};
 use crate::query::Snapshot;
 use crate::source::identity::now_ns;
 use crate::syntax::{self, Now};
@@ -72,6 +72,10 @@ pub struct SearchScope {
     pub max_bytes: usize,
     /// Continue after the page that gave this [`SearchAnswer::cursor`].
     pub cursor: Option<String>,
+    /// The time zone of days: in filters such as `on:` and `since:2026-10`, and in
+    /// [`Facets::days`](crate::model::Facets::days). `None`: that of
+    /// [`Config::zone`](crate::Config::zone).
+    pub zone: Option<Zone>,
     /// The folder that `~` stands for at the beginning of paths in filters; `None`: `~` is taken as
     /// it is.
     pub home: Option<PathBuf>,
@@ -100,6 +104,7 @@ impl Default for SearchScope {
             explain: false,
             max_bytes: 0,
             cursor: None,
+            zone: None,
             home: None,
             cancel: Cancel::default(),
             mask: None,
@@ -108,12 +113,12 @@ impl Default for SearchScope {
 }
 
 impl SearchScope {
-    /// What times in a query count from.
-    fn now(&self) -> Now {
-        Now::utc(match self.now_ms {
+    /// What times in a query count from, in ms.
+    fn now_ms(&self) -> i64 {
+        match self.now_ms {
             0 => now_ns() / 1_000_000,
             ms => ms,
-        })
+        }
     }
 }
 
@@ -141,15 +146,20 @@ impl Snapshot<'_> {
         scope: &SearchScope,
         progress: &mut dyn FnMut(Event),
     ) -> Result<SearchAnswer, Error> {
-        let question = cursor::question(query, scope);
+        let zone = scope.zone.as_ref().unwrap_or(&self.config().zone);
+        let question = cursor::question(query, scope, zone);
+        let shown = SeenHits::read(scope.cursor.as_deref(), question, scope.now_ms())?;
+        let now = Now {
+            ms: shown.now_ms(),
+            zone,
+        };
         let mut query = match scope.as_typed {
-            true => syntax::parse_as_typed(query, scope.now()),
-            false => syntax::parse(query, scope.now())?,
+            true => syntax::parse_as_typed(query, now),
+            false => syntax::parse(query, now)?,
         };
         if let Some(home) = scope.home.as_deref().and_then(std::path::Path::to_str) {
             query.write_out_home(home);
         }
-        let shown = SeenHits::read(scope.cursor.as_deref(), question)?;
         let mut answer = SearchAnswer {
             schema_version: SCHEMA_VERSION,
             complete: self.is_complete(),
@@ -163,7 +173,7 @@ impl Snapshot<'_> {
             return Ok(answer);
         }
         let mut ask = |found| -> Result<Option<String>, Error> {
-            let search = Search::new(self, &query, scope, &shown, progress, found);
+            let search = Search::new(self, &query, scope, zone, &shown, progress, found);
             search.answer_or_damage(&mut answer)
         };
         let result = match ask(None) {
@@ -199,6 +209,7 @@ struct Search<'a> {
     catalogue: &'a Catalogue,
     query: &'a syntax::Query,
     scope: &'a SearchScope,
+    zone: &'a Zone,
     shown: &'a SeenHits,
     /// Whether sessions are ranked as wholes, by any of the words.
     ranks_sessions: bool,
@@ -212,6 +223,7 @@ impl<'a> Search<'a> {
         snapshot: &'a Snapshot<'a>,
         query: &'a syntax::Query,
         scope: &'a SearchScope,
+        zone: &'a Zone,
         shown: &'a SeenHits,
         progress: &'a mut dyn FnMut(Event),
         found: Option<WordsState>,
@@ -221,6 +233,7 @@ impl<'a> Search<'a> {
             catalogue: snapshot.catalogue,
             query,
             scope,
+            zone,
             shown,
             ranks_sessions: ranks_sessions(query, scope),
             found: found.map_or_else(OnceCell::new, |found| OnceCell::from(Rc::new(found))),

@@ -294,6 +294,7 @@ impl<'a> Reader<'a> {
             id: address(&entry),
             label: entry.id.as_ref().and_then(|id| labels.get(id)).cloned(),
             time: entry.time_ms.and_then(iso),
+            time_ms: entry.time_ms,
             is_error: entry.flags & flag::ERROR != 0,
             agent_sees: entry.agent_sees,
             problem,

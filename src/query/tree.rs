@@ -146,6 +146,7 @@ impl Snapshot<'_> {
                 depth: place.depth,
                 label: label_of(&entry, &labels),
                 time: entry.time_ms.and_then(iso),
+                time_ms: entry.time_ms,
                 on_active_branch: on_branch[at],
                 is_leaf: Some(at) == leaf,
                 text: one_line(&text).0,

@@ -90,6 +90,7 @@ impl<'c> Unreadable<'c> {
             role: None,
             label: None,
             time: None,
+            time_ms: None,
             is_error: false,
             agent_sees: false,
             text: preview

@@ -140,7 +140,7 @@ impl<'i> Inspection<'i> {
                 "calls have a different answer from the one that follows them",
             ),
             (
-                catalogue.wrong_sums()?,
+                catalogue.wrong_sums(&self.stores.config.zone)?,
                 "sums of answers or calls are not what they should be",
             ),
         ] {

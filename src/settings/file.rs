@@ -10,7 +10,7 @@ use toml::de::DeTable;
 use super::{BadSetting, Redact};
 
 /// Keys of the file, each with what it is for.
-pub const KEYS: [(&str, &str); 6] = [
+pub const KEYS: [(&str, &str); 7] = [
     ("index", "folder of the index"),
     ("roots", "more session folders, each as --root takes it"),
     (
@@ -26,6 +26,7 @@ pub const KEYS: [(&str, &str); 6] = [
         "whether words are indexed for a moment after an answer",
     ),
     ("redact", "when keys and tokens are redacted"),
+    ("timezone", "the time zone of days and printed times"),
 ];
 
 /// The file.
@@ -38,6 +39,7 @@ pub struct ConfigFile {
     pub follow_links: Option<bool>,
     pub background: Option<bool>,
     pub redact: Option<Redact>,
+    pub timezone: Option<String>,
 }
 
 /// Reads the file. A missing file counts as empty.
@@ -107,11 +109,11 @@ mod tests {
         };
         assert_eq!(
             wrong("\nrot = []\n"),
-            "1: unknown key `rot`; Some(\"did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact\")"
+            "1: unknown key `rot`; Some(\"did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact, timezone\")"
         );
         assert_eq!(
             wrong("zzz = 1"),
-            "0: unknown key `zzz`; Some(\"known keys: index, roots, exclude, follow_links, background, redact\")"
+            "0: unknown key `zzz`; Some(\"known keys: index, roots, exclude, follow_links, background, redact, timezone\")"
         );
         assert_eq!(
             wrong("background = 1"),

@@ -40,6 +40,7 @@ impl Settings {
             _ => Rules::at_first(exclude, self.follow_links.value),
         };
         config.background = self.background.value;
+        config.zone = self.timezone.value.clone();
         if !flags.no_default_roots {
             let surroundings = surroundings.clone();
             config.project_roots = Some(Arc::new(move |project| {

@@ -14,13 +14,13 @@ pub(super) struct Parser<'a> {
     characters: &'a [char],
     lexemes: &'a [Lexeme],
     at: usize,
-    now: Now,
+    now: Now<'a>,
     typed: Vec<FilterValue>,
     notes: Notes,
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(characters: &'a [char], lexemes: &'a [Lexeme], now: Now, notes: Notes) -> Self {
+    pub fn new(characters: &'a [char], lexemes: &'a [Lexeme], now: Now<'a>, notes: Notes) -> Self {
         Self {
             characters,
             lexemes,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Zone;
 
 /// 2026-11-21T14:30:00Z, a Saturday.
 const NOW: i64 = 1_795_271_400_000;
@@ -301,13 +302,130 @@ fn times() {
             assert_eq!(bounds(&format!("{filter}:{text}")), same, "{filter}:{text}");
         }
     }
+    let zone = Zone::named("<+01>-1").unwrap();
     let east = Now {
         ms: NOW,
-        offset_s: 3600,
+        zone: &zone,
     };
     let query = parse("since:today", east).unwrap();
     let since = query.only().and_then(|only| only.filters.since_ms);
     assert_eq!(since, Some(MIDNIGHT - 3_600_000));
+}
+
+/// From which minute of 2026 in UTC until before which a filter looks that is asked in a zone.
+fn minutes(zone: &str, filter: &str) -> (Option<i64>, Option<i64>) {
+    let zone = &Zone::named(zone).unwrap();
+    let query = parse(filter, Now { ms: NOW, zone }).unwrap();
+    let filters = &query.only().unwrap().filters;
+    // 2026-01-01.
+    let of_year = |ms: Option<i64>| ms.map(|ms| (ms - 1_767_225_600_000) / 60_000);
+    (of_year(filters.since_ms), of_year(filters.until_ms))
+}
+
+#[test]
+fn the_day_on_which_the_clock_is_put_forward_or_back_is_that_day() {
+    let day = |day_of_year: i64| day_of_year * 24 * 60;
+    let on = |zone, date: &str| {
+        let (since, until) = minutes(zone, &format!("on:{date}"));
+        (since.unwrap(), until.unwrap() - since.unwrap())
+    };
+    // 29 March is the 88th day of the year, 25 October the 298th.
+    assert_eq!(on("UTC", "2026-03-29"), (day(87), 24 * 60));
+    assert_eq!(on("Asia/Tokyo", "2026-03-29"), (day(87) - 540, 24 * 60));
+    assert_eq!(on("Asia/Kolkata", "2026-03-29"), (day(87) - 330, 24 * 60));
+    assert_eq!(on("Europe/Berlin", "2026-03-29"), (day(87) - 60, 23 * 60));
+    assert_eq!(on("Europe/Berlin", "2026-10-25"), (day(297) - 120, 25 * 60));
+    assert_eq!(
+        on("America/New_York", "2026-03-08"),
+        (day(66) + 300, 23 * 60)
+    );
+    assert_eq!(
+        on("America/New_York", "2026-11-01"),
+        (day(304) + 240, 25 * 60)
+    );
+    assert_eq!(
+        on("Australia/Lord_Howe", "2026-04-05"),
+        (day(94) - 660, 24 * 60 + 30)
+    );
+    assert_eq!(
+        on("Australia/Lord_Howe", "2026-10-04"),
+        (day(276) - 630, 24 * 60 - 30)
+    );
+    // Where midnight itself is left out, a day begins at one o'clock.
+    assert_eq!(on("Africa/Cairo", "2026-04-24"), (day(113) - 120, 23 * 60));
+    assert_eq!(on("Africa/Cairo", "2026-04-23"), (day(112) - 120, 24 * 60));
+    let rule = "CET-1CEST,M3.5.0,M10.5.0/3";
+    assert_eq!(on(rule, "2026-10-25"), on("Europe/Berlin", "2026-10-25"));
+    // Months and years begin where their days do.
+    assert_eq!(
+        minutes("Europe/Berlin", "since:2026-07").0,
+        Some(day(181) - 120)
+    );
+    assert_eq!(
+        minutes("Europe/Berlin", "until:2026").1,
+        Some(day(365) - 60)
+    );
+    // The calendar's last days are no moments in every zone.
+    for zone in ["Asia/Tokyo", "America/New_York", "Europe/Berlin"] {
+        for date in ["9999-12-31", "9999", "0001-01-01"] {
+            let (_, length) = on(zone, date);
+            assert!(length >= 24 * 60, "{zone} {date}: {length}");
+        }
+    }
+}
+
+#[test]
+fn times_that_the_clock_leaves_out_or_shows_twice() {
+    // In Berlin 02:00 is 03:00 on 29 March, at 01:00 UTC.
+    let change = 87 * 24 * 60 + 60;
+    for filter in ["since", "after", "until", "before"] {
+        for time in ["02:00", "02:30", "02:59:59"] {
+            let found = match minutes("Europe/Berlin", &format!("{filter}:2026-03-29T{time}")) {
+                (Some(bound), None) | (None, Some(bound)) => bound,
+                both => panic!("{both:?}"),
+            };
+            assert_eq!(found, change, "{filter}:{time}");
+        }
+    }
+    assert_eq!(
+        minutes("Europe/Berlin", "since:2026-03-29T03:00").0,
+        Some(change)
+    );
+    assert_eq!(
+        minutes("Europe/Berlin", "since:2026-03-29T01:59").0,
+        Some(change - 1)
+    );
+    // From 02:00 to 03:00 on 25 October it is twice: from midnight and from one o'clock of UTC on.
+    let twice = 297 * 24 * 60;
+    assert_eq!(
+        minutes("Europe/Berlin", "on:2026-10-25T02:30"),
+        (Some(twice + 30), Some(twice + 91))
+    );
+    assert_eq!(
+        minutes("Europe/Berlin", "on:2026-10-25T02"),
+        (Some(twice), Some(twice + 120))
+    );
+    assert_eq!(
+        minutes("Europe/Berlin", "since:2026-10-25T02:30").0,
+        Some(twice + 30)
+    );
+    assert_eq!(
+        minutes("Europe/Berlin", "after:2026-10-25T02:30").0,
+        Some(twice + 91)
+    );
+    assert_eq!(
+        minutes("Europe/Berlin", "until:2026-10-25T01").1,
+        Some(twice)
+    );
+    assert_eq!(
+        minutes("Europe/Berlin", "since:2026-10-25T03:00").0,
+        Some(twice + 120)
+    );
+    // An offset says which one is meant.
+    assert_eq!(
+        minutes("Europe/Berlin", "on:2026-10-25T02:30+01:00"),
+        (Some(twice + 90), Some(twice + 91))
+    );
 }
 
 #[test]

@@ -1,37 +1,24 @@
 //! Which moments does `2w`, `yesterday` or `2026-10` mean?
 
 use jiff::civil::{Date, DateTime, Time, Weekday, date};
-use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
 
-/// Every day of a zone with one offset.
-const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+use crate::model::Zone;
 
 /// When and in which time zone a query is asked. The library looks at neither clock nor time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Now {
+pub struct Now<'z> {
     /// Now, in ms since the epoch.
     pub ms: i64,
-    /// Local time minus UTC, in seconds; days begin at local midnight.
-    pub offset_s: i32,
+    /// Where days begin at midnight.
+    pub zone: &'z Zone,
 }
 
-impl Now {
+impl Now<'static> {
     /// In UTC.
     pub fn utc(ms: i64) -> Self {
-        Self { ms, offset_s: 0 }
-    }
-
-    fn zone(self) -> TimeZone {
-        TimeZone::fixed(Offset::from_seconds(self.offset_s).unwrap_or(Offset::UTC))
-    }
-
-    /// The first and the last days of the calendar are no timestamps in every zone, but a zone with
-    /// one offset only adds.
-    fn ms_of(self, local: DateTime) -> Option<i64> {
-        let epoch = date(1970, 1, 1).at(0, 0, 0, 0);
-        let ms = i64::try_from(local.duration_since(epoch).as_millis()).ok()?;
-        Some(ms - i64::from(self.offset_s) * 1000)
+        static UTC: Zone = Zone::UTC;
+        Self { ms, zone: &UTC }
     }
 }
 
@@ -45,10 +32,7 @@ pub(super) struct Span {
 /// What `text` names, if it names a time.
 pub(super) fn span(text: &str, now: Now) -> Option<Span> {
     let text = text.to_ascii_lowercase();
-    let local = Timestamp::from_millisecond(now.ms)
-        .ok()?
-        .to_zoned(now.zone())
-        .datetime();
+    let local = now.zone.local(now.ms)?;
     match text.as_str() {
         "now" => {
             return Some(Span {
@@ -104,9 +88,9 @@ pub(super) fn whole_day(span: Span, now: Now) -> Span {
     if span.start < span.end {
         return span;
     }
-    let moment = Timestamp::from_millisecond(span.start).ok();
-    moment
-        .and_then(|moment| days(moment.to_zoned(now.zone()).date(), now))
+    let local = now.zone.local(span.start);
+    local
+        .and_then(|local| days(local.date(), now))
         .unwrap_or(span)
 }
 
@@ -205,12 +189,22 @@ fn days(day: Date, now: Now) -> Option<Span> {
     from_until(day, day, now)
 }
 
-/// All of these days.
+/// All of these days: the one on which the clock is put forward has 23 hours.
 fn from_until(first: Date, last: Date, now: Now) -> Option<Span> {
-    Some(Span {
-        start: now.ms_of(midnight(first))?,
-        end: now.ms_of(midnight(last))? + DAY_MS,
-    })
+    Some(shown(
+        midnight(first),
+        last.at(23, 59, 59, 999_000_000),
+        now,
+    ))
+}
+
+/// As long as the clock shows these times: of one that it shows twice from the first on, and to the
+/// end of the second; one that it leaves out is where it is put forward.
+fn shown(first: DateTime, last: DateTime, now: Now) -> Span {
+    Span {
+        start: now.zone.first(first),
+        end: now.zone.last(last) + 1,
+    }
 }
 
 /// A length of time before now: `90min`, `12h`, `3d`, `2w`, `6mo`, `1y`, or with the whole word:
@@ -228,11 +222,11 @@ fn ago(text: &str, local: DateTime, now: Now) -> Option<i64> {
         "w" | "week" | "weeks" => 7 * 24 * 60,
         "mo" | "month" | "months" => {
             let months = jiff::Span::new().try_months(count).ok()?;
-            return now.ms_of(local.checked_sub(months).ok()?);
+            return Some(now.zone.first(local.checked_sub(months).ok()?));
         }
         "y" | "year" | "years" => {
             let years = jiff::Span::new().try_years(count).ok()?;
-            return now.ms_of(local.checked_sub(years).ok()?);
+            return Some(now.zone.first(local.checked_sub(years).ok()?));
         }
         _ => return None,
     };
@@ -240,29 +234,29 @@ fn ago(text: &str, local: DateTime, now: Now) -> Option<i64> {
 }
 
 fn earliest(now: Now) -> i64 {
-    now.ms_of(midnight(date(-9000, 1, 1))).unwrap_or(i64::MIN)
+    now.zone.first(midnight(date(-9000, 1, 1)))
 }
 
 /// `2026-10-05T14:30`, with seconds and an offset or `Z` if there are any; local without.
 /// It lasts as long as its last digit: an hour, a minute, or a second.
 fn moment(text: &str, now: Now) -> Option<Span> {
     let (_, clock) = text.split_once('t')?;
-    let start = match text.parse::<Timestamp>() {
-        Ok(moment) => moment.as_millisecond(),
-        Err(_) => now.ms_of(text.parse().ok()?)?,
-    };
-    let clock = clock.trim_end_matches('z');
-    let length = if !clock.contains(':') {
+    let digits = clock.trim_end_matches('z');
+    let length = if !digits.contains(':') {
         3_600_000
-    } else if clock.contains('.') {
+    } else if digits.contains('.') {
         1
-    } else if clock.split(['+', '-']).next()?.matches(':').count() == 2 {
+    } else if digits.split(['+', '-']).next()?.matches(':').count() == 2 {
         1000
     } else {
         60_000
     };
-    Some(Span {
-        start,
-        end: start + length,
-    })
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        let start = moment.as_millisecond();
+        let end = start + length;
+        return Some(Span { start, end });
+    }
+    let local: DateTime = text.parse().ok()?;
+    let last = local.checked_add((length - 1).milliseconds()).ok()?;
+    Some(shown(local, last, now))
 }

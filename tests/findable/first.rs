@@ -43,6 +43,8 @@ fn a_first_search_answers_as_a_later_one() {
             limit: 100,
             explain: true,
             passages,
+            // Cursors name the moment.
+            now_ms: 1_767_614_400_000,
             ..SearchScope::default()
         };
         let _ = std::fs::remove_dir_all(place.index_dir());

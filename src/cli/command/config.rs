@@ -20,13 +20,14 @@ use crate::redact;
 #[command(
     name = "config",
     after_help = "A flag overrides a variable, a variable overrides the file, the file overrides the default.\n\
-    The whole file, with each key at its default:\n\n  \
+    The whole file, with each key at its default, but for `timezone`:\n\n  \
     index = \"~/.cache/sessionary\"  # $SESSIONARY_INDEX_DIR, --index\n  \
     roots = []                     # as --root takes them: [\"pi:~/backup/sessions=laptop\"]\n  \
     exclude = []                   # globs: [\"~/code/secret\", \"**/*.draft.jsonl\", \"private\"]\n  \
     follow_links = false           # --follow-links\n  \
     background = true              # index words after an answer, or in the background; not with $CI\n  \
-    redact = \"not-a-terminal\"      # or \"never\", \"always\"; --reveal\n\n\
+    redact = \"not-a-terminal\"      # or \"never\", \"always\"; --reveal\n  \
+    timezone = \"Europe/Berlin\"     # by default $TZ, else what the system is set to; --utc\n\n\
     A session is left out when its working directory or its file matches one of `exclude`; a glob \
     without a separator matches a name anywhere, and a match covers everything below it. What was stored of it is \
     wiped. These rules are stored in the index and hold for every program that opens it.\n\
@@ -35,6 +36,8 @@ use crate::redact;
     with `follow_links`, wherever it leads. `status` counts the links that are not followed.\n\n\
     `redact` says when keys and tokens are redacted in what list, search, tree, show and context print: \
     by default when a program, a file or an agent gets it. `show --raw` and `sql` never redact.\n\n\
+    `timezone` is the time zone of printed times, and of days in filters and reports: a name, a POSIX rule, or the \
+    path of a zone's file. It overrides $TZ, which is for every program. Times in JSON are in UTC always.\n\n\
     Examples:\n  \
     sessionary config show\n  \
     sessionary config show --json\n  \
@@ -80,6 +83,7 @@ pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcom
         }
         ConfigCommand::Show => {
             let settings = places::settings(global)?;
+            screen.take(&settings);
             if screen.json {
                 screen.json(&Answer {
                     schema_version: SCHEMA_VERSION,
@@ -117,6 +121,10 @@ fn printed(settings: &Settings, screen: &Screen) -> String {
             "redact" => (
                 redact::name(settings.redact.value).to_owned(),
                 settings.redact.source,
+            ),
+            "timezone" => (
+                settings.timezone.value.name().to_owned(),
+                settings.timezone.source,
             ),
             _ => (
                 settings.background.value.to_string(),

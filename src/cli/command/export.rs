@@ -239,8 +239,8 @@ fn written(
                     ShownPart::Entry(entry) => {
                         entries += 1;
                         match form {
-                            ExportFormat::Html => html::entry(&entry),
-                            _ => markdown::entry(&entry),
+                            ExportFormat::Html => html::entry(&entry, screen.zone()),
+                            _ => markdown::entry(&entry, screen.zone()),
                         }
                     }
                 };

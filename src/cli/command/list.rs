@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
 use sessionary::model::Sort;
 use sessionary::settings::known_names;
-use sessionary::syntax::{self, Filters, Now};
+use sessionary::syntax::{self, Filters};
 use sessionary::{Config, Index, ListEvent};
 
 use self::rows::ColumnWidths;
@@ -37,7 +37,7 @@ use crate::worktrees;
     First come the sessions that the agents themselves would list, in their order; then those they would\n\
     not list, marked with the reason. --sort puts all of them in a single order.\n\
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or\n\
-    2026-10-05T14:30 (UTC).")]
+    2026-10-05T14:30, in your time zone.")]
 pub struct List {
     /// List the sessions of every directory
     #[arg(long)]
@@ -290,7 +290,7 @@ fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, F
         return Ok(Filters::default());
     };
     let query = format!("{which}:\"{when}\"");
-    let read = syntax::parse(&query, Now::utc(screen.now_ms)).ok();
+    let read = syntax::parse(&query, screen.now()).ok();
     // What closes the quotes is no time, whatever stands behind them.
     let is_time = |query: &syntax::Query| query.typed.iter().all(|one| one.value == when);
     read.filter(is_time)

@@ -77,7 +77,7 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
 
 fn config(global: &Global, screen: &Screen) -> Result<Config, Failure> {
     let settings = places::settings(global)?;
-    screen.redact(settings.redact.value);
+    screen.take(&settings);
     places::config(global, &settings)
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use sessionary::index::SearchScope;
 use sessionary::model::{Ranking, SearchAnswer, UnknownValue};
-use sessionary::syntax::{self, Now};
+use sessionary::syntax;
 use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
@@ -97,16 +97,12 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     let mut progress = Progress::new();
     let event = &mut |event| progress.event(event);
     // What is wrong with the query is said before a look at the files, which may take minutes.
-    syntax::parse(&query, Now::utc(screen.now_ms)).map_err(sessionary::Error::from)?;
+    syntax::parse(&query, screen.now()).map_err(sessionary::Error::from)?;
     let index = Index::open_with(config, Freshness::Check, event)?;
     let answer = index.search_with(&query, &scope, event)?;
     drop(progress);
     let mut index = super::answerable(super::opened(index, screen))?;
-    if screen.json {
-        screen.json(&answer)?;
-    } else {
-        screen.print(&printed(&answer, screen))?;
-    }
+    args.print(&answer, screen)?;
     screen.say_redacted();
     for note in &answer.notes {
         screen.say(&plain_line(note));
@@ -152,6 +148,19 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
 }
 
 impl Search {
+    /// Prints the answer. What is wrong with the settings is said, and noted in JSON that may have
+    /// any length.
+    fn print(&self, answer: &SearchAnswer, screen: &Screen) -> Result<(), Failure> {
+        if !screen.json {
+            return Ok(screen.print(&printed(answer, screen))?);
+        }
+        let mut answer = answer.clone();
+        if self.max_bytes == 0 {
+            answer.notes.extend_from_slice(screen.warnings());
+        }
+        screen.json(&answer)
+    }
+
     /// What was typed, as the library takes it.
     fn scope(&self, cwd: Option<PathBuf>, screen: &Screen) -> SearchScope {
         SearchScope {

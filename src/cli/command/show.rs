@@ -14,7 +14,6 @@ use crate::output::Screen;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
-use crate::output::time::minute;
 
 /// Lines of a tool's output that a terminal is shown.
 const OUTPUT_LINES: usize = 12;
@@ -171,7 +170,7 @@ fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
         None => what,
     };
     let bad = entry.is_error || entry.problem.is_some();
-    let mut after = vec![minute(entry.time.as_deref())];
+    let mut after = vec![screen.minute(entry.time.as_deref())];
     after.extend(
         entry
             .label

@@ -33,6 +33,7 @@ use crate::output::{SafeJson, Screen};
     Rows are printed as they are found; only a table waits for all rows, to align its columns.\n\
     raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').\n\
     preview(entry) is its text on one line, cut after 200 characters, without keys and tokens.\n\
+    local_day(ms) and local_time(ms) are day and time of a moment in your time zone.\n\
     docs/sql.md describes every view and column. Tables whose names start with _ may change at any time.")]
 pub struct Sql {
     /// One SELECT

@@ -121,7 +121,7 @@ pub fn heading(row: &SessionRow, screen: &Screen) -> String {
     let mut about = vec![plain_line(&row.agent)];
     about.extend(row.label.as_deref().map(plain_line));
     about.push(screen.path(Path::new(&row.cwd)));
-    about.push(crate::output::time::minute(row.created.as_deref()));
+    about.push(screen.minute(row.created.as_deref()));
     about.extend(row.model.as_deref().map(plain_line));
     about.push(crate::output::time::count(row.entries, "entry"));
     about.retain(|part| !part.is_empty());

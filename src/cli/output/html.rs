@@ -5,7 +5,7 @@
 //! load and run nothing.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-use sessionary::model::{Class, SessionRow, ShownEntry};
+use sessionary::model::{Class, SessionRow, ShownEntry, Zone};
 
 use super::Screen;
 use super::text::{inert_lines, plain_line};
@@ -44,7 +44,7 @@ pub fn head(row: &SessionRow, screen: &Screen) -> String {
 }
 
 /// One entry.
-pub fn entry(entry: &ShownEntry) -> String {
+pub fn entry(entry: &ShownEntry, zone: &Zone) -> String {
     let role = entry.role.as_deref().unwrap_or(&entry.kind);
     let (side, is_markdown) = match role {
         "user" => ("user", false),
@@ -65,7 +65,7 @@ pub fn entry(entry: &ShownEntry) -> String {
     if entry.is_error {
         out.push_str("<em>error</em>");
     }
-    let time = escaped(&minute(entry.time.as_deref()));
+    let time = escaped(&minute(entry.time.as_deref(), zone));
     out.push_str(&format!(
         "<a href=\"#e-{id}\">{time} <code>{id}</code></a></h2>\n"
     ));

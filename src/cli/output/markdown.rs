@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
-use sessionary::model::{Class, SessionRow, ShownEntry};
+use sessionary::model::{Class, SessionRow, ShownEntry, Zone};
 
 use super::Screen;
 use super::text::{inert_lines, plain_line};
@@ -22,9 +22,9 @@ pub fn head(row: &SessionRow, screen: &Screen) -> String {
 }
 
 /// One entry.
-pub fn entry(entry: &ShownEntry) -> String {
+pub fn entry(entry: &ShownEntry, zone: &Zone) -> String {
     let mut above = vec![format!("**{}**", escaped(&who(entry)))];
-    above.push(minute(entry.time.as_deref()));
+    above.push(minute(entry.time.as_deref(), zone));
     above.extend(entry.label.as_deref().map(|label| code(&plain_line(label))));
     if entry.is_error {
         above.push("error".to_owned());
@@ -415,7 +415,7 @@ mod tests {
     fn pieces_do_not_help_one_another() {
         let written = |pieces: &[&str]| {
             let pieces = pieces.iter().map(|piece| (*piece).to_owned()).collect();
-            entry(&ShownEntry {
+            let written = ShownEntry {
                 id: "a`<b>".to_owned(),
                 parent: None,
                 line: 1,
@@ -425,11 +425,13 @@ mod tests {
                 role: None,
                 label: Some(String::new()),
                 time: None,
+                time_ms: None,
                 is_error: false,
                 agent_sees: true,
                 text: vec![(Class::Prose, pieces), (Class::Output, Vec::new())],
                 problem: None,
-            })
+            };
+            entry(&written, &Zone::UTC)
         };
         for pieces in [
             &["- a", "    <script>b</script>"][..],

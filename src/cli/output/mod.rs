@@ -18,15 +18,16 @@ pub mod text;
 pub mod time;
 pub mod transcript;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sessionary::format::json;
-use sessionary::model::Mask;
-use sessionary::settings::Redact;
+use sessionary::model::{Mask, Zone};
+use sessionary::settings::{Redact, Settings};
+use sessionary::syntax::Now;
 
 use crate::args::{Color, Global};
 use crate::demo;
@@ -48,7 +49,7 @@ pub struct Screen {
     /// Flags that make another process of this program look at the same index and sessions.
     pub again: Vec<std::ffi::OsString>,
     pub home: Option<std::path::PathBuf>,
-    redact: Cell<Redact>,
+    settings: OnceCell<Settings>,
     left_out: Cell<usize>,
 }
 
@@ -83,25 +84,55 @@ impl Screen {
             now_ms,
             again: global.again(),
             home: places::surroundings().home,
-            // Until the settings are read.
-            redact: Cell::new(Redact::Always),
+            settings: OnceCell::new(),
             left_out: Cell::new(0),
         })
     }
 
-    /// Takes what the settings say.
-    pub fn redact(&self, when: Redact) {
-        self.redact.set(when);
+    /// Takes what the settings say of what is printed, and says what is wrong with them: once.
+    pub fn take(&self, settings: &Settings) {
+        if self.settings.set(settings.clone()).is_ok() {
+            let warnings = self.warnings().iter();
+            warnings.for_each(|warning| self.say(&text::plain_line(warning)));
+        }
+    }
+
+    /// What is wrong with the settings, and was said.
+    pub fn warnings(&self) -> &[String] {
+        self.settings
+            .get()
+            .map_or(&[], |settings| &settings.warnings)
+    }
+
+    /// The time zone of what people read; UTC until the settings are read.
+    pub fn zone(&self) -> &Zone {
+        static UTC: Zone = Zone::UTC;
+        let settings = self.settings.get();
+        settings.map_or(&UTC, |settings| &settings.timezone.value)
+    }
+
+    /// The moment and the zone that times in a query are of.
+    pub fn now(&self) -> Now<'_> {
+        Now {
+            ms: self.now_ms,
+            zone: self.zone(),
+        }
+    }
+
+    /// When keys and tokens are left out; always until the settings are read.
+    fn redact(&self) -> Redact {
+        let settings = self.settings.get();
+        settings.map_or(Redact::Always, |settings| settings.redact.value)
     }
 
     /// What leaves keys and tokens out, if they are to be left out.
     pub fn mask(&self) -> Option<Mask> {
-        redact::now(self.redact.get()).then_some(redact::redacted as Mask)
+        redact::now(self.redact()).then_some(redact::redacted as Mask)
     }
 
     /// What leaves keys and tokens out of what goes to a file: whoever is given it may pass it on.
     pub fn mask_of_files(&self) -> Option<Mask> {
-        let leaves_out = self.redact.get() != Redact::Never;
+        let leaves_out = self.redact() != Redact::Never;
         leaves_out.then_some(redact::redacted as Mask)
     }
 
@@ -208,7 +239,12 @@ impl Screen {
 
     /// The age of an ISO 8601 time; empty when there is none.
     pub fn age(&self, time: Option<&str>) -> String {
-        time::age(time, self.now_ms)
+        time::age(time, self.now())
+    }
+
+    /// Date and minute of an ISO 8601 time; empty when there is none.
+    pub fn minute(&self, time: Option<&str>) -> String {
+        time::minute(time, self.zone())
     }
 }
 

@@ -1,29 +1,46 @@
-//! How long ago was it? Ages for people.
+//! When was it, and how long ago? Times for people, in their zone.
+
+use sessionary::model::Zone;
+use sessionary::syntax::Now;
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// `now`, `5m`, `3h`, `2d`, or the date of what is older than 30 days or lies ahead.
-pub fn age(time: Option<&str>, now_ms: i64) -> String {
-    let Some(timestamp) = time.and_then(|time| time.parse::<jiff::Timestamp>().ok()) else {
+pub fn age(time: Option<&str>, now: Now) -> String {
+    let Some(ms) = time.and_then(ms_of) else {
         return String::new();
     };
-    match now_ms.saturating_sub(timestamp.as_millisecond()) {
+    match now.ms.saturating_sub(ms) {
         // Clocks of two machines differ by a little.
         past if (-MINUTE..MINUTE).contains(&past) => "now".to_owned(),
         past if (MINUTE..HOUR).contains(&past) => format!("{}m", past / MINUTE),
         past if (HOUR..DAY).contains(&past) => format!("{}h", past / HOUR),
         past if (DAY..30 * DAY).contains(&past) => format!("{}d", past / DAY),
-        _ => timestamp.strftime("%Y-%m-%d").to_string(),
+        _ => now.zone.day(ms).unwrap_or_default(),
     }
 }
 
-/// Date and minute in UTC.
-pub fn minute(time: Option<&str>) -> String {
-    time.and_then(|time| time.parse::<jiff::Timestamp>().ok())
-        .map(|timestamp| timestamp.strftime("%Y-%m-%d %H:%M").to_string())
-        .unwrap_or_default()
+/// Date and minute.
+pub fn minute(time: Option<&str>, zone: &Zone) -> String {
+    let time = time.and_then(ms_of).and_then(|ms| zone.time(ms));
+    let minute = time.as_deref().and_then(|time| time.rsplit_once(':'));
+    minute.map_or_else(String::new, |(minute, _)| minute.to_owned())
+}
+
+/// Date and minute with their offset, for whoever reads them elsewhere.
+pub fn minute_anywhere(time: Option<&str>, zone: &Zone) -> String {
+    let offset = time.and_then(ms_of).and_then(|ms| zone.offset(ms));
+    match offset {
+        Some(offset) => format!("{} {offset}", minute(time, zone)),
+        None => String::new(),
+    }
+}
+
+fn ms_of(time: &str) -> Option<i64> {
+    let time: jiff::Timestamp = time.parse().ok()?;
+    Some(time.as_millisecond())
 }
 
 /// Milliseconds as people say them.
@@ -69,7 +86,7 @@ mod tests {
 
     #[test]
     fn ages() {
-        let now = 1_767_600_000_000; // 2026-01-05T08:00:00Z
+        let now = Now::utc(1_767_600_000_000); // 2026-01-05T08:00:00Z
         let said = |time: &str| age(Some(time), now);
         assert_eq!(said("2026-01-05T07:59:01.000Z"), "now");
         assert_eq!(said("2026-01-05T07:55:00.000Z"), "5m");
@@ -80,6 +97,28 @@ mod tests {
         assert_eq!(said("2026-01-07T08:00:00.000Z"), "2026-01-07");
         assert_eq!(said("yesterday"), "");
         assert_eq!(age(None, now), "");
+        let east = Zone::named("Asia/Kolkata").expect("it is known");
+        let zone = &east;
+        let of_day = age(Some("2025-11-05T20:00:00.000Z"), Now { zone, ..now });
+        assert_eq!(of_day, "2025-11-06");
+    }
+
+    #[test]
+    fn minutes() {
+        let said = |zone: &str, time: &str| {
+            let zone = Zone::named(zone).expect("it is known");
+            minute_anywhere(Some(time), &zone)
+        };
+        let summer = "2026-07-01T12:30:59.999Z";
+        assert_eq!(said("UTC", summer), "2026-07-01 12:30 UTC");
+        assert_eq!(said("UTC0", summer), "2026-07-01 12:30 UTC");
+        assert_eq!(
+            said("Europe/London", "2026-01-01T12:30:00Z"),
+            "2026-01-01 12:30 +00:00"
+        );
+        assert_eq!(said("America/St_Johns", summer), "2026-07-01 10:00 -02:30");
+        assert_eq!(said("Asia/Kolkata", "no time"), "");
+        assert_eq!(minute(None, &Zone::UTC), "");
     }
 
     #[test]

@@ -6,25 +6,18 @@ use sessionary::model::{SessionRow, ShownEntry};
 
 use super::Screen;
 use super::text::{inert_lines, plain_line};
-use super::time::minute;
+use super::time::minute_anywhere;
 
 /// What is known of a session: names and values.
 pub fn about(row: &SessionRow, screen: &Screen) -> Vec<(&'static str, String)> {
     let or_empty = |text: &Option<String>| plain_line(text.as_deref().unwrap_or_default());
     let model = [or_empty(&row.provider), or_empty(&row.model)];
-    let began = minute(row.created.as_deref());
+    let began = minute_anywhere(row.created.as_deref(), screen.zone());
     let mut all = vec![
         ("Agent", plain_line(&row.agent)),
         ("Session", plain_line(&row.id)),
         ("Directory", screen.path(Path::new(&row.cwd))),
-        (
-            "Began",
-            if began.is_empty() {
-                began
-            } else {
-                began + " UTC"
-            },
-        ),
+        ("Began", began),
         ("Model", model.join("/").trim_matches('/').to_owned()),
         ("Entries", row.entries.to_string()),
         (

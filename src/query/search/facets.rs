@@ -7,7 +7,7 @@ use super::compiled::CompiledSearch;
 use super::counted::MatchCounts;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;
-use crate::model::{Count, Facets, iso};
+use crate::model::{Count, Facets};
 use crate::query::filter::folder;
 use crate::words::Order;
 
@@ -21,6 +21,7 @@ impl Search<'_> {
         if counted.total == 0 {
             return Ok(Facets {
                 exact: counted.is_exact,
+                timezone: self.zone.name().to_owned(),
                 ..Facets::default()
             });
         }
@@ -45,13 +46,12 @@ impl Search<'_> {
             let Some(role) = self.catalogue.role(hit.key as i64)? else {
                 continue;
             };
-            let day = hit.time_ms.and_then(iso).unwrap_or_default();
-            let day = day.split('T').next().unwrap_or_default();
+            let day = hit.time_ms.and_then(|ms| self.zone.day(ms));
             for (counts, value) in [
                 (&mut agents, agent.as_str()),
                 (&mut projects, project),
                 (&mut roles, &role),
-                (&mut days, day),
+                (&mut days, &day.unwrap_or_default()),
             ] {
                 match counts.get_mut(value) {
                     Some(count) => *count += 1,
@@ -68,6 +68,7 @@ impl Search<'_> {
         };
         Ok(Facets {
             exact: counted.is_exact,
+            timezone: self.zone.name().to_owned(),
             agents: by_count(agents),
             projects: by_count(projects),
             roles: by_count(roles),

@@ -314,6 +314,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             role: entry.role.clone(),
             tool,
             time: entry.searched_ms.and_then(iso),
+            time_ms: entry.searched_ms,
             score,
             standing: hit.standing,
             at: EntryBytes::default(),

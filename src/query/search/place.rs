@@ -161,6 +161,7 @@ impl Branches {
                 kind: entry.kind.clone(),
                 role: entry.role.clone(),
                 time: entry.time_ms.and_then(iso),
+                time_ms: entry.time_ms,
                 text: beginning(&reader.text(&entry)?.unwrap_or_default()),
             });
         }
