@@ -1332,3 +1332,104 @@ fn a_session_shows_its_three_best_passages_and_none_is_taken_up_by_what_is_not_s
         assert_eq!((apart.ranking, apart.total), (Ranking::Sessions, 11));
     });
 }
+
+/// A session of things that a person said.
+fn said(id: &str, texts: &[String]) -> String {
+    let mut entries = Vec::new();
+    for (number, text) in texts.iter().enumerate() {
+        let parent = number.checked_sub(1).map(|last| format!("{id}{last:03}"));
+        let own = format!("{id}{number:03}");
+        entries.push(text_message(&own, parent.as_deref(), "user", text));
+    }
+    session(id, "/w/app", &entries)
+}
+
+#[test]
+fn words_side_by_side_come_first_and_near_ones_before_distant_ones() {
+    let apart = |gap: usize| {
+        format!(
+            "walrus {}sonata {}",
+            "of and ".repeat(gap),
+            "end ".repeat(9)
+        )
+    };
+    let often: Vec<String> = ["walrus", "sonata"]
+        .repeat(8)
+        .iter()
+        .map(|w| (*w).into())
+        .collect();
+    let world = World::new(&[
+        (
+            "beside",
+            said(
+                "beside",
+                &[format!("{}a sonata walrus", "tale ".repeat(60))],
+            ),
+        ),
+        ("often", said("often", &often)),
+        ("near", said("near", &[apart(3)])),
+        ("distant", said("distant", &[apart(40)])),
+    ]);
+    world.both(|index| {
+        let scope = SearchScope {
+            explain: true,
+            ..scope()
+        };
+        let answer = ask(index, "walrus sonata", &scope);
+        let ids: Vec<&str> = answer
+            .sessions
+            .iter()
+            .map(|g| g.session.id.as_str())
+            .collect();
+        let place = |id: &str| ids.iter().position(|known| *known == id);
+        assert_eq!(place("beside"), Some(0), "{ids:?}");
+        assert!(place("near") < place("distant"), "{ids:?}");
+        let why = |id: &str| {
+            let group = answer.sessions.iter().find(|group| group.session.id == id);
+            let first = group.and_then(|group| group.hits.first());
+            first
+                .and_then(|hit| hit.explanation.as_ref()?.session)
+                .expect("it is explained")
+        };
+        assert_eq!(
+            (why("beside").adjacent, why("beside").closeness),
+            (2.0, 1.0)
+        );
+        assert_eq!((why("near").adjacent, why("near").closeness), (0.0, 0.25));
+        assert_eq!(why("often").closeness, 0.0);
+        let of = |id: &str| {
+            answer
+                .sessions
+                .iter()
+                .find(|g| g.session.id == id)
+                .and_then(|g| g.matches)
+        };
+        assert_eq!((of("often"), of("near")), (Some(16), Some(1)));
+    });
+}
+
+#[test]
+fn a_hit_says_where_its_bytes_are_and_what_its_session_is_called() {
+    let world = World::new(&[(
+        "one",
+        said(
+            "one",
+            &[
+                "/clear".into(),
+                "<skill name=\"x\">long</skill>\nFind the walrus".into(),
+            ],
+        ),
+    )]);
+    world.both(|index| {
+        let answer = ask(index, "walrus", &scope());
+        let group = &answer.sessions[0];
+        assert_eq!(group.session.title, "Find the walrus");
+        assert_eq!(group.session.first_message, "/clear");
+        assert_eq!(group.matches, None);
+        let at = &group.hits[0].at;
+        let bytes = std::fs::read(&at.file).unwrap();
+        let line = &bytes[at.start as usize..(at.start + at.length) as usize];
+        let entry: Value = serde_json::from_slice(line).unwrap();
+        assert_eq!((entry["id"].as_str(), at.line), (Some("one001"), 3));
+    });
+}

@@ -288,7 +288,7 @@ fn what_a_newer_version_wrote_is_left_alone() {
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
     fs::write(newer.join(MARK), "damaged, it says").unwrap();
-    copy_all(&newer.join("v4"), &newer.join("v4"));
+    copy_all(&newer.join("v4"), &newer.join("v5"));
     let contents = |folder: &str| {
         let files = fs::read_dir(newer.join(folder)).unwrap();
         let files = files.map(|file| file.unwrap().path());
@@ -299,13 +299,13 @@ fn what_a_newer_version_wrote_is_left_alone() {
             .map(|(_, bytes)| bytes.unwrap())
             .collect::<Vec<_>>()
     };
-    let (first, second) = (contents("v4"), contents("v4"));
+    let (first, second) = (contents("v4"), contents("v5"));
     for question in [&["list"][..], &["sync"], &["verify"], &["rebuild"]] {
         let (code, _, said) = place.ask(&newer, question);
         assert_eq!(code, Some(2), "{question:?}: {said}");
         assert!(said.contains("newer sessionary"), "{question:?}: {said}");
     }
-    assert!(contents("v4") == first && contents("v4") == second);
+    assert!(contents("v4") == first && contents("v5") == second);
 }
 
 #[test]
