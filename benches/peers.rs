@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::corpus::{self, CorpusSize};
 use crate::process::{self, Cost};
+use crate::remembered;
 use crate::rows::Row;
 use crate::run::folder_bytes;
 
@@ -149,6 +150,42 @@ pub fn table(
     Ok(())
 }
 
+/// Which of these programs finds the session that somebody remembers a few words of? Asked are
+/// those that find sessions.
+pub fn remembered(place: &Path, work: &Path) -> Result<()> {
+    let home = work.join("remembered");
+    let queries = remembered::write(&home.join(".pi/agent/sessions"))?;
+    println!(
+        "\n{} queries for one session each: mean reciprocal rank / among the first ten\n",
+        queries.len()
+    );
+    let header = remembered::Kind::ALL.map(|kind| format!(" {:<19} |", kind.name()));
+    println!("| {:<11} |{}", "program", header.concat());
+    println!(
+        "|{:-<13}|{}",
+        "",
+        format!("{:-<21}|", "").repeat(header.len())
+    );
+    for peer in peers(place, work)? {
+        if !matches!(peer.name, "sessionary" | "fast-resume") || peer.command.is_err() {
+            continue;
+        }
+        if peer.index.is_some() {
+            peer.ask(Question::Index, &home)?;
+        }
+        let figures = remembered::measure_by(&queries, |query| peer.sessions(query, &home))?;
+        let cells = remembered::Kind::ALL.map(|kind| {
+            let figures = figures.get(&kind).copied().unwrap_or_default();
+            format!(
+                " {:<19} |",
+                format!("{:.3} / {:.3}", figures.mrr, figures.top_ten)
+            )
+        });
+        println!("| {:<11} |{}", peer.name, cells.concat());
+    }
+    Ok(())
+}
+
 fn line(row: &Row, program: &str, found: &str) -> String {
     let whole =
         |figure: Option<f64>| figure.map_or("-".to_owned(), |figure| format!("{figure:.0}"));
@@ -214,6 +251,28 @@ impl Peer {
             code => format!("exit {code:?}: {}", last_line(&fs::read(&err)?)),
         };
         Ok(Some((cost, found)))
+    }
+
+    /// The sessions that it finds, the best first.
+    fn sessions(&self, query: &str, home: &Path) -> Result<Vec<String>> {
+        let Ok([program, fixed @ ..]) = self.command.as_deref() else {
+            return Ok(Vec::new());
+        };
+        let output = Command::new(program)
+            .args(fixed)
+            .args(self.search)
+            .arg("--")
+            .arg(query)
+            .env_clear()
+            .env("HOME", home)
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .current_dir(home)
+            .stdin(Stdio::null())
+            .output()?;
+        let answer: Value = serde_json::from_slice(&output.stdout)?;
+        let sessions = answer["sessions"].as_array().into_iter().flatten();
+        let ids = sessions.filter_map(|one| one["id"].as_str().or(one["session"]["id"].as_str()));
+        Ok(ids.map(str::to_owned).collect())
     }
 
     /// What its hits are.

@@ -68,6 +68,19 @@ pub struct Remembered {
     pub is_misremembered: bool,
 }
 
+impl Kind {
+    pub const ALL: [Kind; 4] = [Kind::Whole, Kind::Three, Kind::Word, Kind::Artefact];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Whole => "whole subject",
+            Kind::Three => "three rarest words",
+            Kind::Word => "one word",
+            Kind::Artefact => "quoted artefact",
+        }
+    }
+}
+
 /// How well the queries of a kind are answered.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Figures {
@@ -380,13 +393,22 @@ fn scattered(draft: &Draft, random: &mut ChaCha8Rng) -> Vec<String> {
 /// # Errors
 /// Those of the search.
 pub fn measure(index: &Index, queries: &[Remembered]) -> Result<BTreeMap<Kind, Figures>, Error> {
+    measure_by(queries, |query| {
+        let answer = ask(index, query)?;
+        let sessions = answer.sessions.into_iter();
+        Ok(sessions.map(|group| group.session.id).collect())
+    })
+}
+
+/// How well they are answered by what gives the ids of sessions, best first.
+pub fn measure_by<E>(
+    queries: &[Remembered],
+    mut ask: impl FnMut(&str) -> Result<Vec<String>, E>,
+) -> Result<BTreeMap<Kind, Figures>, E> {
     let mut figures: BTreeMap<Kind, Figures> = BTreeMap::new();
     for query in queries {
-        let answer = ask(index, &query.text)?;
-        let found = answer
-            .sessions
-            .iter()
-            .position(|group| group.session.id == query.session);
+        let answer = ask(&query.text)?;
+        let found = answer.iter().position(|id| *id == query.session);
         let of_kind = figures.entry(query.kind).or_default();
         of_kind.queries += 1;
         of_kind.mrr += found.map_or(0.0, |at| 1.0 / (at + 1) as f64);

@@ -226,6 +226,7 @@ fn bench(options: &Options) -> Result<()> {
     }
     let work = tempfile::Builder::new().prefix("run-").tempdir_in(&home)?;
     if options.peers {
+        peers::remembered(&home.join("peers"), work.path())?;
         return peers::table(
             &home.join("peers"),
             work.path(),
