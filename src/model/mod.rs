@@ -10,7 +10,7 @@ mod terminal_controls;
 
 pub use answer::{
     BranchPlace, Change, ChangeKind, Count, Difference, Explanation, Facets, FileState,
-    FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Ranking, Report, RootStatus,
+    FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Owed, Ranking, Report, RootStatus,
     SCHEMA_VERSION, SearchAnswer, SessionExplanation, SessionRow, ShownEntry, StageMs, Status,
     StoredRoot, Transcript, Tree, TreeRow, UnknownValue, UnreadablePath, Verification,
     WatcherStatus,

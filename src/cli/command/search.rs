@@ -13,7 +13,7 @@ use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::Progress;
 use crate::output::text::{columns, fit, plain_line};
-use crate::output::time::{bytes, count};
+use crate::output::time::count;
 use crate::output::{Screen, hits, quote};
 
 /// Search everything that was said, thought, run and printed
@@ -136,11 +136,8 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     {
         screen.say(&next);
     }
-    if let Some(left) = afterwards(&mut index, screen) {
-        screen.say(&format!(
-            "The words of {} of text are not indexed: every search reads that text again until you run `sessionary sync`.",
-            bytes(left)
-        ));
+    if let Some(owed) = afterwards(&mut index, screen) {
+        screen.say(&owed);
     }
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
     if !found && !index.has_sessions()? {

@@ -47,6 +47,8 @@ pub struct Screen {
     pub now_ms: i64,
     /// Flags that make another process of this program look at the same index and sessions.
     pub again: Vec<std::ffi::OsString>,
+    /// Whether the index is named by a flag, for this command alone.
+    pub names_index: bool,
     pub home: Option<std::path::PathBuf>,
     redact: Cell<Redact>,
     left_out: Cell<usize>,
@@ -82,6 +84,7 @@ impl Screen {
             width,
             now_ms,
             again: global.again(),
+            names_index: global.index.is_some(),
             home: places::surroundings().home,
             // Until the settings are read.
             redact: Cell::new(Redact::Always),

@@ -40,6 +40,9 @@ impl EntryFilter<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct PassageQuery<'q> {
     pub expr: Option<&'q Expr>,
+    /// What the bytes of text that is not indexed must hold for it to be read at all, where that is
+    /// not left to `expr`: more is not found there.
+    pub read_for: Option<&'q Expr>,
     pub entry_filter: &'q EntryFilter<'q>,
 }
 
@@ -259,7 +262,10 @@ impl<'q> CompiledAlternative<'q> {
         let entry_filter = question.entry_filter;
         CompiledAlternative {
             question: *question,
-            scan: Scan::new(question.expr),
+            scan: match question.read_for {
+                Some(read_for) => Scan::reading_for(question.expr, read_for),
+                None => Scan::new(question.expr),
+            },
             here: Box::new(|key| entry_filter.left.holds(key)),
             everywhere: Box::new(|key| entry_filter.holds_widely(key)),
             either: Box::new(|key| entry_filter.left.holds(key) || entry_filter.holds_widely(key)),
