@@ -427,6 +427,9 @@ pub struct TreeRow {
     /// Whether the agent reads the entry; not written where it does.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub agent_sees: bool,
+    /// Its number among the session's entries in file order, from 0: it stays while files grow.
+    #[serde(skip)]
+    pub place: u32,
 }
 
 /// The answer of `tree`.
@@ -472,6 +475,10 @@ pub struct ShownEntry {
     /// Why there is nothing to show: of kind `problem` for bytes that are no entry, else for an
     /// entry whose bytes are no longer what was read of them.
     pub problem: Option<String>,
+    /// Its number among the session's entries in file order, from 0: it stays while files grow.
+    /// `None`: bytes that are no entry.
+    #[serde(skip)]
+    pub place: Option<u32>,
 }
 
 /// The answer of `show`.

@@ -3,6 +3,7 @@
 mod answer;
 mod cancel;
 mod event;
+mod json_text;
 mod mask;
 mod query;
 mod standing;
@@ -17,6 +18,8 @@ pub use answer::{
 };
 pub use cancel::Cancel;
 pub use event::Event;
+pub(crate) use json_text::end_of_cut;
+pub use json_text::shorten;
 pub use query::{Expr, Sort};
 pub(crate) use sessionary_formats::model::sort_siblings;
 pub use sessionary_formats::model::{

@@ -9,8 +9,10 @@ use sessionary::syntax::{self, Now};
 use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
+use crate::command::hit_fields as fields;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
+use crate::output::fields::FieldArgs;
 use crate::output::progress::Progress;
 use crate::output::text::{columns, fit, plain_line};
 use crate::output::time::count;
@@ -83,6 +85,8 @@ pub struct Search {
     /// Continue after the page whose JSON had this `cursor`
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
+    #[command(flatten)]
+    fields: FieldArgs,
 }
 
 pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -97,11 +101,14 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     let event = &mut |event| progress.event(event);
     // What is wrong with the query is said before a look at the files, which may take minutes.
     syntax::parse(&query, Now::utc(screen.now_ms)).map_err(sessionary::Error::from)?;
+    let selected = fields::of(&args.fields, screen.json)?;
     let index = Index::open_with(config, Freshness::Check, event)?;
     let answer = index.search_with(&query, &scope, event)?;
     drop(progress);
     let mut index = super::answerable(super::opened(index, screen))?;
-    if screen.json {
+    if args.fields.are_asked() {
+        screen.print(&fields::printed(&answer, &selected)?)?;
+    } else if screen.json {
         screen.json(&answer)?;
     } else {
         screen.print(&printed(&answer, screen))?;

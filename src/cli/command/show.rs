@@ -11,6 +11,9 @@ use sessionary::{Config, Index};
 use crate::background::afterwards;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
+use crate::output::bounded::{Item, Page, PageArgs, texts_of};
+use crate::output::cursor::question;
+use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
@@ -25,7 +28,8 @@ const OUTPUT_LINES: usize = 12;
     sessionary show last                        the active branch of the newest session here\n  \
     sessionary show 019b3f2a:c1d2e3f4           one entry, as `search` prints its address\n  \
     sessionary show 019b3f2a:L17 --context 3    line 17, three entries before and three after\n  \
-    sessionary show 019b3f2a --raw > copy.jsonl the exact bytes\n\n\
+    sessionary show 019b3f2a --raw > copy.jsonl the exact bytes\n  \
+    sessionary show last --json --max-bytes 20000    for a program: the rest follows by --cursor\n\n\
     On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the entry.")]
 pub struct Show {
     /// Session id, the start of one, a path, or `last`; `:ENTRY` names one entry (an id or
@@ -42,11 +46,15 @@ pub struct Show {
     #[arg(long)]
     all: bool,
     /// Print the exact bytes of the file
-    #[arg(long, conflicts_with_all = ["branch", "all"])]
+    #[arg(long, conflicts_with_all = ["branch", "all", "fields"])]
     raw: bool,
     /// Do not cut long tool output
     #[arg(long)]
     full: bool,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    fields: FieldArgs,
 }
 
 pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -67,6 +75,9 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         all: args.all,
         mask: screen.mask(),
     };
+    if args.page.is_asked() || args.fields.are_asked() {
+        return page(args, &session, &scope, &mut index, screen);
+    }
     let full = args.full || screen.width.is_none();
     let ((out, shown), streamed) = super::answer(|| {
         let (mut out, mut shown, mut head) = (Stream::default(), 0, None);
@@ -104,6 +115,47 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     screen.say_redacted();
     super::say_ended(screen, &index, &streamed);
     afterwards(&mut index, screen);
+    Ok(Outcome::found(shown > 0))
+}
+
+/// Prints a part of it: no more bytes, or no other fields, than are asked for.
+fn page(
+    args: &Show,
+    session: &SessionRow,
+    scope: &ShowScope,
+    index: &mut Index,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    let fields = args.fields.of(ShownEntry::FIELDS, screen.json)?;
+    let (entry, branch) = (&scope.entry, &scope.branch);
+    let question = question((
+        "show",
+        &session.path,
+        entry,
+        scope.context,
+        branch,
+        scope.all,
+    ));
+    let ((page, head), streamed) = super::answer(|| {
+        let (mut page, mut head) = (Page::new(&args.page, &fields, question)?, None);
+        let streamed = index.show_each(session, scope, &mut |part| match part {
+            ShownPart::Head(opening) => {
+                head = Some(opening.clone());
+                Ok(())
+            }
+            ShownPart::Entry(entry) => page.offer(entry),
+        })?;
+        Ok(((page, head), streamed))
+    })?;
+    let shown = page.len();
+    if let Some(mut head) = head {
+        head.complete = streamed.complete;
+        head.changed_files.clone_from(&streamed.changed_files);
+        screen.print(&page.print(head, "entries", |head| texts_of(&mut head.session))?)?;
+    }
+    screen.say_redacted();
+    super::say_ended(screen, index, &streamed);
+    afterwards(index, screen);
     Ok(Outcome::found(shown > 0))
 }
 

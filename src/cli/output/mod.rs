@@ -1,8 +1,11 @@
 //! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was
 //! asked for.
 
+pub mod bounded;
 pub mod branches;
 pub mod csv;
+pub mod cursor;
+pub mod fields;
 pub mod hits;
 pub mod html;
 pub mod markdown;
