@@ -294,3 +294,28 @@ fn the_fields_that_are_asked_for_as_json_and_as_values() {
         "{refused}"
     );
 }
+
+#[test]
+fn what_a_query_finds_stands_out_in_a_transcript() {
+    let home = Sandbox::new();
+    let text = "A walrus\nand\tanother WALRUS, not a walrusette";
+    home.write(FILE, &(header("one") + &message("m0", "", text)));
+    let show = |query: &str| {
+        let output = home.output(&["show", "one", "--color", "always", "--highlight", query]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let mark = |text: &str| format!("\u{1b}[1;33m{text}\u{1b}[0m");
+    let shown = show("walrus -seal role:user");
+    let marked = format!(
+        "A {}\nand    another {}, not a walrusette\n",
+        mark("walrus"),
+        mark("WALRUS")
+    );
+    assert!(shown.contains(&marked), "{shown}");
+    assert!(show("walrus another").contains(&mark("another")));
+    assert!(!show("role:user").contains("1;33m"));
+    let plain = home.run(&["show", "one", "--highlight", "walrus"]);
+    assert_eq!(plain, home.run(&["show", "one"]));
+    let refused = home.run(&["show", "one", "--highlight", "a OR"]);
+    assert!(refused.contains("exit Some(2)"), "{refused}");
+}

@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
-use sessionary::index::{ShowScope, ShownPart};
+use sessionary::index::{Highlighter, ShowScope, ShownPart};
 use sessionary::model::{Class, SessionRow, ShownEntry};
+use sessionary::syntax::{self, Now};
 use sessionary::{Config, Index};
 
 use crate::background::afterwards;
@@ -51,6 +52,9 @@ pub struct Show {
     /// Do not cut long tool output
     #[arg(long)]
     full: bool,
+    /// Make what QUERY finds stand out, where there are colours
+    #[arg(long, value_name = "QUERY", conflicts_with_all = ["raw", "json", "fields"])]
+    highlight: Option<String>,
     #[command(flatten)]
     page: PageArgs,
     #[command(flatten)]
@@ -63,6 +67,11 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
             "--raw prints the bytes of the file, which --json cannot hold",
         ));
     }
+    let look = Look {
+        full: args.full || screen.width.is_none(),
+        highlighter: highlighter(args.highlight.as_deref(), screen)?,
+        screen,
+    };
     let mut index = super::open(config, screen)?;
     let (session, entry) = named(&args.session, &mut index, config, screen)?;
     if args.raw {
@@ -78,10 +87,20 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     if args.page.is_asked() || args.fields.are_asked() {
         return page(args, &session, &scope, &mut index, screen);
     }
-    let full = args.full || screen.width.is_none();
+    whole(&session, &scope, &look, &mut index)
+}
+
+/// Prints all of it, piece by piece.
+fn whole(
+    session: &SessionRow,
+    scope: &ShowScope,
+    look: &Look<'_>,
+    index: &mut Index,
+) -> Result<Outcome, Failure> {
+    let screen = look.screen;
     let ((out, shown), streamed) = super::answer(|| {
         let (mut out, mut shown, mut head) = (Stream::default(), 0, None);
-        let streamed = index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
+        let streamed = index.show_each(session, scope, &mut |part| -> Result<(), Failure> {
             match part {
                 ShownPart::Head(opening) => {
                     match screen.json {
@@ -98,7 +117,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
                 ShownPart::Entry(entry) => {
                     let focus = head.as_ref().and_then(|head| head.focus.as_ref());
                     let focused = focus == Some(&entry.id);
-                    out.text(&printed(&entry, focused, full, screen))?;
+                    out.text(&printed(&entry, focused, look))?;
                     shown += 1;
                 }
             }
@@ -113,8 +132,8 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     })?;
     out.end()?;
     screen.say_redacted();
-    super::say_ended(screen, &index, &streamed);
-    afterwards(&mut index, screen);
+    super::say_ended(screen, index, &streamed);
+    afterwards(index, screen);
     Ok(Outcome::found(shown > 0))
 }
 
@@ -201,11 +220,28 @@ pub(super) fn named(
     Ok((whole?, None))
 }
 
-fn printed(entry: &ShownEntry, focused: bool, full: bool, screen: &Screen) -> String {
-    let mut out = format!("\n{}", rule(entry, focused, screen));
+/// How entries look.
+struct Look<'a> {
+    /// Long tool output is not cut.
+    full: bool,
+    highlighter: Option<Highlighter>,
+    screen: &'a Screen,
+}
+
+/// What makes parts of the text stand out.
+fn highlighter(query: Option<&str>, screen: &Screen) -> Result<Option<Highlighter>, Failure> {
+    let Some(query) = query else {
+        return Ok(None);
+    };
+    let query = syntax::parse(query, Now::utc(screen.now_ms)).map_err(sessionary::Error::from)?;
+    Ok(Highlighter::new(&query))
+}
+
+fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
+    let mut out = format!("\n{}", rule(entry, focused, look.screen));
     for (class, pieces) in &entry.text {
         for piece in pieces {
-            out.push_str(&paragraph(*class, piece, full || focused, screen));
+            out.push_str(&paragraph(*class, piece, focused, look));
         }
     }
     out
@@ -263,32 +299,45 @@ fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
 }
 
 /// One piece of text; what tools took and gave stands back and may be cut.
-fn paragraph(class: Class, piece: &str, full: bool, screen: &Screen) -> String {
+fn paragraph(class: Class, piece: &str, focused: bool, look: &Look<'_>) -> String {
     let text = plain_lines(piece);
     let text = text.trim_end_matches('\n');
-    match class {
-        Class::Prose => format!("{text}\n"),
-        _ => {
-            let number = text.lines().count();
-            let shown = if full || number <= OUTPUT_LINES + 2 {
-                number
-            } else {
-                OUTPUT_LINES
-            };
-            let mut out = String::new();
-            for line in text.lines().take(shown) {
-                out.push_str(&format!(
-                    "{}\n",
-                    screen.style.paint(Tone::Quiet, &format!("  │ {line}"))
-                ));
+    let marks = look
+        .highlighter
+        .iter()
+        .flat_map(|one| one.marks(class, text));
+    let marks: Vec<(usize, usize)> = marks.map(|mark| (mark.start, mark.end)).collect();
+    let style = look.screen.style;
+    let (tone, margin, most) = match class {
+        Class::Prose => (Tone::Plain, "", usize::MAX),
+        _ if look.full || focused => (Tone::Quiet, "  │ ", usize::MAX),
+        _ => (Tone::Quiet, "  │ ", OUTPUT_LINES),
+    };
+    // An empty text of a person's is a line of its own.
+    let number = text.lines().count().max(usize::from(class == Class::Prose));
+    let shown = if number <= most.saturating_add(2) {
+        number
+    } else {
+        most
+    };
+    let (mut out, mut at) = (String::new(), 0);
+    for line in text.split('\n').take(shown) {
+        let painted = match marks.is_empty() {
+            true => style.paint(tone, &format!("{margin}{line}")),
+            false => {
+                let line = style.paint_marked(tone, text, at..at + line.len(), &marks);
+                format!("{}{line}", style.paint(tone, margin))
             }
-            if shown < number {
-                out.push_str(&format!(
-                    "  … {} more lines; --full shows them\n",
-                    number - shown
-                ));
-            }
-            out
-        }
+        };
+        out.push_str(&painted);
+        out.push('\n');
+        at += line.len() + 1;
     }
+    if shown < number {
+        out.push_str(&format!(
+            "  … {} more lines; --full shows them\n",
+            number - shown
+        ));
+    }
+    out
 }

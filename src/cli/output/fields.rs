@@ -56,13 +56,16 @@ impl FieldArgs {
     }
 }
 
+/// The known name that may have been meant by one that is not known.
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let distance = |known: &&&str| strsim::damerau_levenshtein(known, name);
+    let near = known.iter().min_by_key(distance).copied();
+    near.filter(|near| strsim::jaro_winkler(near, name) > 0.7)
+}
+
 fn unknown(field: &str, known: &[&str]) -> Failure {
-    let near = known
-        .iter()
-        .min_by_key(|known| strsim::damerau_levenshtein(known, field));
-    let close = near.filter(|near| strsim::jaro_winkler(near, field) > 0.7);
     let failure = Failure::usage(format!("--fields: there is no field `{field}`"));
-    let failure = match close {
+    let failure = match nearest(field, known) {
         Some(near) => failure.hint(format!("did you mean `{near}`?")),
         None => failure,
     };
