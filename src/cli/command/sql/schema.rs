@@ -9,9 +9,9 @@ use crate::output::Screen;
 use crate::output::fields::nearest;
 use crate::output::style::Tone;
 
-/// Every column of every view.
+/// Every column of every view of the contract.
 const COLUMNS: &str = "SELECT v.name, c.name FROM sqlite_schema v JOIN pragma_table_info(v.name) c
-    WHERE v.type = 'view' ORDER BY v.name, c.cid";
+    WHERE v.type = 'view' AND substr(v.name, 1, 1) <> '_' ORDER BY v.name, c.cid";
 
 /// A view of the contract.
 #[derive(Debug, Serialize)]
