@@ -174,7 +174,11 @@ impl<'a, T: Item> Page<'a, T> {
     pub fn new(args: &PageArgs, fields: &'a Fields, question: u64) -> Result<Self, Failure> {
         Ok(Self {
             is_asked: args.is_asked(),
-            most: args.max_bytes.unwrap_or(usize::MAX),
+            // As of `search`, 0 is any number.
+            most: args
+                .max_bytes
+                .filter(|most| *most > 0)
+                .unwrap_or(usize::MAX),
             most_items: usize::MAX,
             fields,
             before: Shown::read(args.cursor.as_deref(), question)?,
