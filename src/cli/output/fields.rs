@@ -21,8 +21,8 @@ pub struct FieldArgs {
 }
 
 impl FieldArgs {
-    /// The fields, of those that items have (none known: of any). What stands behind a dot is within
-    /// one.
+    /// The fields, of those that items have (none known: of any). What stands behind a dot is
+    /// within one.
     ///
     /// # Errors
     /// When there is no such field, or the output has none.
