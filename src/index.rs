@@ -38,8 +38,8 @@ pub use crate::config::{Config, ProjectRoots, Rules};
 pub use crate::error::{Error, StoreFault};
 pub use crate::model::{Cancel, Event};
 pub use crate::query::{
-    ListPage, ListScope, SearchScope, ShowScope, ShownPart, Snapshot, TreeFilter, TreePart,
-    TreeScope, WrittenList,
+    Highlighter, ListPage, ListScope, SearchScope, ShowScope, ShownPart, Snapshot, TreeFilter,
+    TreePart, TreeScope, WrittenList,
 };
 pub use crate::source::root::RootSpec;
 pub use crate::words::panic_is_caught;

@@ -140,9 +140,9 @@ impl Settings {
                 true => of(true, THIS_TIME),
                 false => from_file(settled.follow_links, false),
             },
-            background: match surroundings.set_variable(CI_VARIABLE) {
-                Some(_) => of(false, "$CI"),
-                None => from_file(settled.background, true),
+            background: match surroundings.is_ci() {
+                true => of(false, "$CI"),
+                false => from_file(settled.background, true),
             },
             redact: match flags.reveal {
                 true => of(Redact::Never, "--reveal"),

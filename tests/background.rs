@@ -1,6 +1,7 @@
-//! Who indexes the words after an answer? On a terminal a process of its own, where that is much
-//! and allowed.
+//! Who indexes the words after an answer? A process of its own, where that is much and allowed, and
+//! whoever asked.
 
+use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,21 +15,38 @@ use crate::sandbox::Sandbox;
 /// How long a spawned process may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A home with so much text that nobody indexes it in passing.
-fn home() -> Sandbox {
+/// Messages of which nobody indexes all in passing, and more than are taken apart for a typo.
+const MUCH: usize = 700;
+const TOO_MUCH: usize = 2_200;
+
+/// A home with one session of so many messages, of 8,600 bytes each.
+fn home(messages: usize) -> Sandbox {
     let home = Sandbox::new();
     let mut text = String::from(
         r#"{"type":"session","version":3,"id":"much","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#,
     );
     let words = "nobody indexes all of this text in passing ".repeat(200);
-    for at in 0..700 {
+    for at in 0..messages {
         text.push_str(&format!(
             "\n{{\"type\":\"message\",\"id\":\"e{at}\",\"parentId\":null,\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{words}\"}}}}"
         ));
     }
-    assert!(text.len() > 5 << 20);
     home.write(".pi/agent/sessions/--w--/much.jsonl", &(text + "\n"));
     home
+}
+
+/// The command with these arguments, of whose index the environment says where it is.
+fn command(home: &Sandbox, arguments: &str) -> Command {
+    let mut command = home.command(&arguments.split(' ').collect::<Vec<_>>());
+    command.env("SESSIONARY_INDEX_DIR", home.home.join("index"));
+    command
+}
+
+/// What the command says on stderr, which is no terminal.
+fn said(mut command: Command) -> String {
+    let output = command.output().expect("sessionary runs");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Runs the command on a terminal: what it says there, or `None` where there is no `script` to make
@@ -40,6 +58,7 @@ fn on_terminal(home: &Sandbox, arguments: &str) -> Option<String> {
         .env_clear()
         .envs([
             ("HOME", home.home.as_os_str()),
+            ("SESSIONARY_INDEX_DIR", home.home.join("index").as_os_str()),
             ("SHELL", "/bin/sh".as_ref()),
         ])
         .env("PATH", "/usr/bin:/bin")
@@ -62,37 +81,149 @@ fn outstanding(home: &Sandbox) -> u64 {
     index.status().expect("its state").outstanding
 }
 
+/// Waits until the process in the background has done all of it.
+fn await_end(home: &Sandbox) {
+    let started = Instant::now();
+    while outstanding(home) > 0 {
+        let left = outstanding(home);
+        assert!(started.elapsed() < PATIENCE, "{left} are left");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Nothing is done any more, and not all was.
+fn assert_nobody_goes_on(home: &Sandbox) {
+    let left = outstanding(home);
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(left > 0 && outstanding(home) == left, "{left}");
+}
+
 #[test]
-fn a_process_is_started_and_comes_to_its_end() {
-    let home = home();
-    let Some(told) = on_terminal(&home, "--index ~/index search passing --limit 1") else {
+fn a_process_is_started_from_a_terminal_and_comes_to_its_end() {
+    let home = home(MUCH);
+    let Some(told) = on_terminal(&home, "search passing --limit 1") else {
         return;
     };
     assert!(told.contains("700 matches in 1 session"), "{told}");
-    let started = Instant::now();
-    while outstanding(&home) > 0 {
-        assert!(
-            started.elapsed() < PATIENCE,
-            "{} are left",
-            outstanding(&home)
-        );
-        std::thread::sleep(Duration::from_millis(50));
+    await_end(&home);
+}
+
+#[test]
+fn a_process_is_started_for_a_program_and_comes_to_its_end() {
+    let home = home(MUCH);
+    let told = said(command(&home, "search passing --limit 1 --json"));
+    assert!(
+        told.contains("until a process in the background has indexed it"),
+        "{told}"
+    );
+    await_end(&home);
+    let told = said(command(&home, "search passing --limit 1 --json"));
+    assert!(!told.contains("not indexed"), "{told}");
+}
+
+#[test]
+fn who_has_had_enough_of_a_script_ends_the_process_with_it() {
+    #[cfg(unix)]
+    {
+        let home = home(TOO_MUCH);
+        let mut search = command(&home, "search passing --limit 1");
+        std::os::unix::process::CommandExt::process_group(&mut search, 0);
+        let mut search = search.stderr(Stdio::null()).spawn().expect("it runs");
+        let group = search.id();
+        assert!(search.wait().expect("it ends").success());
+        let kill = format!("kill -KILL -{group}");
+        let killed = Command::new("sh").args(["-c", &kill]).status();
+        assert!(killed.expect("a shell").success(), "there is no process");
+        assert_nobody_goes_on(&home);
+    }
+}
+
+#[test]
+fn a_pipe_of_the_callers_ends_while_the_process_still_works() {
+    #[cfg(unix)]
+    {
+        let home = home(TOO_MUCH);
+        let search = command(&home, "search passing --limit 1");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", r#""$0" "$@" 3>&1 >/dev/null 2>/dev/null"#]);
+        shell.arg(search.get_program()).args(search.get_args());
+        let variables = search.get_envs();
+        shell.env_clear();
+        shell.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+        shell.current_dir(&home.cwd).stdout(Stdio::piped());
+        let mut shell = shell.spawn().expect("a shell");
+        let mut read = Vec::new();
+        let mut pipe = shell.stdout.take().expect("its output");
+        pipe.read_to_end(&mut read).expect("it is read");
+        let left = outstanding(&home);
+        assert!(left > 0, "the process had the pipe open to its end");
+        assert!(shell.wait().expect("it ends").success());
+        await_end(&home);
     }
 }
 
 #[test]
 fn nothing_is_started_where_the_configuration_forbids_it() {
-    let home = home();
+    let home = home(MUCH);
     home.write(".config/sessionary/config.toml", "background = false\n");
-    let Some(told) = on_terminal(&home, "--index ~/index search passing --limit 1") else {
-        return;
-    };
+    let told = said(command(&home, "search passing --limit 1"));
     assert!(told.contains("700 matches in 1 session"), "{told}");
     assert!(told.contains("until you run `sessionary sync`"), "{told}");
-    let left = outstanding(&home);
-    std::thread::sleep(Duration::from_millis(500));
-    assert!(left > 0 && outstanding(&home) == left);
+    assert_nobody_goes_on(&home);
     assert!(!home.home.join("index/v4/words").exists());
+    if let Some(told) = on_terminal(&home, "search passing --limit 1") {
+        assert!(told.contains("until you run `sessionary sync`"), "{told}");
+        assert_nobody_goes_on(&home);
+    }
+}
+
+#[test]
+fn nothing_is_started_in_a_build_or_for_an_index_named_by_a_flag() {
+    let home = home(TOO_MUCH);
+    let mut build = command(&home, "search passing --limit 1");
+    build.env("CI", "true");
+    assert!(said(build).contains("until you run `sessionary sync`"));
+    assert!(!home.home.join("index/v4/words").exists());
+    let index = home.home.join("index").display().to_string();
+    let named = format!("--index {index} search passing --limit 1");
+    assert!(said(command(&home, &named)).contains("until you run `sessionary sync`"));
+    assert_nobody_goes_on(&home);
+}
+
+#[test]
+fn what_is_owed_is_said_with_what_pays_it_and_costs_no_more_than_a_bound() {
+    let home = home(TOO_MUCH);
+    let search = |query: &str| {
+        let mut search = command(&home, &format!("search {query} --limit 1 --json"));
+        let output = search.env("CI", "1").output().expect("sessionary runs");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
+    };
+    let answer = search("passinh");
+    let bytes = answer["outstanding_bytes"].as_u64();
+    assert!(bytes > Some(16 << 20), "{answer}");
+    let owed = json!({"entries": 2_201, "bytes": bytes, "pay": "sessionary sync"});
+    assert_eq!(answer["owed"], owed);
+    let notes = &answer["notes"];
+    assert_eq!(answer["total"], 0);
+    assert!(
+        notes[0]
+            .as_str()
+            .is_some_and(|note| note.contains("18 MiB are not")),
+        "{notes}"
+    );
+    // Bytes alone tell where endings and longer words are.
+    assert_eq!(search("passed")["total"], 2_200);
+    let mut status = command(&home, "status --json");
+    let output = status.env("CI", "1").output().expect("sessionary runs");
+    let status: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(status["owed"], owed);
+    said(command(&home, "sync"));
+    let answer = search("passinh");
+    assert_eq!(
+        (&answer["total"], &answer["owed"]),
+        (&json!(2_200), &json!(null))
+    );
+    assert_eq!(answer["notes"], json!([]));
 }
 
 #[test]
@@ -158,4 +289,24 @@ fn what_is_owed_is_counted_in_entries_each_once() {
     let report = indexer.sync(&mut |_| {}).expect("it syncs");
     assert_eq!((report.outstanding, report.outstanding_bytes), (0, 0));
     assert_eq!(owed(), (0, 0));
+}
+
+#[test]
+fn a_sync_whose_time_is_over_keeps_what_it_has_done() {
+    let home = Sandbox::new();
+    let line = |role: &str, id: &str| json!({"type": "message", "id": id, "parentId": null, "timestamp": "2026-01-05T09:00:01.000Z", "message": {"role": role, "content": [{"type": "text", "text": "walrus"}]}});
+    let header = json!({"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-05T09:00:00.000Z", "cwd": "/w"});
+    let text = [header, line("user", "a"), line("toolResult", "b")];
+    let text: String = text.iter().map(|line| format!("{line}\n")).collect();
+    home.write("pi/--w--/1.jsonl", &text);
+    let config = Config::new(
+        home.home.join("index"),
+        vec![root("pi", "pi", &home.home.join("pi"))],
+    );
+    let mut indexer = Indexer::open(&config).expect("the index");
+    // One batch of each is always done: first what was said, then what tools gave.
+    for left in [1, 0] {
+        let report = indexer.sync_for(Duration::ZERO, &mut |_| {});
+        assert_eq!(report.expect("it syncs").outstanding, left);
+    }
 }

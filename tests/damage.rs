@@ -66,7 +66,7 @@ fn without_backlog_counts(answer: Vec<u8>) -> Vec<u8> {
     let Ok(text) = String::from_utf8(answer) else {
         panic!("an answer that is no text");
     };
-    let owed = regex::Regex::new(r#","outstanding(_bytes)?":\d+"#).unwrap();
+    let owed = regex::Regex::new(r#","(outstanding(_bytes)?":\d+|owed":\{[^}]*\})"#).unwrap();
     owed.replace_all(&text, "").into_owned().into_bytes()
 }
 

@@ -171,6 +171,13 @@ fn help_of_every_command() {
           --provisional         While files are still being read, print what is known so far: one whole
                                 list per line, the last of which is the answer
           --with-text           Include the text of all messages (JSON only)
+          --max-bytes <N>       Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names
+                                what was shortened
+          --cursor <CURSOR>     Continue after the page whose JSON had this `cursor`
+          --fields <NAMES>      Print only these fields, named as in the JSON and separated by commas
+          --tsv                 Print the fields as tab-separated values, one line each; \t, \n, \\ and
+                                \u001b are escapes
+          --header              Print the names of the fields as the first line
       -h, --help                Print help
 
     Examples:
@@ -208,6 +215,10 @@ fn help_of_every_command() {
           --max-bytes <N>    Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what
                              was shortened
           --cursor <CURSOR>  Continue after the page whose JSON had this `cursor`
+          --fields <NAMES>   Print only these fields, named as in the JSON and separated by commas
+          --tsv              Print the fields as tab-separated values, one line each; \t, \n, \\ and
+                             \u001b are escapes
+          --header           Print the names of the fields as the first line
       -h, --help             Print help
 
     Examples:
@@ -244,6 +255,21 @@ fn help_of_every_command() {
           --ascii
               Draw with ASCII characters
 
+          --max-bytes <N>
+              Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what was shortened
+
+          --cursor <CURSOR>
+              Continue after the page whose JSON had this `cursor`
+
+          --fields <NAMES>
+              Print only these fields, named as in the JSON and separated by commas
+
+          --tsv
+              Print the fields as tab-separated values, one line each; \t, \n, \\ and \u001b are escapes
+
+          --header
+              Print the names of the fields as the first line
+
       -h, --help
               Print help (see a summary with '-h')
 
@@ -263,18 +289,27 @@ fn help_of_every_command() {
                          id or L<line>)
 
     Options:
-          --context <N>    Show N entries before and after ENTRY too [default: 0]
-          --branch <LEAF>  Show the branch that ends at this entry instead of the active one
-          --all            Show all entries in file order, and bytes that are not entries
-          --raw            Print the exact bytes of the file
-          --full           Do not cut long tool output
-      -h, --help           Print help
+          --context <N>        Show N entries before and after ENTRY too [default: 0]
+          --branch <LEAF>      Show the branch that ends at this entry instead of the active one
+          --all                Show all entries in file order, and bytes that are not entries
+          --raw                Print the exact bytes of the file
+          --full               Do not cut long tool output
+          --highlight <QUERY>  Make what QUERY finds stand out, where there are colours
+          --max-bytes <N>      Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names
+                               what was shortened
+          --cursor <CURSOR>    Continue after the page whose JSON had this `cursor`
+          --fields <NAMES>     Print only these fields, named as in the JSON and separated by commas
+          --tsv                Print the fields as tab-separated values, one line each; \t, \n, \\ and
+                               \u001b are escapes
+          --header             Print the names of the fields as the first line
+      -h, --help               Print help
 
     Examples:
       sessionary show last                        the active branch of the newest session here
       sessionary show 019b3f2a:c1d2e3f4           one entry, as `search` prints its address
       sessionary show 019b3f2a:L17 --context 3    line 17, three entries before and three after
       sessionary show 019b3f2a --raw > copy.jsonl the exact bytes
+      sessionary show last --json --max-bytes 20000    for a program: the rest follows by --cursor
 
     On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the
     entry.
@@ -306,8 +341,15 @@ fn help_of_every_command() {
       <SESSION[:ENTRY]>  A session; with :ENTRY, the context at that entry instead of at the leaf
 
     Options:
-          --llm   Only messages of user, model and tools, as they go to the model
-      -h, --help  Print help
+          --llm              Only messages of user, model and tools, as they go to the model
+          --max-bytes <N>    Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what
+                             was shortened
+          --cursor <CURSOR>  Continue after the page whose JSON had this `cursor`
+          --fields <NAMES>   Print only these fields, named as in the JSON and separated by commas
+          --tsv              Print the fields as tab-separated values, one line each; \t, \n, \\ and
+                             \u001b are escapes
+          --header           Print the names of the fields as the first line
+      -h, --help             Print help
 
     Examples:
       sessionary context last
@@ -507,9 +549,10 @@ fn help_of_every_command() {
     Usage: sessionary sql [OPTIONS] [QUERY]
 
     Arguments:
-      [QUERY]  One SELECT
+      [QUERY]  One SELECT; - reads it from standard input
 
     Options:
+          --schema           Print every view and its columns
           --csv              Print CSV
           --jsonl            Print one line of JSON per row
           --snapshot <FILE>  Save the whole catalogue to a new, private file, for containers and other
@@ -519,7 +562,8 @@ fn help_of_every_command() {
 
     Examples:
       sessionary sql 'SELECT agent, count(*) FROM sessions GROUP BY agent'
-      sessionary sql "SELECT name FROM sqlite_schema WHERE type = 'view'"
+      sessionary sql --schema
+      sessionary sql - < report.sql
       sessionary sql --csv 'SELECT * FROM usage' > usage.csv
       sessionary sql --jsonl 'SELECT id, cost FROM sessions'
       sessionary --json sql 'SELECT * FROM problems'

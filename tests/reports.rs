@@ -733,3 +733,48 @@ fn no_number_that_a_file_claims_keeps_an_index_from_being_written() {
         serde_json::json!([["Bash", most]])
     );
 }
+
+#[test]
+fn what_can_be_asked_is_printed_and_a_wrong_name_answered_with_the_nearest() {
+    let home = home();
+    let schema = home.run(&["sql", "--schema"]);
+    let sessions = schema.lines().find(|line| line.starts_with("sessions("));
+    let sessions = sessions.expect("the view of sessions");
+    let schema = home.json(&["sql", "--schema", "--json"]);
+    assert_eq!(schema["contract"], sessionary::CONTRACT_VERSION);
+    for view in schema["views"].as_array().expect("views") {
+        let columns = view["columns"].as_array().expect("columns").iter();
+        let columns: Vec<&str> = columns.filter_map(|column| column.as_str()).collect();
+        let name = view["name"].as_str().expect("a name");
+        let query = format!("SELECT {} FROM {name} LIMIT 0", columns.join(", "));
+        assert!(
+            home.output(&["sql", "--csv", &query]).stderr.is_empty(),
+            "{query}"
+        );
+        if name == "sessions" {
+            assert_eq!(sessions, format!("sessions({})", columns.join(", ")));
+        }
+    }
+    for (query, meant) in [
+        ("SELECT cots FROM sessions", "did you mean `cost`?"),
+        (
+            "SELECT s.modelx FROM sessions AS s",
+            "did you mean `model`?",
+        ),
+        ("SELECT * FROM sesions", "did you mean `sessions`?"),
+        ("SELECT zzz FROM sessions", "--schema` lists every view"),
+    ] {
+        let refused = home.run(&["sql", query]);
+        assert!(
+            refused.contains(meant) && refused.contains("exit Some(2)"),
+            "{refused}"
+        );
+    }
+    let count = "SELECT count(*) AS n FROM sessions";
+    let mut piped = home.command(&["sql", "-", "--csv"]);
+    let file = home.write("count.sql", &format!("{count}\n"));
+    piped.stdin(fs::File::open(file).expect("a file"));
+    let piped = piped.output().expect("it runs").stdout;
+    assert_eq!(piped, home.output(&["sql", count, "--csv"]).stdout);
+    assert!(home.run(&["sql", "-"]).contains("the query is empty"));
+}

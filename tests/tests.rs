@@ -116,6 +116,7 @@ mod locks;
 // this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
+mod pages;
 mod places;
 #[cfg(unix)]
 mod problems;

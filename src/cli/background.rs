@@ -1,17 +1,27 @@
 //! Who gives the words what they lack, once the answer is printed? Time to exit counts, not time to
 //! print.
+//!
+//! Whoever calls the command, a person at a terminal, a script or an agent, gets a process that
+//! indexes in the background where there is much to do.
 
 use std::io::{self, IsTerminal};
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
-use sessionary::Index;
 use sessionary::index::BacklogSize;
+use sessionary::{Cancel, Index};
 
+use crate::demo;
 use crate::output::Screen;
+use crate::output::time::bytes;
+use crate::places;
 
 /// How long a read verb goes on indexing after it has answered.
 const MOMENT: Duration = Duration::from_millis(200);
+
+/// How long the process in the background may work.
+pub const MOST_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,55 +31,87 @@ enum BackgroundStep {
     Here,
     /// Let a process of its own do all of it.
     Spawn,
-    /// Say that so many bytes are left to a sync.
-    Say(u64),
+    /// Leave it to a sync.
+    Leave,
 }
 
-/// `background`: the configuration lets us work after answers. `terminal`: somebody sits there.
-fn step(debt: BacklogSize, background: bool, terminal: bool) -> BackgroundStep {
+/// `background`: the configuration lets us work after answers. `may_start`: and a process may be
+/// started here.
+fn step(debt: BacklogSize, background: bool, may_start: bool) -> BackgroundStep {
     match debt {
         BacklogSize::Little => BackgroundStep::Nothing,
-        BacklogSize::Sync(bytes) if !background => BackgroundStep::Say(bytes),
-        BacklogSize::Sync(_) if terminal => BackgroundStep::Spawn,
+        BacklogSize::Sync(_) if !background => BackgroundStep::Leave,
+        BacklogSize::Sync(_) if may_start => BackgroundStep::Spawn,
         _ if background => BackgroundStep::Here,
         _ => BackgroundStep::Nothing,
     }
 }
 
-/// Does some of the outstanding work, or starts a process that does all of it. Returns how many
-/// bytes of text are left to whoever calls `sync`, where there is more than a little and nothing
-/// may be done.
-pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<u64> {
+/// Does some of the outstanding work, or starts a process that does all of it. Returns what is to
+/// be said of it, where much is outstanding.
+pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<String> {
     // The answer is out already: a failure here is found again, and told, by whoever needs the
     // words.
     let debt = index.words_debt().unwrap_or(BacklogSize::Little);
-    match step(debt, index.config().background, io::stderr().is_terminal()) {
-        BackgroundStep::Nothing => None,
+    let is_paid = match step(debt, index.config().background, may_start(screen)) {
+        BackgroundStep::Spawn => index.has_writer() || index.is_watched() || spawn(screen).is_ok(),
         BackgroundStep::Here => {
             let _ = index.pay(MOMENT);
-            None
+            false
         }
-        BackgroundStep::Spawn => {
-            if !index.has_writer() && !index.is_watched() {
-                let _ = spawn(screen);
-            }
-            None
-        }
-        BackgroundStep::Say(bytes) => Some(bytes),
-    }
+        BackgroundStep::Nothing | BackgroundStep::Leave => false,
+    };
+    let BacklogSize::Sync(owed) = debt else {
+        return None;
+    };
+    let owed = bytes(owed);
+    Some(match is_paid {
+        true => format!(
+            "The words of {owed} of text are not indexed yet: searches read that text until a process in the background has indexed it."
+        ),
+        false => format!(
+            "The words of {owed} of text are not indexed: every search reads that text again until you run `sessionary sync`."
+        ),
+    })
 }
 
-/// Starts `sync` for the same index; it outlives this process and holds none of its three streams.
-/// (What else a shell handed down, as with `3>&1`, it keeps: closing that takes unsafe code.) Where
-/// another one is at work it ends at once.
+/// Whether a process may be started. An index that is named for one command is none to go on
+/// writing after it, and root leaves no files in the home folder of another user.
+fn may_start(screen: &Screen) -> bool {
+    !(screen.names_index || demo::runs() || is_in_home_of_another())
+}
+
+/// Whether this is root with the home folder of another user, as by `sudo` or `su`.
+#[cfg(unix)]
+fn is_in_home_of_another() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owner = |home| std::fs::metadata(home).map_or(0, |home| home.uid());
+    let home = places::surroundings().home;
+    rustix::process::geteuid().is_root() && home.is_some_and(|home| owner(home) != 0)
+}
+
+#[cfg(not(unix))]
+fn is_in_home_of_another() -> bool {
+    false
+}
+
+/// Starts `sync` for the same index; it outlives this process and holds nothing that is open in it.
+/// Where another one is at work it ends at once.
 fn spawn(screen: &Screen) -> io::Result<()> {
     let mut sync = Command::new(std::env::current_exe()?);
     sync.args(&screen.again).args(["sync", "--background"]);
     sync.stdin(Stdio::null());
     sync.stdout(Stdio::null()).stderr(Stdio::null());
-    // The terminal's interrupts and its end are meant for others, from the first moment on.
     #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut sync, 0);
+    {
+        // The terminal's interrupts and its end are meant for others, from the first moment on.
+        // Without a terminal, whoever ends a script with all that it has started means us as well.
+        if io::stderr().is_terminal() {
+            std::os::unix::process::CommandExt::process_group(&mut sync, 0);
+        }
+        // What else a shell handed down, as with `3>&1`: its reader waits for the end.
+        close_fds::set_fds_cloexec_threadsafe(3, &[]);
+    }
     #[cfg(windows)]
     {
         use std::os::windows::process::CommandExt;
@@ -83,12 +125,29 @@ fn spawn(screen: &Screen) -> io::Result<()> {
     sync.spawn().map(drop)
 }
 
-/// Gives way to everybody. On Windows whoever starts us has seen to it.
+/// Gives way to everybody. Threads started later inherit it. On Windows whoever starts us has seen
+/// to it.
 pub fn step_back() {
     #[cfg(unix)]
     {
         let _ = rustix::process::nice(10);
     }
+    #[cfg(target_os = "linux")]
+    {
+        let itself = ioprio::Target::Process(ioprio::Pid::from_raw(0));
+        let _ = ioprio::set_priority(itself, ioprio::Priority::new(ioprio::Class::Idle));
+    }
+}
+
+/// Calls off what is being done when [`MOST_TIME`] is over: it ends where nothing is lost.
+pub fn end_in_time(cancel: &Cancel) {
+    let cancel = cancel.clone();
+    let wait = move || {
+        thread::sleep(MOST_TIME);
+        cancel.cancel();
+    };
+    // Without it only the words keep to their time.
+    let _ = thread::Builder::new().spawn(wait);
 }
 
 #[cfg(test)]
@@ -96,19 +155,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processes_are_started_only_from_a_terminal_and_where_the_configuration_lets_us() {
-        for (debt, background, terminal, expected) in [
+    fn processes_are_started_only_where_that_is_worth_it_and_allowed() {
+        for (debt, background, may_start, expected) in [
             (BacklogSize::Little, true, true, BackgroundStep::Nothing),
             (BacklogSize::Moment, true, true, BackgroundStep::Here),
             (BacklogSize::Moment, true, false, BackgroundStep::Here),
             (BacklogSize::Moment, false, true, BackgroundStep::Nothing),
             (BacklogSize::Sync(9), true, true, BackgroundStep::Spawn),
             (BacklogSize::Sync(9), true, false, BackgroundStep::Here),
-            (BacklogSize::Sync(9), false, true, BackgroundStep::Say(9)),
-            (BacklogSize::Sync(9), false, false, BackgroundStep::Say(9)),
+            (BacklogSize::Sync(9), false, true, BackgroundStep::Leave),
+            (BacklogSize::Sync(9), false, false, BackgroundStep::Leave),
         ] {
-            let step = step(debt, background, terminal);
-            assert_eq!(step, expected, "{debt:?} {background} {terminal}");
+            let step = step(debt, background, may_start);
+            assert_eq!(step, expected, "{debt:?} {background} {may_start}");
         }
     }
 }

@@ -123,6 +123,11 @@ impl Failure {
         self
     }
 
+    /// What it says.
+    pub fn message(&self) -> String {
+        self.error.to_string()
+    }
+
     /// Whether the catalogue turned out to be damaged.
     pub fn is_damage(&self) -> bool {
         let error = self.error.downcast_ref::<Error>();

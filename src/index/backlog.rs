@@ -2,11 +2,9 @@
 
 use super::{Error, Index};
 use crate::ingest;
+use crate::model::Owed;
 use crate::words::{condemned, exist};
 
-/// So little text, in bytes of entries, is sooner read by every search than written to the words
-/// once.
-const LITTLE: u64 = 128 << 10;
 /// So much is indexed in some 200 ms, on two slow cores.
 const MOMENT: u64 = 4 << 20;
 
@@ -29,7 +27,7 @@ impl BacklogSize {
     fn of(bytes: u64, is_rebuilt: bool) -> Self {
         match bytes {
             MOMENT.. => Self::Sync(bytes),
-            _ if is_rebuilt || bytes > LITTLE => Self::Moment,
+            _ if is_rebuilt || bytes > Owed::LITTLE => Self::Moment,
             _ => Self::Little,
         }
     }
@@ -58,6 +56,8 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LITTLE: u64 = Owed::LITTLE;
 
     #[test]
     fn a_writer_is_opened_only_where_it_pays() {

@@ -134,12 +134,36 @@ impl Indexer {
 
     /// Bring catalogue and words up to the files, and [prove](Indexer::prove) what grew.
     pub fn sync(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        self.sync_within(None, progress)
+    }
+
+    /// [`Indexer::sync`] for nobody who waits. The words get the backlog in batches of 128 MiB,
+    /// each of which is kept, and no batch is begun when `budget` is over since the beginning;
+    /// [`Report::outstanding`] says what is left. The scan of the files is ended by
+    /// [`Config::cancel`](crate::Config::cancel) alone.
+    ///
+    /// # Errors
+    /// As of [`Indexer::sync`].
+    pub fn sync_for(
+        &mut self,
+        budget: Duration,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Report, Error> {
+        self.sync_within(Some(budget), progress)
+    }
+
+    fn sync_within(
+        &mut self,
+        budget: Option<Duration>,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Report, Error> {
+        let ends = budget.map(|budget| (Instant::now(), budget));
         let mut report = self.sync_catalogue(progress)?;
-        match self.sync_rest(progress, &mut report) {
+        match self.sync_rest(ends, progress, &mut report) {
             // It is marked now, so the next attempt rebuilds it.
             Err(error) if error.is_damage() => {
                 report = self.sync_catalogue(progress)?;
-                self.sync_rest(progress, &mut report)?;
+                self.sync_rest(ends, progress, &mut report)?;
             }
             synced => synced?,
         }
@@ -148,9 +172,11 @@ impl Indexer {
         Ok(report)
     }
 
-    /// Do the rest of a sync after the scan: prove the files that grew, then index words.
+    /// Do the rest of a sync after the scan: prove the files that grew, then index words. `ends`:
+    /// when it began, and how long it may take.
     fn sync_rest(
         &mut self,
+        ends: Option<(Instant, Duration)>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
@@ -160,7 +186,17 @@ impl Indexer {
             }
             proven => proven?,
         }
-        self.index_words(None, progress, report)
+        let Some((began, budget)) = ends else {
+            return self.index_words(None, progress, report);
+        };
+        let pace = BatchLimits {
+            budget: Some(budget.saturating_sub(began.elapsed())),
+            batch: Some(ingest::BACKGROUND_WORDS_BATCH),
+            leaves_merging: false,
+        };
+        self.words_stage(pace, progress, report)?;
+        self.merging.start(&self.config, Merge::All);
+        Ok(())
     }
 
     /// What is done is done: the lock may go.

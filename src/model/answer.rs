@@ -403,12 +403,42 @@ pub struct SearchAnswer {
     /// Their length in bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub outstanding_bytes: u64,
+    /// The same where it is more than 128 KiB, and what pays it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owed: Option<Owed>,
     /// Only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facets: Option<Facets>,
     /// Why the words could not be read, if so: all text was read instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_damage: Option<String>,
+}
+
+/// What the words lack: every search reads it from the session files again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Owed {
+    /// Entries, each once.
+    pub entries: u64,
+    /// Bytes of their lines.
+    pub bytes: u64,
+    /// The command that pays it at once, with the `--index` and `--root` of this one.
+    pub pay: String,
+}
+
+impl Owed {
+    /// So little text, in bytes of entries, is sooner read by every search than written to the words
+    /// once.
+    pub(crate) const LITTLE: u64 = 128 << 10;
+
+    /// A debt of so many entries; `None` where it is little.
+    pub(crate) fn of(entries: u64, bytes: u64) -> Option<Owed> {
+        (bytes > Owed::LITTLE).then(|| Owed {
+            entries,
+            bytes,
+            pay: "sessionary sync".to_owned(),
+        })
+    }
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -446,6 +476,9 @@ pub struct TreeRow {
     /// Whether the agent reads the entry; not written where it does.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub agent_sees: bool,
+    /// Its number among the session's entries in file order, from 0: it stays while files grow.
+    #[serde(skip)]
+    pub place: u32,
 }
 
 /// The answer of `tree`.
@@ -494,6 +527,10 @@ pub struct ShownEntry {
     /// Why there is nothing to show: of kind `problem` for bytes that are no entry, else for an
     /// entry whose bytes are no longer what was read of them.
     pub problem: Option<String>,
+    /// Its number among the session's entries in file order, from 0: it stays while files grow.
+    /// `None`: bytes that are no entry.
+    #[serde(skip)]
+    pub place: Option<u32>,
 }
 
 /// The answer of `show`.
@@ -617,6 +654,9 @@ pub struct Status {
     /// Bytes of their lines.
     #[serde(default)]
     pub outstanding_bytes: u64,
+    /// The same where it is more than 128 KiB, and what pays it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owed: Option<Owed>,
     /// Why the words cannot be read, if so: searches read all text until the next sync has
     /// rebuilt them.
     #[serde(default)]

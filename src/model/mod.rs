@@ -3,6 +3,7 @@
 mod answer;
 mod cancel;
 mod event;
+mod json_text;
 mod mask;
 mod query;
 mod standing;
@@ -11,13 +12,15 @@ mod zone;
 
 pub use answer::{
     BranchPlace, Change, ChangeKind, Count, Difference, EntryBytes, Explanation, Facets, FileState,
-    FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Ranking, Report, RootStatus,
+    FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Owed, Ranking, Report, RootStatus,
     SCHEMA_VERSION, SearchAnswer, SessionExplanation, SessionRow, ShownEntry, StageMs, Status,
     StoredRoot, Transcript, Tree, TreeRow, UnknownValue, UnreadablePath, Verification,
     WatcherStatus,
 };
 pub use cancel::Cancel;
 pub use event::Event;
+pub(crate) use json_text::end_of_cut;
+pub use json_text::shorten;
 pub use query::{Expr, Sort};
 pub(crate) use sessionary_formats::model::sort_siblings;
 pub use sessionary_formats::model::{

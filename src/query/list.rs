@@ -12,7 +12,9 @@ use crate::catalogue::read::{StoredSession, Totals};
 use crate::error::Error;
 use crate::format::ListOrder;
 use crate::format::json::Collation;
-use crate::model::{Listing, Mask, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso};
+use crate::model::{
+    Listing, Mask, Owed, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso,
+};
 use crate::query::Snapshot;
 use crate::source::identity::now_ns;
 use crate::source::links::NOT_FOLLOWED;
@@ -266,6 +268,7 @@ impl Snapshot<'_> {
             unread: totals.unread,
             outstanding: lack.entries,
             outstanding_bytes: lack.bytes,
+            owed: Owed::of(lack.entries, lack.bytes),
             words_damage: found.damage.clone(),
             catalogue_bytes: size(&catalogue_path) + size(&wal),
             words_bytes: walkdir::WalkDir::new(config.words_dir())

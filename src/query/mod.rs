@@ -4,6 +4,7 @@ mod agent_list;
 mod branch;
 mod dump;
 mod filter;
+mod highlight;
 mod list;
 mod list_json;
 mod masked;
@@ -19,6 +20,7 @@ mod tree;
 mod unreadable;
 mod verify;
 
+pub use highlight::Highlighter;
 pub use list::ListScope;
 pub use list_json::WrittenList;
 pub use page::ListPage;

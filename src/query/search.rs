@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::ingest::WordsState;
 use crate::model::Cancel;
 use crate::model::Event;
-use crate::model::{Expr, Mask, Ranking, SCHEMA_VERSION, SearchAnswer, Zone};
+use crate::model::{Expr, Mask, Owed, Ranking, SCHEMA_VERSION, SearchAnswer, Zone};
 use crate::query::Snapshot;
 use crate::source::identity::now_ns;
 use crate::syntax::{self, Now};
@@ -37,6 +37,7 @@ use compiled::{EntryFilter, PassageQuery};
 use cursor::SeenHits;
 use max_bytes::PageHit;
 use page::Page;
+use relax::Others;
 
 /// How a search is asked.
 #[derive(Debug, Clone)]
@@ -122,6 +123,10 @@ impl SearchScope {
     }
 }
 
+/// So many bytes of text that is not indexed are taken apart for words with a typo, at most: where
+/// there is more, these are looked for in what is indexed.
+const MOST_READ_FOR_TYPOS: u64 = 16 << 20;
+
 /// Fewer hits than this are too few: words with a typo or another ending are looked for as well.
 const FEW: u64 = 3;
 
@@ -189,6 +194,23 @@ impl Snapshot<'_> {
         answer.complete &= self.is_complete();
         answer.changed_files = self.changed_files();
         Ok(answer)
+    }
+}
+
+/// What is asked where too little was found.
+struct NearQuery {
+    exprs: Vec<Option<Expr>>,
+    /// What of it text is read for that is not indexed, where it is not all of it.
+    read_for: Option<Vec<Option<Expr>>>,
+}
+
+impl NearQuery {
+    fn questions<'q>(&'q self, entry_filters: &'q [EntryFilter<'q>]) -> Vec<PassageQuery<'q>> {
+        let mut questions = questions(&self.exprs, entry_filters);
+        for (question, read_for) in questions.iter_mut().zip(self.read_for.iter().flatten()) {
+            question.read_for = read_for.as_ref();
+        }
+        questions
     }
 }
 
@@ -296,6 +318,7 @@ impl<'a> Search<'a> {
             (None, _) => self.catalogue.outstanding_without_words()?,
         };
         (answer.outstanding, answer.outstanding_bytes) = (lack.entries, lack.bytes);
+        answer.owed = Owed::of(lack.entries, lack.bytes);
         let alternatives = &self.query.alternatives;
         let entry_filters = alternatives
             .iter()
@@ -305,13 +328,17 @@ impl<'a> Search<'a> {
         let mut filled = self.fill(&questions(&exprs, &entry_filters), answer)?;
         let absent = std::mem::take(&mut filled.absent);
         if !self.scope.exact
-            && let Some(near) = self.nearly(&exprs, answer.total, &filled.nowhere)
+            && let Some(near) = self.nearly(&exprs, answer.total, &filled.nowhere, lack.bytes)
         {
             let mut wider = answer.clone();
-            let wider_page = self.fill(&questions(&near, &entry_filters), &mut wider)?;
+            let wider_page = self.fill(&near.questions(&entry_filters), &mut wider)?;
             if wider.total > answer.total {
                 (*answer, filled) = (wider, wider_page);
                 answer.also = relax::also(&exprs, &answer.sessions);
+            }
+            if near.read_for.is_some() {
+                let mebibytes = lack.bytes >> 20;
+                answer.notes.push(format!("Words one letter off were looked for only in text that is indexed: {mebibytes} MiB are not. `sessionary sync` indexes them."));
             }
         }
         if answer.total == 0 && exprs.iter().any(Option::is_some) {
@@ -358,14 +385,22 @@ impl<'a> Search<'a> {
         exprs: &[Option<Expr>],
         found: u64,
         nowhere: &[usize],
-    ) -> Option<Vec<Option<Expr>>> {
-        match exprs {
+        unindexed_bytes: u64,
+    ) -> Option<NearQuery> {
+        let with = |others| match exprs {
             [Some(Expr::Or(words))] if self.ranks_sessions => {
-                relax::some(words, nowhere).map(|words| vec![Some(Expr::Or(words))])
+                relax::some(words, nowhere, others).map(|words| vec![Some(Expr::Or(words))])
             }
-            _ if found < FEW => relax::each(exprs, relax::near),
+            _ if found < FEW => relax::each(exprs, |expr| relax::near(expr, others)),
             _ => None,
-        }
+        };
+        let exprs_with_typos = with(Others::EndingsAndTypos)?;
+        let is_much = unindexed_bytes > MOST_READ_FOR_TYPOS;
+        let read_for = is_much.then(|| with(Others::Endings).unwrap_or_else(|| exprs.to_vec()));
+        Some(NearQuery {
+            read_for: read_for.filter(|read_for| *read_for != exprs_with_typos),
+            exprs: exprs_with_typos,
+        })
     }
 
     /// The page, the total and whatever else was asked for.
@@ -473,6 +508,7 @@ fn questions<'q>(
     pairs
         .map(|(expr, entry_filter)| PassageQuery {
             expr: expr.as_ref(),
+            read_for: None,
             entry_filter,
         })
         .collect()

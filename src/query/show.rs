@@ -119,7 +119,7 @@ impl Snapshot<'_> {
         // Around one entry, unreadable bytes are shown only where they stand between the entries
         // that are shown.
         let is_part = scope.entry.is_some();
-        for (number, key) in shown.keys.into_iter().enumerate() {
+        for (number, (place, key)) in shown.keys.into_iter().enumerate() {
             let Some(entry) = stored_entry(key)? else {
                 continue;
             };
@@ -134,7 +134,11 @@ impl Snapshot<'_> {
                 }
                 of_file.pass(entry.start + entry.length, entry.line);
             }
-            each(ShownPart::Entry(reader.shown(entry, &labels)?))?;
+            let shown = reader.shown(entry, &labels)?;
+            each(ShownPart::Entry(ShownEntry {
+                place: u32::try_from(place).ok(),
+                ..shown
+            }))?;
         }
         for of_file in unreadable.iter_mut().filter(|_| !is_part) {
             while let Some(bytes) = of_file.next_before(u64::MAX).map_err(Error::from)? {
@@ -176,7 +180,7 @@ impl Snapshot<'_> {
             None => &all,
         };
         Ok(ShownEntries {
-            keys: places.iter().map(|at| outline.keys[*at]).collect(),
+            keys: places.iter().map(|at| (*at, outline.keys[*at])).collect(),
             focus: focus.map(|at| outline.keys[at]),
         })
     }
@@ -230,8 +234,8 @@ impl Snapshot<'_> {
 
 /// The entries that a transcript shows, by their keys in the catalogue.
 struct ShownEntries {
-    /// In the order in which they are shown.
-    keys: Vec<i64>,
+    /// In the order in which they are shown, each with its place in file order.
+    keys: Vec<(usize, i64)>,
     /// The one that was asked for.
     focus: Option<i64>,
 }
@@ -298,6 +302,7 @@ impl<'a> Reader<'a> {
             is_error: entry.flags & flag::ERROR != 0,
             agent_sees: entry.agent_sees,
             problem,
+            place: None,
             text,
             parent: entry.parent,
             line: entry.line,

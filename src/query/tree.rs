@@ -152,6 +152,7 @@ impl Snapshot<'_> {
                 text: one_line(&text).0,
                 is_error: entry.flags & flag::ERROR != 0,
                 agent_sees: entry.agent_sees,
+                place: place.at,
                 kind: entry.kind,
                 role: entry.role,
             }))?;

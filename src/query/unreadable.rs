@@ -97,6 +97,7 @@ impl<'c> Unreadable<'c> {
                 .map(|text| vec![(Class::Output, vec![text])])
                 .unwrap_or_default(),
             problem: Some(problem.reason),
+            place: None,
         }))
     }
 

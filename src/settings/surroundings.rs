@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::CI_VARIABLE;
 use crate::locations::Environment;
 
 /// What a program finds around it. The library looks at nothing of that itself.
@@ -47,6 +48,12 @@ impl Surroundings {
     /// A variable that is set and not empty.
     pub(super) fn set_variable(&self, name: &str) -> Option<&OsStr> {
         self.variable(name).filter(|value| !value.is_empty())
+    }
+
+    /// Whether a service builds or tests something here: `$CI` is set, and neither `false` nor `0`.
+    pub(super) fn is_ci(&self) -> bool {
+        let set = self.set_variable(CI_VARIABLE);
+        set.is_some_and(|ci| ci != "0" && !ci.eq_ignore_ascii_case("false"))
     }
 
     /// The user's folder for what can be made again: `~/.cache`, `~/Library/Caches`,

@@ -27,6 +27,11 @@ impl Literal {
         }
     }
 
+    /// Whether whatever holds `other` holds this one.
+    pub fn is_within(&self, other: &Literal) -> bool {
+        self.find(&other.text, 0).is_some()
+    }
+
     /// Where `bytes` hold the text, at or after `from`.
     pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let [(i, a), (j, b)] = self.probes.map(|at| (at, self.text[at] | 0x20));

@@ -70,6 +70,16 @@ enum Frequency {
 impl Scan {
     /// Make `expr` ready; `None` asks for every passage.
     pub fn new(expr: Option<&Expr>) -> Self {
+        Self::filtered(expr, Prefilter::new(expr))
+    }
+
+    /// Make `expr` ready to be asked of passages whose bytes may match `read_for` alone: others do
+    /// not match. That bounds what an expression costs that bytes rule out nothing for.
+    pub fn reading_for(expr: Option<&Expr>, read_for: &Expr) -> Self {
+        Self::filtered(expr, Prefilter::new(Some(read_for)))
+    }
+
+    fn filtered(expr: Option<&Expr>, prefilter: Prefilter) -> Self {
         let mut matcher = expr.map(Matcher::new);
         let asked = [Class::Prose, Class::Output].map(|class| {
             let compiled = Compiled::new(expr, class);
@@ -108,23 +118,22 @@ impl Scan {
         });
         Self {
             matcher,
-            prefilter: Prefilter::new(expr),
+            prefilter,
             asked,
             close: Vec::new(),
         }
     }
 
-    /// Make any of these words ready, as a few of them are remembered: it is asked as well how near
-    /// each other they stand.
-    pub fn remembering(expr: Option<&Expr>) -> Self {
-        let mut scan = Self::new(expr);
-        if let (Some(matcher), Some(Expr::Or(words))) = (&mut scan.matcher, expr) {
+    /// It for any of these words, as a few of them are remembered: it is asked as well how near each
+    /// other they stand.
+    pub fn remembering(mut self, expr: Option<&Expr>) -> Self {
+        if let (Some(matcher), Some(Expr::Or(words))) = (&mut self.matcher, expr) {
             let tokens = close_tokens(words);
             let tokens = tokens.iter();
             let terms = tokens.map(|token| matcher.terms.add(token, Kind::Whole, true));
-            scan.close = terms.collect();
+            self.close = terms.collect();
         }
-        scan
+        self
     }
 
     /// Whether a word is asked for, whose matches differ in score.
@@ -266,13 +275,14 @@ impl ThreadResult<'_> {
     /// Read a passage.
     pub fn read<T: AsRef<str>>(&mut self, entry: BacklogEntry, class: Class, pieces: &[T]) {
         let scan = self.scan;
-        if !entry.sampled && !scan.prefilter.may_say(pieces) {
+        let may_match = scan.prefilter.may_say(pieces);
+        if !entry.sampled && !may_match {
             return;
         }
         let seen = &mut self.seen[class as usize];
         seen.passages += 1;
         let tally = &mut self.tally;
-        let mut matches = entry.admitted;
+        let mut matches = entry.admitted && may_match;
         if let Some(matcher) = &scan.matcher
             && !scan.is_scored()
         {

@@ -66,7 +66,7 @@ fn node(expr: &Expr) -> Option<Node> {
             .iter()
             .map(node)
             .collect::<Option<Vec<_>>>()
-            .map(Node::Any),
+            .map(any),
         Expr::Not(_) => None,
     }
 }
@@ -98,6 +98,41 @@ fn needed(need: RequiredLiteral) -> Node {
         RequiredLiteral::Run(text) => Node::Text(Literal::new(&text)),
         RequiredLiteral::All(needs) => Node::All(needs.into_iter().map(needed).collect()),
         RequiredLiteral::Any(needs) => Node::Any(needs.into_iter().map(needed).collect()),
+    }
+}
+
+/// Alternatives that are compared with one another, at most: of more, few would be left out.
+const MOST_COMPARED: usize = 100;
+
+/// Any of these. A text that holds another one need not be looked for: of a word with its endings
+/// that leaves the word.
+fn any(nodes: Vec<Node>) -> Node {
+    if nodes.len() > MOST_COMPARED {
+        return Node::Any(nodes);
+    }
+    let mut kept: Vec<Node> = Vec::with_capacity(nodes.len());
+    for node in nodes.into_iter().flat_map(members) {
+        if !kept.iter().any(|known| is_implied(known, &node)) {
+            kept.retain(|known| !is_implied(&node, known));
+            kept.push(node);
+        }
+    }
+    Node::Any(kept)
+}
+
+/// The alternatives of a node.
+fn members(node: Node) -> Vec<Node> {
+    match node {
+        Node::Any(nodes) => nodes,
+        node => vec![node],
+    }
+}
+
+/// Whether what holds `longer` holds `shorter`.
+fn is_implied(shorter: &Node, longer: &Node) -> bool {
+    match (shorter, longer) {
+        (Node::Literal(shorter), Node::Literal(longer)) => shorter.is_within(longer),
+        _ => false,
     }
 }
 
@@ -275,4 +310,22 @@ fn hiding_characters() -> &'static [u64] {
         }
         table
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_with_its_endings_is_looked_for_once() {
+        let word = |text: &str| Expr::Word(text.to_owned());
+        let endings = Expr::Or(["linkers", "linker", "linking"].map(word).to_vec());
+        let nodes = |expr: &Expr| match Prefilter::new(Some(expr)).root {
+            Some(Node::Any(nodes)) => nodes.len(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(nodes(&endings), 2);
+        let longer = Expr::Longer("link".to_owned());
+        assert_eq!(nodes(&Expr::Or(vec![endings, longer])), 1);
+    }
 }

@@ -16,6 +16,9 @@ use sessionary::session::{
 use super::writing::{entry_id, no_entry, setup_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::output::bounded::{Item, Page, PageArgs, Texts};
+use crate::output::cursor::question;
+use crate::output::fields::FieldArgs;
 use crate::output::style::Tone;
 use crate::output::text::plain_lines;
 
@@ -33,6 +36,10 @@ pub struct Context {
     /// Only messages of user, model and tools, as they go to the model
     #[arg(long)]
     llm: bool,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    fields: FieldArgs,
 }
 
 /// What `context --json` prints.
@@ -46,7 +53,86 @@ struct Answer<'a> {
     model: Option<&'a str>,
     /// How many values are left out of the messages as `[redacted]`.
     left_out: usize,
+    /// Printed one by one.
+    messages: [(); 0],
+}
+
+/// A message as the agent has it.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct ContextMessage {
+    #[serde(skip)]
+    number: u64,
+    json: MessageJson,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum MessageJson {
+    Whole(Box<RawValue>),
+    /// Once it has to be cut.
+    Cut(Value),
+}
+
+/// Bytes of a string that is taken for text, and not for a name, at least.
+const TEXT: usize = 100;
+
+impl Item for ContextMessage {
+    /// Each agent's have fields of their own.
+    const FIELDS: &'static [&'static str] = &[];
+
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn texts(&mut self) -> Texts<'_> {
+        if let MessageJson::Whole(raw) = &self.json {
+            self.json = MessageJson::Cut(serde_json::from_str(raw.get()).unwrap_or_default());
+        }
+        let mut texts = Vec::new();
+        if let MessageJson::Cut(value) = &mut self.json {
+            collect_texts(value, &mut texts);
+        }
+        texts
+    }
+}
+
+fn collect_texts<'v>(value: &'v mut Value, texts: &mut Texts<'v>) {
+    match value {
+        // What was cut already may have to be cut again.
+        Value::String(text) if text.len() > TEXT || text.ends_with('…') => {
+            texts.push(("messages", text))
+        }
+        Value::Array(members) => members.iter_mut().for_each(|one| collect_texts(one, texts)),
+        Value::Object(members) => {
+            members
+                .values_mut()
+                .for_each(|one| collect_texts(one, texts));
+        }
+        _ => {}
+    }
+}
+
+/// Prints the messages, or as many as are asked for: the cursor of a page belongs to the messages
+/// that begin as these do. Returns how many there are on it.
+fn print_json(
+    args: &Context,
+    answer: Answer<'_>,
     messages: Vec<Box<RawValue>>,
+    screen: &Screen,
+) -> Result<usize, Failure> {
+    let fields = args.fields.of(ContextMessage::FIELDS, screen.json)?;
+    // A compaction replaces them all.
+    let first = messages.first().map(|message| message.get());
+    let question = question(("context", answer.session, &args.session, args.llm, first));
+    let mut page = Page::new(&args.page, &fields, question)?;
+    for (number, message) in (0..).zip(messages) {
+        let json = MessageJson::Whole(message);
+        page.offer(ContextMessage { number, json })?;
+    }
+    let shown = page.len();
+    screen.print(&page.print(answer, "messages", |_| Vec::new())?)?;
+    Ok(shown)
 }
 
 pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -54,7 +140,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
     let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
     drop(index);
     if row.agent == "clido" {
-        return of_clido(&row, entry.as_deref(), screen);
+        return of_clido(args, &row, entry.as_deref(), screen);
     }
     if Profile::of(&row.agent).is_none() {
         return Err(Failure::usage(format!(
@@ -73,21 +159,24 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         true => convert_to_llm(&context.messages),
         false => context.messages,
     };
-    if screen.json {
+    if screen.json || args.fields.are_asked() {
         let model = context.model.as_ref();
         let masked = messages
             .iter()
             .flat_map(|message| screen.masked_json(message.as_str()));
         let masked: Vec<_> = masked.collect();
-        screen.json(&Answer {
+        let answer = Answer {
             schema_version: SCHEMA_VERSION,
             session: session.session_id(),
             thinking_level: &context.thinking_level,
             provider: model.and_then(|model| model.provider.as_deref()),
             model: model.map(|model| &*model.model_id),
             left_out: screen.left_out(),
-            messages: masked,
-        })?;
+            messages: [],
+        };
+        let shown = print_json(args, answer, masked, screen)?;
+        screen.say_count_redacted();
+        return Ok(Outcome::found(shown > 0));
     } else {
         screen.say(&summary(
             &messages,
@@ -103,7 +192,12 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
 }
 
 /// What clido hands to the model when it takes the session up, all of it or up to a line.
-fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Outcome, Failure> {
+fn of_clido(
+    args: &Context,
+    row: &SessionRow,
+    entry: Option<&str>,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
     let no_entry = || no_entry(entry.unwrap_or_default());
     let last: Option<u64> = match entry {
         None => None,
@@ -128,21 +222,24 @@ fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Ou
         return Err(no_entry());
     }
     let messages = resume(&lines).map_err(anyhow::Error::new)?;
-    if screen.json {
+    if screen.json || args.fields.are_asked() {
         let raw = |message: &ResumedMessage| {
             let json = json!({"role": message.role, "content": message.content});
             screen.masked_json(&json.to_string())
         };
         let masked: Vec<_> = messages.iter().flat_map(raw).collect();
-        screen.json(&Answer {
+        let answer = Answer {
             schema_version: SCHEMA_VERSION,
             session: &row.id,
             thinking_level: "off",
             provider: None,
             model: None,
             left_out: screen.left_out(),
-            messages: masked,
-        })?;
+            messages: [],
+        };
+        let shown = print_json(args, answer, masked, screen)?;
+        screen.say_count_redacted();
+        return Ok(Outcome::found(shown > 0));
     } else {
         let count = crate::output::time::count(messages.len() as u64, "message");
         screen.say(&format!("{count} · clido records no model"));

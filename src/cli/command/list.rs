@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
-use sessionary::model::Sort;
+use sessionary::model::{Listing, SCHEMA_VERSION, SessionRow, Sort};
 use sessionary::settings::known_names;
 use sessionary::syntax::{self, Filters};
 use sessionary::{Config, Index, ListEvent};
@@ -18,6 +18,9 @@ use self::rows::ColumnWidths;
 pub use self::rows::{OptionalColumns, table};
 use crate::background::afterwards;
 use crate::failure::{Failure, Outcome};
+use crate::output::bounded::{Item, Page, PageArgs};
+use crate::output::cursor::question;
+use crate::output::fields::FieldArgs;
 use crate::output::provisional::LiveLines;
 use crate::output::spool::Spool;
 use crate::output::time::count;
@@ -77,18 +80,22 @@ pub struct List {
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Show page P, with N sessions per page
-    #[arg(long, value_name = "P", requires = "limit", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "P", requires = "limit", conflicts_with_all = ["max_bytes", "cursor"], default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     page: u32,
     /// Print one line of JSON per session
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "fields"])]
     jsonl: bool,
     /// While files are still being read, print what is known so far: one whole list per line, the
     /// last of which is the answer
-    #[arg(long, requires = "json")]
+    #[arg(long, requires = "json", conflicts_with_all = ["max_bytes", "cursor", "fields"])]
     provisional: bool,
     /// Include the text of all messages (JSON only)
     #[arg(long)]
     with_text: bool,
+    #[command(flatten)]
+    bounds: PageArgs,
+    #[command(flatten)]
+    fields: FieldArgs,
 }
 
 /// What a list can be sorted by.
@@ -129,7 +136,9 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         let snapshot = index.snapshot()?;
         let page = snapshot.page(&scope)?;
         let mut out = Spool::default();
-        let list = if screen.json {
+        let list = if args.bounds.is_asked() || args.fields.are_asked() {
+            selected(args, &snapshot, &page, &scope, screen, &mut out)?
+        } else if screen.json {
             let list = snapshot.write_page(&page, &mut SafeJson(&mut out))?;
             out.write_all(b"\n")?;
             list
@@ -144,10 +153,69 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     super::say_pending(screen, &index, list.complete, Some(list.pending_files));
     super::say_links(screen, &index);
     screen.say_redacted();
-    say_scope(&scope, &list, &index, screen)?;
+    if list.sessions == 0 || !args.bounds.is_asked() {
+        say_scope(&scope, &list, &index, screen)?;
+    }
     afterwards(&mut index, screen);
     super::leave(index);
     Ok(Outcome::found(list.sessions > 0))
+}
+
+/// A part of it: no more bytes, or no other fields, than are asked for.
+fn selected(
+    args: &List,
+    snapshot: &Snapshot<'_>,
+    page: &ListPage,
+    scope: &ListScope,
+    screen: &Screen,
+    out: &mut Spool,
+) -> Result<WrittenList, Failure> {
+    let fields = args.fields.of(SessionRow::FIELDS, screen.json)?;
+    let folders = (
+        &scope.cwd,
+        &args.agent,
+        &scope.project,
+        &args.since,
+        &args.until,
+    );
+    let flags = (
+        args.named,
+        args.errors,
+        args.subagents,
+        args.reverse,
+        args.with_text,
+    );
+    let order = (args.sort.map(|key| key as u8), args.cost.map(f64::to_bits));
+    let question = question(("list", folders, flags, order));
+    let most = match args.bounds.is_asked() {
+        true => args.limit.filter(|limit| *limit > 0),
+        false => None,
+    };
+    let bounded = Page::new(&args.bounds, &fields, question)?;
+    let mut bounded = bounded.of_items(most.unwrap_or(usize::MAX));
+    let mut failed = Ok(());
+    let list = snapshot.each_row(page, |row| {
+        if failed.is_ok() {
+            failed = bounded.offer(row);
+        }
+        Ok(())
+    })?;
+    failed?;
+    let list = WrittenList {
+        sessions: bounded.len(),
+        ..list
+    };
+    let head = Listing {
+        schema_version: SCHEMA_VERSION,
+        sessions: Vec::new(),
+        total: list.total,
+        elsewhere: list.elsewhere,
+        complete: list.complete,
+        pending_files: list.pending_files,
+    };
+    let printed = bounded.print(head, "sessions", |_| Vec::new())?;
+    out.write_all(printed.as_bytes())?;
+    Ok(list)
 }
 
 /// A page for people. A long one is gone through twice, as no line is written before the columns
@@ -232,7 +300,10 @@ fn scope(args: &List, config: &Config, screen: &Screen) -> Result<ListScope, Fai
     if let Some(agent) = &args.agent {
         known_agent(agent, config)?;
     }
-    let limit = args.limit.filter(|limit| *limit > 0);
+    // Where pages go on by a cursor, what earlier ones have shown comes before the limit.
+    let limit = args
+        .limit
+        .filter(|limit| *limit > 0 && !args.bounds.is_asked());
     Ok(ListScope {
         cwd: match args.all || args.project.is_some() {
             true => None,

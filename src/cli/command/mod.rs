@@ -9,6 +9,7 @@ pub mod context;
 pub mod delete;
 pub mod export;
 pub mod fork;
+pub mod hit_fields;
 pub mod label;
 pub mod list;
 pub mod man;

@@ -9,11 +9,13 @@ use sessionary::syntax;
 use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
+use crate::command::hit_fields as fields;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
+use crate::output::fields::FieldArgs;
 use crate::output::progress::Progress;
 use crate::output::text::{columns, fit, plain_line};
-use crate::output::time::{bytes, count};
+use crate::output::time::count;
 use crate::output::{Screen, hits, quote};
 
 /// Search everything that was said, thought, run and printed
@@ -84,6 +86,8 @@ pub struct Search {
     /// Continue after the page whose JSON had this `cursor`
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
+    #[command(flatten)]
+    fields: FieldArgs,
 }
 
 pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -98,11 +102,15 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     let event = &mut |event| progress.event(event);
     // What is wrong with the query is said before a look at the files, which may take minutes.
     syntax::parse(&query, screen.now()).map_err(sessionary::Error::from)?;
+    let selected = fields::of(&args.fields, screen.json)?;
     let index = Index::open_with(config, Freshness::Check, event)?;
     let answer = index.search_with(&query, &scope, event)?;
     drop(progress);
     let mut index = super::answerable(super::opened(index, screen))?;
-    args.print(&answer, screen)?;
+    match args.fields.are_asked() {
+        true => screen.print(&fields::printed(&answer, &selected)?)?,
+        false => args.print(&answer, screen)?,
+    }
     screen.say_redacted();
     for note in &answer.notes {
         screen.say(&plain_line(note));
@@ -133,11 +141,8 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     {
         screen.say(&next);
     }
-    if let Some(left) = afterwards(&mut index, screen) {
-        screen.say(&format!(
-            "The words of {} of text are not indexed: every search reads that text again until you run `sessionary sync`.",
-            bytes(left)
-        ));
+    if let Some(owed) = afterwards(&mut index, screen) {
+        screen.say(&owed);
     }
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
     if !found && !index.has_sessions()? {

@@ -4,13 +4,17 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
-use sessionary::index::{ShowScope, ShownPart};
+use sessionary::index::{Highlighter, ShowScope, ShownPart};
 use sessionary::model::{Class, SessionRow, ShownEntry};
+use sessionary::syntax::{self, Now};
 use sessionary::{Config, Index};
 
 use crate::background::afterwards;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
+use crate::output::bounded::{Item, Page, PageArgs, texts_of};
+use crate::output::cursor::question;
+use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
@@ -24,7 +28,8 @@ const OUTPUT_LINES: usize = 12;
     sessionary show last                        the active branch of the newest session here\n  \
     sessionary show 019b3f2a:c1d2e3f4           one entry, as `search` prints its address\n  \
     sessionary show 019b3f2a:L17 --context 3    line 17, three entries before and three after\n  \
-    sessionary show 019b3f2a --raw > copy.jsonl the exact bytes\n\n\
+    sessionary show 019b3f2a --raw > copy.jsonl the exact bytes\n  \
+    sessionary show last --json --max-bytes 20000    for a program: the rest follows by --cursor\n\n\
     On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the entry.")]
 pub struct Show {
     /// Session id, the start of one, a path, or `last`; `:ENTRY` names one entry (an id or
@@ -41,11 +46,18 @@ pub struct Show {
     #[arg(long)]
     all: bool,
     /// Print the exact bytes of the file
-    #[arg(long, conflicts_with_all = ["branch", "all"])]
+    #[arg(long, conflicts_with_all = ["branch", "all", "fields"])]
     raw: bool,
     /// Do not cut long tool output
     #[arg(long)]
     full: bool,
+    /// Make what QUERY finds stand out, where there are colours
+    #[arg(long, value_name = "QUERY", conflicts_with_all = ["raw", "json", "fields"])]
+    highlight: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    fields: FieldArgs,
 }
 
 pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -54,6 +66,11 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
             "--raw prints the bytes of the file, which --json cannot hold",
         ));
     }
+    let look = Look {
+        full: args.full || screen.width.is_none(),
+        highlighter: highlighter(args.highlight.as_deref(), screen)?,
+        screen,
+    };
     let mut index = super::open(config, screen)?;
     let (session, entry) = named(&args.session, &mut index, config, screen)?;
     if args.raw {
@@ -66,10 +83,23 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         all: args.all,
         mask: screen.mask(),
     };
-    let full = args.full || screen.width.is_none();
+    if args.page.is_asked() || args.fields.are_asked() {
+        return page(args, &session, &scope, &mut index, screen);
+    }
+    whole(&session, &scope, &look, &mut index)
+}
+
+/// Prints all of it, piece by piece.
+fn whole(
+    session: &SessionRow,
+    scope: &ShowScope,
+    look: &Look<'_>,
+    index: &mut Index,
+) -> Result<Outcome, Failure> {
+    let screen = look.screen;
     let ((out, shown), streamed) = super::answer(|| {
         let (mut out, mut shown, mut head) = (Stream::default(), 0, None);
-        let streamed = index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
+        let streamed = index.show_each(session, scope, &mut |part| -> Result<(), Failure> {
             match part {
                 ShownPart::Head(opening) => {
                     match screen.json {
@@ -86,7 +116,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
                 ShownPart::Entry(entry) => {
                     let focus = head.as_ref().and_then(|head| head.focus.as_ref());
                     let focused = focus == Some(&entry.id);
-                    out.text(&printed(&entry, focused, full, screen))?;
+                    out.text(&printed(&entry, focused, look))?;
                     shown += 1;
                 }
             }
@@ -101,8 +131,49 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     })?;
     out.end()?;
     screen.say_redacted();
-    super::say_ended(screen, &index, &streamed);
-    afterwards(&mut index, screen);
+    super::say_ended(screen, index, &streamed);
+    afterwards(index, screen);
+    Ok(Outcome::found(shown > 0))
+}
+
+/// Prints a part of it: no more bytes, or no other fields, than are asked for.
+fn page(
+    args: &Show,
+    session: &SessionRow,
+    scope: &ShowScope,
+    index: &mut Index,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    let fields = args.fields.of(ShownEntry::FIELDS, screen.json)?;
+    let (entry, branch) = (&scope.entry, &scope.branch);
+    let question = question((
+        "show",
+        &session.path,
+        entry,
+        scope.context,
+        branch,
+        scope.all,
+    ));
+    let ((page, head), streamed) = super::answer(|| {
+        let (mut page, mut head) = (Page::new(&args.page, &fields, question)?, None);
+        let streamed = index.show_each(session, scope, &mut |part| match part {
+            ShownPart::Head(opening) => {
+                head = Some(opening.clone());
+                Ok(())
+            }
+            ShownPart::Entry(entry) => page.offer(entry),
+        })?;
+        Ok(((page, head), streamed))
+    })?;
+    let shown = page.len();
+    if let Some(mut head) = head {
+        head.complete = streamed.complete;
+        head.changed_files.clone_from(&streamed.changed_files);
+        screen.print(&page.print(head, "entries", |head| texts_of(&mut head.session))?)?;
+    }
+    screen.say_redacted();
+    super::say_ended(screen, index, &streamed);
+    afterwards(index, screen);
     Ok(Outcome::found(shown > 0))
 }
 
@@ -148,11 +219,28 @@ pub(super) fn named(
     Ok((whole?, None))
 }
 
-fn printed(entry: &ShownEntry, focused: bool, full: bool, screen: &Screen) -> String {
-    let mut out = format!("\n{}", rule(entry, focused, screen));
+/// How entries look.
+struct Look<'a> {
+    /// Long tool output is not cut.
+    full: bool,
+    highlighter: Option<Highlighter>,
+    screen: &'a Screen,
+}
+
+/// What makes parts of the text stand out.
+fn highlighter(query: Option<&str>, screen: &Screen) -> Result<Option<Highlighter>, Failure> {
+    let Some(query) = query else {
+        return Ok(None);
+    };
+    let query = syntax::parse(query, Now::utc(screen.now_ms)).map_err(sessionary::Error::from)?;
+    Ok(Highlighter::new(&query))
+}
+
+fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
+    let mut out = format!("\n{}", rule(entry, focused, look.screen));
     for (class, pieces) in &entry.text {
         for piece in pieces {
-            out.push_str(&paragraph(*class, piece, full || focused, screen));
+            out.push_str(&paragraph(*class, piece, focused, look));
         }
     }
     out
@@ -210,32 +298,45 @@ fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
 }
 
 /// One piece of text; what tools took and gave stands back and may be cut.
-fn paragraph(class: Class, piece: &str, full: bool, screen: &Screen) -> String {
+fn paragraph(class: Class, piece: &str, focused: bool, look: &Look<'_>) -> String {
     let text = plain_lines(piece);
     let text = text.trim_end_matches('\n');
-    match class {
-        Class::Prose => format!("{text}\n"),
-        _ => {
-            let number = text.lines().count();
-            let shown = if full || number <= OUTPUT_LINES + 2 {
-                number
-            } else {
-                OUTPUT_LINES
-            };
-            let mut out = String::new();
-            for line in text.lines().take(shown) {
-                out.push_str(&format!(
-                    "{}\n",
-                    screen.style.paint(Tone::Quiet, &format!("  │ {line}"))
-                ));
+    let marks = look
+        .highlighter
+        .iter()
+        .flat_map(|one| one.marks(class, text));
+    let marks: Vec<(usize, usize)> = marks.map(|mark| (mark.start, mark.end)).collect();
+    let style = look.screen.style;
+    let (tone, margin, most) = match class {
+        Class::Prose => (Tone::Plain, "", usize::MAX),
+        _ if look.full || focused => (Tone::Quiet, "  │ ", usize::MAX),
+        _ => (Tone::Quiet, "  │ ", OUTPUT_LINES),
+    };
+    // An empty text of a person's is a line of its own.
+    let number = text.lines().count().max(usize::from(class == Class::Prose));
+    let shown = if number <= most.saturating_add(2) {
+        number
+    } else {
+        most
+    };
+    let (mut out, mut at) = (String::new(), 0);
+    for line in text.split('\n').take(shown) {
+        let painted = match marks.is_empty() {
+            true => style.paint(tone, &format!("{margin}{line}")),
+            false => {
+                let line = style.paint_marked(tone, text, at..at + line.len(), &marks);
+                format!("{}{line}", style.paint(tone, margin))
             }
-            if shown < number {
-                out.push_str(&format!(
-                    "  … {} more lines; --full shows them\n",
-                    number - shown
-                ));
-            }
-            out
-        }
+        };
+        out.push_str(&painted);
+        out.push('\n');
+        at += line.len() + 1;
     }
+    if shown < number {
+        out.push_str(&format!(
+            "  … {} more lines; --full shows them\n",
+            number - shown
+        ));
+    }
+    out
 }

@@ -1,5 +1,7 @@
 //! What else can be asked? Any question in SQL.
 
+mod schema;
+
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -23,7 +25,8 @@ use crate::output::{SafeJson, Screen};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary sql 'SELECT agent, count(*) FROM sessions GROUP BY agent'\n  \
-    sessionary sql \"SELECT name FROM sqlite_schema WHERE type = 'view'\"\n  \
+    sessionary sql --schema\n  \
+    sessionary sql - < report.sql\n  \
     sessionary sql --csv 'SELECT * FROM usage' > usage.csv\n  \
     sessionary sql --jsonl 'SELECT id, cost FROM sessions'\n  \
     sessionary --json sql 'SELECT * FROM problems'\n  \
@@ -36,9 +39,12 @@ use crate::output::{SafeJson, Screen};
     local_day(ms) and local_time(ms) are day and time of a moment in your time zone.\n\
     docs/sql.md describes every view and column. Tables whose names start with _ may change at any time.")]
 pub struct Sql {
-    /// One SELECT
-    #[arg(value_name = "QUERY", required_unless_present_any = ["snapshot", "path"])]
+    /// One SELECT; - reads it from standard input
+    #[arg(value_name = "QUERY", required_unless_present_any = ["snapshot", "path", "schema"])]
     query: Option<String>,
+    /// Print every view and its columns
+    #[arg(long, conflicts_with_all = ["query", "csv", "jsonl", "snapshot", "path"])]
+    schema: bool,
     /// Print CSV
     #[arg(long, conflicts_with_all = ["json", "jsonl"])]
     csv: bool,
@@ -54,11 +60,11 @@ pub struct Sql {
 }
 
 pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    if args
-        .query
-        .as_ref()
-        .is_some_and(|query| query.trim().is_empty())
-    {
+    let typed = match args.query.as_deref() {
+        Some("-") => Some(io::read_to_string(io::stdin()).map_err(not_read)?),
+        typed => typed.map(str::to_owned),
+    };
+    if typed.as_ref().is_some_and(|query| query.trim().is_empty()) {
         return Err(
             Failure::usage("the query is empty").hint("`sessionary sql --help` has examples")
         );
@@ -67,10 +73,14 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     if args.path {
         return path(&mut index, screen);
     }
+    if args.schema {
+        schema::print(&index, screen)?;
+        return Ok(Outcome::Found);
+    }
     if let Some(file) = &args.snapshot {
         return snapshot(file, &mut index, screen);
     }
-    let query = args.query.as_deref().unwrap_or_default();
+    let query = typed.as_deref().unwrap_or_default();
     let ((spool, rows), streamed) = super::answer(|| {
         let mut out = Spool::default();
         let (rows, streamed) = if args.csv {
@@ -85,7 +95,8 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
             as_table(&index, query, screen, &mut out)?
         };
         Ok(((out, rows), streamed))
-    })?;
+    })
+    .map_err(|failure| schema::with_nearest(failure, query, &index))?;
     spool.print()?;
     // Files that cannot be read are in the view `problems`; what keeps the catalogue from being
     // current is nowhere in it.
@@ -96,6 +107,12 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     super::say_ended(screen, &index, &streamed);
     afterwards(&mut index, screen);
     Ok(Outcome::found(rows > 0))
+}
+
+fn not_read(error: io::Error) -> Failure {
+    anyhow::Error::new(error)
+        .context("standard input cannot be read")
+        .into()
 }
 
 fn as_csv(

@@ -5,7 +5,7 @@ use serde::Serialize;
 use sessionary::Config;
 use sessionary::model::{Report, SCHEMA_VERSION};
 
-use crate::background::step_back;
+use crate::background::{MOST_TIME, end_in_time, step_back};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::progress::Progress;
@@ -29,7 +29,7 @@ pub struct Sync {
     /// Fail at once if another process is writing the index, instead of waiting
     #[arg(long)]
     no_wait: bool,
-    /// Nobody waits for it: give way to everybody
+    /// Nobody waits for it: give way to everybody, and end within ten minutes
     #[arg(long, hide = true)]
     background: bool,
 }
@@ -45,14 +45,16 @@ struct SyncOutput<'a> {
 pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     if args.background {
         step_back();
+        end_in_time(&config.cancel);
     }
     let mut progress = Progress::new();
     let wait = !(args.no_wait || args.background);
     let mut indexer = super::writer(config, wait, &mut progress)?;
     let mut report = |event| progress.event(event);
-    let report = match args.purge {
-        true => indexer.purge(&mut report)?,
-        false => indexer.sync(&mut report)?,
+    let report = match (args.purge, args.background) {
+        (true, _) => indexer.purge(&mut report)?,
+        (false, true) => indexer.sync_for(MOST_TIME, &mut report)?,
+        (false, false) => indexer.sync(&mut report)?,
     };
     drop(progress);
     let outcome = print(&report, screen)?;

@@ -4,14 +4,17 @@ use std::path::Path;
 use std::rc::Rc;
 
 use clap::{Args, ValueEnum};
-use sessionary::Config;
 use sessionary::index::{TreeFilter, TreePart, TreeScope};
 use sessionary::model::{SessionRow, Tree, TreeRow};
+use sessionary::{Config, Index};
 
 use crate::background::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::output::bounded::{Item, Page, PageArgs, texts_of};
 use crate::output::branches::{ASCII, UNICODE, prefixes};
+use crate::output::cursor::question;
+use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, fit, plain_line};
@@ -35,6 +38,10 @@ pub struct TreeArgs {
     /// Draw with ASCII characters
     #[arg(long)]
     ascii: bool,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    fields: FieldArgs,
 }
 
 /// pi's tree filters.
@@ -72,6 +79,9 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         filter: args.filter.into(),
         mask: screen.mask(),
     };
+    if args.page.is_asked() || args.fields.are_asked() {
+        return page(args, &session, scope, &mut index, screen);
+    }
     let ((out, shown), streamed) = super::answer(|| {
         let mut out = Stream::default();
         let (mut before, mut shown, mut head) = (Vec::new(), 0, None);
@@ -113,6 +123,40 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         screen.say("No entries to show; --filter all shows every entry.");
     }
     afterwards(&mut index, screen);
+    Ok(Outcome::found(shown > 0))
+}
+
+/// Prints a part of it: no more bytes, or no other fields, than are asked for.
+fn page(
+    args: &TreeArgs,
+    session: &SessionRow,
+    scope: TreeScope,
+    index: &mut Index,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    let fields = args.fields.of(TreeRow::FIELDS, screen.json)?;
+    let question = question(("tree", &session.path, args.filter as u8));
+    let ((page, head), streamed) = super::answer(|| {
+        let (mut page, mut head) = (Page::new(&args.page, &fields, question)?, None);
+        let streamed = index.tree_each(session, scope, &mut |part| match part {
+            TreePart::Head(opening) => {
+                head = Some(opening.clone());
+                Ok(())
+            }
+            TreePart::Parents(_) => Ok(()),
+            TreePart::Row(row) => page.offer(row),
+        })?;
+        Ok(((page, head), streamed))
+    })?;
+    let shown = page.len();
+    if let Some(mut head) = head {
+        head.complete = streamed.complete;
+        head.changed_files.clone_from(&streamed.changed_files);
+        screen.print(&page.print(head, "entries", |head| texts_of(&mut head.session))?)?;
+    }
+    screen.say_redacted();
+    super::say_ended(screen, index, &streamed);
+    afterwards(index, screen);
     Ok(Outcome::found(shown > 0))
 }
 

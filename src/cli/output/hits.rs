@@ -184,25 +184,11 @@ fn marked(
     (from, to): (usize, usize),
     style: Style,
 ) -> String {
-    let is_marked = |offset: usize| marks.iter().any(|&(from, to)| (from..to).contains(&offset));
     let mut out = String::new();
     if from > 0 {
         out.push('…');
     }
-    let mut run = String::new();
-    let mut strong = false;
-    let mut flush = |run: &mut String, strong: bool| {
-        out.push_str(&style.paint(if strong { Tone::Match } else { Tone::Plain }, run));
-        run.clear();
-    };
-    for (offset, character) in line[from..to].char_indices() {
-        if is_marked(from + offset) != strong {
-            flush(&mut run, strong);
-            strong = !strong;
-        }
-        run.push(character);
-    }
-    flush(&mut run, strong);
+    out.push_str(&style.paint_marked(Tone::Plain, line, from..to, marks));
     if to < line.len() {
         out.push('…');
     }

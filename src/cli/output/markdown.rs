@@ -430,6 +430,7 @@ mod tests {
                 agent_sees: true,
                 text: vec![(Class::Prose, pieces), (Class::Output, Vec::new())],
                 problem: None,
+                place: None,
             };
             entry(&written, &Zone::UTC)
         };

@@ -1,8 +1,11 @@
 //! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was
 //! asked for.
 
+pub mod bounded;
 pub mod branches;
 pub mod csv;
+pub mod cursor;
+pub mod fields;
 pub mod hits;
 pub mod html;
 pub mod markdown;
@@ -48,6 +51,8 @@ pub struct Screen {
     pub now_ms: i64,
     /// Flags that make another process of this program look at the same index and sessions.
     pub again: Vec<std::ffi::OsString>,
+    /// Whether the index is named by a flag, for this command alone.
+    pub names_index: bool,
     pub home: Option<std::path::PathBuf>,
     settings: OnceCell<Settings>,
     left_out: Cell<usize>,
@@ -83,6 +88,7 @@ impl Screen {
             width,
             now_ms,
             again: global.again(),
+            names_index: global.index.is_some(),
             home: places::surroundings().home,
             settings: OnceCell::new(),
             left_out: Cell::new(0),

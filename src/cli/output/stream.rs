@@ -49,10 +49,15 @@ impl JsonFrame {
     /// Of an object with an empty list `entries`, behind which no list with members of that name
     /// stands.
     pub fn entries<T: Serialize>(empty: &T) -> Result<Self, Failure> {
+        Self::of(empty, "entries")
+    }
+
+    /// Of an object with an empty list of this name, behind which no other one has it.
+    pub fn of<T: Serialize>(empty: &T, list: &str) -> Result<Self, Failure> {
         let json = serde_json::to_string(empty)?;
-        let list = "\"entries\":[";
+        let list = format!("\"{list}\":[");
         // Quotes in a text are escaped, so this is the key itself.
-        let at = json.rfind(list).map_or(json.len(), |at| at + list.len());
+        let at = json.rfind(&list).map_or(json.len(), |at| at + list.len());
         let (before, after) = json.split_at(at);
         Ok(Self {
             before: before.to_owned(),

@@ -41,6 +41,9 @@ impl EntryFilter<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct PassageQuery<'q> {
     pub expr: Option<&'q Expr>,
+    /// What the bytes of text that is not indexed must hold for it to be read at all, where that is
+    /// not left to `expr`: more is not found there.
+    pub read_for: Option<&'q Expr>,
     pub entry_filter: &'q EntryFilter<'q>,
 }
 
@@ -272,11 +275,15 @@ struct CompiledAlternative<'q> {
 impl<'q> CompiledAlternative<'q> {
     fn new(question: &PassageQuery<'q>, ranks_sessions: bool) -> CompiledAlternative<'q> {
         let entry_filter = question.entry_filter;
+        let scan = match question.read_for {
+            Some(read_for) => Scan::reading_for(question.expr, read_for),
+            None => Scan::new(question.expr),
+        };
         CompiledAlternative {
             question: *question,
             scan: match ranks_sessions {
-                true => Scan::remembering(question.expr),
-                false => Scan::new(question.expr),
+                true => scan.remembering(question.expr),
+                false => scan,
             },
             here: Box::new(|key| entry_filter.left.holds(key)),
             everywhere: Box::new(|key| entry_filter.holds_widely(key)),

@@ -3,7 +3,7 @@
 
 use super::cursor::{DIGITS, Fingerprint, SeenHits};
 use crate::error::Error;
-use crate::model::{HitGroup, SearchAnswer, SessionRow, acts};
+use crate::model::{self, HitGroup, SearchAnswer, SessionRow, acts, end_of_cut};
 
 /// A hit of the page: its place in the answer, and how a cursor names it.
 pub(super) struct PageHit {
@@ -186,13 +186,10 @@ fn snippets(answer: &mut SearchAnswer) -> Vec<&mut String> {
 /// Drop the highlights of matches that were cut off.
 fn keep_highlights(answer: &mut SearchAnswer) {
     for hit in answer.sessions.iter_mut().flat_map(|group| &mut group.hits) {
-        let end = hit.snippet.trim_end_matches(CUT).len();
+        let end = end_of_cut(&hit.snippet);
         hit.highlights.retain(|(_, to)| *to <= end);
     }
 }
-
-/// Marks the place where text was cut off.
-const CUT: char = '…';
 
 /// Cut these texts at their ends until so many bytes of JSON are gone, or nothing is left of them.
 fn shorten(texts: Vec<&mut String>, over: usize) {
@@ -201,28 +198,7 @@ fn shorten(texts: Vec<&mut String>, over: usize) {
         if over == 0 {
             return;
         }
-        let (mut kept, mut gone) = (text.len(), 0);
-        for (at, character) in text.char_indices().rev() {
-            if gone >= over + CUT.len_utf8() {
-                break;
-            }
-            (kept, gone) = (at, gone + written(character));
-        }
-        text.truncate(kept);
-        if kept > 0 {
-            text.push(CUT);
-            gone -= CUT.len_utf8();
-        }
-        over = over.saturating_sub(gone);
-    }
-}
-
-/// Bytes of a character in JSON.
-fn written(character: char) -> usize {
-    match character {
-        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
-        _ if acts(character) => 6 * character.len_utf16(),
-        _ => character.len_utf8(),
+        over = over.saturating_sub(model::shorten(text, over));
     }
 }
 

@@ -44,14 +44,23 @@ pub(super) fn each(
     some.then(|| relaxed.into_iter().zip(exprs).map(or_itself).collect())
 }
 
-/// These words, some of them with a typo, another ending or more letters at the end allowed; `None`
-/// where none of those may have any.
-pub(super) fn some(words: &[Expr], which: &[usize]) -> Option<Vec<Expr>> {
+/// What a word may be found by besides itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    /// Other endings and more letters at the end: bytes alone rule out nearly all text.
+    Endings,
+    /// These, and words with a typo: nearly all text has to be taken apart.
+    EndingsAndTypos,
+}
+
+/// These words, some of them with others allowed in their place; `None` where none of those may
+/// have any.
+pub(super) fn some(words: &[Expr], which: &[usize], others: Others) -> Option<Vec<Expr>> {
     let mut changed = false;
     let mut words = words.to_vec();
     for at in which {
         if let Some(word) = words.get_mut(*at)
-            && let Some(near) = near(word)
+            && let Some(near) = near(word, others)
         {
             *word = near;
             changed = true;
@@ -60,23 +69,24 @@ pub(super) fn some(words: &[Expr], which: &[usize]) -> Option<Vec<Expr>> {
     changed.then_some(words)
 }
 
-/// `expr` with a typo, another ending or more letters at the end allowed in each word; `None` where
-/// no word may have any. What is excluded must match to the letter.
-pub(super) fn near(expr: &Expr) -> Option<Expr> {
+/// `expr` with others allowed in the place of each word; `None` where no word may have any. What is
+/// excluded must match to the letter.
+pub(super) fn near(expr: &Expr, others: Others) -> Option<Expr> {
     let mut changed = false;
-    let near = with_others(expr, &mut changed);
+    let near = with_others(expr, others, &mut changed);
     changed.then_some(near)
 }
 
-fn with_others(expr: &Expr, changed: &mut bool) -> Expr {
+fn with_others(expr: &Expr, which: Others, changed: &mut bool) -> Expr {
     let mut each = |members: &[Expr]| -> Vec<Expr> {
         let members = members.iter();
-        members.map(|member| with_others(member, changed)).collect()
+        let others = members.map(|member| with_others(member, which, changed));
+        others.collect()
     };
     match expr {
         Expr::And(members) => Expr::And(each(members)),
         Expr::Or(members) if !is_commit(members) => Expr::Or(each(members)),
-        Expr::Word(text) => match others(text) {
+        Expr::Word(text) => match others(text, which) {
             others if others.is_empty() => expr.clone(),
             others => {
                 *changed = true;
@@ -89,10 +99,12 @@ fn with_others(expr: &Expr, changed: &mut bool) -> Expr {
 }
 
 /// What else may be meant by a word.
-fn others(text: &str) -> Vec<Expr> {
+fn others(text: &str, which: Others) -> Vec<Expr> {
     let mut others = Vec::new();
     if may_have_typo(text) {
-        others.push(Expr::Near(text.to_owned()));
+        if which == Others::EndingsAndTypos {
+            others.push(Expr::Near(text.to_owned()));
+        }
         others.extend(forms(text).into_iter().map(Expr::Word));
     }
     if may_go_on(text) {
@@ -148,7 +160,7 @@ pub(super) fn also(exprs: &[Option<Expr>], groups: &[HitGroup]) -> Vec<String> {
 /// The words of an expression that may stand for others.
 fn words<'e>(expr: &'e Expr, found: &mut Vec<&'e str>) {
     match expr {
-        Expr::Word(text) if !others(text).is_empty() => found.push(text),
+        Expr::Word(text) if !others(text, Others::EndingsAndTypos).is_empty() => found.push(text),
         Expr::Or(members) if is_commit(members) => {}
         Expr::And(members) | Expr::Or(members) => {
             members.iter().for_each(|member| words(member, found));
@@ -281,6 +293,7 @@ impl Search<'_> {
         let bare = questions.iter().filter(|question| question.expr.is_some());
         let bare = bare.map(|question| PassageQuery {
             expr: question.expr,
+            read_for: None,
             entry_filter: &entry_filter,
         });
         self.count(&bare.collect::<Vec<_>>())
@@ -340,6 +353,7 @@ mod tests {
             any.push(longer(text));
             Expr::Or(any)
         };
+        let near = |expr: &Expr| near(expr, Others::EndingsAndTypos);
         let both = |one, other| Some(Expr::And(vec![one, other]));
         let goes_on = |text: &str| Expr::Or(vec![word(text), longer(text)]);
         assert_eq!(

@@ -1,0 +1,81 @@
+//! Which fields of its hits does a search print? Those of a hit by their names, those of its session
+//! behind `session.`.
+
+use serde_json::json;
+use sessionary::model::{HitGroup, SearchAnswer, SessionRow};
+
+use crate::failure::Failure;
+use crate::output::bounded::Item;
+use crate::output::fields::{FieldArgs, Fields};
+use crate::output::stream::JsonFrame;
+use crate::output::text::terminal_safe_json;
+
+/// The fields of a hit.
+const HIT: [&str; 15] = [
+    "address",
+    "entry",
+    "class",
+    "kind",
+    "role",
+    "tool",
+    "time",
+    "score",
+    "standing",
+    "place",
+    "copies",
+    "snippet",
+    "highlights",
+    "context",
+    "explanation",
+];
+
+/// What stands before the fields of a hit's session.
+const SESSION: &str = "session";
+
+/// The fields that are asked for.
+///
+/// # Errors
+/// As of [`FieldArgs::of`].
+pub fn of(args: &FieldArgs, json: bool) -> Result<Fields, Failure> {
+    let session = SessionRow::FIELDS.iter();
+    let session: Vec<String> = session.map(|field| format!("{SESSION}.{field}")).collect();
+    let known = HIT.into_iter().chain(session.iter().map(String::as_str));
+    args.of(&known.collect::<Vec<_>>(), json)
+}
+
+/// The answer with these fields of its hits and sessions only, or a line for each hit.
+pub fn printed(answer: &SearchAnswer, fields: &Fields) -> Result<String, Failure> {
+    if fields.tsv {
+        return lines(&answer.sessions, fields);
+    }
+    let (of_session, of_hit) = fields.within(SESSION);
+    let mut head = answer.clone();
+    let groups = std::mem::take(&mut head.sessions).into_iter().map(|group| {
+        let session = of_session.some_of_json(serde_json::to_string(&group.session)?)?;
+        let hits = group
+            .hits
+            .iter()
+            .map(|hit| of_hit.some_of_json(serde_json::to_string(hit)?));
+        let hits = hits.collect::<Result<Vec<_>, _>>()?.join(",");
+        Ok(format!(r#"{{"session":{session},"hits":[{hits}]}}"#))
+    });
+    let groups = groups.collect::<Result<Vec<_>, Failure>>()?.join(",");
+    let frame = JsonFrame::of(&head, "sessions")?;
+    let json = format!("{}{groups}{}", frame.before, frame.after);
+    Ok(terminal_safe_json(&json).into_owned())
+}
+
+fn lines(groups: &[HitGroup], fields: &Fields) -> Result<String, Failure> {
+    let mut lines = fields.header();
+    for group in groups {
+        let session = json!(group.session);
+        for hit in &group.hits {
+            let mut row = serde_json::to_value(hit)?;
+            if let Some(row) = row.as_object_mut() {
+                row.insert(SESSION.to_owned(), session.clone());
+            }
+            lines.push_str(&fields.tsv(&row));
+        }
+    }
+    Ok(lines)
+}

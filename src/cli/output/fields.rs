@@ -1,0 +1,214 @@
+//! Which fields of each item are printed, in JSON or as a line of tab-separated values?
+
+use clap::Args;
+use serde_json::Value;
+
+use super::text::acts;
+use crate::failure::Failure;
+
+/// Which fields of each item are printed, and how.
+#[derive(Debug, Clone, Default, Args)]
+pub struct FieldArgs {
+    /// Print only these fields, named as in the JSON and separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    fields: Vec<String>,
+    /// Print the fields as tab-separated values, one line each; \t, \n, \\ and \u001b are escapes
+    #[arg(long, requires = "fields", conflicts_with = "json")]
+    tsv: bool,
+    /// Print the names of the fields as the first line
+    #[arg(long, requires = "tsv")]
+    header: bool,
+}
+
+impl FieldArgs {
+    /// The fields, of those that items have (none known: of any). What stands behind a dot is
+    /// within one.
+    ///
+    /// # Errors
+    /// When there is no such field, or the output has none.
+    pub fn of(&self, known: &[&str], json: bool) -> Result<Fields, Failure> {
+        let is_known = |field: &str| {
+            let first = field.split('.').next().unwrap_or_default();
+            let within = format!("{first}.");
+            known.contains(&field)
+                || known.contains(&first) && !known.iter().any(|known| known.starts_with(&within))
+        };
+        if !(self.fields.is_empty() || json || self.tsv) {
+            return Err(Failure::usage("--fields needs --json or --tsv"));
+        }
+        if let Some(field) = self
+            .fields
+            .iter()
+            .find(|field| !known.is_empty() && !is_known(field))
+        {
+            return Err(unknown(field, known));
+        }
+        Ok(Fields {
+            names: self.fields.clone(),
+            tsv: self.tsv,
+            header: self.header,
+        })
+    }
+
+    /// Whether not all of each item is asked for.
+    pub fn are_asked(&self) -> bool {
+        !self.fields.is_empty()
+    }
+}
+
+/// The known name that may have been meant by one that is not known.
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let distance = |known: &&&str| strsim::damerau_levenshtein(known, name);
+    let near = known.iter().min_by_key(distance).copied();
+    near.filter(|near| strsim::jaro_winkler(near, name) > 0.7)
+}
+
+fn unknown(field: &str, known: &[&str]) -> Failure {
+    let failure = Failure::usage(format!("--fields: there is no field `{field}`"));
+    let failure = match nearest(field, known) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure,
+    };
+    failure.hint(format!("known fields: {}", known.join(", ")))
+}
+
+/// The fields that are asked for; none: all.
+#[derive(Debug, Clone, Default)]
+pub struct Fields {
+    names: Vec<String>,
+    /// As lines of values, not as JSON.
+    pub tsv: bool,
+    header: bool,
+}
+
+impl Fields {
+    /// Whether all are printed.
+    pub fn are_all(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Those within the object `name`, and those outside of it.
+    pub fn within(&self, name: &str) -> (Fields, Fields) {
+        let is_within = |field: &&String| field.split('.').next() == Some(name);
+        let (within, others): (Vec<&String>, Vec<&String>) = self.names.iter().partition(is_within);
+        let rest = |field: &String| field[name.len()..].trim_start_matches('.').to_owned();
+        let named = |names| Fields {
+            names,
+            ..Fields::default()
+        };
+        let within = within.into_iter().map(rest).collect();
+        (named(within), named(others.into_iter().cloned().collect()))
+    }
+
+    /// The JSON of an object with these fields only, in the order in which they are asked for; what
+    /// it lacks is `null`.
+    pub fn of_json(&self, json: String) -> Result<String, Failure> {
+        match self.are_all() {
+            true => Ok(json),
+            false => self.some_of_json(json),
+        }
+    }
+
+    /// The JSON of an object with these fields only, also where they are none.
+    pub fn some_of_json(&self, json: String) -> Result<String, Failure> {
+        let object: Value = serde_json::from_str(&json)?;
+        let members = self.names.iter().map(|field| {
+            let name = Value::from(field.as_str());
+            format!("{name}:{}", value(&object, field))
+        });
+        Ok(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
+    }
+
+    /// The values of an object as a line.
+    pub fn tsv(&self, object: &Value) -> String {
+        let values = self.names.iter().map(|field| match value(object, field) {
+            Value::Null => String::new(),
+            Value::String(text) => escaped(text),
+            other => escaped(&other.to_string()),
+        });
+        values.collect::<Vec<_>>().join("\t") + "\n"
+    }
+
+    /// The names as a line, if they are asked for.
+    pub fn header(&self) -> String {
+        if !self.header {
+            return String::new();
+        }
+        let names = self.names.iter().map(|name| escaped(name));
+        names.collect::<Vec<_>>().join("\t") + "\n"
+    }
+}
+
+/// What stands in the field, through as many objects as it has dots.
+fn value<'v>(object: &'v Value, field: &str) -> &'v Value {
+    let mut parts = field.split('.');
+    parts
+        .try_fold(object, |value, part| value.get(part))
+        .unwrap_or(&Value::Null)
+}
+
+/// A text in which nothing ends a value or a line, or acts on a terminal.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\\' => out.push_str("\\\\"),
+            _ if character.is_control() || acts(character) => {
+                let mut units = [0; 2];
+                for unit in character.encode_utf16(&mut units) {
+                    out.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn values_in_the_order_asked_for() {
+        let args = FieldArgs {
+            fields: ["name", "own.status", "cost", "id"]
+                .map(str::to_owned)
+                .to_vec(),
+            header: true,
+            ..FieldArgs::default()
+        };
+        let fields = args.of(&["id", "name", "own", "cost"], true).unwrap();
+        let object = json!({"id": "a\\b", "name": "one\ttwo\r\n\u{1b}[31m", "own": {"status": "ok"}, "x": 1});
+        assert_eq!(
+            fields.tsv(&object),
+            "one\\ttwo\\r\\n\\u001b[31m\tok\t\ta\\\\b\n"
+        );
+        assert_eq!(fields.header(), "name\town.status\tcost\tid\n");
+        assert_eq!(
+            fields.of_json(object.to_string()).unwrap(),
+            r#"{"name":"one\ttwo\r\n\u001b[31m","own.status":"ok","cost":null,"id":"a\\b"}"#
+        );
+        let wrong = FieldArgs {
+            fields: vec!["nmae".to_owned()],
+            ..args
+        };
+        let error = wrong.of(&["id", "name"], true).unwrap_err();
+        assert!(
+            format!("{error:?}").contains("did you mean `name`?"),
+            "{error:?}"
+        );
+        assert!(args_without_output().of(&["id"], false).is_err());
+    }
+
+    fn args_without_output() -> FieldArgs {
+        FieldArgs {
+            fields: vec!["id".to_owned()],
+            ..FieldArgs::default()
+        }
+    }
+}
