@@ -108,15 +108,28 @@ enum Item {
         number: Option<Number>,
         /// Its tokens without the first letter, which may be that of an escape.
         escaped: Vec<String>,
+        /// It with its signs.
+        signed: Option<String>,
     },
     Cjk(Vec<char>),
 }
 
-/// A word of ASCII digits.
+/// A word of ASCII digits, or the digits at the end of a word.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Number {
     from: usize,
     to: usize,
+    /// What stands before the digits.
+    head: Head,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Head {
+    Nothing,
+    /// `v`, as part of the number.
+    V,
+    /// Letters that are none of it.
+    Word,
 }
 
 fn items(text: &str) -> Vec<Item> {
@@ -155,8 +168,12 @@ fn items(text: &str) -> Vec<Item> {
                     at += 1;
                 }
                 let mut found = word(&atoms, from, at);
-                if let Some(Item::Word { escaped, .. }) = &mut found {
+                if let Some(Item::Word {
+                    escaped, signed, ..
+                }) = &mut found
+                {
                     *escaped = without_escape(&atoms, from, at);
+                    *signed = with_signs(&atoms, from, at);
                 }
                 items.extend(found);
             }
@@ -183,11 +200,97 @@ fn without_escape(atoms: &[Atom], from: usize, to: usize) -> Vec<String> {
     if !backslash(1) || backslash(2) || !escapes || !plain {
         return Vec::new();
     }
-    match word(atoms, from + 1, to) {
+    let mut tokens = match word(atoms, from + 1, to) {
         Some(Item::Word { whole, parts, .. }) if parts.len() > 1 => vec![whole, parts[0].clone()],
         Some(Item::Word { whole, .. }) => vec![whole],
         _ => Vec::new(),
+    };
+    tokens.extend(with_signs(atoms, from + 1, to));
+    tokens
+}
+
+fn is_ascii_word(atom: &Atom) -> bool {
+    matches!(atom, Atom::Letter(_, original) if original.is_ascii())
+}
+
+/// The word of these atoms with its signs, if it has some.
+fn with_signs(atoms: &[Atom], from: usize, to: usize) -> Option<String> {
+    let one_part = match word(atoms, from, to)? {
+        Item::Word { parts, .. } => parts.len() == 1,
+        Item::Cjk(_) => false,
+    };
+    let begins = matches!(atoms[from], Atom::Letter(_, 'a'..='z' | 'A'..='Z'));
+    if !one_part || !begins || !atoms[from..to].iter().all(is_ascii_word) {
+        return None;
     }
+    let at = |at: usize| atoms.get(at).copied();
+    let back = |back: usize| from.checked_sub(back).and_then(at);
+    let ends_words =
+        |atom: Option<Atom>| matches!(atom, None | Some(Atom::Cjk(_) | Atom::Separator(_)));
+    let is = |atom: Option<Atom>, sign: char| atom == Some(Atom::Separator(sign));
+    if back(1) == Some(Atom::Dropped) {
+        return None;
+    }
+    let escape = matches!(back(2), Some(Atom::Letter(_, 'n' | 'r' | 't')))
+        && is(back(3), '\\')
+        && !is(back(4), '\\');
+    let dot = is(back(1), '.')
+        && (escape || ends_words(back(2)) && !is(back(2), '.'))
+        && !is(at(to), '(');
+    let digit = matches!(at(to + 2), Some(Atom::Letter(_, original)) if original.is_ascii_digit());
+    let plus = is(at(to), '+')
+        && is(at(to + 1), '+')
+        && (digit || ends_words(at(to + 2)) && !is(at(to + 2), '+'));
+    let sharp = is(at(to), '#') && ends_words(at(to + 1)) && !is(at(to + 1), '#');
+    let letters = atoms[from..to].iter().filter_map(|atom| match atom {
+        Atom::Letter(letter, _) => Some(letter.to_ascii_lowercase()),
+        _ => None,
+    });
+    let mut text: String = dot.then_some('.').into_iter().chain(letters).collect();
+    text.push_str(match (plus, sharp) {
+        (true, _) => "++",
+        (_, true) => "#",
+        _ => "",
+    });
+    ((dot || plus || sharp) && text.len() <= 128).then_some(text)
+}
+
+/// The number in groups that begins with the word of these items, and of how many groups it is.
+fn in_groups(atoms: &[Atom], from: usize) -> Option<(String, u32)> {
+    let digits = |from: usize| {
+        let rest = &atoms[from.min(atoms.len())..];
+        let digit = |atom: &Atom| match atom {
+            Atom::Letter(_, original) if original.is_ascii_digit() => Some(*original),
+            _ => None,
+        };
+        rest.iter().map_while(digit).collect::<String>()
+    };
+    let is_sign = |at: usize, signs: &str| match atoms.get(at) {
+        Some(Atom::Separator(sign)) => signs.contains(*sign),
+        _ => false,
+    };
+    if from > 1 && is_sign(from - 1, ".,'") && !digits(from - 2).is_empty() {
+        return None;
+    }
+    if from > 0 && !matches!(atoms[from - 1], Atom::Separator(_) | Atom::Cjk(_)) {
+        return None;
+    }
+    let mut groups = vec![digits(from)];
+    let mut to = from + groups[0].len();
+    let sign = atoms.get(to).copied().filter(|_| is_sign(to, ",'"))?;
+    while atoms.get(to) == Some(&sign) && !digits(to + 1).is_empty() {
+        groups.push(digits(to + 1));
+        to += 1 + groups.last().unwrap().len();
+    }
+    let goes_on = is_sign(to, ",'") && !digits(to + 1).is_empty()
+        || !matches!(
+            atoms.get(to),
+            None | Some(Atom::Separator(_) | Atom::Cjk(_))
+        );
+    let shape = (1..=3).contains(&groups[0].len()) && groups[1..].iter().all(|g| g.len() == 3);
+    let together = groups.concat();
+    (groups.len() > 1 && shape && !goes_on && together.len() <= 128)
+        .then_some((together, groups.len() as u32))
 }
 
 fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
@@ -237,6 +340,15 @@ fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
         whole.truncate(cut);
         parts = vec![whole.clone()];
     }
+    let groups: Vec<&str> = whole.split('_').collect();
+    let digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
+    if groups.len() > 1
+        && groups.iter().all(digits)
+        && (1..=3).contains(&groups[0].len())
+        && groups[1..].iter().all(|group| group.len() == 3)
+    {
+        whole = groups.concat();
+    }
     let beside = [
         from.checked_sub(1).and_then(|at| atoms.get(at)),
         atoms.get(to),
@@ -251,12 +363,39 @@ fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
             }
             _ => false,
         });
-    let number = plain && beside.iter().all(|atom| *atom != Some(&Atom::Dropped));
+    let ascii = atoms[from..to].iter().all(|atom| match atom {
+        Atom::Letter(_, original) | Atom::Underscore(original) => original.is_ascii(),
+        _ => false,
+    });
+    let last_digits = atoms[from..to]
+        .iter()
+        .rev()
+        .take_while(|atom| matches!(atom, Atom::Letter(_, original) if original.is_ascii_digit()));
+    let first_digit = to - last_digits.count();
+    let behind_letter = first_digit < to
+        && first_digit > from
+        && matches!(atoms[first_digit - 1], Atom::Letter(..));
+    let head = match (plain, first_digit > from) {
+        (true, false) => Some(Head::Nothing),
+        (true, true) => Some(Head::V),
+        (false, _) if ascii && behind_letter => Some(Head::Word),
+        _ => None,
+    };
+    let apart = beside.iter().all(|atom| *atom != Some(&Atom::Dropped));
     Some(Item::Word {
         whole,
         parts,
-        number: number.then_some(Number { from, to }),
+        number: head.filter(|_| apart).map(|head| Number {
+            from: if head == Head::Word {
+                first_digit
+            } else {
+                from
+            },
+            to,
+            head,
+        }),
         escaped: Vec::new(),
+        signed: None,
     })
 }
 
@@ -281,6 +420,7 @@ pub fn read(text: &str) -> Reading {
     let mut at = 0u32;
     let mut wholes: Vec<(String, u32)> = Vec::new();
     let mut in_dotted = 0;
+    let mut has_signs = false;
     for (index, item) in items.iter().enumerate() {
         match item {
             Item::Cjk(run) => {
@@ -301,54 +441,29 @@ pub fn read(text: &str) -> Reading {
                 parts,
                 number,
                 escaped,
+                signed,
             } => {
-                let extras = escaped.iter().map(|text| (at, text.clone()));
+                let extras = escaped.iter().chain(signed).map(|text| (at, text.clone()));
                 reading.tokens.extend(extras);
+                if let Some(first) = number
+                    && first.head == Head::Nothing
+                    && let Some((together, groups)) = in_groups(&all, first.from)
+                {
+                    reading.tokens.push((at, together.clone()));
+                    wholes.push((together, groups));
+                }
                 if let Some(first) = number
                     && in_dotted == 0
                 {
-                    let mut words = vec![whole.clone()];
-                    let mut last = *first;
-                    for next in &items[index + 1..] {
-                        let Item::Word {
-                            whole,
-                            number: Some(number),
-                            ..
-                        } = next
-                        else {
-                            break;
-                        };
-                        let joined = number.from == last.to + 1
-                            && all[last.to] == Atom::Separator('.')
-                            && !whole.starts_with('v');
-                        if !joined {
-                            break;
-                        }
-                        words.push(whole.clone());
-                        last = *number;
-                    }
-                    // Cut words are no longer their text; count the digits themselves.
-                    let length = last.to - first.from;
-                    if words.len() > 1 {
-                        in_dotted = words.len();
-                        let dotted = words.join(".");
-                        if words.len() > 2 && length <= 128 {
-                            reading.tokens.push((at, dotted.clone()));
-                            wholes.push((dotted.clone(), words.len() as u32));
-                            if let Some(plain) = dotted.strip_prefix('v') {
-                                reading.tokens.push((at, plain.to_owned()));
+                    let words = dotted(&all, &items[index..], *first);
+                    if words > 1 {
+                        in_dotted = words;
+                        let last_part = at + parts.len() as u32 - 1;
+                        for (text, is_whole) in dotted_tokens(&all, *first, words) {
+                            reading.tokens.push((last_part, text.clone()));
+                            if is_whole {
+                                wholes.push((text, words as u32));
                             }
-                        }
-                        if words[0].starts_with('v') {
-                            let text: String = all[first.from + 1..first.to]
-                                .iter()
-                                .map(|atom| match atom {
-                                    Atom::Letter(letter, _) => *letter,
-                                    _ => unreachable!(),
-                                })
-                                .take(128)
-                                .collect();
-                            reading.tokens.push((at, text));
                         }
                     }
                 }
@@ -357,9 +472,11 @@ pub fn read(text: &str) -> Reading {
                     reading.tokens.push((at, whole.clone()));
                     wholes.push((whole.clone(), parts.len() as u32));
                 }
-                for part in parts {
+                for (index, part) in parts.iter().enumerate() {
                     reading.tokens.push((at, part.clone()));
-                    reading.spelled.push((at, part.clone()));
+                    let spelled = signed.as_ref().filter(|_| index == 0).unwrap_or(part);
+                    has_signs |= signed.is_some();
+                    reading.spelled.push((at, spelled.clone()));
                     at += 1;
                 }
             }
@@ -368,9 +485,66 @@ pub fn read(text: &str) -> Reading {
     reading.positions = at;
     reading.whole = wholes
         .into_iter()
-        .find(|(_, span)| *span == at)
+        .find(|(_, span)| *span == at && !has_signs)
         .map(|(text, _)| text);
+    if let Some(number) = &reading.whole
+        && number.chars().all(|c| c.is_ascii_digit())
+    {
+        reading.spelled = vec![(0, number.clone())];
+        reading.whole = None;
+    }
     reading
+}
+
+/// How many words the dotted number has that begins with the first of these items.
+fn dotted(atoms: &[Atom], items: &[Item], first: Number) -> usize {
+    let mut last = first;
+    let mut words = 1;
+    for next in &items[1..] {
+        let Item::Word {
+            number: Some(number),
+            ..
+        } = next
+        else {
+            break;
+        };
+        let joined = number.from == last.to + 1
+            && atoms[last.to] == Atom::Separator('.')
+            && number.head == Head::Nothing;
+        if !joined {
+            break;
+        }
+        words += 1;
+        last = *number;
+    }
+    words
+}
+
+/// The tokens of a dotted number besides its words, and which of them is what a query asks for.
+fn dotted_tokens(atoms: &[Atom], first: Number, words: usize) -> Vec<(String, bool)> {
+    let text: String = atoms[first.from..]
+        .iter()
+        .map_while(|atom| match atom {
+            Atom::Letter(_, original) => Some(original.to_ascii_lowercase()),
+            Atom::Separator('.') => Some('.'),
+            _ => None,
+        })
+        .collect();
+    let dotted = text.split('.').take(words).collect::<Vec<_>>().join(".");
+    let plain = dotted.strip_prefix('v').unwrap_or(&dotted).to_owned();
+    let digits: String = plain.chars().take_while(|c| *c != '.').take(128).collect();
+    let has_whole = words > 2 && dotted.len() <= 128;
+    let mut tokens = Vec::new();
+    if has_whole {
+        tokens.push((dotted, first.head != Head::Word));
+    }
+    if has_whole && first.head == Head::V {
+        tokens.push((plain, false));
+    }
+    if first.head != Head::Nothing {
+        tokens.push((digits, false));
+    }
+    tokens
 }
 
 /// All tokens of a passage.
