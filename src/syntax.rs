@@ -23,6 +23,7 @@ use crate::words::tokenizer::segment;
 mod alternatives;
 mod field;
 mod lex;
+mod signs;
 mod time;
 mod word;
 
@@ -268,6 +269,7 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
         });
         return Err(SyntaxError::new(1, "a word to search for", hint));
     };
+    parser.notes.extend(lexemes.iter().find_map(signs::note));
     Ok(Query {
         alternatives: alternatives(&tree, now)?,
         words: plain_words(&lexemes).unwrap_or_default(),

@@ -87,6 +87,8 @@
 //! In a text of several pieces, the first position of a piece is two more than the last position
 //! of the piece before it (one more for a piece without words), so no phrase spans two pieces.
 
+use std::ops::Range;
+
 use unicode_normalization::char::compose;
 
 mod fold;
@@ -197,55 +199,68 @@ impl Segmenter {
             if seen & WIDE != 0 && bytes.get(start.wrapping_sub(1)) == Some(&b'.') {
                 // A word at the start may have a `.` before it: .net开发
                 at = word_before_break(text, start, at);
-                seen = bytes[start..at]
-                    .iter()
-                    .fold(0, |seen, byte| seen | CLASS[*byte as usize]);
+                let classes = bytes[start..at].iter().map(|byte| CLASS[*byte as usize]);
+                seen = classes.fold(0, |seen, class| seen | class);
             }
-            if seen & WIDE != 0 {
-                // A number at the end may be the first of several, a word may have signs: 版本1.2.3
-                if matches!(bytes.get(at), Some(b'.' | b',' | b'\'' | b'+' | b'#')) {
-                    at = word_after_break(text, start, at);
-                }
-                self.wide(text, start, at, &mut position, &mut emit);
+            if seen & WIDE == 0 {
+                at = self.narrow(text, start..at, seen, &mut position, &mut emit);
                 continue;
             }
-            let before = bytes.get(start.wrapping_sub(1));
-            if before == Some(&b'\\') {
-                self.escaped(text, start, at, position, &mut emit);
+            // A number at the end may be the first of several, a word may have signs: 版本1.2.3
+            if matches!(bytes.get(at), Some(b'.' | b',' | b'\'' | b'+' | b'#')) {
+                at = word_after_break(text, start, at);
             }
-            let behind = bytes.get(at);
-            if before == Some(&b'.') || matches!(behind, Some(b'+' | b'#')) {
-                self.signed(text, start..at, position, Kind::Signed, &mut emit);
-            }
-            if bytes[at - 1].is_ascii_digit() {
-                match behind {
-                    Some(b'.') => {
-                        let (end, words) = dotted_number(text, at);
-                        if words > 1 {
-                            let number = start..end;
-                            at = self.dotted(text, number, at, words, &mut position, &mut emit);
-                            continue;
-                        }
-                    }
-                    Some(b',' | b'\'') => self.grouped(text, start, at, position, &mut emit),
-                    _ => {}
-                }
-            }
-            if seen & (UPPER | UNDER) == 0 {
-                let end = at.min(start + MAX_TOKEN);
-                emit(Token {
-                    text: &text[start..end],
-                    position,
-                    kind: Kind::Word,
-                    start,
-                    end: at,
-                });
-                position += 1;
-            } else {
-                self.ascii(text, start, at, &mut position, &mut emit);
-            }
+            self.wide(text, start, at, &mut position, &mut emit);
         }
         position
+    }
+
+    /// A run of ASCII letters, digits and `_`; `seen`: the classes of its characters. Returns the
+    /// end of what was cut.
+    fn narrow(
+        &mut self,
+        text: &str,
+        run: Range<usize>,
+        seen: u8,
+        position: &mut u32,
+        emit: &mut impl FnMut(Token<'_>),
+    ) -> usize {
+        let bytes = text.as_bytes();
+        let Range { start, end } = run;
+        let before = bytes.get(start.wrapping_sub(1));
+        let behind = bytes.get(end);
+        if before == Some(&b'\\') {
+            self.escaped(text, start, end, *position, emit);
+        }
+        if before == Some(&b'.') || matches!(behind, Some(b'+' | b'#')) {
+            self.signed(text, start..end, *position, Kind::Signed, emit);
+        }
+        match behind {
+            Some(b'.') if bytes[end - 1].is_ascii_digit() => {
+                let (last, words) = dotted_number(text, end);
+                if words > 1 {
+                    return self.dotted(text, start..last, end, words, position, emit);
+                }
+            }
+            Some(b',' | b'\'') if bytes[end - 1].is_ascii_digit() => {
+                self.grouped(text, start, end, *position, emit);
+            }
+            _ => {}
+        }
+        if seen & (UPPER | UNDER) == 0 {
+            let cut = end.min(start + MAX_TOKEN);
+            emit(Token {
+                text: &text[start..cut],
+                position: *position,
+                kind: Kind::Word,
+                start,
+                end,
+            });
+            *position += 1;
+        } else {
+            self.ascii(text, start, end, position, emit);
+        }
+        end
     }
 
     /// What stands behind a `\`, if its first letter may be that of an escape (rule 6).
