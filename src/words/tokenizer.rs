@@ -59,7 +59,8 @@
 //! or with one `'` (`1,234,567`): the digits together (`1234567`) are a token as well, at the
 //! position of the first word. It is no such number right behind a digit and one of `.`, `,` and
 //! `'`, nor right before `,` or `'` and a digit, nor with a dropped character beside it, nor when
-//! it has more than 128 digits.
+//! it has more than 128 digits. A query that is one such number asks for the digits together, and
+//! not for the groups.
 //!
 //! **7. Signs.** A word of one part, of ASCII letters and digits in the text itself, with a letter
 //! first and no `_` or dropped character beside it, is a token with its signs as well, at its

@@ -2,7 +2,7 @@
 
 use crate::model::{Class, Expr};
 use crate::words::tokenizer::{Kind, segment};
-use crate::words::{highlights, matches_text};
+use crate::words::{highlights, matches_text, other_tokens};
 
 /// `whole@0 part@0 part@1`, extras with a `+`, wholes with their span.
 fn tokens(text: &str) -> String {
@@ -167,6 +167,15 @@ fn a_query_word_means_its_whole_or_its_parts() {
 }
 
 #[test]
+fn a_word_without_its_signs_is_no_other_form_of_it() {
+    assert_eq!(other_tokens(&[".env"], &[], "src/.env .envrc"), [".envrc"]);
+    assert_eq!(
+        other_tokens(&["word"], &[], "wrod words"),
+        ["wrod", "words"]
+    );
+}
+
+#[test]
 fn highlights_are_ranges_of_the_original() {
     let marked = |expr: Expr, text: &str| {
         let ranges = highlights(&expr, Class::Prose, text);
@@ -190,6 +199,13 @@ fn highlights_are_ranges_of_the_original() {
     );
     assert_eq!(marked(word("bar"), "fooBar"), ["Bar"]);
     assert_eq!(marked(word("本語"), "日本語です"), ["本語"]);
+    assert_eq!(marked(word("c++"), "C++17, not c"), ["C++"]);
+    assert_eq!(marked(word(".env"), "env of src/.env"), [".env"]);
+    assert_eq!(
+        marked(word("1234567"), "1,234,567 and 1_234_567"),
+        ["1,234,567", "1_234_567"]
+    );
+    assert_eq!(marked(word("3.12"), "python3.12.1, 13.12"), ["3.12"]);
     assert_eq!(
         marked(
             Expr::And(vec![word("a"), Expr::Not(Box::new(word("b")))]),
