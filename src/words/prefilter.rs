@@ -2,12 +2,13 @@
 //!
 //! A token of ASCII comes from characters that are the same up to case, or from characters that
 //! fold into ASCII (`é`, `Ａ`), and may have characters in between that vanish (combining marks,
-//! soft hyphens); only of a number in groups signs are left out between the groups. In JSON text a letter, digit, `_` or sign of a word is written as
-//! itself or as `\u` and four digits; all shorter escapes are of other characters. So a line without such a
-//! character, written as itself or as `\u` and digits, holds every ASCII token of its text as it
-//! is, up to case. What a terminal does not show ([`seen`](crate::format::terminal::seen)) begins
-//! with ESC and vanishes as well: a line with an ESC may hold anything. Keys are no text: what
-//! stands at the end of one is not counted.
+//! soft hyphens); only of a number in groups signs are left out between the groups. In JSON text a
+//! letter, digit, `_` or sign of a word is written as itself or as `\u` and four digits; all
+//! shorter escapes are of other characters. So a line without such a character, written as itself
+//! or as `\u` and digits, holds every ASCII token of its text as it is, up to case. What a terminal
+//! does not show ([`seen`](crate::format::terminal::seen)) begins with ESC and vanishes as well: a
+//! line with an ESC may hold anything. Keys are no text: what stands at the end of one is not
+//! counted.
 //!
 //! A part of the text itself, and what every match of a regular expression holds, is not folded:
 //! only `K` (the Kelvin sign) and `ſ` are cases of ASCII letters, and only `\u` and four digits
