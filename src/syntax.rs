@@ -31,6 +31,7 @@ mod lex;
 mod notes;
 mod parser;
 mod quotes;
+mod signs;
 mod time;
 mod word;
 
@@ -268,6 +269,9 @@ fn read(text: &str, now: Now<'_>, is_typing: bool) -> Result<Query, SyntaxError>
     let mut notes = Notes::new(is_typing);
     let lexemes = lex(&characters, &mut notes)?;
     habits::tell(&lexemes, &characters, &mut notes);
+    if let Some((column, what)) = lexemes.iter().find_map(signs::note) {
+        notes.say(column, &what);
+    }
     Parser::new(&characters, &lexemes, now, notes).query()
 }
 

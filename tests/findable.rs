@@ -14,6 +14,7 @@ mod reads;
 #[allow(dead_code)]
 #[path = "../src/words/tests/oracle.rs"]
 mod rules;
+mod signs;
 mod states;
 mod text;
 

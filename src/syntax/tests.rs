@@ -572,13 +572,62 @@ fn what_has_no_letters_is_left_out_and_noted() {
 }
 
 #[test]
+fn signs_that_are_not_searched_are_noted_once() {
+    for (text, note) in [
+        (
+            "$VAR @scope/pkg",
+            "column 1: $ is not searched, so $VAR finds VAR; *$VAR* finds it as it is written",
+        ),
+        (
+            "foo, --no-verify",
+            "column 6: -- is not searched, so --no-verify finds no-verify; *--no-verify* finds it as it is written",
+        ),
+        (
+            "\"$HOME is\"",
+            "column 1: $ is not searched, so $HOME is finds HOME is",
+        ),
+        (
+            "c++ x--",
+            "column 5: -- is not searched, so x-- finds x; *x--* finds it as it is written",
+        ),
+        (
+            "c++=",
+            "column 1: = is not searched, so c++= finds c++; *c++=* finds it as it is written",
+        ),
+        ("--fl*", "column 1: -- is not searched, so --fl* finds fl*"),
+        (
+            "fooBar++",
+            "column 1: ++ is not searched, so fooBar++ finds fooBar; *fooBar++* finds it as it is written",
+        ),
+        (
+            ".json",
+            "column 1: .json is a name that starts with a dot; json finds x.json, too",
+        ),
+    ] {
+        assert_eq!(read(text).notes, [note], "{text}");
+    }
+    for text in [
+        "c++ C# i++",
+        "foo, (foo) foo. foo? foo: foo! 'foo' \"foo.\" <foo> [foo] ~/foo",
+        "src/.env .env.local a.b",
+        "*$x* -$x /$x/ +foo foo~ foo* role:user 1,234",
+    ] {
+        assert!(
+            read(text).notes.is_empty(),
+            "{text}: {:?}",
+            read(text).notes
+        );
+    }
+}
+
+#[test]
 fn any_text_is_read_or_refused_and_never_while_it_is_typed() {
     use rand::{Rng, SeedableRng};
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
     let atoms = [
         "(", ")", "\"", "-", "*", ":", ",", " ", "OR", "a", "é", "日", "role:", "since:", "1",
         "\\", "/", "2w", "\u{301}", "AND", "NOT", "~", "[", "on:", "has:", "i", "|", "!", "'", "“",
-        "”", "«", "’", "+", "&&", "is:error", "user:", "last", "week", "^2",
+        "”", "«", "’", "+", "&&", "is:error", "$", ".", "#", "user:", "last", "week", "^2",
     ];
     for _ in 0..20_000 {
         let length = random.random_range(0..12);

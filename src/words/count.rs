@@ -1,9 +1,9 @@
 //! How many tokens and positions does ASCII text hold? Counted 64 bytes at once, without cutting
 //! it.
 //!
-//! The tokenizer's rules 2, 3 and 7, as far as they concern ASCII, with one bit for each byte.
-//! Dotted numbers (rule 5), what may be an escape (rule 6) and words longer than a block are left
-//! to the tokenizer.
+//! The tokenizer's rules 2, 3 and 9, as far as they concern ASCII, with one bit for each byte.
+//! Numbers of several words (rules 5 and 6), what may have signs (rule 7) or be an escape (rule 8)
+//! and words longer than a block are left to the tokenizer.
 
 /// Bytes of a block.
 const BLOCK: usize = 64;
@@ -54,9 +54,10 @@ pub(super) fn chunk(text: &[u8], start: usize) -> TextChunk {
     }
 }
 
-/// Whether no word, number, escape or CJK run can continue across this byte.
+/// Whether no word, number, sign, escape or CJK run can continue across this byte, whatever is
+/// before it.
 fn is_cut(byte: u8) -> bool {
-    byte.is_ascii() && !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'.' | b'\\')
+    byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"_.\\+#,'".contains(&byte)
 }
 
 /// One bit for each byte of a block, the lowest for the first.
@@ -68,6 +69,10 @@ struct Masks {
     under: u64,
     dot: u64,
     backslash: u64,
+    /// `+` and `#`.
+    sign: u64,
+    /// `,` and `'`.
+    comma: u64,
     wide: u64,
 }
 
@@ -80,6 +85,8 @@ impl Masks {
             under: 0,
             dot: 0,
             backslash: 0,
+            sign: 0,
+            comma: 0,
             wide: 0,
         };
         for (at, bytes) in block.as_chunks::<8>().0.iter().enumerate() {
@@ -93,13 +100,17 @@ impl Masks {
             masks.under |= between(b'_', b'_');
             masks.dot |= between(b'.', b'.');
             masks.backslash |= between(b'\\', b'\\');
+            masks.sign |= between(b'+', b'+') | between(b'#', b'#');
+            masks.comma |= between(b',', b',') | between(b'\'', b'\'');
             masks.wide |= gather(word) << (8 * at);
         }
         masks
     }
 
     fn cuts(self) -> u64 {
-        !(self.upper | self.lower | self.digit | self.under | self.dot | self.backslash | self.wide)
+        let words = self.upper | self.lower | self.digit | self.under | self.wide;
+        let in_number = self.comma & (self.digit << 1);
+        !(words | self.dot | self.backslash | self.sign | in_number)
     }
 
     /// The first `length` bytes alone.
@@ -112,18 +123,22 @@ impl Masks {
             under: self.under & keep,
             dot: self.dot & keep,
             backslash: self.backslash & keep,
+            sign: self.sign & keep,
+            comma: self.comma & keep,
             wide: self.wide & keep,
         }
     }
 
     fn count(self) -> Option<Count> {
-        let dotted = self.digit & (self.dot >> 1) & (self.digit >> 2);
-        let escaped = (self.backslash << 1) & self.lower;
-        if self.wide != 0 || dotted != 0 || escaped != 0 {
-            return None;
-        }
         let letters = self.upper | self.lower | self.digit;
         let words = letters | self.under;
+        let number = self.digit & ((self.dot | self.comma) >> 1) & (self.digit >> 2);
+        let escaped = (self.backslash << 1) & self.lower;
+        let alone = self.dot & !((words | self.dot) << 1);
+        let signed = letters & (self.sign >> 1) | letters & (alone << 1);
+        if self.wide | number | escaped | signed != 0 {
+            return None;
+        }
         // Runs without `_`, and within them the capitals that begin a part.
         let runs = letters & !(letters << 1);
         let capitals = self.upper
@@ -196,6 +211,10 @@ mod tests {
                 if round % 10 == 0 && random.random_ratio(1, 20) {
                     text.push_str(["é", "日", "\u{301}", "—"].choose(&mut random).unwrap());
                 }
+                if round % 10 == 2 && random.random_ratio(1, 8) {
+                    let sign = ["+", "++", "#", ",", "'", ",234", "'567", "("].choose(&mut random);
+                    text.push_str(sign.unwrap());
+                }
                 if round % 10 == 1 && random.random_ratio(1, 20) {
                     text.push_str(["\\", "\\n", "\\tB", "\\\\r"].choose(&mut random).unwrap());
                 }
@@ -228,6 +247,6 @@ mod tests {
             }
             assert_eq!(sum, cuts(&text), "{text:?}");
         }
-        assert!(counted > 50_000 && cut > 5_000, "{counted} and {cut}");
+        assert!(counted > 30_000 && cut > 5_000, "{counted} and {cut}");
     }
 }

@@ -6,6 +6,26 @@ const BLOCK: usize = 64;
 /// than any of them.
 const RARITY: &[u8] = b"zqjxkwvyb98765432g10hfpumdclsinroate";
 
+/// ASCII that the text of a token must hold, up to case: none for a token that is not ASCII. A
+/// number may be written in groups of three digits. `open`: the token may be the beginning of a
+/// longer one.
+pub(super) fn needed(token: &str, open: bool) -> Vec<&str> {
+    if !token.is_ascii() || token.is_empty() {
+        return Vec::new();
+    }
+    if !token.bytes().all(|byte| byte.is_ascii_digit()) {
+        return vec![token];
+    }
+    if open {
+        // Where a group of the longer one ends is not known.
+        return vec![&token[..1]];
+    }
+    let first = token.len() % 3;
+    let groups = (first..token.len()).step_by(3).map(|at| &token[at..at + 3]);
+    let first = (first > 0).then_some(&token[..first]);
+    first.into_iter().chain(groups).collect()
+}
+
 /// ASCII to look for, its letters lowercase.
 #[derive(Debug)]
 pub(super) struct Literal {

@@ -265,6 +265,11 @@ pub fn single_token(text: &str) -> Option<String> {
     Pattern::new(text, false).into_word()
 }
 
+/// Whether one edit leads from a word to a token. A word that has signs is not the word without.
+fn is_typo(word: &str, token: &str) -> bool {
+    word.chars().all(char::is_alphanumeric) && is_near(word, token)
+}
+
 /// The tokens of `text` that are one edit away from one of these words, go on after one of them, or
 /// are one of the other `forms`, but are none of the words.
 pub fn other_tokens(words: &[&str], forms: &[String], text: &str) -> Vec<String> {
@@ -275,7 +280,7 @@ pub fn other_tokens(words: &[&str], forms: &[String], text: &str) -> Vec<String>
         let goes_on = |word: &String| token.text.starts_with(word.as_str());
         let is_other = || {
             let mut asked = asked.iter();
-            asked.any(|word| is_near(word, token.text) || goes_on(word))
+            asked.any(|word| goes_on(word) || is_typo(word, token.text))
         };
         if !asked.iter().any(|word| word == token.text) && (is_other() || is_form()) {
             others.push(token.text.to_owned());

@@ -1,6 +1,7 @@
 //! Which tokens does a typed word, phrase or prefix ask for?
 
-use super::tokenizer::{Kind, MAX_TOKEN, segment};
+use super::literal::needed;
+use super::tokenizer::{Kind, segment};
 use crate::model::Class;
 
 /// What a typed text asks for: its tokens at their distances, or the token of the whole.
@@ -17,22 +18,35 @@ pub(super) struct Pattern {
 impl Pattern {
     pub fn new(text: &str, prefix: bool) -> Self {
         let mut parts = Vec::new();
+        let mut signed: Vec<(u32, String)> = Vec::new();
         let mut whole = None;
         let positions = segment(text, |token| match token.kind {
             Kind::Word => parts.push((token.position, token.text.to_owned())),
+            Kind::Signed => signed.push((token.position, token.text.to_owned())),
             Kind::Whole { span } if token.position == 0 => {
                 whole = Some((span, token.text.to_owned()));
             }
             Kind::Whole { .. } | Kind::Extra => {}
         });
+        for (position, part) in &mut parts {
+            if let Ok(at) = signed.binary_search_by_key(position, |(position, _)| *position) {
+                part.clone_from(&signed[at].1);
+            }
+        }
         let whole = whole
-            .filter(|(span, _)| *span == positions)
+            .filter(|(span, _)| *span == positions && signed.is_empty())
             .map(|(_, text)| text);
-        Self {
+        let mut pattern = Self {
             parts,
             whole,
             prefix,
+        };
+        // A number is the same number however it is spelled, and no part of a longer one.
+        let is_number = |whole: &mut String| whole.bytes().all(|byte| byte.is_ascii_digit());
+        if let Some(number) = pattern.whole.take_if(is_number) {
+            pattern.parts = vec![(0, number)];
         }
+        pattern
     }
 
     /// Whether a passage of `class` is asked for the parts as well as for the whole. What tools
@@ -59,11 +73,11 @@ impl Pattern {
 
     /// ASCII text that the text of a match must contain, up to case, before folding.
     /// A whole is its parts put together, so its parts are in it as well.
-    pub fn literals(&self) -> Vec<&[u8]> {
-        self.parts
-            .iter()
-            .filter(|(_, text)| text.is_ascii() && text.len() <= MAX_TOKEN)
-            .map(|(_, text)| text.as_bytes())
+    pub fn literals(&self) -> Vec<&str> {
+        let last = self.parts.len().saturating_sub(1);
+        let parts = self.parts.iter().enumerate();
+        parts
+            .flat_map(|(at, (_, part))| needed(part, self.prefix && at == last))
             .collect()
     }
 }

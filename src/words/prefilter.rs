@@ -1,13 +1,14 @@
 //! Can this line, still undecoded JSON, match at all? Never "no" for one that does.
 //!
-//! A token of ASCII letters comes from characters that are those letters up to case, or from
-//! characters that fold into ASCII (`é`, `Ａ`), and may have characters in between that vanish
-//! (combining marks, soft hyphens). In JSON text a letter, digit or `_` is written as itself or as
-//! `\u` and four digits; all shorter escapes are of other characters. So a line without such a
-//! character, written as itself or as `\u` and digits, holds every ASCII token of its text as it
-//! is, up to case. What a terminal does not show ([`seen`](crate::format::terminal::seen)) begins
-//! with ESC and vanishes as well: a line with an ESC may hold anything. Keys are no text: what
-//! stands at the end of one is not counted.
+//! A token of ASCII comes from characters that are the same up to case, or from characters that
+//! fold into ASCII (`é`, `Ａ`), and may have characters in between that vanish (combining marks,
+//! soft hyphens); only of a number in groups signs are left out between the groups. In JSON text a
+//! letter, digit, `_` or sign of a word is written as itself or as `\u` and four digits; all
+//! shorter escapes are of other characters. So a line without such a character, written as itself
+//! or as `\u` and digits, holds every ASCII token of its text as it is, up to case. What a terminal
+//! does not show ([`seen`](crate::format::terminal::seen)) begins with ESC and vanishes as well: a
+//! line with an ESC may hold anything. Keys are no text: what stands at the end of one is not
+//! counted.
 //!
 //! A part of the text itself, and what every match of a regular expression holds, is not folded:
 //! only `K` (the Kelvin sign) and `ſ` are cases of ASCII letters, and only `\u` and four digits
@@ -77,15 +78,17 @@ fn pattern(pattern: &Pattern) -> Option<Node> {
         return Some(Node::Any(Vec::new()));
     }
     let literals = pattern.literals().into_iter();
-    let literals = literals.map(|literal| Node::Literal(Literal::new(literal)));
+    let literals = literals.map(|literal| Node::Literal(Literal::new(literal.as_bytes())));
     let is_wide = pattern.parts.iter().any(|(_, text)| !text.is_ascii());
     all(literals.chain(is_wide.then_some(Node::Wide)).collect())
 }
 
 /// An edit changes one letter, or two next to each other: of three parts of a word one is left.
+/// Where it may make a number, that may be written in groups.
 fn near(word: &str) -> Option<Node> {
     let third = word.len() / 3;
-    if third == 0 || !word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+    let letters = word.bytes().filter(|byte| !byte.is_ascii_digit()).count();
+    if third == 0 || letters < 2 || !word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return None;
     }
     let parts = [0..third, third..2 * third, 2 * third..word.len()];
@@ -239,7 +242,7 @@ fn holds(node: &Node, has: &dyn Fn(&Node) -> bool) -> bool {
 fn is_part_of_token(code: u32) -> bool {
     match u8::try_from(code) {
         Ok(ESC) => true,
-        Ok(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric() || byte == b'_',
+        Ok(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric() || b"_.+#".contains(&byte),
         _ => hides(code),
     }
 }

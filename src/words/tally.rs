@@ -1,7 +1,7 @@
 //! How often does a passage hold the tokens that are asked for? One pass over its text.
 
 use super::count::chunk;
-use super::literal::Literal;
+use super::literal::{Literal, needed};
 use super::sessions::closeness;
 use super::tokenizer::Segmenter;
 
@@ -57,12 +57,13 @@ impl Terms {
             return number;
         }
         let number = self.list.len();
-        let letters = text.split(|c: char| !c.is_ascii_alphanumeric());
+        let needed = needed(text, kind == Kind::Prefix).into_iter();
+        let letters = needed.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()));
         let longest = letters.max_by_key(|letters| letters.len());
         self.list.push(Term {
             text: text.to_owned(),
             literal: longest
-                .filter(|letters| !letters.is_empty() && text.is_ascii())
+                .filter(|letters| !letters.is_empty())
                 .map(|letters| Literal::new(letters.as_bytes())),
             kind,
             placed,

@@ -47,28 +47,61 @@
 //! the first has a `v`, its digits without it (`1`) and, with three or more words, the whole
 //! without it (`1.2.3`) are tokens too, at that position. A whole of more than 128 bytes is left
 //! out, with and without its `v`.
+//! The first may also be the digits at the end of any other word of ASCII letters, digits and `_`,
+//! with a letter right before them: `python3.12`. That word stays what it is; its digits (`3`) and,
+//! with three or more words, the whole from them on (`3.12.1`) are tokens as well, at the position
+//! of its last part.
 //!
-//! **6. Escapes.** Source code and JSON within JSON write the end of a line as `\n`, so the word
+//! **6. Numbers in groups.** Digits are in groups when the first group has one to three of them,
+//! and each of one or more others three. A word that is, after folding, ASCII digits in groups with
+//! one `_` between them (`1_234_567`) has as its whole the digits without the `_`. So has a
+//! sequence of words of ASCII digits in the text itself that are groups with one `,` between them,
+//! or with one `'` (`1,234,567`): the digits together (`1234567`) are a token as well, at the
+//! position of the first word. It is no such number right behind a digit and one of `.`, `,` and
+//! `'`, nor right before `,` or `'` and a digit, nor with a dropped character beside it, nor when
+//! it has more than 128 digits. A query that is one such number asks for the digits together, and
+//! not for the groups.
+//!
+//! **7. Signs.** A word of one part, of ASCII letters and digits in the text itself, with a letter
+//! first and no `_` or dropped character beside it, is a token with its signs as well, at its
+//! position, unless that has more than 128 bytes. The signs of a word are
+//! - a `.` right before it (`.env`) that has no letter, digit, `_`, `.` or dropped character right
+//!   before it, but for the letter of what may be an escape (rule 8) and CJK characters, if no `(`
+//!   is right behind the word;
+//! - `++` right behind it (`C++`, `c++17`) that has no letter, `_`, `+` or dropped character right
+//!   behind it, but for CJK characters and ASCII digits;
+//! - `#` right behind it (`C#`) that has no letter, digit, `_`, `#` or dropped character right
+//!   behind it, but for CJK characters.
+//!
+//! A query asks for the word with its signs, and not for the word: `c` finds `C++`, `c++` does not
+//! find `c`.
+//!
+//! **8. Escapes.** Source code and JSON within JSON write the end of a line as `\n`, so the word
 //! behind it has a letter too many. Where a longest run of ASCII letters, digits and `_` begins
 //! with `n`, `r` or `t`, has a `\` right before it and no `\` before that, and has no character
 //! beyond ASCII behind it, its word without that letter is a token as well, at the position of the
-//! first part, and so is the first part of that where it has several. The word itself stays:
-//! `C:\new`.
+//! first part, and so is the first part of that where it has several, and that word with the signs
+//! behind it (rule 7). The word itself stays: `C:\new`.
 //!
-//! **7. Positions** count from 0 by one for every part, single word and CJK character. Paths,
+//! **9. Positions** count from 0 by one for every part, single word and CJK character. Paths,
 //! kebab-case, URLs and code fall apart at their separators: the phrase of their words finds them.
 //! In a text of several pieces, the first position of a piece is two more than the last position
 //! of the piece before it (one more for a piece without words), so no phrase spans two pieces.
 
+use std::ops::Range;
+
 use unicode_normalization::char::compose;
 
 mod fold;
+mod numbers;
+mod signs;
 mod stream;
 
 pub(super) use fold::hides_ascii;
 use fold::{
     CLASS, DIGIT, Folded, LOWER, UNDER, UPPER, WIDE, breaks, fold, is_voicing, push_lowered,
 };
+use numbers::{dotted_number, ends_word, whole};
 pub use stream::WordTokenizer;
 
 /// Longest token in bytes; longer words are cut (rule 2).
@@ -84,6 +117,8 @@ pub enum Kind {
         /// Number of positions it covers.
         span: u32,
     },
+    /// The word at its position with its signs (rule 7): who writes them means this, not the word.
+    Signed,
     /// Another way to find what other tokens spell already.
     Extra,
 }
@@ -114,6 +149,12 @@ fn boundary(previous: u8, this: u8, next: u8) -> bool {
         && (previous == LOWER || ((previous == UPPER || previous == DIGIT) && next == LOWER))
 }
 
+/// Whether a part starts within a word of ASCII letters and digits.
+fn has_boundary(word: &[u8]) -> bool {
+    let class = |at: usize| word.get(at).map_or(0, |byte| CLASS[*byte as usize]);
+    (1..word.len()).any(|at| boundary(class(at - 1), class(at), class(at + 1)))
+}
+
 /// One character of a word with other than ASCII characters in it.
 #[derive(Debug, Clone, Copy)]
 struct Unit {
@@ -128,6 +169,7 @@ struct Unit {
 #[derive(Debug, Clone, Default)]
 pub struct Segmenter {
     lowered: String,
+    digits: String,
     folded: String,
     units: Vec<Unit>,
     parts: Vec<(usize, usize)>,
@@ -155,34 +197,71 @@ impl Segmenter {
                 seen |= class;
                 at += 1;
             }
-            if seen & WIDE != 0 {
-                // A number at the end may be the first of a dotted number: 版本1.2.3
-                if bytes.get(at) == Some(&b'.') {
-                    at = number_after_break(text, start, at);
-                }
-                self.wide(text, start, at, &mut position, &mut emit);
+            if seen & WIDE != 0 && bytes.get(start.wrapping_sub(1)) == Some(&b'.') {
+                // A word at the start may have a `.` before it: .net开发
+                at = word_before_break(text, start, at);
+                let classes = bytes[start..at].iter().map(|byte| CLASS[*byte as usize]);
+                seen = classes.fold(0, |seen, class| seen | class);
+            }
+            if seen & WIDE == 0 {
+                at = self.narrow(text, start..at, seen, &mut position, &mut emit);
                 continue;
             }
-            if bytes.get(start.wrapping_sub(1)) == Some(&b'\\') {
-                self.escaped(text, start, at, position, &mut emit);
+            // A number at the end may be the first of several, a word may have signs: 版本1.2.3
+            if matches!(bytes.get(at), Some(b'.' | b',' | b'\'' | b'+' | b'#')) {
+                at = word_after_break(text, start, at);
             }
-            if bytes.get(at) == Some(&b'.') && is_number(&bytes[start..at]) {
-                at = self.numbers(text, start, at, &mut position, &mut emit);
-            } else if seen & (UPPER | UNDER) == 0 {
-                let end = at.min(start + MAX_TOKEN);
-                emit(Token {
-                    text: &text[start..end],
-                    position,
-                    kind: Kind::Word,
-                    start,
-                    end: at,
-                });
-                position += 1;
-            } else {
-                self.ascii(text, start, at, &mut position, &mut emit);
-            }
+            self.wide(text, start, at, &mut position, &mut emit);
         }
         position
+    }
+
+    /// A run of ASCII letters, digits and `_`; `seen`: the classes of its characters. Returns the
+    /// end of what was cut.
+    fn narrow(
+        &mut self,
+        text: &str,
+        run: Range<usize>,
+        seen: u8,
+        position: &mut u32,
+        emit: &mut impl FnMut(Token<'_>),
+    ) -> usize {
+        let bytes = text.as_bytes();
+        let Range { start, end } = run;
+        let before = bytes.get(start.wrapping_sub(1));
+        let behind = bytes.get(end);
+        if before == Some(&b'\\') {
+            self.escaped(text, start, end, *position, emit);
+        }
+        if before == Some(&b'.') || matches!(behind, Some(b'+' | b'#')) {
+            self.signed(text, start..end, *position, Kind::Signed, emit);
+        }
+        match behind {
+            Some(b'.') if bytes[end - 1].is_ascii_digit() => {
+                let (last, words) = dotted_number(text, end);
+                if words > 1 {
+                    return self.dotted(text, start..last, end, words, position, emit);
+                }
+            }
+            Some(b',' | b'\'') if bytes[end - 1].is_ascii_digit() => {
+                self.grouped(text, start, end, *position, emit);
+            }
+            _ => {}
+        }
+        if seen & (UPPER | UNDER) == 0 {
+            let cut = end.min(start + MAX_TOKEN);
+            emit(Token {
+                text: &text[start..cut],
+                position: *position,
+                kind: Kind::Word,
+                start,
+                end,
+            });
+            *position += 1;
+        } else {
+            self.ascii(text, start, end, position, emit);
+        }
+        end
     }
 
     /// What stands behind a `\`, if its first letter may be that of an escape (rule 6).
@@ -210,16 +289,16 @@ impl Segmenter {
         self.lowered.clear();
         self.lowered.push_str(&rest[..rest.len().min(MAX_TOKEN)]);
         self.lowered.make_ascii_lowercase();
-        let mut extra = |length: usize, end: usize| {
+        let mut extra = |text: &str, end: usize| {
             emit(Token {
-                text: &self.lowered[..length],
+                text,
                 position,
                 kind: Kind::Extra,
                 start,
                 end,
             });
         };
-        extra(self.lowered.len(), end);
+        extra(whole(&self.lowered, &mut self.digits), end);
         let class = |at: usize| CLASS[bytes[at] as usize];
         let ends = |at: &usize| {
             let next = if at + 1 < end { class(at + 1) } else { 0 };
@@ -228,8 +307,9 @@ impl Segmenter {
         if rest.len() <= MAX_TOKEN
             && let Some(part) = (start + 1..end).find(ends)
         {
-            extra(part - start, part);
+            extra(&self.lowered[..part - start], part);
         }
+        self.signed(text, start..end, position, Kind::Extra, emit);
     }
 
     /// An ASCII word with capitals or `_` in it.
@@ -261,7 +341,7 @@ impl Segmenter {
         }
         let several = self.parts.len() > 1;
         emit(Token {
-            text: &self.lowered,
+            text: whole(&self.lowered, &mut self.digits),
             position: *position,
             kind: if several {
                 Kind::Whole {
@@ -311,92 +391,6 @@ impl Segmenter {
             }
         }
         self.parts.push((from, end));
-    }
-
-    /// A number with a `.` after it: alone, or the first of a dotted number. Returns its end.
-    fn numbers(
-        &mut self,
-        text: &str,
-        start: usize,
-        first_end: usize,
-        position: &mut u32,
-        emit: &mut impl FnMut(Token<'_>),
-    ) -> usize {
-        let (end, words) = dotted_number(text, first_end);
-        let has_v = !text.as_bytes()[start].is_ascii_digit();
-        if words > 2 && end - start <= MAX_TOKEN {
-            self.whole_number(&text[start..end], start, words, *position, emit);
-        }
-        if words > 1 && has_v {
-            let start = start + 1;
-            let text = &text[start..first_end.min(start + MAX_TOKEN)];
-            emit(Token {
-                text,
-                position: *position,
-                kind: Kind::Extra,
-                start,
-                end: first_end,
-            });
-        }
-        self.number_words(&text[start..end], start, position, emit);
-        end
-    }
-
-    /// A dotted number as one token, and once more without the `v` that it may begin with.
-    fn whole_number(
-        &mut self,
-        number: &str,
-        start: usize,
-        words: u32,
-        position: u32,
-        emit: &mut impl FnMut(Token<'_>),
-    ) {
-        let end = start + number.len();
-        self.lowered.clear();
-        self.lowered.push_str(number);
-        self.lowered.make_ascii_lowercase();
-        emit(Token {
-            text: &self.lowered,
-            position,
-            kind: Kind::Whole { span: words },
-            start,
-            end,
-        });
-        if let Some(text) = self.lowered.strip_prefix('v') {
-            emit(Token {
-                text,
-                position,
-                kind: Kind::Extra,
-                start: start + 1,
-                end,
-            });
-        }
-    }
-
-    /// Each number of a dotted one as a word of its own.
-    fn number_words(
-        &mut self,
-        number: &str,
-        start: usize,
-        position: &mut u32,
-        emit: &mut impl FnMut(Token<'_>),
-    ) {
-        let mut from = start;
-        for word in number.split('.') {
-            let to = from + word.len();
-            self.lowered.clear();
-            self.lowered.push_str(&word[..word.len().min(MAX_TOKEN)]);
-            self.lowered.make_ascii_lowercase();
-            emit(Token {
-                text: &self.lowered,
-                position: *position,
-                kind: Kind::Word,
-                start: from,
-                end: to,
-            });
-            *position += 1;
-            from = to + 1;
-        }
     }
 
     /// A run without ASCII separators that holds other than ASCII characters.
@@ -482,7 +476,7 @@ impl Segmenter {
             }
             let span = self.parts.len() as u32;
             emit(Token {
-                text: &folded[from..cut],
+                text: whole(&folded[from..cut], &mut self.digits),
                 position: *position,
                 kind: if several {
                     Kind::Whole { span }
@@ -567,50 +561,24 @@ impl Segmenter {
     }
 }
 
-/// ASCII digits, perhaps after a `v`.
-fn is_number(bytes: &[u8]) -> bool {
-    let digits = bytes
-        .strip_prefix(b"v")
-        .or(bytes.strip_prefix(b"V"))
-        .unwrap_or(bytes);
-    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
-}
-
-/// Where the dotted number ends whose first number ends at `first_end`, and of how many numbers it
-/// is. A number counts as part of it only where a character that ends words follows.
-fn dotted_number(text: &str, first_end: usize) -> (usize, u32) {
-    let bytes = text.as_bytes();
-    let (mut end, mut words) = (first_end, 1);
-    while bytes.get(end) == Some(&b'.') {
-        let mut to = end + 1;
-        while bytes.get(to).is_some_and(u8::is_ascii_digit) {
-            to += 1;
-        }
-        let stops = match bytes.get(to) {
-            Some(byte) if !byte.is_ascii() => {
-                text[to..].chars().next().is_some_and(|next| breaks(next).0)
-            }
-            Some(byte) => CLASS[*byte as usize] == 0,
-            None => true,
-        };
-        if to == end + 1 || !stops {
-            break;
-        }
-        end = to;
-        words += 1;
-    }
-    (end, words)
-}
-
-/// Where the number at the end of `text[start..end]` begins, if a character that ends words is
+/// Where the ASCII word at the end of `text[start..end]` begins, if a character that ends words is
 /// before it; else `end`.
-fn number_after_break(text: &str, start: usize, end: usize) -> usize {
+fn word_after_break(text: &str, start: usize, end: usize) -> usize {
     let run = &text[start..end];
     let ascii = run.len() - run.bytes().rev().take_while(u8::is_ascii).count();
-    let is_one = is_number(&run.as_bytes()[ascii..])
-        && run[..ascii]
-            .chars()
-            .next_back()
-            .is_some_and(|before| breaks(before).1);
-    if is_one { start + ascii } else { end }
+    let before = run[..ascii].chars().next_back();
+    match before.is_some_and(|before| breaks(before).1) {
+        true => start + ascii,
+        false => end,
+    }
+}
+
+/// Where the ASCII word at the start of `text[start..end]` ends, if a character that ends words is
+/// behind it; else `end`.
+fn word_before_break(text: &str, start: usize, end: usize) -> usize {
+    let ascii = text[start..end].bytes().take_while(u8::is_ascii).count();
+    match ascii > 0 && ends_word(text, start + ascii) {
+        true => start + ascii,
+        false => end,
+    }
 }

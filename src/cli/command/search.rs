@@ -29,6 +29,7 @@ use crate::output::{Screen, hits, quote};
   -test, NOT test        not in that passage, also !test
   token*                 words that start with it
   tokenzier~             words one letter off
+  C++, C#, .env          with their signs; $VAR finds VAR, and a note says so
   *midd*, *of the midd*  any part of the text (reads all text)
   /error\\[E\\d+\\]/        a regular expression, /…/i ignores case (reads all text)
 Filters stand wherever words do, also negated with a minus: (role:user OR label:todo) webhook

@@ -6,6 +6,11 @@ use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
 use crate::model::{Class, Expr};
 
+#[path = "oracle/signs.rs"]
+mod signs;
+
+use signs::{dotted, dotted_tokens, in_groups, with_signs};
+
 /// One folded character.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Atom {
@@ -108,15 +113,28 @@ enum Item {
         number: Option<Number>,
         /// Its tokens without the first letter, which may be that of an escape.
         escaped: Vec<String>,
+        /// It with its signs.
+        signed: Option<String>,
     },
     Cjk(Vec<char>),
 }
 
-/// A word of ASCII digits.
+/// A word of ASCII digits, or the digits at the end of a word.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Number {
     from: usize,
     to: usize,
+    /// What stands before the digits.
+    head: Head,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Head {
+    Nothing,
+    /// `v`, as part of the number.
+    V,
+    /// Letters that are none of it.
+    Word,
 }
 
 fn items(text: &str) -> Vec<Item> {
@@ -155,8 +173,12 @@ fn items(text: &str) -> Vec<Item> {
                     at += 1;
                 }
                 let mut found = word(&atoms, from, at);
-                if let Some(Item::Word { escaped, .. }) = &mut found {
+                if let Some(Item::Word {
+                    escaped, signed, ..
+                }) = &mut found
+                {
                     *escaped = without_escape(&atoms, from, at);
+                    *signed = with_signs(&atoms, from, at);
                 }
                 items.extend(found);
             }
@@ -183,11 +205,13 @@ fn without_escape(atoms: &[Atom], from: usize, to: usize) -> Vec<String> {
     if !backslash(1) || backslash(2) || !escapes || !plain {
         return Vec::new();
     }
-    match word(atoms, from + 1, to) {
+    let mut tokens = match word(atoms, from + 1, to) {
         Some(Item::Word { whole, parts, .. }) if parts.len() > 1 => vec![whole, parts[0].clone()],
         Some(Item::Word { whole, .. }) => vec![whole],
         _ => Vec::new(),
-    }
+    };
+    tokens.extend(with_signs(atoms, from + 1, to));
+    tokens
 }
 
 fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
@@ -237,6 +261,15 @@ fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
         whole.truncate(cut);
         parts = vec![whole.clone()];
     }
+    let groups: Vec<&str> = whole.split('_').collect();
+    let digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
+    if groups.len() > 1
+        && groups.iter().all(digits)
+        && (1..=3).contains(&groups[0].len())
+        && groups[1..].iter().all(|group| group.len() == 3)
+    {
+        whole = groups.concat();
+    }
     let beside = [
         from.checked_sub(1).and_then(|at| atoms.get(at)),
         atoms.get(to),
@@ -251,12 +284,39 @@ fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
             }
             _ => false,
         });
-    let number = plain && beside.iter().all(|atom| *atom != Some(&Atom::Dropped));
+    let ascii = atoms[from..to].iter().all(|atom| match atom {
+        Atom::Letter(_, original) | Atom::Underscore(original) => original.is_ascii(),
+        _ => false,
+    });
+    let last_digits = atoms[from..to]
+        .iter()
+        .rev()
+        .take_while(|atom| matches!(atom, Atom::Letter(_, original) if original.is_ascii_digit()));
+    let first_digit = to - last_digits.count();
+    let behind_letter = first_digit < to
+        && first_digit > from
+        && matches!(atoms[first_digit - 1], Atom::Letter(..));
+    let head = match (plain, first_digit > from) {
+        (true, false) => Some(Head::Nothing),
+        (true, true) => Some(Head::V),
+        (false, _) if ascii && behind_letter => Some(Head::Word),
+        _ => None,
+    };
+    let apart = beside.iter().all(|atom| *atom != Some(&Atom::Dropped));
     Some(Item::Word {
         whole,
         parts,
-        number: number.then_some(Number { from, to }),
+        number: head.filter(|_| apart).map(|head| Number {
+            from: if head == Head::Word {
+                first_digit
+            } else {
+                from
+            },
+            to,
+            head,
+        }),
         escaped: Vec::new(),
+        signed: None,
     })
 }
 
@@ -281,6 +341,7 @@ pub fn read(text: &str) -> Reading {
     let mut at = 0u32;
     let mut wholes: Vec<(String, u32)> = Vec::new();
     let mut in_dotted = 0;
+    let mut has_signs = false;
     for (index, item) in items.iter().enumerate() {
         match item {
             Item::Cjk(run) => {
@@ -301,54 +362,29 @@ pub fn read(text: &str) -> Reading {
                 parts,
                 number,
                 escaped,
+                signed,
             } => {
-                let extras = escaped.iter().map(|text| (at, text.clone()));
+                let extras = escaped.iter().chain(signed).map(|text| (at, text.clone()));
                 reading.tokens.extend(extras);
+                if let Some(first) = number
+                    && first.head == Head::Nothing
+                    && let Some((together, groups)) = in_groups(&all, first.from)
+                {
+                    reading.tokens.push((at, together.clone()));
+                    wholes.push((together, groups));
+                }
                 if let Some(first) = number
                     && in_dotted == 0
                 {
-                    let mut words = vec![whole.clone()];
-                    let mut last = *first;
-                    for next in &items[index + 1..] {
-                        let Item::Word {
-                            whole,
-                            number: Some(number),
-                            ..
-                        } = next
-                        else {
-                            break;
-                        };
-                        let joined = number.from == last.to + 1
-                            && all[last.to] == Atom::Separator('.')
-                            && !whole.starts_with('v');
-                        if !joined {
-                            break;
-                        }
-                        words.push(whole.clone());
-                        last = *number;
-                    }
-                    // Cut words are no longer their text; count the digits themselves.
-                    let length = last.to - first.from;
-                    if words.len() > 1 {
-                        in_dotted = words.len();
-                        let dotted = words.join(".");
-                        if words.len() > 2 && length <= 128 {
-                            reading.tokens.push((at, dotted.clone()));
-                            wholes.push((dotted.clone(), words.len() as u32));
-                            if let Some(plain) = dotted.strip_prefix('v') {
-                                reading.tokens.push((at, plain.to_owned()));
+                    let words = dotted(&all, &items[index..], *first);
+                    if words > 1 {
+                        in_dotted = words;
+                        let last_part = at + parts.len() as u32 - 1;
+                        for (text, is_whole) in dotted_tokens(&all, *first, words) {
+                            reading.tokens.push((last_part, text.clone()));
+                            if is_whole {
+                                wholes.push((text, words as u32));
                             }
-                        }
-                        if words[0].starts_with('v') {
-                            let text: String = all[first.from + 1..first.to]
-                                .iter()
-                                .map(|atom| match atom {
-                                    Atom::Letter(letter, _) => *letter,
-                                    _ => unreachable!(),
-                                })
-                                .take(128)
-                                .collect();
-                            reading.tokens.push((at, text));
                         }
                     }
                 }
@@ -357,9 +393,11 @@ pub fn read(text: &str) -> Reading {
                     reading.tokens.push((at, whole.clone()));
                     wholes.push((whole.clone(), parts.len() as u32));
                 }
-                for part in parts {
+                for (index, part) in parts.iter().enumerate() {
                     reading.tokens.push((at, part.clone()));
-                    reading.spelled.push((at, part.clone()));
+                    let spelled = signed.as_ref().filter(|_| index == 0).unwrap_or(part);
+                    has_signs |= signed.is_some();
+                    reading.spelled.push((at, spelled.clone()));
                     at += 1;
                 }
             }
@@ -368,8 +406,14 @@ pub fn read(text: &str) -> Reading {
     reading.positions = at;
     reading.whole = wholes
         .into_iter()
-        .find(|(_, span)| *span == at)
+        .find(|(_, span)| *span == at && !has_signs)
         .map(|(text, _)| text);
+    if let Some(number) = &reading.whole
+        && number.chars().all(|c| c.is_ascii_digit())
+    {
+        reading.spelled = vec![(0, number.clone())];
+        reading.whole = None;
+    }
     reading
 }
 

@@ -2,7 +2,7 @@
 
 use crate::model::{Class, Expr};
 use crate::words::tokenizer::{Kind, segment};
-use crate::words::{highlights, matches_text};
+use crate::words::{highlights, matches_text, other_tokens};
 
 /// `whole@0 part@0 part@1`, extras with a `+`, wholes with their span.
 fn tokens(text: &str) -> String {
@@ -12,6 +12,7 @@ fn tokens(text: &str) -> String {
             Kind::Word => String::new(),
             Kind::Whole { span } => format!("/{span}"),
             Kind::Extra => "+".to_owned(),
+            Kind::Signed => "!".to_owned(),
         };
         list.push(format!("{}@{}{sign}", token.text, token.position));
     });
@@ -71,6 +72,42 @@ fn table() {
             "network@0 ew@1+ new@1 news@2 abla@3 nx@4",
         ),
         ("\\nfoo日 \\nfoo— \\é", "nfoo@0 日@1 nfoo@2 e@3"),
+        (
+            "C++ C++17 g++-12 .F#",
+            "c++@0! c@0 c++@1! c@1 17@2 g++@3! g@3 12@4 .f#@5! f@5",
+        ),
+        (
+            "i++; a++b c+++ x_++ fooBar++ 1++",
+            "i++@0! i@0 a@1 b@2 c@3 x@4 foobar@5/2 foo@5 bar@6 1@7",
+        ),
+        (
+            "C# F#, C## c#a # c é#",
+            "c#@0! c@0 f#@1! f@1 c@2 c@3 a@4 c@5 e@6",
+        ),
+        (
+            ".NET a.net ..rc .map( (.env)",
+            ".net@0! net@0 a@1 net@2 rc@3 map@4 .env@5! env@5",
+        ),
+        (
+            r"a\n.env\nC++ b\\n.env",
+            "a@0 n@1 .env@2! env@2 c@3+ c++@3+ nc@3/2 n@3 c@4 b@5 n@6 env@7",
+        ),
+        (
+            "用C++写.net。é.env",
+            "用@0 c++@1! c@1 写@2 .net@3! net@3 e@4 env@5",
+        ),
+        (
+            "1,234,567 1_234_567 1'234",
+            "1234567@0/3 1@0 234@1 567@2 1234567@3/3 1@3 234@4 567@5 1234@6/2 1@6 234@7",
+        ),
+        (
+            "1,234.56 1.234,567 1,23 1'234,567 1,2345",
+            "1234@0/2 1@0 234@1 56@2 1@3 234@4 567@5 1@6 23@7 1@8 234@9 567@10 1@11 2345@12",
+        ),
+        (
+            "python3.12 iOS17.2.1 foo_3.1",
+            "python3@0 3@0+ 12@1 ios17@2/2 i@2 os17@3 17@3+ 17.2.1@3+ 2@4 1@5 foo_3@6/2 foo@6 3@7 1@8",
+        ),
         ("foo🎉bar 👨\u{200D}👩 1\u{FE0F}\u{20E3}", "foo@0 bar@1 1@2"),
         ("ΣΊΣΥΦΟΣ", "σισυφοσ@0"),
         ("", ""),
@@ -130,6 +167,15 @@ fn a_query_word_means_its_whole_or_its_parts() {
 }
 
 #[test]
+fn a_word_without_its_signs_is_no_other_form_of_it() {
+    assert_eq!(other_tokens(&[".env"], &[], "src/.env .envrc"), [".envrc"]);
+    assert_eq!(
+        other_tokens(&["word"], &[], "wrod words"),
+        ["wrod", "words"]
+    );
+}
+
+#[test]
 fn highlights_are_ranges_of_the_original() {
     let marked = |expr: Expr, text: &str| {
         let ranges = highlights(&expr, Class::Prose, text);
@@ -153,6 +199,13 @@ fn highlights_are_ranges_of_the_original() {
     );
     assert_eq!(marked(word("bar"), "fooBar"), ["Bar"]);
     assert_eq!(marked(word("本語"), "日本語です"), ["本語"]);
+    assert_eq!(marked(word("c++"), "C++17, not c"), ["C++"]);
+    assert_eq!(marked(word(".env"), "env of src/.env"), [".env"]);
+    assert_eq!(
+        marked(word("1234567"), "1,234,567 and 1_234_567"),
+        ["1,234,567", "1_234_567"]
+    );
+    assert_eq!(marked(word("3.12"), "python3.12.1, 13.12"), ["3.12"]);
     assert_eq!(
         marked(
             Expr::And(vec![word("a"), Expr::Not(Box::new(word("b")))]),
