@@ -192,7 +192,7 @@ fn help_of_every_command() {
     First come the sessions that the agents themselves would list, in their order; then those they would
     not list, marked with the reason. --sort puts all of them in a single order.
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
-    2026-10-05T14:30 in your time zone.
+    2026-10-05T14:30, in your time zone.
     ----
     Search everything that was said, thought, run and printed
 

@@ -240,7 +240,7 @@ fn json_goes_on_by_cursors_and_keeps_to_its_bytes() {
         refused.contains("exit Some(2)") && refused.contains("the shortest answer takes"),
         "{refused}"
     );
-    let first = home.json(&["search", "error", "--json", "--max-bytes", "1700"]);
+    let first = home.json(&["search", "error", "--json", "--max-bytes", "2000"]);
     let cursor = first["cursor"].as_str().expect("a cursor");
     let next = home.json(&["search", "error", "--json", "--cursor", cursor]);
     let hits = |answer: &Value| -> Vec<String> {

@@ -202,7 +202,7 @@ mod tests {
                 }
                 (_, Some(open)) if open == character => quote = None,
                 // What is redirected to is a command of its own here.
-                ('|' | '>', None) => commands.push(Vec::new()),
+                ('|' | '>' | '<', None) => commands.push(Vec::new()),
                 (' ', None) => words.extend(word.take()),
                 _ => word.get_or_insert_default().push(character),
             }

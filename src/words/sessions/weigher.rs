@@ -12,8 +12,10 @@ const K1: f32 = 1.2;
 const B: f32 = 0.5;
 /// What a word counts that only tools printed, where one passage of prose counts 1.
 const PRINTED: f32 = 0.3;
-/// What a passage counts that holds the words next to each other: more than all else together.
-const ADJACENT: f32 = 2.0;
+/// What all of the conversation counts, where the best passage counts 1.
+const WHOLE: f32 = 1.5;
+/// What a passage counts that holds the words next to each other: as much as all else together.
+const ADJACENT: f32 = WHOLE + 1.0;
 
 impl WordEvidence {
     /// How often it is held; what tools print counts for less, and once.
@@ -67,7 +69,8 @@ impl<'a> Weigher<'a> {
             whole += rarity * times / (times + K1 * length);
             held += rarity * word.held();
         }
-        let (whole, passage) = (whole / self.rarities, session.best / self.best);
+        let whole = WHOLE * whole / self.rarities;
+        let passage = session.best / self.best;
         let adjacent = match session.is_adjacent {
             true => ADJACENT,
             false => 0.0,
