@@ -98,7 +98,17 @@ fn is_in_home_of_another() -> bool {
 /// Starts `sync` for the same index; it outlives this process and holds nothing that is open in it.
 /// Where another one is at work it ends at once.
 fn spawn(screen: &Screen) -> io::Result<()> {
-    let mut sync = Command::new(std::env::current_exe()?);
+    let program = std::env::current_exe()?;
+    // It reads and writes when nobody else does, where the system has a command for that.
+    let mut idle = Command::new("ionice");
+    idle.args(["-c", "3"]).arg(&program);
+    if cfg!(target_os = "linux") && start(idle, screen).is_ok() {
+        return Ok(());
+    }
+    start(Command::new(program), screen)
+}
+
+fn start(mut sync: Command, screen: &Screen) -> io::Result<()> {
     sync.args(&screen.again).args(["sync", "--background"]);
     sync.stdin(Stdio::null());
     sync.stdout(Stdio::null()).stderr(Stdio::null());
@@ -126,16 +136,11 @@ fn spawn(screen: &Screen) -> io::Result<()> {
 }
 
 /// Gives way to everybody. Threads started later inherit it. On Windows whoever starts us has seen
-/// to it.
+/// to it, and on Linux to its reads and writes.
 pub fn step_back() {
     #[cfg(unix)]
     {
         let _ = rustix::process::nice(10);
-    }
-    #[cfg(target_os = "linux")]
-    {
-        let itself = ioprio::Target::Process(ioprio::Pid::from_raw(0));
-        let _ = ioprio::set_priority(itself, ioprio::Priority::new(ioprio::Class::Idle));
     }
 }
 

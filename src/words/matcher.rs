@@ -224,7 +224,7 @@ impl Matcher {
         let scanned = self.scanned.iter().enumerate();
         for (number, (scanned, _)) in scanned.filter(|(_, (_, wanted))| *wanted) {
             let number = self.patterns.len() + number;
-            let places = scanned.places(text).into_iter();
+            let places = scanned.places(text);
             marks.extend(places.map(|range| Mark { range, number }));
         }
         marks.sort_unstable_by_key(|mark| (mark.range.start, mark.range.end, mark.number));

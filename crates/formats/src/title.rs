@@ -15,7 +15,9 @@ const PLAN: &str = "implement the following plan";
 /// before the plan, without signs of Markdown before a heading. `None` where nothing is left, as of
 /// a command without words.
 pub fn typed_title(message: &str) -> Option<String> {
-    let message = &message[..message.floor_char_boundary(LOOKED_AT)];
+    let mut ends = (0..=LOOKED_AT.min(message.len())).rev();
+    let end = ends.find(|&at| message.is_char_boundary(at));
+    let message = &message[..end.unwrap_or_default()];
     let text = typed(message);
     let text = without_command(text.trim());
     let mut text = without_plan(text);

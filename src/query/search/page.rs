@@ -489,13 +489,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             };
             hit.place = standing.get(&entry.key).copied();
             hit.copies = self.copies.get(&prints.0).map_or(0, |copies| copies.count);
-            hit.address = format!("{}:{}", session.row.id, hit.entry);
-            hit.at = EntryBytes {
-                file: self.reader.file(entry.source),
-                line: entry.line,
-                start: entry.start,
-                length: entry.length,
-            };
+            self.set_address(&mut hit, &entry, session);
             if search.scope.context > 0 {
                 let of = match branches.entry(number) {
                     Entry::Occupied(of) => of.into_mut(),
@@ -526,6 +520,17 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             .more
             .then(|| max_bytes::cursor(search.shown, &hits_on_page));
         Ok(hits_on_page)
+    }
+
+    /// Say where the hit is, for people and for programs.
+    fn set_address(&mut self, hit: &mut Hit, entry: &StoredEntry, session: &StoredSession) {
+        hit.address = format!("{}:{}", session.row.id, hit.entry);
+        hit.at = EntryBytes {
+            file: self.reader.file(entry.source),
+            line: entry.line,
+            start: entry.start,
+            length: entry.length,
+        };
     }
 }
 

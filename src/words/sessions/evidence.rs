@@ -11,6 +11,10 @@ use crate::model::{ARRIVAL_BITS, Class, Standing};
 use crate::words::scope::Scope;
 use crate::words::search::{Answer, SessionScore};
 
+/// What a person typed among so many first entries says what the session is about: it counts as
+/// the session's name does.
+const FIRST_ENTRIES: u64 = 8;
+
 /// So many passages of a session are asked how near each other the words stand.
 const CANDIDATES: usize = 3;
 
@@ -297,7 +301,7 @@ impl Evidence {
         for (word, score) in session.words.iter_mut().zip(passage.scores) {
             match (score, passage.class) {
                 (None, _) => {}
-                (Some(_), Class::Prose) => word.said += passage.standing.weight(),
+                (Some(_), Class::Prose) => word.said += weight_in_session(&passage),
                 (Some(_), Class::Output) => word.is_printed = true,
             }
         }
@@ -311,6 +315,15 @@ impl Evidence {
             session.note_score(found.score(words, details, now_ms), false);
         }
         self.found.push(found);
+    }
+}
+
+/// How much a passage counts of what all of the session says.
+fn weight_in_session(passage: &Passage<'_>) -> f32 {
+    let entry = passage.key & ((1 << ARRIVAL_BITS) - 1);
+    match passage.standing {
+        Standing::Typed if entry < FIRST_ENTRIES => Standing::Name.weight(),
+        standing => standing.weight(),
     }
 }
 

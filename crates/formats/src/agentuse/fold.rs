@@ -105,14 +105,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             .or_else(|| sources.iter().map(|source| source.mtime_ms).max())
             .unwrap_or_default(),
         message_count: messages().count() as u64,
-        first_message: messages()
-            .filter(|source| source.fold.first_message.is_some())
-            .min_by_key(by_time)
-            .and_then(|source| source.fold.first_message.clone()),
-        typed: messages()
-            .filter(|source| source.fold.typed.is_some())
-            .min_by_key(by_time)
-            .and_then(|source| source.fold.typed.clone()),
+        first_message: earliest(sources, |fold| fold.first_message.clone()),
+        typed: earliest(sources, |fold| fold.typed.clone()),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         leaf: sources
             .iter()
@@ -129,6 +123,15 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         own: header.own.or_else(|| main.map(own_of_unread)),
         ..SessionFacts::default()
     }
+}
+
+/// What the earliest message that has it says.
+fn earliest(sources: &[SourceFacts<'_>], of: fn(&Fold) -> Option<String>) -> Option<String> {
+    let messages = sources.iter().filter(|source| source.fold.messages > 0);
+    messages
+        .filter_map(|source| Some((source.fold.last_message_ms, of(source.fold)?)))
+        .min_by_key(|&(at_ms, _)| at_ms)
+        .map(|(_, text)| text)
 }
 
 /// The name of the session's folder: what is left of a file's path without its own place in the
