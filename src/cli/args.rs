@@ -61,7 +61,7 @@ pub struct Global {
     #[arg(long, global = true)]
     pub demo: bool,
     /// Print JSON
-    #[arg(long, global = true)]
+    #[arg(short, long, global = true)]
     pub json: bool,
     /// Show keys and tokens instead of redacting them; see `redact` in `config --help`
     #[arg(long, global = true)]
@@ -114,6 +114,7 @@ pub enum Color {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    #[command(visible_alias = "ls")]
     List(list::List),
     Search(search::Search),
     Tree(tree::TreeArgs),
@@ -128,6 +129,7 @@ pub enum Command {
     Fork(fork::Fork),
     Migrate(migrate::Migrate),
     Export(export::Export),
+    #[command(visible_alias = "rm")]
     Delete(delete::Delete),
     Sql(sql::Sql),
     Sync(sync::Sync),
@@ -145,11 +147,41 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_letter_means_the_same_everywhere() {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut commands = vec![&cli];
+        let mut letters: BTreeMap<char, BTreeSet<&str>> = BTreeMap::new();
+        let mut names: BTreeMap<&str, BTreeSet<Option<char>>> = BTreeMap::new();
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands());
+            for option in command.get_arguments() {
+                let Some(name) = option.get_long() else {
+                    continue;
+                };
+                names.entry(name).or_default().insert(option.get_short());
+                if let Some(letter) = option.get_short() {
+                    letters.entry(letter).or_default().insert(name);
+                }
+            }
+        }
+        assert!(letters.len() > 15, "{letters:?}");
+        assert!(
+            letters.values().all(|names| names.len() == 1),
+            "{letters:?}"
+        );
+        assert!(
+            names.values().all(|letters| letters.len() == 1),
+            "{names:?}"
+        );
     }
 
     #[test]

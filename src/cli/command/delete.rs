@@ -31,10 +31,10 @@ pub struct Delete {
     #[arg(value_name = "SESSION", required = true)]
     sessions: Vec<String>,
     /// Do not ask
-    #[arg(long)]
+    #[arg(short, long)]
     yes: bool,
     /// Also move what changed in the last minute
-    #[arg(long)]
+    #[arg(short, long)]
     force: bool,
     /// Show what would be moved and where, without moving it
     #[arg(long)]

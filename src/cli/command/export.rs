@@ -36,10 +36,10 @@ pub struct Export {
     #[arg(long, value_name = "FORMAT")]
     format: Option<ExportFormat>,
     /// Write to FILE instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace FILE if it exists
-    #[arg(long, requires = "out")]
+    #[arg(short, long, requires = "out")]
     force: bool,
     /// Show what would be written and where, without writing it
     #[arg(long)]

@@ -27,7 +27,7 @@ pub struct New {
     #[arg(value_name = "TEXT")]
     text: String,
     /// The agent whose session it is: pi or clido (indusagi's sessions start with an answer)
-    #[arg(long, value_name = "NAME", default_value = "pi")]
+    #[arg(short = 'A', long, value_name = "NAME", default_value = "pi")]
     agent: String,
     /// The session's directory [default: this one]
     #[arg(long = "in", value_name = "DIR")]

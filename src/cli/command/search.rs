@@ -52,16 +52,16 @@ pub struct Search {
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Only sessions of this directory
-    #[arg(long)]
+    #[arg(short = 'H', long)]
     here: bool,
     /// Newest first instead of best first
-    #[arg(long)]
+    #[arg(short = 'N', long)]
     newest: bool,
     /// At most N hits; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
     /// Only the words as typed, without typos or other endings
-    #[arg(long)]
+    #[arg(short = 'x', long)]
     exact: bool,
     /// Also show entries that repeat the text of a hit
     #[arg(long)]
@@ -70,7 +70,7 @@ pub struct Search {
     #[arg(long)]
     passages: bool,
     /// Show N entries before and after each hit, along its branch
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
     context: usize,
     /// Count the matches by agent, project, role and day
     #[arg(long)]

@@ -33,13 +33,13 @@ pub struct Show {
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
     /// Show N entries before and after ENTRY too
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
     context: usize,
     /// Show the branch that ends at this entry instead of the active one
-    #[arg(long, value_name = "LEAF", conflicts_with = "all")]
+    #[arg(short, long, value_name = "LEAF", conflicts_with = "all")]
     branch: Option<String>,
     /// Show all entries in file order, and bytes that are not entries
-    #[arg(long)]
+    #[arg(short, long)]
     all: bool,
     /// Print the exact bytes of the file
     #[arg(long, conflicts_with_all = ["branch", "all"])]

@@ -52,7 +52,7 @@ pub struct WatchArgs {
     #[arg(long, requires = "install")]
     print: bool,
     /// With --install: do not ask
-    #[arg(long, requires = "install")]
+    #[arg(short, long, requires = "install")]
     yes: bool,
 }
 
