@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
     append, clean, completions, config, context, delete, export, fork, label, list, man, migrate,
     name, new, rebuild, resume, roots, search, show, sql, status, sync, tree, verify, watch,
 };
+use crate::groups::in_groups;
 
 /// Find and read back every session you ever had with a coding agent
 ///
@@ -35,8 +37,44 @@ pub fn parse() -> Result<Cli, clap::Error> {
     let own = env!("CARGO_PKG_VERSION");
     let version = format!("{own}\n{}", sessionary::index::versions());
     // Known only now, and needed to the end of the process.
-    let command = Cli::command().long_version(&*version.leak());
-    Cli::from_arg_matches(&command.try_get_matches()?)
+    let command = in_groups(Cli::command()).long_version(&*version.leak());
+    let typed = Rehearsal::augment_args(command).try_get_matches()?;
+    let mut cli = Cli::from_arg_matches(&typed)?;
+    let rehearsal = Rehearsal::from_arg_matches(&typed)?;
+    cli.global.width = rehearsal.width;
+    cli.global.now = rehearsal.now;
+    Ok(cli)
+}
+
+// What makes two runs print the same, for tests and pictures. It stands apart from the others, so
+// that no help, completion or manual knows it.
+#[derive(Debug, Args)]
+struct Rehearsal {
+    /// Fit the output into N columns, as if printed on a terminal that wide
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        hide = true,
+        overrides_with = "width"
+    )]
+    width: Option<usize>,
+    /// Count ages from this moment
+    #[arg(long, global = true, value_name = "ISO", hide = true)]
+    now: Option<jiff::Timestamp>,
+}
+
+impl Rehearsal {
+    /// Whether an option is one of them.
+    pub fn has(option: &str) -> bool {
+        ["--width", "--now"].contains(&option)
+    }
+}
+
+/// Whether clap offers an option that nobody is to know.
+pub fn offers_hidden(error: &clap::Error) -> bool {
+    let offered = error.get(ContextKind::SuggestedArg);
+    matches!(offered, Some(ContextValue::String(option)) if Rehearsal::has(option))
 }
 
 /// Options of every verb.
@@ -69,17 +107,11 @@ pub struct Global {
     /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// Fit the output into N columns, as if printed on a terminal that wide
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        hide = true,
-        overrides_with = "width"
-    )]
+    /// As [`Rehearsal`] says.
+    #[arg(skip)]
     pub width: Option<usize>,
-    /// Count ages from this moment
-    #[arg(long, global = true, value_name = "ISO", hide = true)]
+    /// As [`Rehearsal`] says.
+    #[arg(skip)]
     pub now: Option<jiff::Timestamp>,
 }
 

@@ -13,9 +13,11 @@ mod background;
 mod command;
 mod demo;
 mod failure;
+mod groups;
 mod output;
 mod places;
 mod redact;
+mod suggest;
 mod worktrees;
 
 use std::process::ExitCode;
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
     survive_limits();
     let cli = match args::parse() {
         Ok(cli) => cli,
-        Err(error) => return failure::usage(&error),
+        Err(error) => return failure::usage(error),
     };
     let json = cli.global.json;
     match run(cli) {

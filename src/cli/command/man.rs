@@ -8,6 +8,7 @@ use clap::{Args, CommandFactory};
 use crate::args::Cli;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::suggest;
 
 /// Print the manual page of sessionary or of one command
 #[derive(Debug, Args)]
@@ -41,7 +42,10 @@ pub fn run(args: &Man, screen: &Screen) -> Result<Outcome, Failure> {
     let page = match &args.command {
         None => cli,
         Some(name) => cli.find_subcommand(name).cloned().ok_or_else(|| {
-            Failure::usage(format!("no command is called `{name}`"))
+            let none = Failure::usage(format!("no command is called `{name}`"));
+            let near = suggest::nearest(name, &cli);
+            let near = near.iter().map(|name| format!("did you mean `{name}`?"));
+            near.fold(none, Failure::hint)
                 .hint("`sessionary --help` lists them")
         })?,
     };
