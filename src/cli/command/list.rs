@@ -337,6 +337,7 @@ fn say_scope(
             })?;
             match all.total {
                 0 => super::status::say_nothing(index, screen)?,
+                1 => screen.say("No matching sessions; there is 1 in all."),
                 some => screen.say(&format!("No matching sessions; there are {some} in all.")),
             }
         }

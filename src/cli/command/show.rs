@@ -142,7 +142,7 @@ pub(super) fn named(
         }
         match super::session(session, index, config, screen) {
             Ok(row) => return Ok((row, Some(entry.to_owned()))),
-            Err(failure) if failure.kind() == Kind::NotFound => {}
+            Err(failure) if failure.kind() == Kind::NotFound && session != super::LAST => {}
             Err(failure) => return Err(failure),
         }
     }
