@@ -7,9 +7,11 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    append, clean, completions, config, context, delete, export, fork, label, list, man, migrate,
-    name, new, rebuild, resume, roots, search, show, sql, status, sync, tree, verify, watch,
+    append, clean, completions, config, context, delete, export, fork, init, label, list, man,
+    migrate, name, new, rebuild, resume, roots, search, show, sql, status, sync, tree, verify,
+    watch,
 };
+use crate::completing::values;
 use crate::groups::in_groups;
 
 /// Find and read back every session you ever had with a coding agent
@@ -83,7 +85,7 @@ pub fn offers_hidden(error: &clap::Error) -> bool {
 pub struct Global {
     /// Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else `index` in the configuration
     /// file, else the user's cache folder]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", add = values::folder())]
     pub index: Option<PathBuf>,
     /// Also read the sessions in DIR; FORMAT is the name of an agent or a format
     #[arg(long = "root", global = true, value_name = "FORMAT:DIR[=LABEL]")]
@@ -172,6 +174,7 @@ pub enum Command {
     Verify(verify::Verify),
     Config(config::ConfigArgs),
     Clean(clean::Clean),
+    Init(init::Init),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -179,6 +182,8 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::ValueHint;
+    use clap_complete::engine::ArgValueCompleter;
     use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
@@ -214,6 +219,21 @@ mod tests {
             names.values().all(|letters| letters.len() == 1),
             "{names:?}"
         );
+    }
+
+    #[test]
+    fn paths_are_offered_by_what_keeps_terminals_safe() {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut commands = vec![&cli];
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands());
+            for argument in command.get_arguments() {
+                let is_safe = argument.get_value_hint() == ValueHint::Unknown
+                    || argument.get::<ArgValueCompleter>().is_some();
+                assert!(is_safe, "{} {}", command.get_name(), argument.get_id());
+            }
+        }
     }
 
     #[test]

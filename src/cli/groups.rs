@@ -16,7 +16,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "The index",
         &["sync", "watch", "status", "roots", "verify", "rebuild"],
     ),
-    ("Setup", &["completions", "config", "clean", "man", HELP]),
+    (
+        "Setup",
+        &["init", "completions", "config", "clean", "man", HELP],
+    ),
 ];
 
 /// clap's own command, which is there only when all others are.

@@ -11,6 +11,7 @@ mod args;
 mod autostart;
 mod background;
 mod command;
+mod completing;
 mod demo;
 mod failure;
 mod groups;
@@ -28,6 +29,9 @@ use failure::{Failure, Outcome};
 use output::Screen;
 
 fn main() -> ExitCode {
+    if completing::answered() {
+        return ExitCode::SUCCESS;
+    }
     keep_quiet_of_caught_panics();
     survive_limits();
     let cli = match args::parse() {

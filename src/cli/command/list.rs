@@ -15,8 +15,9 @@ use sessionary::syntax::{self, Filters, Now};
 use sessionary::{Config, Index, ListEvent};
 
 use self::rows::ColumnWidths;
-pub use self::rows::{OptionalColumns, table};
+pub use self::rows::{OptionalColumns, ShortIds, table};
 use crate::background::afterwards;
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::provisional::LiveLines;
 use crate::output::spool::Spool;
@@ -43,11 +44,11 @@ pub struct List {
     #[arg(short, long)]
     all: bool,
     /// Only sessions of this agent
-    #[arg(short = 'A', long, value_name = "NAME")]
+    #[arg(short = 'A', long, value_name = "NAME", add = values::agent())]
     agent: Option<String>,
     /// Only sessions of directories whose name contains TEXT; a path means itself and everything
     /// below it
-    #[arg(short, long, value_name = "TEXT|DIR")]
+    #[arg(short, long, value_name = "TEXT|DIR", add = values::project())]
     project: Option<String>,
     /// Only sessions with a name
     #[arg(long)]
@@ -59,10 +60,10 @@ pub struct List {
     #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     cost: Option<f64>,
     /// Only sessions last modified at WHEN or later
-    #[arg(short, long, value_name = "WHEN")]
+    #[arg(short, long, value_name = "WHEN", add = values::when())]
     since: Option<String>,
     /// Only sessions last modified at WHEN or earlier
-    #[arg(short, long, value_name = "WHEN")]
+    #[arg(short, long, value_name = "WHEN", add = values::when())]
     until: Option<String>,
     /// List sessions of subagents as rows, not as a count on their parent
     #[arg(long)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 
 use crate::args::Cli;
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::suggest;
@@ -18,10 +19,10 @@ use crate::suggest;
     sessionary man --to ~/.local/share/man/man1   one page per command")]
 pub struct Man {
     /// The command
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", add = values::command())]
     command: Option<String>,
     /// Write one page per command into DIR instead
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    #[arg(long, value_name = "DIR", conflicts_with = "command", add = values::folder())]
     to: Option<PathBuf>,
 }
 

@@ -9,6 +9,7 @@ use sessionary::syntax::{self, Now};
 use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
+use crate::completing::values;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::Progress;
@@ -49,7 +50,7 @@ System prompts and tool schemas are found only with kind:system.
 In JSON the highlights of a snippet are byte offsets into its UTF-8 text: start and end.")]
 pub struct Search {
     /// Words, "phrases", filters; see below
-    #[arg(required = true, value_name = "QUERY")]
+    #[arg(required = true, value_name = "QUERY", add = values::query())]
     query: Vec<String>,
     /// Only sessions of this directory
     #[arg(short = 'H', long)]

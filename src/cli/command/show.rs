@@ -9,6 +9,7 @@ use sessionary::model::{Class, SessionRow, ShownEntry};
 use sessionary::{Config, Index};
 
 use crate::background::afterwards;
+use crate::completing::values;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
 use crate::output::stream::{JsonFrame, Stream};
@@ -30,7 +31,7 @@ const OUTPUT_LINES: usize = 12;
 pub struct Show {
     /// Session id, the start of one, a path, or `last`; `:ENTRY` names one entry (an id or
     /// L<line>)
-    #[arg(value_name = "SESSION[:ENTRY]")]
+    #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     session: String,
     /// Show N entries before and after ENTRY too
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]

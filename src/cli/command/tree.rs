@@ -9,6 +9,7 @@ use sessionary::index::{TreeFilter, TreePart, TreeScope};
 use sessionary::model::{SessionRow, Tree, TreeRow};
 
 use crate::background::afterwards;
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::branches::{ASCII, UNICODE, prefixes};
@@ -28,6 +29,7 @@ use crate::output::text::{columns, fit, plain_line};
 )]
 pub struct TreeArgs {
     /// Session id, the start of one, a path, or `last`
+    #[arg(add = values::session())]
     session: String,
     /// Which entries to show
     #[arg(long, value_name = "WHICH", default_value = "default")]
