@@ -21,7 +21,7 @@ use crate::groups::in_groups;
 #[command(name = "sessionary", version)]
 #[command(after_help = "Examples:\n  \
     sessionary                         what is there, and what to try\n  \
-    sessionary list --all              every session, newest first\n  \
+    sessionary ls -a                   every session, newest first (list --all)\n  \
     sessionary search tokenizer bug    where was that said?\n  \
     sessionary show last               read back the newest session of this directory\n  \
     sessionary resume last             continue it with its agent\n\n\
@@ -68,9 +68,22 @@ struct Rehearsal {
 
 impl Rehearsal {
     /// Whether an option is one of them.
-    pub fn has(option: &str) -> bool {
+    fn has(option: &str) -> bool {
         ["--width", "--now"].contains(&option)
     }
+}
+
+/// The words that anybody may type.
+pub fn without_rehearsal(typed: &[String]) -> Vec<String> {
+    let mut words = typed.iter();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match Rehearsal::has(word) {
+            true => drop(words.next()),
+            false => kept.push(word.clone()),
+        }
+    }
+    kept
 }
 
 /// Whether clap offers an option that nobody is to know.

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
-use crate::args::Cli;
+use crate::args::{self, Cli};
 use crate::failure::Failure;
 use crate::output::quote;
 
@@ -16,10 +16,11 @@ const LONGEST: usize = 300;
 /// A failure that helps more than clap's own, where there is one. `typed` is what stands behind the
 /// program's name.
 pub fn failure(error: &clap::Error, typed: &[String]) -> Option<Failure> {
+    let typed = args::without_rehearsal(typed);
     match error.kind() {
-        ErrorKind::InvalidSubcommand => unknown_command(error, typed),
+        ErrorKind::InvalidSubcommand => unknown_command(error, &typed),
         ErrorKind::UnknownArgument | ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            word_left_out(typed)
+            word_left_out(&typed)
         }
         _ => None,
     }

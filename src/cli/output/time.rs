@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(all.map(money), said);
         assert_eq!([money(f64::NAN), money(f64::INFINITY)], ["$NaN", "$inf"]);
         assert_eq!(
-            [0, 999, -1000, 1_000_000].map(number::<i64>),
+            [0_i64, 999, -1000, 1_000_000].map(number),
             ["0", "999", "-1,000", "1,000,000"]
         );
     }
