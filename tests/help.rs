@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 27] = [
+const VERBS: [&str; 28] = [
     "list",
     "search",
     "tree",
@@ -30,6 +30,7 @@ const VERBS: [&str; 27] = [
     "verify",
     "config",
     "clean",
+    "init",
     "completions",
     "man",
     "help",
@@ -44,13 +45,19 @@ fn help_of_the_whole() {
 
     Usage: sessionary [OPTIONS] [COMMAND]
 
-    Commands:
-      list         List the sessions of this directory, or all sessions
+    Every day:
+      list, ls     List the sessions of this directory, or all sessions
       search       Search everything that was said, thought, run and printed
-      tree         Show the tree of a session: branches, labels, the active leaf
       show         Read back a session, or one entry of it
+      tree         Show the tree of a session: branches, labels, the active leaf
       resume       Continue a session with its agent, in its directory
+
+    Reading:
       context      Show what the model would see of a session
+      export       Export a branch of a session as Markdown, an HTML page or a session file
+      sql          Query the catalogue in SQL, read-only
+
+    Writing:
       new          Start a session with a user message
       append       Add an entry to a session
       name         Name a session
@@ -58,27 +65,23 @@ fn help_of_the_whole() {
       branch       Copy one branch of a session into a new one
       fork         Copy a session with all its branches into a new one
       migrate      Upgrade a session file of an old version
-      export       Export a branch of a session as Markdown, an HTML page or a session file
-      delete       Move sessions to the system's trash
-      sql          Query the catalogue in SQL, read-only
+      delete, rm   Move sessions to the system's trash
+
+    The index:
       sync         Bring the index up to date, words included
       watch        Keep the index up to date while sessions are written, until Ctrl-C
-      rebuild      Delete the index and rebuild it from the session files
-      roots        List the folders in the index, or forget those that are no longer named
       status       Show the roots, the stores, and how fresh they are
+      roots        List the folders in the index, or forget those that are no longer named
       verify       Read all session files again and compare both stores with them
+      rebuild      Delete the index and rebuild it from the session files
+
+    Setup:
+      init         Print the lines that set up a shell: completions, and a short name
+      completions  Print completions for a shell
       config       Show the settings and where each comes from
       clean        Remove everything that sessionary ever wrote; never a session
-      completions  Print completions for a shell
       man          Print the manual page of sessionary or of one command
-      help         Print this message or the help of the given subcommand(s)
-
-    Options:
-      -h, --help
-              Print help (see a summary with '-h')
-
-      -V, --version
-              Print version
+      help         Explain a command
 
     Options for every command:
           --index <DIR>
@@ -98,7 +101,7 @@ fn help_of_the_whole() {
           --demo
               Use made-up sessions in a temporary folder; yours are neither read nor written
 
-          --json
+      -j, --json
               Print JSON
 
           --reveal
@@ -114,9 +117,15 @@ fn help_of_the_whole() {
               [default: auto]
               [possible values: auto, always, never]
 
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
     Examples:
       sessionary                         what is there, and what to try
-      sessionary list --all              every session, newest first
+      sessionary ls -a                   every session, newest first (list --all)
       sessionary search tokenizer bug    where was that said?
       sessionary show last               read back the newest session of this directory
       sessionary resume last             continue it with its agent
@@ -152,20 +161,20 @@ fn help_of_every_command() {
     Usage: sessionary list [OPTIONS]
 
     Options:
-          --all                 List the sessions of every directory
-          --agent <NAME>        Only sessions of this agent
-          --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
+      -a, --all                 List the sessions of every directory
+      -A, --agent <NAME>        Only sessions of this agent
+      -p, --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
                                 itself and everything below it
           --named               Only sessions with a name
-          --errors              Only sessions in which something failed
+      -e, --errors              Only sessions in which something failed
           --cost <USD>          Only sessions that cost at least this many US dollars
-          --since <WHEN>        Only sessions last modified at WHEN or later
-          --until <WHEN>        Only sessions last modified at WHEN or earlier
+      -s, --since <WHEN>        Only sessions last modified at WHEN or later
+      -u, --until <WHEN>        Only sessions last modified at WHEN or earlier
           --subagents           List sessions of subagents as rows, not as a count on their parent
-          --sort <KEY>          Sort by KEY, largest or newest first [possible values: modified,
+      -S, --sort <KEY>          Sort by KEY, largest or newest first [possible values: modified,
                                 created, messages, tokens, cost, size, errors]
-          --reverse             Reverse the order
-          --limit <N>           At most N sessions; 0 for all
+      -r, --reverse             Reverse the order
+      -n, --limit <N>           At most N sessions; 0 for all
           --page <P>            Show page P, with N sessions per page [default: 1]
           --jsonl               Print one line of JSON per session
           --provisional         While files are still being read, print what is known so far: one whole
@@ -202,14 +211,14 @@ fn help_of_every_command() {
       <QUERY>...  Words, "phrases", filters; see below
 
     Options:
-          --here             Only sessions of this directory
-          --newest           Newest first instead of best first
-          --limit <N>        At most N hits; 0 for all [default: 20]
-          --exact            Only the words as typed, without typos or other endings
+      -H, --here             Only sessions of this directory
+      -N, --newest           Newest first instead of best first
+      -n, --limit <N>        At most N hits; 0 for all [default: 20]
+      -x, --exact            Only the words as typed, without typos or other endings
           --every-copy       Also show entries that repeat the text of a hit
           --passages         Rank single passages instead of sessions; each must contain all of the
                              words
-          --context <N>      Show N entries before and after each hit, along its branch [default: 0]
+      -C, --context <N>      Show N entries before and after each hit, along its branch [default: 0]
           --facets           Count the matches by agent, project, role and day
           --explain          Explain each hit's score
           --max-bytes <N>    Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what
@@ -366,7 +375,7 @@ fn help_of_every_command() {
       <TEXT>  The user's message
 
     Options:
-          --agent <NAME>  The agent whose session it is: pi or clido (indusagi's sessions start with an
+      -A, --agent <NAME>  The agent whose session it is: pi or clido (indusagi's sessions start with an
                           answer) [default: pi]
           --in <DIR>      The session's directory [default: this one]
           --dry-run       Show what would be written and where, without writing it
@@ -508,8 +517,8 @@ fn help_of_every_command() {
 
     Options:
           --format <FORMAT>  The format to write [possible values: markdown, html, jsonl]
-          --out <FILE>       Write to FILE instead of standard output
-          --force            Replace FILE if it exists
+      -o, --out <FILE>       Write to FILE instead of standard output
+      -f, --force            Replace FILE if it exists
           --dry-run          Show what would be written and where, without writing it
       -h, --help             Print help
 
@@ -532,8 +541,8 @@ fn help_of_every_command() {
       <SESSION>...  Session ids, starts of ids, paths, or `last`
 
     Options:
-          --yes      Do not ask
-          --force    Also move what changed in the last minute
+      -y, --yes      Do not ask
+      -f, --force    Also move what changed in the last minute
           --dry-run  Show what would be moved and where, without moving it
       -h, --help     Print help
 
@@ -603,7 +612,7 @@ fn help_of_every_command() {
                        first and asks
           --uninstall  Undo --install
           --print      With --install: only show the file
-          --yes        With --install: do not ask
+      -y, --yes        With --install: do not ask
       -h, --help       Print help
 
     Examples:
@@ -686,7 +695,7 @@ fn help_of_every_command() {
     Usage: sessionary clean [OPTIONS]
 
     Options:
-          --yes      Do not ask
+      -y, --yes      Do not ask
           --config   Remove the configuration file too
           --no-wait  Fail at once if another process is writing the index, instead of waiting
       -h, --help     Print help
@@ -694,6 +703,25 @@ fn help_of_every_command() {
     Examples:
       sessionary clean
       sessionary clean --yes --config   without asking, and the configuration file too
+    ----
+    Print the lines that set up a shell: completions, and a short name
+
+    Usage: sessionary init [OPTIONS] <SHELL>
+
+    Arguments:
+      <SHELL>  The shell [possible values: bash, zsh, fish]
+
+    Options:
+          --alias <NAME>  Also let NAME stand for sessionary
+      -h, --help          Print help
+
+    Examples:
+      sessionary init bash              in ~/.bashrc: eval "$(sessionary init bash)"
+      sessionary init zsh --alias ss    in ~/.zshrc: eval "$(sessionary init zsh --alias ss)"
+      sessionary init fish              in ~/.config/fish/config.fish: sessionary init fish | source
+
+    Completions know sessions with their titles, agents, projects, labels and the filters of a query.
+    They answer from the index as it is, and scan nothing.
     ----
     Print completions for a shell
 
@@ -754,20 +782,12 @@ fn five_shells_and_a_manual() {
     let home = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = home.run(&["completions", shell]);
-        for word in ["search", "no-default-roots", "resume"] {
-            assert!(script.contains(word), "{shell} knows no {word}");
-        }
-    }
-    let bash = home.output(&["completions", "bash"]).stdout;
-    let script = String::from_utf8(bash).expect("UTF-8");
-    let ask = format!(
-        "{script}\nCOMP_WORDS=(sessionary res); COMP_CWORD=1; _sessionary sessionary res sessionary; echo \"${{COMPREPLY[@]}}\""
-    );
-    if let Ok(said) = std::process::Command::new("bash")
-        .args(["-c", &ask])
-        .output()
-    {
-        assert_eq!(String::from_utf8_lossy(&said.stdout).trim(), "resume");
+        assert!(script.contains("SESSIONARY_COMPLETE"), "{shell}: {script}");
+        // It is found where the shell finds it.
+        assert!(
+            !script.contains(env!("CARGO_BIN_EXE_sessionary")),
+            "{script}"
+        );
     }
     let page = home.run(&["man", "list"]);
     assert!(

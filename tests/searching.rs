@@ -30,14 +30,15 @@ fn a_place_its_neighbours_and_the_score() {
     let home = home();
     assert_snapshot!(home.run(&["search", "apt", "--context", "1"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
+      assistant 5e550004: The linker error names sqlite3: the system library is missing. I can install…
       user · 2h · abandoned branch  019b8d5e-7c80-7000-8000-0000000000a1:5e550005
-          assistant 5e550004: The linker error names sqlite3: the system library is missing. I can inst…
         Install it with apt
-          assistant 5e550006: bash sudo apt-get install -y libsqlite3-dev
+      assistant 5e550006: bash sudo apt-get install -y libsqlite3-dev
+
+      user 5e550005: Install it with apt
       assistant · bash · 2h · abandoned branch  019b8d5e-7c80-7000-8000-0000000000a1:5e550006
-          user 5e550005: Install it with apt
         sudo apt-get install -y libsqlite3-dev
-          toolResult 5e550007: bash E: Could not open lock file /var/lib/dpkg/lock-frontend
+      toolResult 5e550007: bash E: Could not open lock file /var/lib/dpkg/lock-frontend
     --- stderr
     2 matches in 1 session. --here searches this directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550005

@@ -51,10 +51,12 @@
 //! - `searching`: what `search` prints
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
+//! - `shells`: what a shell offers while one types
 //! - `surroundings`: a program opens what its user's command opens
 //! - `terminal`: what a person meets whom a command asks something
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: what the documents show, command by command
+//! - `typing`: letters, other names and slips
 //! - `verifying`: `verify` tells the truth while others write
 //! - `watching`: a live watcher against real files and notifications
 //! - `words`: how many files the words have, whose they are, and what stands in them
@@ -149,6 +151,8 @@ mod searching;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;
+#[cfg(unix)]
+mod shells;
 #[cfg(target_os = "linux")]
 mod surroundings;
 // `script` makes a terminal.
@@ -161,6 +165,8 @@ mod time_zones;
 mod tools;
 #[cfg(unix)]
 mod tour;
+#[cfg(unix)]
+mod typing;
 #[cfg(unix)]
 mod verifying;
 mod watching;

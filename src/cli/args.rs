@@ -3,12 +3,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    append, clean, completions, config, context, delete, export, fork, label, list, man, migrate,
-    name, new, rebuild, resume, roots, search, show, sql, status, sync, tree, verify, watch,
+    append, clean, completions, config, context, delete, export, fork, init, label, list, man,
+    migrate, name, new, rebuild, resume, roots, search, show, sql, status, sync, tree, verify,
+    watch,
 };
+use crate::completing::values;
+use crate::groups::in_groups;
 
 /// Find and read back every session you ever had with a coding agent
 ///
@@ -17,7 +21,7 @@ use crate::command::{
 #[command(name = "sessionary", version)]
 #[command(after_help = "Examples:\n  \
     sessionary                         what is there, and what to try\n  \
-    sessionary list --all              every session, newest first\n  \
+    sessionary ls -a                   every session, newest first (list --all)\n  \
     sessionary search tokenizer bug    where was that said?\n  \
     sessionary show last               read back the newest session of this directory\n  \
     sessionary resume last             continue it with its agent\n\n\
@@ -35,8 +39,63 @@ pub fn parse() -> Result<Cli, clap::Error> {
     let own = env!("CARGO_PKG_VERSION");
     let version = format!("{own}\n{}", sessionary::index::versions());
     // Known only now, and needed to the end of the process.
-    let command = Cli::command().long_version(&*version.leak());
-    Cli::from_arg_matches(&command.try_get_matches()?)
+    let command = in_groups(Cli::command()).long_version(&*version.leak());
+    let typed = Rehearsal::augment_args(command).try_get_matches()?;
+    let mut cli = Cli::from_arg_matches(&typed)?;
+    let rehearsal = Rehearsal::from_arg_matches(&typed)?;
+    cli.global.width = rehearsal.width;
+    cli.global.now = rehearsal.now;
+    Ok(cli)
+}
+
+// What makes two runs print the same, for tests and pictures. It stands apart from the others, so
+// that no help, completion or manual knows it.
+#[derive(Debug, Args)]
+struct Rehearsal {
+    /// Fit the output into N columns, as if printed on a terminal that wide
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        hide = true,
+        overrides_with = "width"
+    )]
+    width: Option<usize>,
+    /// Count ages from this moment
+    #[arg(
+        long,
+        global = true,
+        value_name = "ISO",
+        hide = true,
+        overrides_with = "now"
+    )]
+    now: Option<jiff::Timestamp>,
+}
+
+impl Rehearsal {
+    /// Whether an option is one of them.
+    fn has(option: &str) -> bool {
+        ["--width", "--now"].contains(&option)
+    }
+}
+
+/// The words that anybody may type.
+pub fn without_rehearsal(typed: &[String]) -> Vec<String> {
+    let mut words = typed.iter();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match Rehearsal::has(word) {
+            true => drop(words.next()),
+            false => kept.push(word.clone()),
+        }
+    }
+    kept
+}
+
+/// Whether clap offers an option that nobody is to know.
+pub fn offers_hidden(error: &clap::Error) -> bool {
+    let offered = error.get(ContextKind::SuggestedArg);
+    matches!(offered, Some(ContextValue::String(option)) if Rehearsal::has(option))
 }
 
 /// Options of every verb.
@@ -45,7 +104,7 @@ pub fn parse() -> Result<Cli, clap::Error> {
 pub struct Global {
     /// Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else `index` in the configuration
     /// file, else the user's cache folder]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", add = values::folder())]
     pub index: Option<PathBuf>,
     /// Also read the sessions in DIR; FORMAT is the name of an agent or a format
     #[arg(long = "root", global = true, value_name = "FORMAT:DIR[=LABEL]")]
@@ -61,7 +120,7 @@ pub struct Global {
     #[arg(long, global = true)]
     pub demo: bool,
     /// Print JSON
-    #[arg(long, global = true)]
+    #[arg(short, long, global = true)]
     pub json: bool,
     /// Show keys and tokens instead of redacting them; see `redact` in `config --help`
     #[arg(long, global = true)]
@@ -72,23 +131,11 @@ pub struct Global {
     /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// Fit the output into N columns, as if printed on a terminal that wide
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        hide = true,
-        overrides_with = "width"
-    )]
+    /// As [`Rehearsal`] says.
+    #[arg(skip)]
     pub width: Option<usize>,
-    /// Count ages from this moment
-    #[arg(
-        long,
-        global = true,
-        value_name = "ISO",
-        hide = true,
-        overrides_with = "now"
-    )]
+    /// As [`Rehearsal`] says.
+    #[arg(skip)]
     pub now: Option<jiff::Timestamp>,
 }
 
@@ -123,6 +170,7 @@ pub enum Color {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    #[command(visible_alias = "ls")]
     List(list::List),
     Search(search::Search),
     Tree(tree::TreeArgs),
@@ -137,6 +185,7 @@ pub enum Command {
     Fork(fork::Fork),
     Migrate(migrate::Migrate),
     Export(export::Export),
+    #[command(visible_alias = "rm")]
     Delete(delete::Delete),
     Sql(sql::Sql),
     Sync(sync::Sync),
@@ -147,6 +196,7 @@ pub enum Command {
     Verify(verify::Verify),
     Config(config::ConfigArgs),
     Clean(clean::Clean),
+    Init(init::Init),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -154,11 +204,58 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use clap::ValueHint;
+    use clap_complete::engine::ArgValueCompleter;
+    use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_letter_means_the_same_everywhere() {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut commands = vec![&cli];
+        let mut letters: BTreeMap<char, BTreeSet<&str>> = BTreeMap::new();
+        let mut names: BTreeMap<&str, BTreeSet<Option<char>>> = BTreeMap::new();
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands());
+            for option in command.get_arguments() {
+                let Some(name) = option.get_long() else {
+                    continue;
+                };
+                names.entry(name).or_default().insert(option.get_short());
+                if let Some(letter) = option.get_short() {
+                    letters.entry(letter).or_default().insert(name);
+                }
+            }
+        }
+        assert!(letters.len() > 15, "{letters:?}");
+        assert!(
+            letters.values().all(|names| names.len() == 1),
+            "{letters:?}"
+        );
+        assert!(
+            names.values().all(|letters| letters.len() == 1),
+            "{names:?}"
+        );
+    }
+
+    #[test]
+    fn paths_are_offered_by_what_keeps_terminals_safe() {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut commands = vec![&cli];
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands());
+            for argument in command.get_arguments() {
+                let is_safe = argument.get_value_hint() == ValueHint::Unknown
+                    || argument.get::<ArgValueCompleter>().is_some();
+                assert!(is_safe, "{} {}", command.get_name(), argument.get_id());
+            }
+        }
     }
 
     #[test]

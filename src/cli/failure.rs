@@ -3,15 +3,18 @@
 use std::io;
 use std::process::ExitCode;
 
+use clap::error::ContextKind;
 use serde::Serialize;
 use sessionary::Error;
 use sessionary::index::{RefusalCause, StoreFault};
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::settings::BadSetting;
 
+use crate::args;
 use crate::output::say;
 use crate::output::text::{acts, plain_line, plain_lines, terminal_safe_json};
 use crate::redact;
+use crate::suggest;
 
 /// What helps where another place for the index does.
 const ELSEWHERE: &str = "choose another directory with --index";
@@ -185,10 +188,20 @@ impl Failure {
 }
 
 /// What clap has to say: help and version are no errors.
-pub fn usage(error: &clap::Error) -> ExitCode {
+pub fn usage(mut error: clap::Error) -> ExitCode {
+    let typed: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     // What was typed could not be understood, so whether JSON was asked for is read from the words
     // themselves.
-    let json = std::env::args_os().any(|word| word == "--json");
+    let json = typed.iter().any(|word| word == "--json" || word == "-j");
+    if let Some(failure) = suggest::failure(&error, &typed) {
+        return failure.report(json);
+    }
+    if args::offers_hidden(&error) {
+        error.remove(ContextKind::SuggestedArg);
+    }
     if error.use_stderr() && json {
         let message = error.to_string();
         let message = message.trim().strip_prefix("error: ").unwrap_or(&message);

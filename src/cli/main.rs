@@ -11,11 +11,14 @@ mod args;
 mod autostart;
 mod background;
 mod command;
+mod completing;
 mod demo;
 mod failure;
+mod groups;
 mod output;
 mod places;
 mod redact;
+mod suggest;
 mod worktrees;
 
 use std::process::ExitCode;
@@ -26,11 +29,14 @@ use failure::{Failure, Outcome};
 use output::Screen;
 
 fn main() -> ExitCode {
+    if completing::answered() {
+        return ExitCode::SUCCESS;
+    }
     keep_quiet_of_caught_panics();
     survive_limits();
     let cli = match args::parse() {
         Ok(cli) => cli,
-        Err(error) => return failure::usage(&error),
+        Err(error) => return failure::usage(error),
     };
     let json = cli.global.json;
     match run(cli) {

@@ -279,6 +279,21 @@ fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i6
     Ok(Some(off.map(|(_, key)| *key).collect()))
 }
 
+/// What a working directory is called: its last folder. One that is a mere number, as tools call
+/// the working trees that they make, is told apart by the folder above it.
+pub(super) fn project(cwd: &str) -> &str {
+    let path = cwd.trim_end_matches(['/', '\\']);
+    let name = folder(path);
+    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_digit()) {
+        return name;
+    }
+    let above = folder(&path[..path.len() - name.len()]);
+    match above.is_empty() {
+        true => name,
+        false => &path[path.len() - name.len() - 1 - above.len()..],
+    }
+}
+
 /// The last folder of a working directory.
 pub(super) fn folder(cwd: &str) -> &str {
     let path = cwd.trim_end_matches(['/', '\\']);
@@ -321,7 +336,26 @@ fn file(name: &str) -> Option<Regex> {
 
 #[cfg(test)]
 mod tests {
-    use super::file;
+    use super::{file, project};
+
+    #[test]
+    fn a_number_is_no_name_of_a_project() {
+        for (cwd, name) in [
+            ("/code/app", "app"),
+            ("/code/app/", "app"),
+            ("/trees/app/1", "app/1"),
+            ("/trees/app/12/", "app/12"),
+            ("/trees//1", "1"),
+            (r"C:\trees\app\2", r"app\2"),
+            ("/1", "1"),
+            ("1", "1"),
+            ("", ""),
+            ("/", ""),
+            ("/日本/3", "日本/3"),
+        ] {
+            assert_eq!(project(cwd), name, "{cwd}");
+        }
+    }
 
     #[test]
     fn files_are_named_by_whole_names() {

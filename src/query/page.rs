@@ -269,14 +269,18 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
     })
 }
 
-/// Whether a working directory is of the project asked for: a path holds it, a name is part of its
-/// last name, in which `*` stands for any part.
+/// Whether a working directory is of the project asked for: a path holds it, one that does not start
+/// at the root wherever its folders stand; a name is part of its last name, in which `*` stands for
+/// any part.
 pub(super) fn is_of_project(folder: &str, project: &str) -> bool {
     let separators = ['/', '\\'];
     if project.contains(separators) {
         let project = project.trim_end_matches(separators);
-        let rest = folder.strip_prefix(project);
-        return rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(separators));
+        let is_whole = |rest: &str| rest.is_empty() || rest.starts_with(separators);
+        let is_below = |at: usize| folder[..at].ends_with(separators) && !project.is_empty();
+        let mut places = folder.match_indices(project);
+        return places
+            .any(|(at, _)| (at == 0 || is_below(at)) && is_whole(&folder[at + project.len()..]));
     }
     let name = folder.trim_end_matches(separators);
     let name = name.rsplit(separators).next().unwrap_or_default();
@@ -307,6 +311,10 @@ mod tests {
             ("*app*", true),
             ("my*PP", true),
             ("app*my", false),
+            ("code/my-app", true),
+            ("ada/code/", true),
+            ("ode/my-app", false),
+            ("code/my", false),
         ] {
             assert_eq!(
                 is_of_project("/home/ada/code/my-app", project),

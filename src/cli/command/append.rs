@@ -11,6 +11,7 @@ use sessionary::session::{
 
 use super::clido;
 use super::writing::{DryRun, change, something};
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -27,7 +28,7 @@ use crate::output::Screen;
     echo '{\"type\":\"title\",\"title\":\"Parser\"}' | sessionary append f47ac10b")]
 pub struct Append {
     /// A session; with :ENTRY, append below that entry instead of at the leaf
-    #[arg(value_name = "SESSION[:ENTRY]")]
+    #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     session: String,
     #[command(flatten)]
     what: NewEntry,

@@ -26,7 +26,7 @@ use crate::places;
 )]
 pub struct Clean {
     /// Do not ask
-    #[arg(long)]
+    #[arg(short, long)]
     yes: bool,
     /// Remove the configuration file too
     #[arg(long)]

@@ -1,16 +1,17 @@
 //! How does a shell know what can be typed?
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::args::Cli;
+use crate::completing;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
 #[command(
-    after_help = "They are printed, not installed; new shells read them from the places below.\n\n\
+    after_help = "They are printed, not installed; new shells read them from the places below. `sessionary init` \
+    prints them with a short name, for the file that your shell reads.\n\n\
     Examples:\n  \
     sessionary completions bash > ~/.local/share/bash-completion/completions/sessionary\n  \
     sessionary completions zsh > ~/.zfunc/_sessionary\n  \
@@ -28,8 +29,6 @@ pub fn run(args: &Completions, screen: &Screen) -> Result<Outcome, Failure> {
     if screen.json {
         return Err(Failure::usage("completions are a script, not JSON"));
     }
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "sessionary", &mut script);
-    screen.bytes(&script)?;
+    screen.print(&completing::script(&args.shell.to_string())?)?;
     Ok(Outcome::Found)
 }

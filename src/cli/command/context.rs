@@ -14,6 +14,7 @@ use sessionary::session::{
 };
 
 use super::writing::{entry_id, no_entry, setup_of};
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::bounded::{Item, Page, PageArgs, Texts};
@@ -31,7 +32,7 @@ use crate::output::text::plain_lines;
     Compactions, summaries and edits are taken into account.")]
 pub struct Context {
     /// A session; with :ENTRY, the context at that entry instead of at the leaf
-    #[arg(value_name = "SESSION[:ENTRY]")]
+    #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     session: String,
     /// Only messages of user, model and tools, as they go to the model
     #[arg(long)]

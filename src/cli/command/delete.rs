@@ -12,6 +12,7 @@ use sessionary::session::agentuse;
 use sessionary::{Config, Index};
 
 use super::writing::catalogued;
+use crate::completing::values;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -28,13 +29,13 @@ use crate::places;
     What changed in the last minute may still be in use, and is moved only with --force.")]
 pub struct Delete {
     /// Session ids, starts of ids, paths, or `last`
-    #[arg(value_name = "SESSION", required = true)]
+    #[arg(value_name = "SESSION", required = true, add = values::session())]
     sessions: Vec<String>,
     /// Do not ask
-    #[arg(long)]
+    #[arg(short, long)]
     yes: bool,
     /// Also move what changed in the last minute
-    #[arg(long)]
+    #[arg(short, long)]
     force: bool,
     /// Show what would be moved and where, without moving it
     #[arg(long)]

@@ -12,6 +12,7 @@ use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::{Config, Error, Index};
 
 use crate::background::afterwards;
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::spool::Spool;
 use crate::output::time::{bytes, count};
@@ -30,16 +31,16 @@ use crate::output::{Screen, html, markdown};
     configuration file); JSONL is exact.")]
 pub struct Export {
     /// A session; with :ENTRY, the branch that ends at that entry instead of the active one
-    #[arg(value_name = "SESSION[:ENTRY]")]
+    #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     session: String,
     /// The format to write
     #[arg(long, value_name = "FORMAT")]
     format: Option<ExportFormat>,
     /// Write to FILE instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", add = values::file())]
     out: Option<PathBuf>,
     /// Replace FILE if it exists
-    #[arg(long, requires = "out")]
+    #[arg(short, long, requires = "out")]
     force: bool,
     /// Show what would be written and where, without writing it
     #[arg(long)]

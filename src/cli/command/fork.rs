@@ -11,6 +11,7 @@ use sessionary::session::{SessionManager, Setup};
 
 use super::clido;
 use super::writing::{self, Copy, DryRun, WriteResult, directory, entry_id, setup_of};
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -23,9 +24,10 @@ use crate::output::Screen;
     sessions of clido have no branches.")]
 pub struct Fork {
     /// Session id, the start of one, a path, or `last`
+    #[arg(add = values::session())]
     session: String,
     /// The copy's directory [default: this one]
-    #[arg(long = "in", value_name = "DIR")]
+    #[arg(long = "in", value_name = "DIR", add = values::folder())]
     directory: Option<PathBuf>,
     #[command(flatten)]
     dry_run: DryRun,
@@ -39,7 +41,7 @@ pub struct Fork {
     Labels on the branch are copied too. The new session names the old one as its parent.")]
 pub struct Branch {
     /// A session and the last entry to copy; without :ENTRY, the session's leaf
-    #[arg(value_name = "SESSION[:ENTRY]")]
+    #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     session: String,
     #[command(flatten)]
     dry_run: DryRun,

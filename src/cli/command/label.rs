@@ -5,6 +5,7 @@ use sessionary::Config;
 
 use super::clido::has_no;
 use super::writing::{DryRun, change};
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -16,10 +17,10 @@ use crate::output::Screen;
     sessionary label 019b3f2a:c1d2e3f4 --clear   remove its label")]
 pub struct Label {
     /// A session and one of its entries; without :ENTRY, the session's leaf
-    #[arg(value_name = "SESSION[:ENTRY]")]
+    #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     entry: String,
     /// The label
-    #[arg(required_unless_present = "clear")]
+    #[arg(required_unless_present = "clear", add = values::label())]
     label: Option<String>,
     /// Remove the label
     #[arg(long, conflicts_with = "label")]

@@ -15,8 +15,9 @@ use sessionary::syntax::{self, Filters};
 use sessionary::{Config, Index, ListEvent};
 
 use self::rows::ColumnWidths;
-pub use self::rows::{OptionalColumns, table};
+pub use self::rows::{OptionalColumns, ShortIds, table};
 use crate::background::afterwards;
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::bounded::{Item, Page, PageArgs};
 use crate::output::cursor::question;
@@ -43,41 +44,41 @@ use crate::worktrees;
     2026-10-05T14:30, in your time zone.")]
 pub struct List {
     /// List the sessions of every directory
-    #[arg(long)]
+    #[arg(short, long)]
     all: bool,
     /// Only sessions of this agent
-    #[arg(long, value_name = "NAME")]
+    #[arg(short = 'A', long, value_name = "NAME", add = values::agent())]
     agent: Option<String>,
     /// Only sessions of directories whose name contains TEXT; a path means itself and everything
     /// below it
-    #[arg(long, value_name = "TEXT|DIR")]
+    #[arg(short, long, value_name = "TEXT|DIR", add = values::project())]
     project: Option<String>,
     /// Only sessions with a name
     #[arg(long)]
     named: bool,
     /// Only sessions in which something failed
-    #[arg(long)]
+    #[arg(short, long)]
     errors: bool,
     /// Only sessions that cost at least this many US dollars
     #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     cost: Option<f64>,
     /// Only sessions last modified at WHEN or later
-    #[arg(long, value_name = "WHEN")]
+    #[arg(short, long, value_name = "WHEN", add = values::when())]
     since: Option<String>,
     /// Only sessions last modified at WHEN or earlier
-    #[arg(long, value_name = "WHEN")]
+    #[arg(short, long, value_name = "WHEN", add = values::when())]
     until: Option<String>,
     /// List sessions of subagents as rows, not as a count on their parent
     #[arg(long)]
     subagents: bool,
     /// Sort by KEY, largest or newest first
-    #[arg(long, value_name = "KEY")]
+    #[arg(short = 'S', long, value_name = "KEY")]
     sort: Option<Key>,
     /// Reverse the order
-    #[arg(long)]
+    #[arg(short, long)]
     reverse: bool,
     /// At most N sessions; 0 for all
-    #[arg(long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
     /// Show page P, with N sessions per page
     #[arg(long, value_name = "P", requires = "limit", conflicts_with_all = ["max_bytes", "cursor"], default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -408,6 +409,7 @@ fn say_scope(
             })?;
             match all.total {
                 0 => super::status::say_nothing(index, screen)?,
+                1 => screen.say("No matching sessions; there is 1 in all."),
                 some => screen.say(&format!("No matching sessions; there are {some} in all.")),
             }
         }

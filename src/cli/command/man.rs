@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 
 use crate::args::Cli;
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::suggest;
 
 /// Print the manual page of sessionary or of one command
 #[derive(Debug, Args)]
@@ -17,10 +19,10 @@ use crate::output::Screen;
     sessionary man --to ~/.local/share/man/man1   one page per command")]
 pub struct Man {
     /// The command
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", add = values::command())]
     command: Option<String>,
     /// Write one page per command into DIR instead
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    #[arg(long, value_name = "DIR", conflicts_with = "command", add = values::folder())]
     to: Option<PathBuf>,
 }
 
@@ -41,7 +43,10 @@ pub fn run(args: &Man, screen: &Screen) -> Result<Outcome, Failure> {
     let page = match &args.command {
         None => cli,
         Some(name) => cli.find_subcommand(name).cloned().ok_or_else(|| {
-            Failure::usage(format!("no command is called `{name}`"))
+            let none = Failure::usage(format!("no command is called `{name}`"));
+            let near = suggest::nearest(name, &cli);
+            let near = near.iter().map(|name| format!("did you mean `{name}`?"));
+            near.fold(none, Failure::hint)
                 .hint("`sessionary --help` lists them")
         })?,
     };

@@ -5,6 +5,7 @@ use sessionary::Config;
 
 use super::clido::has_no;
 use super::writing::{DryRun, change};
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -17,6 +18,7 @@ use crate::output::Screen;
     folder; every byte that need not change stays the same.")]
 pub struct Migrate {
     /// Session id, the start of one, a path, or `last`
+    #[arg(add = values::session())]
     session: String,
     #[command(flatten)]
     dry_run: DryRun,

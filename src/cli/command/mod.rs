@@ -10,6 +10,7 @@ pub mod delete;
 pub mod export;
 pub mod fork;
 pub mod hit_fields;
+pub mod init;
 pub mod label;
 pub mod list;
 pub mod man;
@@ -110,6 +111,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Verify(_)) => verify::run(&config()?, screen),
         Some(Command::Config(args)) => config::run(args, global, screen),
         Some(Command::Clean(args)) => clean::run(args, global, screen),
+        Some(Command::Init(args)) => init::run(args, screen),
         Some(Command::Completions(args)) => completions::run(args, screen),
         Some(Command::Man(args)) => man::run(args, screen),
     }

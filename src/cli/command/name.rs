@@ -5,6 +5,7 @@ use sessionary::Config;
 use sessionary::session::clido::SessionLine;
 
 use super::writing::{DryRun, change};
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -18,6 +19,7 @@ use crate::output::Screen;
     clido it is a title: clido's list shows the last one, a resumed session the first.")]
 pub struct Name {
     /// Session id, the start of one, a path, or `last`
+    #[arg(add = values::session())]
     session: String,
     /// The name; an empty one removes it
     name: String,

@@ -12,6 +12,7 @@ use sessionary::{Config, RootSpec};
 use super::append::user;
 use super::clido::written;
 use super::writing::{DryRun, StartTime, WriteResult, catalogued, directory, setup, something};
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -27,10 +28,10 @@ pub struct New {
     #[arg(value_name = "TEXT")]
     text: String,
     /// The agent whose session it is: pi or clido (indusagi's sessions start with an answer)
-    #[arg(long, value_name = "NAME", default_value = "pi")]
+    #[arg(short = 'A', long, value_name = "NAME", default_value = "pi", add = values::agent())]
     agent: String,
     /// The session's directory [default: this one]
-    #[arg(long = "in", value_name = "DIR")]
+    #[arg(long = "in", value_name = "DIR", add = values::folder())]
     directory: Option<PathBuf>,
     #[command(flatten)]
     dry_run: DryRun,

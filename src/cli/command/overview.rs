@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sessionary::Config;
 use sessionary::index::ListScope;
-use sessionary::model::{RootStatus, SCHEMA_VERSION, SessionRow, Status};
+use sessionary::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, Status};
 
 use crate::background::afterwards;
 use crate::command::list::OptionalColumns;
@@ -42,12 +42,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
             newest: &listing.sessions,
         })?;
     } else {
-        screen.print(&printed(
-            &status,
-            &listing.sessions,
-            listing.complete,
-            screen,
-        ))?;
+        screen.print(&printed(&status, &listing, screen))?;
     }
     screen.say_redacted();
     super::say_pending(
@@ -60,7 +55,8 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     Ok(Outcome::Found)
 }
 
-fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Screen) -> String {
+fn printed(status: &Status, listing: &Listing, screen: &Screen) -> String {
+    let newest = &listing.sessions;
     let there: Vec<RootStatus> = status
         .roots
         .iter()
@@ -69,8 +65,9 @@ fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Scre
         .collect();
     let strong = |text: &str| screen.style.paint(Tone::Strong, text);
     let mut out = format!(
-        "{}, {} of session files; last full scan {}.\n",
+        "{}{}, {} of session files; last full scan {}.\n",
         strong(&count(status.sessions, "session")),
+        of_subagents(status.sessions, listing.total),
         bytes(status.source_bytes),
         super::status::scanned(status, screen)
     );
@@ -87,7 +84,7 @@ fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Scre
     if status.sessions == 0 {
         out.push('\n');
         out.push_str(&super::status::roots(&status.roots, screen));
-        if complete {
+        if listing.complete {
             out.push_str(&format!("\n{}\n", super::status::WHAT_TO_DO));
         }
         return out;
@@ -111,6 +108,15 @@ fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Scre
     out.push_str(&format!("\n{}\n", strong("Try")));
     out.push_str(&to_try(screen));
     out
+}
+
+/// How many of `all` a list leaves out: those of subagents, which it counts on the `listed`.
+fn of_subagents(all: u64, listed: u64) -> String {
+    match all.saturating_sub(listed) {
+        0 => String::new(),
+        1 => " (1 of a subagent)".to_owned(),
+        some => format!(" ({some} of subagents)"),
+    }
 }
 
 /// What may be typed next.

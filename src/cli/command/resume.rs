@@ -10,6 +10,7 @@ use sessionary::Config;
 use sessionary::model::{Resume, SCHEMA_VERSION, SessionRow};
 
 use super::Reply;
+use crate::completing::values;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -28,12 +29,13 @@ use crate::output::text::plain_line;
 )]
 pub struct ResumeArgs {
     /// Session id, the start of one, a path, or `last`
+    #[arg(add = values::session())]
     session: String,
     /// Print the command for the shell instead of running it
     #[arg(long)]
     print: bool,
     /// Start in DIR instead of the session's directory
-    #[arg(long = "in", value_name = "DIR")]
+    #[arg(long = "in", value_name = "DIR", add = values::folder())]
     directory: Option<PathBuf>,
 }
 

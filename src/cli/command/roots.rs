@@ -8,6 +8,7 @@ use serde::Serialize;
 use sessionary::Config;
 use sessionary::model::{SCHEMA_VERSION, StoredRoot};
 
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::progress::Progress;
@@ -43,6 +44,7 @@ enum RootsCommand {
 )]
 struct Forget {
     /// Only these folders, as `sessionary roots` lists them
+    #[arg(add = values::folder())]
     paths: Vec<PathBuf>,
     /// Fail at once if another process is writing the index, instead of waiting
     #[arg(long)]

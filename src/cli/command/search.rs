@@ -10,6 +10,7 @@ use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
 use crate::command::hit_fields as fields;
+use crate::completing::values;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::fields::FieldArgs;
@@ -52,19 +53,19 @@ System prompts and tool schemas are found only with kind:system.
 In JSON the highlights of a snippet are byte offsets into its UTF-8 text: start and end.")]
 pub struct Search {
     /// Words, "phrases", filters; see below
-    #[arg(required = true, value_name = "QUERY")]
+    #[arg(required = true, value_name = "QUERY", add = values::query())]
     query: Vec<String>,
     /// Only sessions of this directory
-    #[arg(long)]
+    #[arg(short = 'H', long)]
     here: bool,
     /// Newest first instead of best first
-    #[arg(long)]
+    #[arg(short = 'N', long)]
     newest: bool,
     /// At most N hits; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
     /// Only the words as typed, without typos or other endings
-    #[arg(long)]
+    #[arg(short = 'x', long)]
     exact: bool,
     /// Also show entries that repeat the text of a hit
     #[arg(long)]
@@ -73,7 +74,7 @@ pub struct Search {
     #[arg(long)]
     passages: bool,
     /// Show N entries before and after each hit, along its branch
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
     context: usize,
     /// Count the matches by agent, project, role and day
     #[arg(long)]

@@ -10,6 +10,7 @@ use sessionary::syntax::{self, Now};
 use sessionary::{Config, Index};
 
 use crate::background::afterwards;
+use crate::completing::values;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
 use crate::output::bounded::{Item, Page, PageArgs, texts_of};
@@ -34,16 +35,16 @@ const OUTPUT_LINES: usize = 12;
 pub struct Show {
     /// Session id, the start of one, a path, or `last`; `:ENTRY` names one entry (an id or
     /// L<line>)
-    #[arg(value_name = "SESSION[:ENTRY]")]
+    #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     session: String,
     /// Show N entries before and after ENTRY too
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
     context: usize,
     /// Show the branch that ends at this entry instead of the active one
-    #[arg(long, value_name = "LEAF", conflicts_with = "all")]
+    #[arg(short, long, value_name = "LEAF", conflicts_with = "all")]
     branch: Option<String>,
     /// Show all entries in file order, and bytes that are not entries
-    #[arg(long)]
+    #[arg(short, long)]
     all: bool,
     /// Print the exact bytes of the file
     #[arg(long, conflicts_with_all = ["branch", "all", "fields"])]
@@ -212,7 +213,7 @@ pub(super) fn named(
         }
         match super::session(session, index, config, screen) {
             Ok(row) => return Ok((row, Some(entry.to_owned()))),
-            Err(failure) if failure.kind() == Kind::NotFound => {}
+            Err(failure) if failure.kind() == Kind::NotFound && session != super::LAST => {}
             Err(failure) => return Err(failure),
         }
     }

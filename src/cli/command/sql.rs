@@ -13,6 +13,7 @@ use sessionary::model::SCHEMA_VERSION;
 use sessionary::{Config, Error, Index, Rows, SqlPart};
 
 use crate::background::afterwards;
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::csv;
 use crate::output::spool::Spool;
@@ -52,7 +53,7 @@ pub struct Sql {
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
     /// Save the whole catalogue to a new, private file, for containers and other users
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "csv", "jsonl"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "csv", "jsonl"], add = values::file())]
     snapshot: Option<PathBuf>,
     /// Print the path of the catalogue, for tools that read it themselves
     #[arg(long, conflicts_with_all = ["query", "csv", "jsonl", "snapshot"])]

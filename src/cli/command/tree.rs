@@ -9,6 +9,7 @@ use sessionary::model::{SessionRow, Tree, TreeRow};
 use sessionary::{Config, Index};
 
 use crate::background::afterwards;
+use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::bounded::{Item, Page, PageArgs, texts_of};
@@ -31,6 +32,7 @@ use crate::output::text::{columns, fit, plain_line};
 )]
 pub struct TreeArgs {
     /// Session id, the start of one, a path, or `last`
+    #[arg(add = values::session())]
     session: String,
     /// Which entries to show
     #[arg(long, value_name = "WHICH", default_value = "default")]

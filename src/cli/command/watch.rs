@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub struct WatchArgs {
     #[arg(long, requires = "install")]
     print: bool,
     /// With --install: do not ask
-    #[arg(long, requires = "install")]
+    #[arg(short, long, requires = "install")]
     yes: bool,
 }
 
@@ -69,6 +69,14 @@ struct Installed {
     path: Option<PathBuf>,
     /// Whether the watcher runs now.
     started: bool,
+}
+
+/// What `watch --install --print --json` prints: the file, which is not written.
+#[derive(Serialize)]
+struct Shown<'a> {
+    schema_version: u32,
+    path: &'a Path,
+    content: &'a str,
 }
 
 pub fn run(
@@ -184,7 +192,14 @@ fn install(
         .hint("have it run `sessionary watch` at login"));
     };
     if args.print {
-        screen.print(&file.content)?;
+        match screen.json {
+            true => screen.json(&Shown {
+                schema_version: SCHEMA_VERSION,
+                path: &file.path,
+                content: &file.content,
+            })?,
+            false => screen.print(&file.content)?,
+        }
         return Ok(Outcome::Found);
     }
     if !args.yes {

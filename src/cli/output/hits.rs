@@ -12,7 +12,11 @@ use crate::output::text::{char_columns, columns, fit, plain_line, plain_line_mar
 /// One session and its hits.
 pub fn group(group: &HitGroup, screen: &Screen) -> String {
     let mut out = heading(&group.session, screen);
-    for hit in &group.hits {
+    for (number, hit) in group.hits.iter().enumerate() {
+        // Whose neighbours they are is not seen otherwise.
+        if number > 0 && !hit.context.is_empty() {
+            out.push('\n');
+        }
         out.push_str(&hit_lines(hit, screen));
     }
     out
@@ -93,18 +97,17 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
         });
     }
     said.retain(|part| !part.is_empty());
-    let mut out = format!(
+    let mut out = neighbours(hit, false, screen);
+    out.push_str(&format!(
         "  {}  {}\n",
         screen.style.paint(Tone::Quiet, &said.join(" · ")),
         screen.style.paint(Tone::Name, &plain_line(&hit.address)),
-    );
-    out.push_str(&neighbours(hit, false, screen));
+    ));
     let width = screen.width.map(|width| width.saturating_sub(4));
     // What filters alone find may have no text.
     for line in snippet(&hit.snippet, &hit.highlights, width, screen.style) {
         out.push_str(&format!("    {line}\n"));
     }
-    out.push_str(&neighbours(hit, true, screen));
     if let Some(why) = &hit.explanation {
         let passage = format!(
             "words {:.2} × standing {} × recency {:.2}",
@@ -131,6 +134,7 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
         };
         out.push_str(&format!("    {}\n", screen.style.paint(Tone::Quiet, &line)));
     }
+    out.push_str(&neighbours(hit, true, screen));
     out
 }
 
@@ -145,13 +149,10 @@ fn neighbours(hit: &Hit, after: bool, screen: &Screen) -> String {
             plain_line(&one.text)
         );
         let line = match screen.width {
-            Some(width) => fit(&line, width.saturating_sub(6)),
+            Some(width) => fit(&line, width.saturating_sub(2)),
             None => line,
         };
-        out.push_str(&format!(
-            "      {}\n",
-            screen.style.paint(Tone::Quiet, &line)
-        ));
+        out.push_str(&format!("  {}\n", screen.style.paint(Tone::Quiet, &line)));
     }
     out
 }

@@ -69,15 +69,47 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// `1 file`, `2 files`.
-pub fn count(number: u64, what: &str) -> String {
+/// A number with its thousands apart: `1,234,567`.
+pub fn number(number: impl Into<i128>) -> String {
+    let number = number.into();
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", apart(&number.unsigned_abs().to_string()))
+}
+
+/// US dollars with two digits: `$1,234.50`, `-$0.25`.
+pub fn money(usd: f64) -> String {
+    let text = format!("{:.2}", usd.abs());
+    let sign = match usd < 0.0 && text != "0.00" {
+        true => "-",
+        false => "",
+    };
+    match text.split_once('.') {
+        Some((whole, cents)) => format!("{sign}${}.{cents}", apart(whole)),
+        None => format!("{sign}${text}"),
+    }
+}
+
+/// Digits in groups of three.
+fn apart(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 file`, `2 files`, `1,974 files`.
+pub fn count(many: u64, what: &str) -> String {
     let plural = match what.strip_suffix('y') {
-        _ if number == 1 => what.to_owned(),
+        _ if many == 1 => what.to_owned(),
         Some(stem) => format!("{stem}ies"),
         None if what.ends_with("ch") => format!("{what}es"),
         None => format!("{what}s"),
     };
-    format!("{number} {plural}")
+    format!("{} {plural}", number(many))
 }
 
 #[cfg(test)]
@@ -122,6 +154,30 @@ mod tests {
     }
 
     #[test]
+    fn money_has_two_digits() {
+        let all = [
+            0.0, 0.004, 0.125, 9.999, 999.995, 1234.5, 1e9, -0.001, -1234.5,
+        ];
+        let said = [
+            "$0.00",
+            "$0.00",
+            "$0.12",
+            "$10.00",
+            "$1,000.00",
+            "$1,234.50",
+            "$1,000,000,000.00",
+            "$0.00",
+            "-$1,234.50",
+        ];
+        assert_eq!(all.map(money), said);
+        assert_eq!([money(f64::NAN), money(f64::INFINITY)], ["$NaN", "$inf"]);
+        assert_eq!(
+            [0_i64, 999, -1000, 1_000_000].map(number),
+            ["0", "999", "-1,000", "1,000,000"]
+        );
+    }
+
+    #[test]
     fn sizes_and_counts() {
         assert_eq!(
             [0, 999, 1000, 1_540_000, 999_600, 150_000_000].map(bytes),
@@ -136,6 +192,7 @@ mod tests {
             ],
             ["1 entry", "2 entries", "0 files", "2 matches"]
         );
+        assert_eq!(count(1_234_567, "file"), "1,234,567 files");
         assert_eq!([duration(12.4), duration(1234.0)], ["12 ms", "1.2 s"]);
     }
 }

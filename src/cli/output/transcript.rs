@@ -6,7 +6,7 @@ use sessionary::model::{SessionRow, ShownEntry};
 
 use super::Screen;
 use super::text::{inert_lines, plain_line};
-use super::time::minute_anywhere;
+use super::time::{minute_anywhere, money, number};
 
 /// What is known of a session: names and values.
 pub fn about(row: &SessionRow, screen: &Screen) -> Vec<(&'static str, String)> {
@@ -19,17 +19,9 @@ pub fn about(row: &SessionRow, screen: &Screen) -> Vec<(&'static str, String)> {
         ("Directory", screen.path(Path::new(&row.cwd))),
         ("Began", began),
         ("Model", model.join("/").trim_matches('/').to_owned()),
-        ("Entries", row.entries.to_string()),
-        (
-            "Tokens",
-            row.tokens.map(|n| n.to_string()).unwrap_or_default(),
-        ),
-        (
-            "Cost",
-            row.cost
-                .map(|cost| format!("${cost:.2}"))
-                .unwrap_or_default(),
-        ),
+        ("Entries", number(row.entries)),
+        ("Tokens", row.tokens.map(number).unwrap_or_default()),
+        ("Cost", row.cost.map(money).unwrap_or_default()),
     ];
     all.retain(|(_, value)| !value.is_empty());
     all

@@ -11,7 +11,7 @@ use crate::output::Screen;
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Column, Columns, Lines};
 use crate::output::text::plain_line;
-use crate::output::time::bytes;
+use crate::output::time::{bytes, money, number};
 
 /// What a table shows beside age, id, agent, messages and title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,25 +169,16 @@ fn cells(row: &SessionRow, shown: &[OptionalColumns], screen: &Screen) -> Vec<Ce
         (Tone::Quiet, screen.age(row.modified.as_deref())),
         (Tone::Name, row.id.clone()),
         (Tone::Plain, plain_line(&agent)),
-        (Tone::Quiet, row.message_count.to_string()),
+        (Tone::Quiet, number(row.message_count)),
         (Tone::Quiet, subagents),
     ];
-    cells.extend(shown.iter().map(|column| {
-        match column {
-            OptionalColumns::Project => (Tone::Plain, screen.path(Path::new(&row.cwd))),
-            OptionalColumns::Created => (Tone::Quiet, screen.age(row.created.as_deref())),
-            OptionalColumns::Tokens => (
-                Tone::Quiet,
-                row.tokens.map_or_else(String::new, |n| n.to_string()),
-            ),
-            OptionalColumns::Cost => (
-                Tone::Quiet,
-                row.cost
-                    .map_or_else(String::new, |usd| format!("${usd:.2}")),
-            ),
-            OptionalColumns::Size => (Tone::Quiet, bytes(row.bytes)),
-            OptionalColumns::Errors => (Tone::Quiet, row.errors.to_string()),
-        }
+    cells.extend(shown.iter().map(|column| match column {
+        OptionalColumns::Project => (Tone::Plain, screen.path(Path::new(&row.cwd))),
+        OptionalColumns::Created => (Tone::Quiet, screen.age(row.created.as_deref())),
+        OptionalColumns::Tokens => (Tone::Quiet, row.tokens.map(number).unwrap_or_default()),
+        OptionalColumns::Cost => (Tone::Quiet, row.cost.map(money).unwrap_or_default()),
+        OptionalColumns::Size => (Tone::Quiet, bytes(row.bytes)),
+        OptionalColumns::Errors => (Tone::Quiet, number(row.errors)),
     }));
     cells.push(marked_title(row));
     cells
@@ -211,12 +202,13 @@ fn marked_title(row: &SessionRow) -> Cell {
 }
 
 /// Shortest beginnings of ids, at least eight characters long, that tell them apart.
-struct ShortIds {
+pub struct ShortIds {
     sorted: Vec<Box<str>>,
 }
 
 impl ShortIds {
-    fn of(mut ids: Vec<Box<str>>) -> Self {
+    /// Of these ids.
+    pub fn of(mut ids: Vec<Box<str>>) -> Self {
         ids.sort_unstable();
         ids.dedup();
         Self { sorted: ids }
@@ -226,7 +218,8 @@ impl ShortIds {
         self.sorted.iter().map(|id| self.short(id))
     }
 
-    fn short(&self, id: &str) -> String {
+    /// The beginning of one of them.
+    pub fn short(&self, id: &str) -> String {
         let shared = |other: &str| {
             let both = other.chars().zip(id.chars());
             both.take_while(|(a, b)| a == b).count()

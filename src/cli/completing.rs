@@ -1,0 +1,113 @@
+//! What can be typed next? A shell asks this program, which answers from its own definition and from
+//! the catalogue as it is: nothing is scanned, written or started for it, and nothing is said when
+//! it fails.
+
+pub mod catalogue;
+pub mod values;
+
+use std::ffi::OsString;
+use std::io;
+use std::panic;
+use std::path::Path;
+
+use clap::{Command, CommandFactory};
+use clap_complete::CompleteEnv;
+use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
+
+use crate::args::Cli;
+
+/// Set by a shell that asks, to its name.
+const VARIABLE: &str = "SESSIONARY_COMPLETE";
+
+/// What is typed to run this program.
+const PROGRAM: &str = "sessionary";
+
+/// The shells that can ask.
+const SHELLS: Shells<'static> = Shells(&[&ColonBash, &Elvish, &Fish, &Powershell, &Zsh]);
+
+/// Answers a shell, if one asks.
+pub fn answered() -> bool {
+    if std::env::var_os(VARIABLE).is_none_or(|shell| shell.is_empty()) {
+        return false;
+    }
+    panic::set_hook(Box::new(|_| ()));
+    let cwd = std::env::current_dir().ok();
+    let _ = panic::catch_unwind(|| {
+        CompleteEnv::with_factory(asked)
+            .var(VARIABLE)
+            .shells(SHELLS)
+            .try_complete(std::env::args_os(), cwd.as_deref())
+    });
+    true
+}
+
+/// The script that has a shell ask this program, as `PATH` finds it.
+pub fn script(shell: &str) -> io::Result<String> {
+    let unknown = || io::Error::other(format!("no shell is called `{shell}`"));
+    let known = SHELLS.completer(shell).ok_or_else(unknown)?;
+    let mut script = Vec::new();
+    known.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)?;
+    if shell == "zsh" {
+        // Read from a folder of functions, the file is run by the first question.
+        script.extend_from_slice(
+            b"[[ $funcstack[1] != _sessionary ]] || _clap_dynamic_completer_sessionary\n",
+        );
+    }
+    String::from_utf8(script).map_err(io::Error::other)
+}
+
+/// The command line. Options are offered only where nothing else is, or a hyphen is typed.
+fn asked() -> Command {
+    let last = std::env::args_os().next_back().unwrap_or_default();
+    match last.as_encoded_bytes().starts_with(b"-") {
+        true => Cli::command(),
+        false => without_options(Cli::command()),
+    }
+}
+
+fn without_options(command: Command) -> Command {
+    command
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .mut_args(|argument| match argument.is_positional() {
+            true => argument,
+            false => argument.hide(true),
+        })
+        .mut_subcommands(without_options)
+}
+
+/// Bash, with words that hold colons.
+struct ColonBash;
+
+impl EnvCompleter for ColonBash {
+    fn name(&self) -> &'static str {
+        Bash.name()
+    }
+
+    fn is(&self, name: &str) -> bool {
+        Bash.is(name)
+    }
+
+    fn write_registration(
+        &self,
+        variable: &str,
+        _: &str,
+        _: &str,
+        program: &str,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let script = include_str!("completing/bash.sh");
+        let script = script.replace("VARIABLE", variable);
+        out.write_all(script.replace("PROGRAM", program).as_bytes())
+    }
+
+    fn write_complete(
+        &self,
+        command: &mut Command,
+        words: Vec<OsString>,
+        cwd: Option<&Path>,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        Bash.write_complete(command, words, cwd, out)
+    }
+}

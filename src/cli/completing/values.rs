@@ -1,0 +1,260 @@
+//! What may stand in the place of one value? Nothing that a terminal would act on is offered.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, is_separator};
+
+use clap::CommandFactory;
+use clap_complete::engine::{
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
+use sessionary::settings::known_names;
+
+use super::catalogue::Asked;
+use crate::args::Cli;
+use crate::command::list::ShortIds;
+use crate::output::text::{acts, plain_beginning};
+use crate::output::time::age;
+
+/// Characters of a title that are shown, at most.
+const TITLE: usize = 60;
+
+/// Times as they are typed most.
+const TIMES: [&str; 8] = [
+    "today",
+    "yesterday",
+    "2h",
+    "1d",
+    "3d",
+    "1w",
+    "last-week",
+    "1mo",
+];
+
+/// The filters of a query whose values are few or known, and those values where no catalogue is
+/// needed.
+const FILTERS: [(&str, &[&str]); 17] = [
+    ("agent", &[]),
+    ("project", &[]),
+    ("model", &[]),
+    ("provider", &[]),
+    ("tool", &[]),
+    ("label", &[]),
+    (
+        "role",
+        &["user", "assistant", "toolResult", "bashExecution"],
+    ),
+    (
+        "kind",
+        &[
+            "message",
+            "compaction",
+            "branch_summary",
+            "label",
+            "session_info",
+            "model_change",
+            "system",
+        ],
+    ),
+    ("status", &["error", "aborted", "completed"]),
+    ("is", &["error", "branch", "named"]),
+    ("has", &["image"]),
+    ("since", &TIMES),
+    ("until", &TIMES),
+    ("on", &["today", "yesterday", "last-week"]),
+    ("session", &[""]),
+    ("file", &[""]),
+    ("cwd", &[""]),
+];
+
+/// Sessions by id, beside their titles; files where a path is typed.
+pub fn session() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| sessions(typed, false))
+}
+
+/// Sessions, and behind a colon their labelled entries.
+pub fn address() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| sessions(typed, true))
+}
+
+/// Names of agents.
+pub fn agent() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| matching(typed, agents(Asked::open().as_ref())))
+}
+
+/// Projects by the name of their folder, or folders where a path is typed.
+pub fn project() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| match is_path(typed) {
+        true => paths(typed, PathCompleter::dir()),
+        false => matching(typed, known(projects)),
+    })
+}
+
+/// Labels.
+pub fn label() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| matching(typed, known(labels)))
+}
+
+/// Words of a query: filters and what they compare with.
+pub fn query() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| filters(typed))
+}
+
+/// Commands.
+pub fn command() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let all = Cli::command();
+        let names = all.get_subcommands().map(|one| one.get_name().to_owned());
+        matching(typed, names.collect())
+    })
+}
+
+/// Moments.
+pub fn when() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| matching(typed, TIMES.map(str::to_owned).to_vec()))
+}
+
+/// Folders.
+pub fn folder() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| paths(typed, PathCompleter::dir()))
+}
+
+/// Files.
+pub fn file() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| paths(typed, PathCompleter::file()))
+}
+
+fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
+    if is_path(typed) {
+        return paths(typed, PathCompleter::file());
+    }
+    let (Some(typed), Some(asked)) = (typed.to_str(), Asked::open()) else {
+        return Vec::new();
+    };
+    if let Some((session, entry)) = typed.split_once(':').filter(|_| with_entry) {
+        let labelled = asked.labelled(session).into_iter();
+        let begun = labelled.filter(|(id, _)| id.starts_with(entry));
+        return begun
+            .filter_map(|(id, label)| offered(&format!("{session}:{id}"), &label))
+            .collect();
+    }
+    let short = ShortIds::of(asked.ids().into_iter().map(Into::into).collect());
+    let sessions = asked.sessions(typed).into_iter().filter_map(|one| {
+        // What is typed stays as it is.
+        let id = match short.short(&one.id) {
+            short if short.starts_with(typed) => short,
+            _ => one.id,
+        };
+        let modified = jiff::Timestamp::from_millisecond(one.modified_ms).ok()?;
+        let about = [
+            age(Some(&modified.to_string()), asked.now()),
+            plain_beginning(&one.title, TITLE),
+            Path::new(&one.cwd)
+                .file_name()?
+                .to_string_lossy()
+                .into_owned(),
+        ];
+        offered(&id, &about.join(" · "))
+    });
+    let last = offered("last", "the newest session of this directory");
+    let last = last.filter(|_| "last".starts_with(typed));
+    last.into_iter().chain(sessions).collect()
+}
+
+fn filters(typed: &OsStr) -> Vec<CompletionCandidate> {
+    // Nobody who has typed nothing needs all of them.
+    let Some(typed) = typed.to_str().filter(|typed| !typed.is_empty()) else {
+        return Vec::new();
+    };
+    let name = typed.split(':').next().unwrap_or_default();
+    let begun = |filter: &&(&str, &[&str])| match name.len() < typed.len() {
+        true => filter.0 == name,
+        false => filter.0.starts_with(name),
+    };
+    let asked = Asked::open();
+    let mut all = Vec::new();
+    for (filter, values) in FILTERS.iter().filter(begun) {
+        let mut known: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
+        if let Some(asked) = asked.as_ref().filter(|_| values.is_empty()) {
+            known = of_filter(filter, asked);
+        }
+        // Others would have to be quoted for the query and once more for the shell.
+        known.retain(|value| {
+            value
+                .chars()
+                .all(|c| c.is_alphanumeric() || "-_./@+".contains(c))
+        });
+        all.extend(known.iter().map(|value| format!("{filter}:{value}")));
+    }
+    matching(OsStr::new(typed), all)
+}
+
+/// What a filter can compare with.
+fn of_filter(filter: &str, asked: &Asked) -> Vec<String> {
+    match filter {
+        "agent" => agents(Some(asked)),
+        "project" => projects(asked),
+        "model" => asked.column("SELECT DISTINCT model FROM sessions WHERE current"),
+        "provider" => asked.column("SELECT DISTINCT provider FROM sessions WHERE current"),
+        "tool" => asked.column("SELECT tool FROM tools"),
+        _ => labels(asked),
+    }
+}
+
+/// What the catalogue knows, if there is one.
+fn known(of: impl Fn(&Asked) -> Vec<String>) -> Vec<String> {
+    Asked::open().map(|asked| of(&asked)).unwrap_or_default()
+}
+
+fn agents(asked: Option<&Asked>) -> Vec<String> {
+    let known = known_names().into_iter().map(str::to_owned);
+    let there = asked.map(|asked| asked.column("SELECT DISTINCT agent FROM sessions"));
+    let all: BTreeSet<String> = known.chain(there.into_iter().flatten()).collect();
+    all.into_iter().collect()
+}
+
+fn projects(asked: &Asked) -> Vec<String> {
+    let folders = asked.column("SELECT DISTINCT cwd FROM sessions WHERE current");
+    let names = folders.iter().filter_map(|cwd| Path::new(cwd).file_name());
+    let names: BTreeSet<String> = names.map(|name| name.to_string_lossy().into()).collect();
+    names.into_iter().collect()
+}
+
+fn labels(asked: &Asked) -> Vec<String> {
+    asked.column("SELECT DISTINCT text FROM labels WHERE text <> '' ORDER BY text LIMIT 200")
+}
+
+/// Those that start with what is typed.
+fn matching(typed: &OsStr, all: Vec<String>) -> Vec<CompletionCandidate> {
+    let Some(typed) = typed.to_str() else {
+        return Vec::new();
+    };
+    all.into_iter()
+        .filter(|value| value.starts_with(typed))
+        .filter_map(|value| offered(&value, ""))
+        .collect()
+}
+
+/// Paths that are no danger to a terminal.
+fn paths(typed: &OsStr, of: PathCompleter) -> Vec<CompletionCandidate> {
+    let mut paths = of.complete(typed);
+    paths.retain(|path| {
+        path.get_value()
+            .to_str()
+            .is_some_and(|text| !text.contains(acts))
+    });
+    paths
+}
+
+fn is_path(typed: &OsStr) -> bool {
+    let typed = typed.to_string_lossy();
+    typed.starts_with(['~', '.']) || typed.contains(is_separator)
+}
+
+/// A value and what is said about it; `None` when a terminal or a shell would act on it.
+fn offered(value: &str, about: &str) -> Option<CompletionCandidate> {
+    let is_plain = !value.is_empty() && !value.contains(acts);
+    let about = plain_beginning(about, 2 * TITLE);
+    let about = Some(about).filter(|about| !about.is_empty());
+    is_plain.then(|| CompletionCandidate::new(value).help(about.map(Into::into)))
+}

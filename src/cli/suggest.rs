@@ -1,0 +1,151 @@
+//! What was meant by words that cannot be understood?
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory};
+
+use crate::args::{self, Cli};
+use crate::failure::Failure;
+use crate::output::quote;
+
+/// Commands that are named, at most.
+const MOST: usize = 2;
+
+/// What is longer than this is not typed again.
+const LONGEST: usize = 300;
+
+/// A failure that helps more than clap's own, where there is one. `typed` is what stands behind the
+/// program's name.
+pub fn failure(error: &clap::Error, typed: &[String]) -> Option<Failure> {
+    let typed = args::without_rehearsal(typed);
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => unknown_command(error, &typed),
+        ErrorKind::UnknownArgument | ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            word_left_out(&typed)
+        }
+        _ => None,
+    }
+}
+
+/// A word where a command is expected: the nearest commands, and a search for it.
+fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let at = typed.iter().position(|typed| typed == word)?;
+    let mut cli = Cli::command();
+    cli.build();
+    let mut within = &cli;
+    for before in &typed[..at] {
+        within = within.find_subcommand(before).unwrap_or(within);
+    }
+    let mut failure = Failure::usage(format!("no command is called `{word}`"));
+    for name in nearest(word, within) {
+        let meant = [&typed[..at], &[name], &typed[at + 1..]].concat();
+        failure = failure.hint(format!("did you mean `{}`?", again(&meant)));
+    }
+    if within.get_name() == cli.get_name() {
+        let search = [&typed[..at], &["search".to_owned()], &typed[at..]].concat();
+        failure = failure.hint(format!("to search for it: `{}`", again(&search)));
+    }
+    Some(failure.hint("`sessionary --help` lists the commands"))
+}
+
+/// A word with a minus in a query, which stands for options of one letter.
+fn word_left_out(typed: &[String]) -> Option<Failure> {
+    let at = typed.iter().position(|word| word == "search")?;
+    let is_word = |word: &&String| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        letters.len() > 1 && letters.starts_with(char::is_alphabetic)
+    };
+    let word = typed[at..].iter().take_while(|word| *word != "--");
+    let word = word.last().filter(is_word)?;
+    let query = again(&["search".to_owned(), "--".to_owned()]);
+    Some(
+        Failure::usage(format!("`{word}` is no option")).hint(format!(
+            "to leave a word out, put -- before the query: `{query} WORDS {}`",
+            quote::posix(word)
+        )),
+    )
+}
+
+/// The command with these words, as it is typed.
+fn again(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quote::posix(word)).collect();
+    let words = words.join(" ");
+    match words.len() <= LONGEST {
+        true => format!("sessionary {words}"),
+        false => format!(
+            "sessionary {}…",
+            words.split(' ').next().unwrap_or_default()
+        ),
+    }
+}
+
+/// The names of the subcommands that `word` may stand for, the nearest first.
+pub fn nearest(word: &str, command: &Command) -> Vec<String> {
+    // Nobody mistypes so much.
+    if word.len() > 30 {
+        return Vec::new();
+    }
+    let word = word.to_lowercase();
+    let names = command
+        .get_subcommands()
+        .flat_map(Command::get_name_and_visible_aliases);
+    let mut near: Vec<(usize, &str)> = names
+        .filter_map(|name| Some((distance(&word, name)?, name)))
+        .collect();
+    near.sort_unstable();
+    let nearest = near.first().map_or(0, |(distance, _)| *distance);
+    near.retain(|(distance, _)| *distance == nearest);
+    let names = near.into_iter().take(MOST);
+    names.map(|(_, name)| name.to_owned()).collect()
+}
+
+/// How many letters are wrong, missing, too many or swapped with the next; `None` when so many are
+/// that another word is meant. A beginning of the name counts as one.
+fn distance(word: &str, name: &str) -> Option<usize> {
+    if word.len() > 1 && name.starts_with(word) {
+        return Some(usize::from(word != name));
+    }
+    let is_same_start = word.chars().next() == name.chars().next();
+    // The first letter is seldom wrong.
+    let most = word.chars().count() / if is_same_start { 2 } else { 3 };
+    let distance = strsim::osa_distance(word, name);
+    (distance <= most.min(3)).then_some(distance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_command() {
+        let mut cli = Cli::command();
+        cli.build();
+        for (typed, meant) in [
+            ("serach", "search"),
+            ("esarch", "search"),
+            ("srch", "search"),
+            ("Search", "search"),
+            ("lsit", "list"),
+            ("shwo", "show"),
+            ("stauts", "status"),
+            ("comp", "completions"),
+            ("delte", "delete"),
+            ("tokenizer", ""),
+            ("foo", ""),
+            ("bug", ""),
+            ("the", ""),
+            ("", ""),
+            ("日本語", ""),
+        ] {
+            let said = nearest(typed, &cli);
+            assert_eq!(
+                said.first().map_or("", |said| said),
+                meant,
+                "{typed}: {said:?}"
+            );
+        }
+        assert!(nearest(&"search".repeat(1000), &cli).is_empty());
+    }
+}

@@ -1,0 +1,340 @@
+//! What does a shell offer? Completions as bash, fish and zsh ask for them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::cli::home;
+use crate::sandbox::Sandbox;
+
+/// What `shell` is told of the words typed so far, the last of which is being typed.
+fn told(home: &Sandbox, shell: &str, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sessionary"));
+    command
+        .args(["--", "sessionary"])
+        .args(words)
+        .env_clear()
+        .env("HOME", &home.home)
+        .env("CLIDO_DATA_DIR", home.home.join("clido"))
+        .env("SESSIONARY_COMPLETE", shell)
+        .env("_CLAP_IFS", "\n")
+        .env("_CLAP_COMPLETE_INDEX", words.len().to_string())
+        .current_dir(&home.cwd);
+    command.output().expect("it runs")
+}
+
+/// The same as text; nothing was said beside it.
+fn offered(home: &Sandbox, shell: &str, words: &[&str]) -> String {
+    let output = told(home, shell, words);
+    assert!(
+        output.stderr.is_empty() && output.status.success(),
+        "{output:?}"
+    );
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// A home whose sessions are indexed.
+fn indexed() -> Sandbox {
+    let home = home();
+    let _ = home.run(&["sync"]);
+    home
+}
+
+#[test]
+fn sessions_are_offered_with_their_titles() {
+    let home = indexed();
+    let zsh = offered(&home, "zsh", &["show", ""]);
+    let lines: Vec<&str> = zsh.lines().collect();
+    assert_eq!(lines[0], "last:the newest session of this directory");
+    // Those of this directory come first.
+    assert!(lines[1].starts_with("019b8d10:"), "{zsh}");
+    assert!(lines[1].ends_with(" · Tokenizer work · parser"), "{zsh}");
+    assert!(lines[2].starts_with("f47ac10b:"), "{zsh}");
+    assert!(
+        zsh.contains("· 日本語のドキュメントでtokenizerを説明して · docs"),
+        "{zsh}"
+    );
+    let fish = offered(&home, "fish", &["resume", "019b8"]);
+    assert_eq!(fish.lines().count(), 2, "{fish}");
+    assert!(fish.starts_with("019b8d10\t"), "{fish}");
+    // More of an id than is needed is completed all the same.
+    let long = offered(&home, "bash", &["tree", "019b8d10-0000"]);
+    assert_eq!(long, "019b8d10-0000-7000-8000-00000000000a");
+    assert_eq!(offered(&home, "bash", &["tree", "nope"]), "");
+}
+
+#[test]
+fn agents_tools_roles_labels_and_labelled_entries_are_known() {
+    let home = indexed();
+    for (words, all) in [
+        (&["list", "-A", ""][..], "agentuse clido indusagi pi"),
+        (&["list", "--agent=cl"], "--agent=clido"),
+        (&["list", "-p", ""], "docs parser"),
+        (&["search", "role:u"], "role:user"),
+        (&["search", "x", "tool:"], "tool:bash"),
+        (&["search", "label:"], "label:start"),
+        (&["search", "model:"], "model:claude-x"),
+        (&["search", "agent:pi OR"], ""),
+        (&["label", "last", ""], "start"),
+        (&["show", "last:"], "last:a1"),
+        (&["show", "019b8d10:a"], "019b8d10:a1"),
+        (&["show", "019b8d10:b"], ""),
+        (&["list", "--since", "l"], "last-week"),
+        (&["ls", "--sort", "co"], "cost"),
+        (&["man", "sea"], "search"),
+        (&["serach"], ""),
+        (&["sea"], "search"),
+        (&["r"], "rm resume rebuild roots"),
+        (&["list", "--widt"], ""),
+        (&["list", "--no"], "--no-default-roots"),
+        (&["--demo", "show", "0"], ""),
+    ] {
+        let mut got: Vec<String> = offered(&home, "bash", words)
+            .lines()
+            .map(Into::into)
+            .collect();
+        let mut wanted: Vec<&str> = all.split_whitespace().collect();
+        got.sort();
+        wanted.sort_unstable();
+        assert_eq!(got, wanted, "{words:?}");
+    }
+}
+
+/// Every file below a folder, with its length and the time of its last change.
+fn files(folder: &Path) -> BTreeMap<PathBuf, (u64, std::time::SystemTime)> {
+    let all = walkdir::WalkDir::new(folder).into_iter().flatten();
+    let files = all.filter(|entry| entry.file_type().is_file());
+    files
+        // SQLite's readers share memory in a file.
+        .filter(|entry| !entry.path().display().to_string().ends_with("-shm"))
+        .filter_map(|entry| {
+            let of = entry.metadata().ok()?;
+            Some((entry.into_path(), (of.len(), of.modified().ok()?)))
+        })
+        .collect()
+}
+
+#[test]
+fn nothing_is_written_or_scanned() {
+    let home = home();
+    let before = files(&home.home);
+    for words in [&["show", ""][..], &["search", "tool:"], &["list", "-A", ""]] {
+        let _ = offered(&home, "zsh", words);
+    }
+    // Without an index there is none afterwards, nor any folder for one.
+    assert_eq!(files(&home.home), before);
+    assert!(!home.home.join(".cache").exists());
+    let _ = home.run(&["sync"]);
+    let known = offered(&home, "fish", &["show", "0"]);
+    home.write(
+        ".pi/agent/sessions/--w--/new.jsonl",
+        "{\"type\":\"session\",\"version\":3,\"id\":\"0cafe000-new\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}\n",
+    );
+    let before = files(&home.home);
+    assert_eq!(offered(&home, "fish", &["show", "0"]), known);
+    assert_eq!(files(&home.home), before);
+}
+
+#[test]
+fn what_is_wrong_is_not_said() {
+    let home = indexed();
+    let empty = |words: &[&str]| assert_eq!(offered(&home, "bash", words), "", "{words:?}");
+    assert!(offered(&home, "csh", &["show", ""]).is_empty());
+    empty(&["show", "'\"\\"]);
+    empty(&["show", "0'; DROP TABLE _sessions; --"]);
+    empty(&["--index", "/dev/null/x", "show", "0"]);
+    empty(&["--root", "nonsense", "show", "0"]);
+    empty(&["show", &"x".repeat(100_000)]);
+    let catalogue: Vec<PathBuf> = files(&home.home.join(".cache"))
+        .into_keys()
+        .filter(|path| path.ends_with("catalogue.sqlite"))
+        .collect();
+    assert_eq!(catalogue.len(), 1);
+    home.write(".config/sessionary/config.toml", "exclude = 7");
+    empty(&["show", "0"]);
+    fs::remove_file(home.home.join(".config/sessionary/config.toml")).expect("removed");
+    assert!(!offered(&home, "bash", &["show", "0"]).is_empty());
+    for path in catalogue {
+        fs::write(path, "no database").expect("written");
+    }
+    empty(&["show", "0"]);
+}
+
+/// A session with a title, a key and a label that would act.
+fn hostile() -> Sandbox {
+    let home = Sandbox::new();
+    home.write(
+        ".pi/agent/sessions/--w--/one.jsonl",
+        concat!(
+            r#"{"type":"session","version":3,"id":"019b8d10-0000-7000-8000-00000000000a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}"#, "\n",
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"hello \u001b]0;owned\u0007\nworld sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKl-AbCdEfAA : \\ 'x'","timestamp":1767603601000}}"#, "\n",
+            r#"{"type":"label","id":"f1","parentId":"a1","timestamp":"2026-01-05T11:55:01.000Z","targetId":"a1","label":"$(touch ~/owned)"}"#, "\n",
+            r#"{"type":"label","id":"f2","parentId":"f1","timestamp":"2026-01-05T11:55:01.000Z","targetId":"f1","label":"bell\u0007 \u001b[31m"}"#, "\n",
+        ),
+    );
+    let _ = home.run(&["sync"]);
+    home.write("\u{1b}[31mred.jsonl", "");
+    home.write("plain.jsonl", "");
+    home
+}
+
+#[test]
+fn nothing_acts_on_a_terminal() {
+    let home = hostile();
+    let folder = format!("{}/", home.home.display());
+    for words in [
+        &["show", ""][..],
+        &["show", "0"],
+        &["show", "019b8d10:"],
+        &["label", "last", ""],
+        &["search", "label:"],
+        &["show", &folder],
+        &["export", "last", "--out", &folder],
+        &["sql", "--snapshot", &folder],
+    ] {
+        for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+            let text = offered(&home, shell, words);
+            let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+            assert!(!text.contains(acts), "{shell} {words:?}: {text:?}");
+            assert!(
+                !text.contains("sk-ant-api03-AbCd"),
+                "{shell} {words:?}: {text:?}"
+            );
+        }
+    }
+    let text = offered(&home, "fish", &["show", "0"]);
+    assert_eq!(text.lines().count(), 1, "{text:?}");
+    assert!(offered(&home, "fish", &["show", &folder]).contains("plain.jsonl"));
+}
+
+/// What a shell prints that has this program on its path; `None` where the shell is missing.
+fn run(home: &Sandbox, shell: &str, lines: &str) -> Option<String> {
+    let program = Path::new(env!("CARGO_BIN_EXE_sessionary"));
+    let path = std::env::var("PATH").unwrap_or_default();
+    let folder = program.parent().expect("a folder").display();
+    let output = Command::new(shell)
+        .args(match shell {
+            "zsh" => &["-f", "-c"][..],
+            "fish" => &["--no-config", "-c"],
+            _ => &["--norc", "-c"],
+        })
+        .arg(lines)
+        .env_clear()
+        .env("HOME", &home.home)
+        .env("PATH", format!("{folder}:{path}"))
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir(&home.cwd)
+        .output()
+        .map_err(|_| eprintln!("SKIPPED: there is no {shell}"))
+        .ok()?;
+    assert!(output.stderr.is_empty(), "{shell}: {output:?}");
+    Some(String::from_utf8(output.stdout).expect("UTF-8"))
+}
+
+#[test]
+fn bash_completes() {
+    let home = indexed();
+    // Bash has split the line, and gives the part behind a colon alone.
+    let line = |line: &str, split: &str, current: &str| {
+        format!(
+            "COMP_LINE='{line}' COMP_POINT=${{#COMP_LINE}}; COMP_WORDS=({split}); \
+             COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _sessionary sessionary '{current}' x; \
+             echo \"${{COMPREPLY[@]}}\""
+        )
+    };
+    let lines = [
+        line("sessionary res", "sessionary res", "res"),
+        line("sessionary show 019b8d", "sessionary show 019b8d", "019b8d"),
+        line(
+            "sessionary show 019b8d10:",
+            "sessionary show 019b8d10 :",
+            "",
+        ),
+        line(
+            "sessionary search role:u",
+            "sessionary search role : u",
+            "u",
+        ),
+        // Behind a blank it is another word.
+        line("ss label last: ", "ss label last : ''", ""),
+        line(
+            "sessionary list --agent=c",
+            "sessionary list --agent = c",
+            "c",
+        ),
+        "complete -p ss".to_owned(),
+    ];
+    let script = format!(
+        "eval \"$(sessionary init bash --alias ss)\"\n{}",
+        lines.join("\n")
+    );
+    let Some(said) = run(&home, "bash", &script) else {
+        return;
+    };
+    let said: Vec<&str> = said.lines().collect();
+    assert_eq!(
+        said,
+        [
+            "resume",
+            "019b8d10",
+            "a1",
+            "user",
+            "start",
+            "clido",
+            "complete -F _sessionary ss"
+        ]
+    );
+    // What is inserted is a word and no command.
+    let home = hostile();
+    let script = format!(
+        "eval \"$(sessionary init bash)\"\n{}",
+        line("sessionary label last ", "sessionary label last ''", "")
+    );
+    let said = run(&home, "bash", &script).expect("it is there");
+    assert_eq!(
+        said.trim(),
+        r"\$\(touch\ \~/owned\)"
+            .replace('~', &home.home.display().to_string())
+            .replace(r"\/", "/")
+    );
+}
+
+#[test]
+fn fish_and_zsh_read_what_init_prints() {
+    let home = indexed();
+    let script = "sessionary init fish --alias ss | source
+        complete -C 'sessionary show 019b8d'
+        complete -C 'ss search role:u'";
+    if let Some(said) = run(&home, "fish", script) {
+        assert!(said.starts_with("019b8d10\t"), "{said}");
+        assert!(
+            said.contains(" · Tokenizer work · parser\nrole:user\n"),
+            "{said}"
+        );
+    }
+    let script = "eval \"$(sessionary init zsh --alias ss)\"
+        print $_comps[sessionary] $aliases[ss]";
+    if let Some(said) = run(&home, "zsh", script) {
+        assert_eq!(said, "_clap_dynamic_completer_sessionary sessionary\n");
+    }
+}
+
+#[test]
+fn init_takes_names_that_are_names() {
+    let home = Sandbox::new();
+    for wrong in ["", "a b", "a;b", "$x", "-x", "1", "ü", "a\u{1b}"] {
+        let output = home.output(&["init", "zsh", &format!("--alias={wrong}")]);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(output.stdout.is_empty(), "{wrong:?}");
+    }
+    assert!(
+        home.run(&["init", "zsh"])
+            .starts_with("(( $+functions[compdef] ))")
+    );
+    assert!(
+        home.run(&["init", "fish", "--alias", "s"])
+            .ends_with("alias s sessionary\n")
+    );
+    assert_eq!(home.output(&["init", "cmd"]).status.code(), Some(2));
+}
