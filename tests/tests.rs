@@ -102,6 +102,7 @@ mod habits;
 mod healing;
 #[cfg(unix)]
 mod help;
+mod here;
 mod histories;
 #[cfg(unix)]
 mod hostile;

@@ -13,6 +13,8 @@ mod background;
 mod command;
 mod demo;
 mod failure;
+mod here;
+mod known_trees;
 mod output;
 mod places;
 mod redact;

@@ -4,6 +4,7 @@ mod agent_list;
 mod branch;
 mod dump;
 mod filter;
+mod here;
 mod list;
 mod list_json;
 mod masked;
@@ -21,6 +22,7 @@ mod verify;
 
 pub use list::ListScope;
 pub use list_json::WrittenList;
+pub use name::{NameScope, TitleMatch, steps_from_last};
 pub use page::ListPage;
 pub(crate) use preview::preview;
 pub use search::SearchScope;

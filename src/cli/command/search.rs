@@ -1,7 +1,5 @@
 //! Where was it said? Hits grouped by session.
 
-use std::path::{Path, PathBuf};
-
 use clap::Args;
 use sessionary::index::SearchScope;
 use sessionary::model::{Ranking, SearchAnswer, UnknownValue};
@@ -11,6 +9,7 @@ use sessionary::{Config, Freshness, Index};
 use crate::background::afterwards;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
+use crate::here::Here;
 use crate::output::progress::Progress;
 use crate::output::text::{columns, fit, plain_line};
 use crate::output::time::{bytes, count};
@@ -51,7 +50,7 @@ pub struct Search {
     /// Words, "phrases", filters; see below
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
-    /// Only sessions of this directory
+    /// Only sessions of this repository, as `list` takes it
     #[arg(long)]
     here: bool,
     /// Newest first instead of best first
@@ -87,13 +86,12 @@ pub struct Search {
 }
 
 pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let cwd = if args.here {
-        Some(super::here()?)
-    } else {
-        None
+    let here = match args.here || screen.dir {
+        true => Some(super::here(screen)?),
+        false => None,
     };
     let query = args.query.join(" ");
-    let scope = args.scope(cwd.clone(), screen);
+    let scope = args.scope(here.as_ref(), screen);
     let mut progress = Progress::new();
     let event = &mut |event| progress.event(event);
     // What is wrong with the query is said before a look at the files, which may take minutes.
@@ -131,7 +129,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
             plain_line(damage)
         ));
     }
-    screen.say(&summary(&query, &answer, cwd.as_deref(), screen));
+    screen.say(&summary(&query, &answer, here.as_ref(), screen));
     if !screen.json
         && let Some(next) = onward(&answer, screen)
     {
@@ -153,9 +151,10 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
 
 impl Search {
     /// What was typed, as the library takes it.
-    fn scope(&self, cwd: Option<PathBuf>, screen: &Screen) -> SearchScope {
+    fn scope(&self, here: Option<&Here>, screen: &Screen) -> SearchScope {
         SearchScope {
-            cwd,
+            cwd: here.and_then(Here::cwd),
+            within: here.map_or_else(Vec::new, |here| here.within.clone()),
             newest_first: self.newest,
             limit: self.limit,
             now_ms: screen.now_ms,
@@ -200,13 +199,13 @@ fn printed(answer: &SearchAnswer, screen: &Screen) -> String {
 const MOST_MISSING: usize = 5;
 
 /// How much there is, and what else could be asked.
-fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
+fn summary(query: &str, answer: &SearchAnswer, here: Option<&Here>, screen: &Screen) -> String {
     let shown: usize = answer.sessions.iter().map(|group| group.hits.len()).sum();
     if shown == 0 {
-        return nothing(query, answer, cwd, screen);
+        return nothing(query, answer, here, screen);
     }
-    let place = cwd
-        .map(|cwd| format!(" of {}", screen.path(cwd)))
+    let place = here
+        .map(|here| format!(" of {}", here.name(screen)))
         .unwrap_or_default();
     let most = if answer.total_exact { "" } else { "at most " };
     let matches = format!("{most}{}", count(answer.total, "match"));
@@ -244,11 +243,11 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
         let query = fit(&plain_line(query), 60);
         line.push_str(&format!(" {}", named(&query, answer)));
     }
-    match (cwd, answer.elsewhere) {
+    match (here, answer.elsewhere) {
         (Some(_), Some(elsewhere)) if elsewhere > 0 => {
             line.push_str(&there(elsewhere, answer));
         }
-        (None, _) => line.push_str(" --here searches this directory only."),
+        (None, _) => line.push_str(" --here searches this repository or directory only."),
         _ => {}
     }
     line
@@ -324,7 +323,7 @@ fn named(query: &str, answer: &SearchAnswer) -> String {
 }
 
 /// Why nothing was found, and what would be.
-fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
+fn nothing(query: &str, answer: &SearchAnswer, here: Option<&Here>, screen: &Screen) -> String {
     let says_more = answer.missing.iter().any(|part| part != query.trim());
     let query = fit(&plain_line(query), 60);
     if !answer.named.is_empty() {
@@ -340,8 +339,8 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
         return "That was the last page.".to_owned();
     }
     let most = at_most(answer);
-    let place = cwd
-        .map(|cwd| format!(" in {}", screen.path(cwd)))
+    let place = here
+        .map(|here| format!(" in {}", here.name(screen)))
         .unwrap_or_default();
     let unknown: String = answer.unknown.iter().map(unknown).collect();
     let mut line = format!("{unknown}Nothing found for {query}{place}.");

@@ -1,15 +1,15 @@
 //! What does a session say? Its transcript, one entry of it, or its exact bytes.
 
 use std::io::Write;
-use std::path::Path;
 
 use clap::Args;
 use sessionary::index::{ShowScope, ShownPart};
 use sessionary::model::{Class, SessionRow, ShownEntry};
 use sessionary::{Config, Index};
 
+use super::naming;
 use crate::background::afterwards;
-use crate::failure::{Failure, Kind, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
@@ -28,8 +28,8 @@ const OUTPUT_LINES: usize = 12;
     sessionary show 019b3f2a --raw > copy.jsonl the exact bytes\n\n\
     On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the entry.")]
 pub struct Show {
-    /// Session id, the start of one, a path, or `last`; `:ENTRY` names one entry (an id or
-    /// L<line>)
+    /// Session id, the start of one, a path, a name or title, `last`, or `last~N`; `:ENTRY` names
+    /// one entry (an id or L<line>)
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
     /// Show N entries before and after ENTRY too
@@ -56,7 +56,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         ));
     }
     let mut index = super::open(config, screen)?;
-    let (session, entry) = named(&args.session, &mut index, config, screen)?;
+    let (session, entry) = naming::named(&args.session, &mut index, config, screen)?;
     if args.raw {
         return raw(&session, entry.as_deref(), &index);
     }
@@ -120,33 +120,6 @@ fn raw(session: &SessionRow, entry: Option<&str>, index: &Index) -> Result<Outco
         out.flush()?;
     }
     Ok(Outcome::Found)
-}
-
-/// The session, and the entry behind the last colon. A colon may belong to the name itself.
-pub(super) fn named(
-    text: &str,
-    index: &mut Index,
-    config: &Config,
-    screen: &Screen,
-) -> Result<(SessionRow, Option<String>), Failure> {
-    let whole = super::session(text, index, config, screen);
-    // A beginning of an id is only the second guess: `a:1` is an entry of `a`, and not the session
-    // `a:12`.
-    if Path::new(text).exists() || whole.as_ref().is_ok_and(|row| row.id == text) {
-        return Ok((whole?, None));
-    }
-    for (at, _) in text.rmatch_indices(':') {
-        let (session, entry) = (&text[..at], &text[at + 1..]);
-        if session.is_empty() || entry.is_empty() {
-            continue;
-        }
-        match super::session(session, index, config, screen) {
-            Ok(row) => return Ok((row, Some(entry.to_owned()))),
-            Err(failure) if failure.kind() == Kind::NotFound => {}
-            Err(failure) => return Err(failure),
-        }
-    }
-    Ok((whole?, None))
 }
 
 fn printed(entry: &ShownEntry, focused: bool, full: bool, screen: &Screen) -> String {

@@ -48,6 +48,8 @@ pub struct Screen {
     /// Flags that make another process of this program look at the same index and sessions.
     pub again: Vec<std::ffi::OsString>,
     pub home: Option<std::path::PathBuf>,
+    /// Whether "here" is the current directory alone.
+    pub dir: bool,
     redact: Cell<Redact>,
     left_out: Cell<usize>,
 }
@@ -83,6 +85,7 @@ impl Screen {
             now_ms,
             again: global.again(),
             home: places::surroundings().home,
+            dir: global.dir,
             // Until the settings are read.
             redact: Cell::new(Redact::Always),
             left_out: Cell::new(0),

@@ -32,6 +32,7 @@ pub(super) fn question(query: &str, scope: &SearchScope) -> u64 {
     let asked = (
         query.trim(),
         &scope.cwd,
+        &scope.within,
         scope.as_typed,
         scope.newest_first,
         scope.passages,
