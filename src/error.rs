@@ -97,8 +97,8 @@ pub enum Error {
     /// A name that is empty, as of a variable that is not set.
     #[error("the name of the session is empty")]
     NoName,
-    /// Several sessions begin with it.
-    #[error("{} session ids start with {name:?}", .candidates.len())]
+    /// Several sessions are called so, or have ids that begin so.
+    #[error("{} sessions fit {name:?}", .candidates.len())]
     Ambiguous {
         /// As asked.
         name: String,

@@ -73,7 +73,7 @@ fn overview() {
     Try
       sessionary list --all    every session, newest first
       sessionary search WORDS  everything that was said, run and printed
-      sessionary show last     read back the newest session of this directory
+      sessionary show last     read back the newest session of this repository
     ");
 }
 
@@ -162,7 +162,7 @@ fn search() {
       user · 1d  019b87e9-0000-7000-8000-00000000000b:a1
         日本語のドキュメントでtokenizerを説明して
     --- stderr
-    3 matches in 2 sessions. --here searches this directory only.
+    3 matches in 2 sessions. --here searches this repository or directory only.
     Next: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
           sessionary resume 019b8d10-0000-7000-8000-00000000000a
     ");
@@ -294,7 +294,7 @@ fn names_that_fit_several_sessions_or_none() {
     let home = home();
     assert_snapshot!(home.run(&["show", "019b8"]), @r#"
     --- stderr
-    error: 2 session ids start with "019b8"
+    error: 2 sessions fit "019b8"
     hint: 019b87e9-0000-7000-8000-00000000000b · pi · $HOME/.pi/agent/sessions/--code-docs--/2026-01-04T09-00-00-000Z_0b.jsonl · 日本語のドキュメントでtokenizerを説明して
     hint: 019b8d10-0000-7000-8000-00000000000a · pi · $HOME/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl · Tokenizer work
     --- exit Some(2)
@@ -303,7 +303,7 @@ fn names_that_fit_several_sessions_or_none() {
     --- stderr
     error: no session is named "nope"
     hint: `sessionary list --all` shows every session
-    hint: a session is named by its id, the start of its id, its path or `last`
+    hint: a session is named by its id, the start of its id, its path, its name or title, or `last`
     --- exit Some(1)
     "#);
     let output = home.output(&["--json", "show", "019b8"]);
@@ -619,7 +619,7 @@ fn an_empty_list_names_another_working_tree() {
         ".pi/agent/sessions/--x--/a.jsonl",
         concat!(r#"{"type":"session","version":3,"id":"0f","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/code/app"}"#, "\n"),
     );
-    assert_snapshot!(home.run(&["list"]), @r#"
+    assert_snapshot!(home.run(&["list", "--dir"]), @r#"
     --- stderr
     No sessions in ~/code/parser. 1 session in ~/code/app. --all lists 1 session.
     --- exit Some(1)
@@ -775,7 +775,7 @@ fn an_empty_name_is_no_session() {
     --- stderr
     error: the name of the session is empty
     hint: `sessionary list --all` shows every session
-    hint: a session is named by its id, the start of its id, its path or `last`
+    hint: a session is named by its id, the start of its id, its path, its name or title, or `last`
     --- exit Some(2)
     ");
     assert_eq!(home.run(&["tree", ""]), said);
@@ -819,7 +819,7 @@ fn a_limit_of_nothing_is_no_limit() {
     assert_eq!(hits(&["--limit", "0"]), most + 3);
     let said = home.output(&["search", "tokenizer"]);
     assert_snapshot!(String::from_utf8_lossy(&said.stderr), @r"
-    20 of 33 matches, in 3 sessions; --limit 0 shows all. --here searches this directory only.
+    20 of 33 matches, in 3 sessions; --limit 0 shows all. --here searches this repository or directory only.
     Next: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
           sessionary resume 019b8d10-0000-7000-8000-00000000000a
     ");
@@ -902,7 +902,7 @@ fn system_prompts_are_found_by_their_kind_only_and_once() {
       system · 1d · before a compaction  two:s1
         You are a careful engineer
     --- stderr
-    1 match in 1 session. --here searches this directory only.
+    1 match in 1 session. --here searches this repository or directory only.
     Next: sessionary show two:s1 · sessionary resume two
     ");
     assert_snapshot!(home.run(&["show", "two:s1"]), @r#"

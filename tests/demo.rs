@@ -102,7 +102,7 @@ fn every_command_works_on_the_demo_and_leaves_nothing() {
         &["label", "last:5e550001", "start"],
         &["branch", "last:5e550004"],
         &["fork", "last"],
-        &["delete", "last", "--dry-run"],
+        &["delete", "f47ac10b", "--dry-run"],
         &["sql", "SELECT tool, calls, errors FROM tools"],
         &["sync"],
         &["sync", "--purge"],
@@ -176,7 +176,7 @@ fn a_demo_does_nothing_beyond_its_folder() {
     for (arguments, code, why) in [
         (&["resume", "last"][..], 2, "no agent knows"),
         (
-            &["delete", "last", "--yes", "--force"],
+            &["delete", "f47ac10b", "--yes", "--force"],
             2,
             "the trash belongs",
         ),

@@ -38,7 +38,7 @@ const VERBS: [&str; 28] = [
 
 #[test]
 fn help_of_the_whole() {
-    assert_snapshot!(Sandbox::new().run(&["--help"]), @r"
+    assert_snapshot!(Sandbox::new().run(&["--help"]), @r#"
     Find and read back every session you ever had with a coding agent
 
     Without a command it prints a short overview of what is there.
@@ -46,7 +46,7 @@ fn help_of_the_whole() {
     Usage: sessionary [OPTIONS] [COMMAND]
 
     Every day:
-      list, ls     List the sessions of this directory, or all sessions
+      list, ls     List the sessions of this repository, or all sessions
       search       Search everything that was said, thought, run and printed
       show         Read back a session, or one entry of it
       tree         Show the tree of a session: branches, labels, the active leaf
@@ -101,6 +101,9 @@ fn help_of_the_whole() {
           --demo
               Use made-up sessions in a temporary folder; yours are neither read nor written
 
+          --dir
+              Narrow "here" from the repository to this directory alone
+
       -j, --json
               Print JSON
 
@@ -127,14 +130,14 @@ fn help_of_the_whole() {
       sessionary                         what is there, and what to try
       sessionary ls -a                   every session, newest first (list --all)
       sessionary search tokenizer bug    where was that said?
-      sessionary show last               read back the newest session of this directory
+      sessionary show last               read back the newest session of this repository
       sessionary resume last             continue it with its agent
 
     Only new, append, name, label, branch, fork and migrate write session files; delete moves them to
     the trash. The index is a cache: delete it and nothing is lost.
     Exit codes: 0 found or done; 1 nothing found, a question answered with no, or differences that
     `verify` found; 2 error.
-    ");
+    "#);
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn help_of_every_command() {
         all.push_str("----\n");
     }
     assert_snapshot!(all, @r#"
-    List the sessions of this directory, or all sessions
+    List the sessions of this repository, or all sessions
 
     Usage: sessionary list [OPTIONS]
 
@@ -190,7 +193,8 @@ fn help_of_every_command() {
       -h, --help                Print help
 
     Examples:
-      sessionary list                              sessions that were started in this directory
+      sessionary list                              sessions of this repository, in all its work trees
+      sessionary list --dir                        only those that were started in this directory
       sessionary list --all --limit 20 --page 2    skip the newest twenty
       sessionary list --all --since 2w --errors    what went wrong in the last two weeks
       sessionary list --all --sort cost --limit 5  the five most expensive
@@ -198,6 +202,8 @@ fn help_of_every_command() {
       sessionary list --agent clido --json
       sessionary list --all --jsonl | head -1      one session per line
 
+    Outside of a repository, and where it is the home folder, this directory counts with all below it;
+    the home folder alone.
     First come the sessions that the agents themselves would list, in their order; then those they would
     not list, marked with the reason. --sort puts all of them in a single order.
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
@@ -211,7 +217,7 @@ fn help_of_every_command() {
       <QUERY>...  Words, "phrases", filters; see below
 
     Options:
-      -H, --here             Only sessions of this directory
+      -H, --here             Only sessions of this repository, as `list` takes it
       -N, --newest           Newest first instead of best first
       -n, --limit <N>        At most N hits; 0 for all [default: 20]
       -x, --exact            Only the words as typed, without typos or other endings
@@ -246,7 +252,7 @@ fn help_of_every_command() {
 
     Arguments:
       <SESSION>
-              Session id, the start of one, a path, or `last`
+              Session id, the start of one, a path, a name or title, `last`, or `last~N`
 
     Options:
           --filter <WHICH>
@@ -294,8 +300,8 @@ fn help_of_every_command() {
     Usage: sessionary show [OPTIONS] <SESSION[:ENTRY]>
 
     Arguments:
-      <SESSION[:ENTRY]>  Session id, the start of one, a path, or `last`; `:ENTRY` names one entry (an
-                         id or L<line>)
+      <SESSION[:ENTRY]>  Session id, the start of one, a path, a name or title, `last`, or `last~N`;
+                         `:ENTRY` names one entry (an id or L<line>)
 
     Options:
           --context <N>        Show N entries before and after ENTRY too [default: 0]
@@ -328,7 +334,7 @@ fn help_of_every_command() {
     Usage: sessionary resume [OPTIONS] <SESSION>
 
     Arguments:
-      <SESSION>  Session id, the start of one, a path, or `last`
+      <SESSION>  Session id, the start of one, a path, a name or title, `last`, or `last~N`
 
     Options:
           --print     Print the command for the shell instead of running it
@@ -336,7 +342,9 @@ fn help_of_every_command() {
       -h, --help      Print help
 
     Examples:
-      sessionary resume last              continue the newest session of this directory
+      sessionary resume last              continue the newest session of this repository
+      sessionary resume last~1            the one before it
+      sessionary resume "fix the linker"  by its name or title
       sessionary resume 019b3f2a --print  print the command instead, quoted for the shell
       sessionary resume 019b3f2a --in .   start it here, not where it was
 
@@ -420,7 +428,7 @@ fn help_of_every_command() {
     Usage: sessionary name [OPTIONS] <SESSION> <NAME>
 
     Arguments:
-      <SESSION>  Session id, the start of one, a path, or `last`
+      <SESSION>  Session id, the start of one, a path, a name or title, `last`, or `last~N`
       <NAME>     The name; an empty one removes it
 
     Options:
@@ -475,7 +483,7 @@ fn help_of_every_command() {
     Usage: sessionary fork [OPTIONS] <SESSION>
 
     Arguments:
-      <SESSION>  Session id, the start of one, a path, or `last`
+      <SESSION>  Session id, the start of one, a path, a name or title, `last`, or `last~N`
 
     Options:
           --in <DIR>  The copy's directory [default: this one]
@@ -494,7 +502,7 @@ fn help_of_every_command() {
     Usage: sessionary migrate [OPTIONS] <SESSION>
 
     Arguments:
-      <SESSION>  Session id, the start of one, a path, or `last`
+      <SESSION>  Session id, the start of one, a path, a name or title, `last`, or `last~N`
 
     Options:
           --dry-run  Show what would be written and where, without writing it
@@ -538,7 +546,7 @@ fn help_of_every_command() {
     Usage: sessionary delete [OPTIONS] <SESSION>...
 
     Arguments:
-      <SESSION>...  Session ids, starts of ids, paths, or `last`
+      <SESSION>...  Session ids, starts of ids, paths, or whole names
 
     Options:
       -y, --yes      Do not ask
@@ -697,12 +705,13 @@ fn help_of_every_command() {
     Options:
       -y, --yes      Do not ask
           --config   Remove the configuration file too
+          --data     Remove what was learned of work trees too
           --no-wait  Fail at once if another process is writing the index, instead of waiting
       -h, --help     Print help
 
     Examples:
       sessionary clean
-      sessionary clean --yes --config   without asking, and the configuration file too
+      sessionary clean --yes --config --data   without asking, the configuration and that too
     ----
     Print the lines that set up a shell: completions, and a short name
 

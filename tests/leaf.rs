@@ -69,7 +69,10 @@ fn compare(text: &[u8], what: &str) -> bool {
         vec![crate::histories::dump::root("pi", "pi", &written.root)],
     );
     let index = Index::open(&config, Freshness::Check).unwrap();
-    let row = index.resolve(written.path.to_str().unwrap(), Path::new("/"));
+    let row = index.resolve(
+        written.path.to_str().unwrap(),
+        &sessionary::index::NameScope::of(Path::new("/")),
+    );
     let row = row.unwrap();
 
     let shown = index.show(&row, &ShowScope::default()).unwrap();

@@ -108,7 +108,7 @@ fn the_state_of_damaged_words_is_told() {
         The tokenizer again
     --- stderr
     the words cannot be read: ID.term damaged. All text was read instead. The words are rebuilt bit by bit, or at once by `sessionary sync`.
-    1 match in 1 session. --here searches this directory only.
+    1 match in 1 session. --here searches this repository or directory only.
     Next: sessionary show 0b:a1 · sessionary resume 0b
     ");
     // Answering has mended them.
@@ -117,7 +117,7 @@ fn the_state_of_damaged_words_is_told() {
       user · 2h  0b:a1
         The tokenizer again
     --- stderr
-    1 match in 1 session. --here searches this directory only.
+    1 match in 1 session. --here searches this repository or directory only.
     Next: sessionary show 0b:a1 · sessionary resume 0b
     ");
     // What damage a sync does not touch it learns of by the mark.

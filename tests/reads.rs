@@ -168,7 +168,7 @@ enum Answer {
 const QUESTIONS: [&str; 6] = ["list", "show", "tree", "search", "branch", "raw"];
 
 fn ask(index: &Index, question: &str) -> Result<Answer, Error> {
-    let row = index.resolve("s", Path::new("/w"))?;
+    let row = index.resolve("s", &sessionary::index::NameScope::of(Path::new("/w")))?;
     let answer = match question {
         "list" => {
             let list = index.list(&ListScope::default())?;

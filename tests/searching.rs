@@ -40,7 +40,7 @@ fn a_place_its_neighbours_and_the_score() {
         sudo apt-get install -y libsqlite3-dev
       toolResult 5e550007: bash E: Could not open lock file /var/lib/dpkg/lock-frontend
     --- stderr
-    2 matches in 1 session. --here searches this directory only.
+    2 matches in 1 session. --here searches this repository or directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550005
           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     ");
@@ -50,7 +50,7 @@ fn a_place_its_neighbours_and_the_score() {
         Why does the build end with a linker error?
         score 2.25 = words 1.50 × standing 1.5 × recency 1.00 × text 1
     --- stderr
-    1 match in 1 session. --here searches this directory only.
+    1 match in 1 session. --here searches this repository or directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550001
           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     ");
@@ -72,7 +72,7 @@ fn counts_and_single_hits() {
     roles     assistant 1 · session_info 1 · toolResult 1 · user 1
     days      2026-01-05 4
     --- stderr
-    2 of 4 matches, in 1 session; --limit 0 shows all. --here searches this directory only.
+    2 of 4 matches, in 1 session; --limit 0 shows all. --here searches this repository or directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     ");
@@ -86,7 +86,7 @@ fn text_and_typos() {
       toolResult · bash · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550003
         …`cc` failed: exit status: 1 = note: ld: cannot find -lsqlite3 error: could not compile `app`
     --- stderr
-    1 match in 1 session. --here searches this directory only.
+    1 match in 1 session. --here searches this repository or directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550003
           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     ");
@@ -95,7 +95,7 @@ fn text_and_typos() {
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
         …builds on three systems and strips the symbols by a linker flag.
     --- stderr
-    1 match in 1 session. --here searches this directory only.
+    1 match in 1 session. --here searches this repository or directory only.
     Next: sessionary show f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
           sessionary resume f47ac10b-58cc-4372-a567-0e02b2c3d479
     ");
@@ -112,7 +112,7 @@ fn text_and_typos() {
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
         …builds on three systems and strips the symbols by a linker flag.
     --- stderr
-    4 matches in 2 sessions. Also searched: linker; --exact leaves them out. --here searches this directory only.
+    4 matches in 2 sessions. Also searched: linker; --exact leaves them out. --here searches this repository or directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     ");
@@ -154,7 +154,7 @@ fn why_nothing_is_found() {
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
         …builds on three systems and strips the symbols by a linker flag.
     --- stderr
-    4 matches in 2 sessions. None of them contains zeppelin. --here searches this directory only.
+    4 matches in 2 sessions. None of them contains zeppelin. --here searches this repository or directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     ");
@@ -175,7 +175,7 @@ fn why_nothing_is_found() {
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
         …builds on three systems and strips the symbols by a linker flag.
     --- stderr
-    5 matches in 3 sessions. --here searches this directory only.
+    5 matches in 3 sessions. --here searches this repository or directory only.
     Next: sessionary show 019b84d7-2a00-7000-8000-0000000000a2:6e550001
           sessionary resume 019b84d7-2a00-7000-8000-0000000000a2
     ");
@@ -287,7 +287,7 @@ fn filters_beside_or_and_what_is_left_out() {
       user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
         Why does the build end with a linker error?
     --- stderr
-    2 matches in 1 session. --here searches this directory only.
+    2 matches in 1 session. --here searches this repository or directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     ");
@@ -297,7 +297,7 @@ fn filters_beside_or_and_what_is_left_out() {
         With `rusqlite = { features = ["bundled"] }` the build passes and nothing needs to be installed.
     --- stderr
     column 47: => has no letters or digits and is left out; *=>* finds it as it is written
-    1 match in 1 session. --here searches this directory only.
+    1 match in 1 session. --here searches this repository or directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550009
           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);

@@ -104,6 +104,7 @@ mod habits;
 mod healing;
 #[cfg(unix)]
 mod help;
+mod here;
 mod histories;
 #[cfg(unix)]
 mod hostile;

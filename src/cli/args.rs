@@ -23,7 +23,7 @@ use crate::groups::in_groups;
     sessionary                         what is there, and what to try\n  \
     sessionary ls -a                   every session, newest first (list --all)\n  \
     sessionary search tokenizer bug    where was that said?\n  \
-    sessionary show last               read back the newest session of this directory\n  \
+    sessionary show last               read back the newest session of this repository\n  \
     sessionary resume last             continue it with its agent\n\n\
     Only new, append, name, label, branch, fork and migrate write session files; delete moves them to the trash. The index is a cache: delete it and nothing is lost.\n\
     Exit codes: 0 found or done; 1 nothing found, a question answered with no, or differences that `verify` found; 2 error.")]
@@ -119,6 +119,9 @@ pub struct Global {
     /// Use made-up sessions in a temporary folder; yours are neither read nor written
     #[arg(long, global = true)]
     pub demo: bool,
+    /// Narrow "here" from the repository to this directory alone
+    #[arg(long, global = true)]
+    pub dir: bool,
     /// Print JSON
     #[arg(short, long, global = true)]
     pub json: bool,

@@ -66,6 +66,8 @@ pub enum Kind {
     Busy,
     /// Everything else.
     Failed,
+    /// A question was answered with none of what there is: no error.
+    Declined,
     /// Whoever read our output has gone: a normal end.
     Closed,
 }
@@ -120,6 +122,19 @@ impl Failure {
         Self::new(Kind::NotFound, anyhow::Error::msg(message.into()))
     }
 
+    /// A question that was answered with none of what there is: what does not happen.
+    pub fn declined(nothing: &'static str) -> Self {
+        Self::new(Kind::Declined, anyhow::Error::msg(nothing))
+    }
+
+    /// The sessions that a name fits, if that is what is wrong.
+    pub fn candidates(&self) -> Option<&[SessionRow]> {
+        match self.error.downcast_ref::<Error>() {
+            Some(Error::Ambiguous { candidates, .. }) => Some(candidates),
+            _ => None,
+        }
+    }
+
     /// Adds a line on what to do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -158,6 +173,10 @@ impl Failure {
     pub fn report(&self, json: bool) -> ExitCode {
         let code = match self.kind {
             Kind::Closed => return ExitCode::SUCCESS,
+            Kind::Declined => {
+                say(&format!("No: {}.", self.error));
+                return ExitCode::from(1);
+            }
             Kind::NotFound => 1,
             Kind::Usage | Kind::Ambiguous | Kind::Busy | Kind::Failed => 2,
         };
@@ -247,7 +266,7 @@ const NOT_READ_YET: &str = "it may be in a file that has not been read yet";
 fn names() -> impl Iterator<Item = String> {
     let names = [
         "`sessionary list --all` shows every session",
-        "a session is named by its id, the start of its id, its path or `last`",
+        "a session is named by its id, the start of its id, its path, its name or title, or `last`",
     ];
     names.into_iter().map(str::to_owned)
 }
@@ -318,9 +337,7 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         Error::TooFewBytes { least } => {
             (Kind::Usage, vec![format!("--max-bytes {least} is enough")])
         }
-        Error::Ambiguous { candidates, .. } => {
-            (Kind::Ambiguous, candidates.iter().map(candidate).collect())
-        }
+        Error::Ambiguous { candidates, .. } => (Kind::Ambiguous, named_candidates(candidates)),
         error => (
             Kind::Failed,
             error.cause().map(remedy).into_iter().collect(),
@@ -342,6 +359,17 @@ fn remedy(cause: RefusalCause) -> String {
         RefusalCause::Disk => format!("the disk may be failing: {ELSEWHERE}"),
         _ => ELSEWHERE.to_owned(),
     }
+}
+
+/// Sessions that a name fits are listed up to so many.
+pub const MOST_CANDIDATES: usize = 20;
+
+/// The sessions that a name fits, one a line.
+fn named_candidates(candidates: &[SessionRow]) -> Vec<String> {
+    let more = candidates.len().saturating_sub(MOST_CANDIDATES);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    let listed = candidates.iter().take(MOST_CANDIDATES).map(candidate);
+    listed.chain(more).collect()
 }
 
 /// One line about a session that a name fits.

@@ -15,6 +15,8 @@ mod completing;
 mod demo;
 mod failure;
 mod groups;
+mod here;
+mod known_trees;
 mod output;
 mod places;
 mod redact;

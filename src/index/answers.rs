@@ -1,12 +1,12 @@
 //! Every question of a [`Snapshot`], asked of the newest one.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{Error, Event, Index, ListPage, Snapshot, StreamOutcome};
 use crate::model::{Class, Listing, SearchAnswer, SessionRow, Status, Transcript, Tree};
 use crate::query::{
-    ListScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope, WrittenList,
+    ListScope, NameScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope, WrittenList,
 };
 use crate::session::{Progress, SessionInfo, Setup};
 
@@ -96,9 +96,9 @@ impl Index {
     /// [`Snapshot::resolve`](Snapshot::resolve) of the newest snapshot.
     ///
     /// # Errors
-    /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with all candidates.
-    pub fn resolve(&self, name: &str, cwd: &Path) -> Result<SessionRow, Error> {
-        self.ask(|snapshot| snapshot.resolve(name, cwd))
+    /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with the candidates.
+    pub fn resolve(&self, name: &str, scope: &NameScope) -> Result<SessionRow, Error> {
+        self.ask(|snapshot| snapshot.resolve(name, scope))
     }
 
     /// The only session of an index of one file.

@@ -128,6 +128,12 @@ pub struct Listing {
     pub total: u64,
     /// Sessions of other directories that pass the same filters.
     pub elsewhere: u64,
+    /// The working directory that was asked for; absent: `within`, or every one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<PathBuf>,
+    /// The directories that were asked for with all below them; absent: `cwd`, or every one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<PathBuf>,
     /// Whether all that is on disk is in this answer. Last, as it is known last.
     pub complete: bool,
     /// Files known to be not yet read.
@@ -366,6 +372,12 @@ pub struct SearchAnswer {
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
+    /// The working directory that was asked for; absent: `within`, or every one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<PathBuf>,
+    /// The directories that were asked for with all below them; absent: `cwd`, or every one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<PathBuf>,
     /// Sessions and entries that the query is the id of, or the beginning of one: ten at most,
     /// unless all hits were asked for.
     pub named: Vec<NamedMatch>,

@@ -4,11 +4,10 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use regex::Regex;
 
-use super::list::{ResolvedDirs, canonical};
+use super::here::{Here, ResolvedDirs};
 use super::outline::OutlineQuery;
 use super::page::is_of_project;
 use super::tree::current_labels;
@@ -41,13 +40,9 @@ struct Keys {
 }
 
 impl<'a> FilteredEntries<'a> {
-    /// What the filters leave in the sessions of the index's roots, or of the directory `cwd`
-    /// alone.
-    pub fn new(
-        snapshot: &'a Snapshot<'a>,
-        filters: &Filters,
-        cwd: Option<&Path>,
-    ) -> Result<Self, Error> {
+    /// What the filters leave in the sessions of the index's roots, and of the directories
+    /// `here`.
+    pub fn new(snapshot: &'a Snapshot<'a>, filters: &Filters, here: &Here) -> Result<Self, Error> {
         let catalogue = snapshot.catalogue;
         let mut left = FilteredEntries {
             snapshot,
@@ -56,7 +51,7 @@ impl<'a> FilteredEntries<'a> {
             branch: filters.branch,
             off: RefCell::default(),
         };
-        left.sessions = left.sessions_of(filters, cwd)?;
+        left.sessions = left.sessions_of(filters, here)?;
         for (names, wanted) in both(&filters.label) {
             left.take(wanted, left.labelled(names)?, HashSet::new());
         }
@@ -118,7 +113,7 @@ impl<'a> FilteredEntries<'a> {
     }
 
     /// Sessions that the filters on sessions leave; `None` = all.
-    fn sessions_of(&self, f: &Filters, cwd: Option<&Path>) -> Result<Option<HashSet<i64>>, Error> {
+    fn sessions_of(&self, f: &Filters, here: &Here) -> Result<Option<HashSet<i64>>, Error> {
         let names = [
             &f.agent,
             &f.project,
@@ -129,7 +124,7 @@ impl<'a> FilteredEntries<'a> {
             &f.model,
             &f.provider,
         ];
-        let filtered = cwd.is_some()
+        let filtered = !here.is_everywhere()
             || f.named.is_some()
             || names
                 .iter()
@@ -141,7 +136,6 @@ impl<'a> FilteredEntries<'a> {
         }
         let used = self.models_used(f)?;
         let mut places = ResolvedDirs::default();
-        let cwd = cwd.map(canonical);
         let mut left = HashSet::new();
         self.snapshot.catalogue.each_session(&ours, |s| {
             let used = used.get(&s.session).map_or(&[][..], Vec::as_slice);
@@ -163,7 +157,7 @@ impl<'a> FilteredEntries<'a> {
                     has_used(&|(provider, _)| provider.contains(&lower), s.provider, n)
                 })
                 && f.named.is_none_or(|named| s.name.is_some() == named)
-                && cwd.as_ref().is_none_or(|cwd| places.is_here(&s, cwd));
+                && (here.is_everywhere() || places.is_here(&s, here));
             if keep {
                 left.insert(s.session);
             }

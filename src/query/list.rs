@@ -1,13 +1,12 @@
 //! Which sessions are there? The agents' own lists, row by row, then what they would not list.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::here::Here;
 use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
 use super::show::Reader;
-use crate::catalogue::filter_columns::SessionFilterRow;
 use crate::catalogue::read::{StoredSession, Totals};
 use crate::error::Error;
 use crate::format::ListOrder;
@@ -25,6 +24,9 @@ pub struct ListScope {
     /// Only sessions of this working directory (by the session's header, links resolved on both
     /// sides).
     pub cwd: Option<PathBuf>,
+    /// Only sessions whose working directory is one of these or lies below one of them (links
+    /// resolved on both sides); none = wherever they are.
+    pub within: Vec<PathBuf>,
     /// Only sessions of this agent.
     pub agent: Option<String>,
     /// Only sessions of this project: part of its folder's name, or with a separator the folder or
@@ -57,6 +59,11 @@ pub struct ListScope {
 }
 
 impl ListScope {
+    /// The working directories whose sessions it shows.
+    pub(super) fn here(&self) -> Here {
+        Here::of(self.cwd.as_deref(), &self.within)
+    }
+
     pub(super) fn most(&self) -> usize {
         self.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
     }
@@ -155,6 +162,8 @@ impl Snapshot<'_> {
             sessions: Vec::new(),
             total: page.total,
             elsewhere: page.elsewhere,
+            cwd: page.scope.cwd.clone(),
+            within: page.scope.within.clone(),
             complete: self.is_complete(),
             pending_files: self.stores.pending_files,
         }
@@ -368,57 +377,4 @@ impl Rank {
             names.then_with(|| own.cmp(&other))
         })
     }
-}
-
-/// Working directories with links resolved, each looked up once.
-#[derive(Default)]
-pub(super) struct ResolvedDirs {
-    canonical: HashMap<String, PathBuf>,
-    repositories: HashMap<String, Option<PathBuf>>,
-}
-
-impl ResolvedDirs {
-    /// Whether the session is one of the directory `at`: it was started there, or, where its agent
-    /// goes by projects, `at` is its project or the working tree that holds it.
-    pub(super) fn is_here(&mut self, session: &SessionFilterRow<'_>, at: &Path) -> bool {
-        match session.own("projectRoot") {
-            Some(project) => self.is_folder_here(&project, true, at),
-            None => self.is_folder_here(session.cwd, false, at),
-        }
-    }
-
-    /// Whether sessions of a working directory, or of a project, are of the directory `at`.
-    pub(super) fn is_folder_here(&mut self, folder: &str, is_project: bool, at: &Path) -> bool {
-        self.is_at(folder, at) || is_project && self.repository(folder) == Some(at)
-    }
-
-    fn is_at(&mut self, cwd: &str, at: &Path) -> bool {
-        if cwd.is_empty() {
-            return false;
-        }
-        if !self.canonical.contains_key(cwd) {
-            let place = canonical(Path::new(cwd));
-            self.canonical.insert(cwd.to_string(), place);
-        }
-        self.canonical.get(cwd).is_some_and(|place| place == at)
-    }
-
-    /// The nearest directory with a `.git` above a project. git itself is never run.
-    fn repository(&mut self, project: &str) -> Option<&Path> {
-        if !self.repositories.contains_key(project) {
-            let place = canonical(Path::new(project));
-            let found = place
-                .ancestors()
-                .filter(|_| place.is_absolute())
-                .find(|folder| folder.join(".git").exists());
-            self.repositories
-                .insert(project.to_string(), found.map(Path::to_path_buf));
-        }
-        self.repositories.get(project)?.as_deref()
-    }
-}
-
-/// Links resolved; a directory that is gone stays as written.
-pub(super) fn canonical(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.components().collect())
 }

@@ -6,7 +6,8 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use super::list::{ListRanking, ListScope, Rank, ResolvedDirs, canonical};
+use super::here::ResolvedDirs;
+use super::list::{ListRanking, ListScope, Rank};
 use crate::catalogue::Catalogue;
 use crate::catalogue::rows::{RowSelection, head, said};
 use crate::error::Error;
@@ -240,14 +241,15 @@ fn roots(
 /// What the catalogue is asked for: folders are compared here, everything else there.
 fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Error> {
     let mut places = ResolvedDirs::default();
-    let here = match &scope.cwd {
-        Some(cwd) => {
-            let cwd = canonical(cwd);
+    let place = scope.here();
+    let here = match place.is_everywhere() {
+        true => None,
+        false => {
             let mut folders = catalogue.folders_of_sessions()?;
-            folders.retain(|(folder, is_project)| places.is_folder_here(folder, *is_project, &cwd));
+            folders
+                .retain(|(folder, is_project)| places.is_folder_here(folder, *is_project, &place));
             Some(folders.into_iter().map(|(folder, _)| folder).collect())
         }
-        None => None,
     };
     let folders = match &scope.project {
         Some(project) => {

@@ -13,6 +13,7 @@ use crate::model::Cancel;
 use crate::model::Event;
 use crate::model::{Expr, Mask, Owed, Ranking, SCHEMA_VERSION, SearchAnswer, Zone};
 use crate::query::Snapshot;
+use crate::query::here::Here;
 use crate::source::identity::now_ns;
 use crate::syntax::{self, Now};
 use crate::words::{self, Order, Words};
@@ -44,6 +45,9 @@ use relax::Others;
 pub struct SearchScope {
     /// Only sessions of this working directory.
     pub cwd: Option<PathBuf>,
+    /// Only sessions whose working directory is one of these or lies below one of them; none =
+    /// wherever they are.
+    pub within: Vec<PathBuf>,
     /// The query is what somebody is typing just now: it is never refused, and its last word may go
     /// on, see [`syntax::parse_as_typed`].
     pub as_typed: bool,
@@ -93,6 +97,7 @@ impl Default for SearchScope {
     fn default() -> SearchScope {
         SearchScope {
             cwd: None,
+            within: Vec::new(),
             as_typed: false,
             newest_first: false,
             limit: 20,
@@ -114,6 +119,11 @@ impl Default for SearchScope {
 }
 
 impl SearchScope {
+    /// The working directories whose sessions are searched.
+    fn here(&self) -> Here {
+        Here::of(self.cwd.as_deref(), &self.within)
+    }
+
     /// What times in a query count from, in ms.
     fn now_ms(&self) -> i64 {
         match self.now_ms {
@@ -172,6 +182,8 @@ impl Snapshot<'_> {
             total_exact: true,
             counts_exact: true,
             notes: query.notes.clone(),
+            cwd: scope.cwd.clone(),
+            within: scope.within.clone(),
             ..SearchAnswer::default()
         };
         if !self.stores.is_made {
@@ -271,6 +283,8 @@ impl<'a> Search<'a> {
             total_exact: true,
             counts_exact: true,
             notes: self.query.notes.clone(),
+            cwd: self.scope.cwd.clone(),
+            within: self.scope.within.clone(),
             ranking: match (self.scope.newest_first, self.ranks_sessions) {
                 (true, _) => Ranking::Newest,
                 (false, true) => Ranking::Sessions,
@@ -453,7 +467,7 @@ impl<'a> Search<'a> {
             if self.scope.facets {
                 answer.facets = Some(self.facets(asked, &counted)?);
             }
-            if self.scope.cwd.is_some() {
+            if !self.scope.here().is_everywhere() {
                 let found = asked.hits_of(&asked.everywhere, Order::Newest, 1)?;
                 let all = self.counted(asked, &asked.everywhere, &found)?;
                 let (elsewhere, is_exact) = all.beyond(&counted);

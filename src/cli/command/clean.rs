@@ -1,5 +1,6 @@
 //! How does everything that was ever written go away again?
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,9 +9,11 @@ use sessionary::index_files::{IndexFiles, traces};
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::settings;
 
+use super::Reply;
 use crate::args::Global;
 use crate::autostart;
 use crate::failure::{Failure, Outcome};
+use crate::known_trees;
 use crate::output::Screen;
 use crate::output::time::bytes;
 use crate::places;
@@ -19,10 +22,11 @@ use crate::places;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Removes the indexes of all versions in the index directory and what `watch --install` wrote, after asking. Files that \
-    sessionary did not write stay and are listed; so do the copies of session files that `migrate` kept.\n\n\
+    sessionary did not write stay and are listed; so do the copies of session files that `migrate` kept. What was learned of the \
+    work trees of repositories cannot be read again from anywhere once they are gone: for that it asks apart.\n\n\
     Examples:\n  \
     sessionary clean\n  \
-    sessionary clean --yes --config   without asking, and the configuration file too"
+    sessionary clean --yes --config --data   without asking, the configuration and that too"
 )]
 pub struct Clean {
     /// Do not ask
@@ -31,6 +35,9 @@ pub struct Clean {
     /// Remove the configuration file too
     #[arg(long)]
     config: bool,
+    /// Remove what was learned of work trees too
+    #[arg(long)]
+    data: bool,
     /// Fail at once if another process is writing the index, instead of waiting
     #[arg(long)]
     no_wait: bool,
@@ -49,20 +56,14 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
     // A configuration file that cannot be read says nothing of where the index is: that is said.
     let index_dir = places::settings(global)?.index.value;
     let mut found = traces(&index_dir)?;
-    if args.config
-        && let Some(file) = settings::path(&places::surroundings()).filter(|file| file.is_file())
-    {
-        found.bytes += file.metadata()?.len();
-        found.ours.extend(file.parent().map(PathBuf::from));
-        let at = found.ours.len().saturating_sub(1);
-        found.ours.insert(at, file);
-    }
+    add_what_is_asked_for(&mut found, args)?;
     // It would start a watcher again, and that one make an index.
     let unit = autostart::path().filter(|file| file.is_file());
     if let Some(file) = &unit {
         found.bytes += file.metadata()?.len();
         found.ours.insert(0, file.clone());
     }
+    let learned = known_trees::file(&places::surroundings()).filter(|file| file.is_file());
     if found.ours.is_empty() {
         let kept = match found.foreign.len() {
             0 => "",
@@ -72,7 +73,10 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
             "Nothing to remove in {}{kept}.",
             screen.path(&index_dir)
         ));
-        return Ok(Outcome::Nothing);
+        return Ok(match remove_learned(learned.as_deref(), args, screen)? {
+            true => Outcome::Found,
+            false => Outcome::Nothing,
+        });
     }
     if !args.yes {
         for path in &found.ours {
@@ -95,7 +99,32 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         false => found.remove()?,
     }
     tell(&found, &index_dir, screen)?;
+    remove_empty(
+        learned
+            .as_deref()
+            .filter(|_| args.data)
+            .and_then(Path::parent),
+    );
+    remove_learned(learned.as_deref(), args, screen)?;
     Ok(Outcome::Found)
+}
+
+/// Adds what goes only where it is asked for.
+fn add_what_is_asked_for(found: &mut IndexFiles, args: &Clean) -> Result<(), Failure> {
+    if args.config
+        && let Some(file) = settings::path(&places::surroundings()).filter(|file| file.is_file())
+    {
+        found.bytes += file.metadata()?.len();
+        found.ours.extend(file.parent().map(PathBuf::from));
+        let at = found.ours.len().saturating_sub(1);
+        found.ours.insert(at, file);
+    }
+    let learned = known_trees::file(&places::surroundings()).filter(|file| file.is_file());
+    if let Some(file) = learned.filter(|_| args.data) {
+        found.bytes += file.metadata()?.len();
+        found.ours.insert(0, file);
+    }
+    Ok(())
 }
 
 /// Tells what was removed, and what stays.
@@ -122,6 +151,40 @@ fn tell(found: &IndexFiles, index_dir: &Path, screen: &Screen) -> Result<(), Fai
     }
     say_backups(screen);
     Ok(())
+}
+
+/// Asks apart for what was learned of work trees: it cannot be read again from anywhere. Whether it
+/// was removed now.
+fn remove_learned(file: Option<&Path>, args: &Clean, screen: &Screen) -> Result<bool, Failure> {
+    let Some(file) = file.filter(|file| file.is_file()) else {
+        return Ok(false);
+    };
+    let question = format!(
+        "Remove {} too, from which the sessions of work trees that are gone are still known? [y/N] ",
+        screen.path(file)
+    );
+    let reply = match args.yes || screen.json {
+        true => Reply::Nobody,
+        false => super::ask(&question)?,
+    };
+    let Reply::Yes = reply else {
+        screen.say(&format!(
+            "{} stays: it holds what was learned of work trees; --data removes it.",
+            screen.path(file)
+        ));
+        return Ok(false);
+    };
+    fs::remove_file(file)?;
+    remove_empty(file.parent());
+    Ok(true)
+}
+
+/// Removes a folder in which nothing is left.
+fn remove_empty(folder: Option<&Path>) {
+    if let Some(folder) = folder {
+        // Copies of sessions may be in it.
+        let _ = fs::remove_dir(folder);
+    }
 }
 
 /// Copies of sessions are sessions: they are for their owner to remove.

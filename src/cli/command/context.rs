@@ -138,7 +138,7 @@ fn print_json(
 
 pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
+    let (row, entry) = super::naming::named(&args.session, &mut index, config, screen)?;
     drop(index);
     if row.agent == "clido" {
         return of_clido(args, &row, entry.as_deref(), screen);

@@ -28,7 +28,7 @@ use crate::places;
     A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay.\n\
     What changed in the last minute may still be in use, and is moved only with --force.")]
 pub struct Delete {
-    /// Session ids, starts of ids, paths, or `last`
+    /// Session ids, starts of ids, paths, or whole names
     #[arg(value_name = "SESSION", required = true, add = values::session())]
     sessions: Vec<String>,
     /// Do not ask
@@ -87,7 +87,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
     let index = super::open(config, screen)?;
     let mut doomed: Vec<DeletionTarget> = Vec::new();
     for name in &args.sessions {
-        let (row, _) = super::session_beside(name, &index, config, screen)?;
+        let row = super::naming::named_in_full(name, &index, config, screen)?;
         doomed.push(DeletionTarget::of(row, &index)?);
     }
     drop(index);

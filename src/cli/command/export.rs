@@ -93,7 +93,7 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             .hint("--force replaces it"));
     }
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
+    let (row, entry) = super::naming::named(&args.session, &mut index, config, screen)?;
     let ((spool, written), streamed) = super::answer(|| {
         let mut spool = Spool::default();
         let (written, streamed) = written(form, &index, &row, entry.clone(), screen, &mut spool)?;

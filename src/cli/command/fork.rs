@@ -23,7 +23,7 @@ use crate::output::Screen;
     The new session names the old one as its parent. `sessionary branch` copies a single branch;\n\
     sessions of clido have no branches.")]
 pub struct Fork {
-    /// Session id, the start of one, a path, or `last`
+    /// Session id, the start of one, a path, a name or title, `last`, or `last~N`
     #[arg(add = values::session())]
     session: String,
     /// The copy's directory [default: this one]
@@ -95,7 +95,7 @@ fn found(
     screen: &Screen,
 ) -> Result<(SessionRow, Option<String>), Failure> {
     let mut index = super::open(config, screen)?;
-    super::show::named(name, &mut index, config, screen)
+    super::naming::named(name, &mut index, config, screen)
 }
 
 fn copied(

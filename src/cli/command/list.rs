@@ -19,6 +19,7 @@ pub use self::rows::{OptionalColumns, ShortIds, table};
 use crate::background::afterwards;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
+use crate::here::Here;
 use crate::output::bounded::{Item, Page, PageArgs};
 use crate::output::cursor::question;
 use crate::output::fields::FieldArgs;
@@ -26,18 +27,21 @@ use crate::output::provisional::LiveLines;
 use crate::output::spool::Spool;
 use crate::output::time::count;
 use crate::output::{SafeJson, Screen};
-use crate::worktrees;
+use crate::worktrees::Repository;
 
-/// List the sessions of this directory, or all sessions
+/// List the sessions of this repository, or all sessions
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    sessionary list                              sessions that were started in this directory\n  \
+    sessionary list                              sessions of this repository, in all its work trees\n  \
+    sessionary list --dir                        only those that were started in this directory\n  \
     sessionary list --all --limit 20 --page 2    skip the newest twenty\n  \
     sessionary list --all --since 2w --errors    what went wrong in the last two weeks\n  \
     sessionary list --all --sort cost --limit 5  the five most expensive\n  \
     sessionary list --project app --named        named sessions in directories like `app`\n  \
     sessionary list --agent clido --json\n  \
     sessionary list --all --jsonl | head -1      one session per line\n\n\
+    Outside of a repository, and where it is the home folder, this directory counts with all below it;\n\
+    the home folder alone.\n\
     First come the sessions that the agents themselves would list, in their order; then those they would\n\
     not list, marked with the reason. --sort puts all of them in a single order.\n\
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or\n\
@@ -126,7 +130,11 @@ impl From<Key> for Sort {
 }
 
 pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let scope = scope(args, config, screen)?;
+    let here = match args.all || args.project.is_some() {
+        true => None,
+        false => Some(super::here(screen)?),
+    };
+    let scope = scope(args, here.as_ref(), config, screen)?;
     if args.with_text && !screen.json && !args.jsonl {
         return Err(Failure::usage("--with-text needs --json or --jsonl"));
     }
@@ -155,7 +163,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     super::say_links(screen, &index);
     screen.say_redacted();
     if list.sessions == 0 || !args.bounds.is_asked() {
-        say_scope(&scope, &list, &index, screen)?;
+        say_scope(&scope, here.as_ref(), &list, &index, screen)?;
     }
     afterwards(&mut index, screen);
     super::leave(index);
@@ -173,7 +181,7 @@ fn selected(
 ) -> Result<WrittenList, Failure> {
     let fields = args.fields.of(SessionRow::FIELDS, screen.json)?;
     let folders = (
-        &scope.cwd,
+        (&scope.cwd, &scope.within),
         &args.agent,
         &scope.project,
         &args.since,
@@ -209,6 +217,8 @@ fn selected(
     let head = Listing {
         schema_version: SCHEMA_VERSION,
         sessions: Vec::new(),
+        cwd: scope.cwd.clone(),
+        within: scope.within.clone(),
         total: list.total,
         elsewhere: list.elsewhere,
         complete: list.complete,
@@ -297,7 +307,12 @@ fn open(
 }
 
 /// What was typed, as the library takes it.
-fn scope(args: &List, config: &Config, screen: &Screen) -> Result<ListScope, Failure> {
+fn scope(
+    args: &List,
+    here: Option<&Here>,
+    config: &Config,
+    screen: &Screen,
+) -> Result<ListScope, Failure> {
     if let Some(agent) = &args.agent {
         known_agent(agent, config)?;
     }
@@ -306,10 +321,8 @@ fn scope(args: &List, config: &Config, screen: &Screen) -> Result<ListScope, Fai
         .limit
         .filter(|limit| *limit > 0 && !args.bounds.is_asked());
     Ok(ListScope {
-        cwd: match args.all || args.project.is_some() {
-            true => None,
-            false => Some(super::here()?),
-        },
+        cwd: here.and_then(Here::cwd),
+        within: here.map_or_else(Vec::new, |here| here.within.clone()),
         agent: args.agent.clone(),
         project: args.project.as_deref().map(project),
         named: args.named,
@@ -393,6 +406,7 @@ fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
 /// What else there is: further pages, other directories.
 fn say_scope(
     scope: &ListScope,
+    here: Option<&Here>,
     list: &WrittenList,
     index: &Index,
     screen: &Screen,
@@ -401,7 +415,7 @@ fn say_scope(
         screen.say(&part(scope, list));
         return Ok(());
     }
-    let Some(cwd) = &scope.cwd else {
+    let Some(here) = here else {
         if list.sessions == 0 {
             let all = index.list(&ListScope {
                 limit: Some(1),
@@ -415,12 +429,12 @@ fn say_scope(
         }
         return Ok(());
     };
-    let here = screen.path(cwd);
     if list.sessions == 0 {
-        let mut line = format!("No sessions in {here}.");
+        let mut line = format!("No sessions in {}.", here.name(screen));
         if list.elsewhere > 0 {
             let everywhere = ListScope {
                 cwd: None,
+                within: Vec::new(),
                 with_text: false,
                 limit: None,
                 offset: 0,
@@ -433,7 +447,7 @@ fn say_scope(
                 Ok(())
             })?;
             drop(snapshot);
-            if let Some((place, number)) = folders.nearest(cwd) {
+            if let Some((place, number)) = folders.nearest(&here.directory) {
                 line.push_str(&format!(
                     " {} in {}.",
                     count(number, "session"),
@@ -514,7 +528,7 @@ impl Folders {
                 .find(|(path, _)| path.starts_with(&canonical))
         };
         let beside = || {
-            let trees = worktrees::siblings(&canonical);
+            let trees = Repository::around(&canonical).map_or_else(Vec::new, |found| found.trees);
             self.all
                 .iter()
                 .find(|(path, _)| trees.iter().any(|tree| path.starts_with(tree)))
@@ -536,7 +550,11 @@ fn columns(args: &List, scope: &ListScope) -> Vec<OptionalColumns> {
         ),
         (OptionalColumns::Size, sorted(Key::Size)),
         (OptionalColumns::Errors, sorted(Key::Errors) || args.errors),
-        (OptionalColumns::Project, scope.cwd.is_none()),
+        (
+            OptionalColumns::Project,
+            scope.cwd.is_none() && scope.within.is_empty(),
+        ),
+        (OptionalColumns::OtherProject, !scope.within.is_empty()),
     ]
     .into_iter()
     .filter_map(|(column, asked)| asked.then_some(column))

@@ -17,7 +17,7 @@ use crate::output::Screen;
     The first append does the same. A copy of the old file is kept in sessionary/backups in your data \
     folder; every byte that need not change stays the same.")]
 pub struct Migrate {
-    /// Session id, the start of one, a path, or `last`
+    /// Session id, the start of one, a path, a name or title, `last`, or `last~N`
     #[arg(add = values::session())]
     session: String,
     #[command(flatten)]

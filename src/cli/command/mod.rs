@@ -16,6 +16,7 @@ pub mod list;
 pub mod man;
 pub mod migrate;
 pub mod name;
+pub mod naming;
 pub mod new;
 pub mod overview;
 pub mod rebuild;
@@ -41,6 +42,7 @@ use sessionary::{Config, Error, Freshness, Index, Indexer};
 use crate::args::{Cli, Command, Global};
 use crate::demo;
 use crate::failure::{Failure, Outcome};
+use crate::here::Here;
 use crate::output::progress::Progress;
 use crate::output::style::Tone;
 use crate::output::text::{plain_beginning, plain_line};
@@ -50,9 +52,6 @@ use crate::places;
 
 /// Lines about the check that a read verb says before its answer, at most.
 const NOTES: usize = 5;
-
-/// What names the newest session of the current directory.
-const LAST: &str = "last";
 
 /// Where files that could not be read are named.
 const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` lists them";
@@ -161,56 +160,6 @@ fn opened(index: Index, screen: &Screen) -> Index {
         ));
     }
     index
-}
-
-/// The session that `name` means. A file that is in no scanned folder gets an index of its own, in
-/// `index`'s place.
-fn session(
-    name: &str,
-    index: &mut Index,
-    config: &Config,
-    screen: &Screen,
-) -> Result<SessionRow, Failure> {
-    let (row, beside) = session_beside(name, index, config, screen)?;
-    if let Some(beside) = beside {
-        *index = beside;
-    }
-    Ok(row)
-}
-
-/// The session that `name` means, as [`session`] finds it, and beside it the index of its own that
-/// a file outside the scanned folders gets.
-fn session_beside(
-    name: &str,
-    index: &Index,
-    config: &Config,
-    screen: &Screen,
-) -> Result<(SessionRow, Option<Index>), Failure> {
-    let cwd = places::surroundings().cwd;
-    match index.resolve(name, &cwd) {
-        // A demo knows no other files than its own.
-        Err(Error::NotFound { .. }) if cwd.join(name).is_file() && !demo::runs() => {
-            let beside = Index::of_file(config, &cwd.join(name))?;
-            Ok((beside.only()?, Some(beside)))
-        }
-        Err(Error::NotFound { .. }) if no_index(index).is_some() => {
-            let no_index = no_index(index).ok_or(Error::NoIndex)?;
-            Err(no_index.hint("a session file can be named by its path"))
-        }
-        Err(Error::NotFound { complete: true, .. }) if name == LAST => {
-            let here = screen.path(&cwd);
-            Err(
-                Failure::not_found(format!("there are no sessions in {here}"))
-                    .hint("`sessionary list --all` shows every session"),
-            )
-        }
-        Err(
-            error @ Error::NotFound {
-                complete: false, ..
-            },
-        ) => Err(Failure::from(error).hint(why_pending(screen, index))),
-        resolved => Ok((resolved?, None)),
-    }
 }
 
 /// Says so when an answer is not complete. `files` is their number, where known.
@@ -355,8 +304,17 @@ fn leave(index: Index) {
     }
 }
 
+/// What counts as the place where somebody stands.
+fn here(screen: &Screen) -> Result<Here, Failure> {
+    let directory = current_directory()?;
+    Ok(match screen.dir {
+        true => Here::alone(directory),
+        false => Here::around(directory, &places::surroundings()),
+    })
+}
+
 /// The current directory.
-fn here() -> Result<PathBuf, Failure> {
+fn current_directory() -> Result<PathBuf, Failure> {
     if let Some(demo) = demo::surroundings() {
         return Ok(demo.cwd);
     }

@@ -18,7 +18,7 @@ use crate::output::Screen;
     The name is one entry at the end of the session's file; the agent shows it too. In a session of\n\
     clido it is a title: clido's list shows the last one, a resumed session the first.")]
 pub struct Name {
-    /// Session id, the start of one, a path, or `last`
+    /// Session id, the start of one, a path, a name or title, `last`, or `last~N`
     #[arg(add = values::session())]
     session: String,
     /// The name; an empty one removes it

@@ -127,7 +127,7 @@ fn to_try(screen: &Screen) -> String {
         ("search WORDS", "everything that was said, run and printed"),
         (
             "show last",
-            "read back the newest session of this directory",
+            "read back the newest session of this repository",
         ),
     ] {
         let padded = format!("{} {verb:<14}", demo::program());

@@ -22,13 +22,15 @@ use crate::output::text::plain_line;
 #[command(
     name = "resume",
     after_help = "Examples:\n  \
-    sessionary resume last              continue the newest session of this directory\n  \
+    sessionary resume last              continue the newest session of this repository\n  \
+    sessionary resume last~1            the one before it\n  \
+    sessionary resume \"fix the linker\"  by its name or title\n  \
     sessionary resume 019b3f2a --print  print the command instead, quoted for the shell\n  \
     sessionary resume 019b3f2a --in .   start it here, not where it was\n\n\
     Rows of `list --json`, `search --json` and `show --json` hold the same command in `resume`."
 )]
 pub struct ResumeArgs {
-    /// Session id, the start of one, a path, or `last`
+    /// Session id, the start of one, a path, a name or title, `last`, or `last~N`
     #[arg(add = values::session())]
     session: String,
     /// Print the command for the shell instead of running it
@@ -49,7 +51,7 @@ struct Answer<'a> {
 
 pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let session = super::session(&args.session, &mut index, config, screen)?;
+    let session = super::naming::session(&args.session, &mut index, config, screen)?;
     drop(index);
     let mut resume = session.resume.clone().ok_or_else(|| not_known(&session))?;
     if let Some(directory) = &args.directory {

@@ -1,7 +1,5 @@
 //! Where was it said? Hits grouped by session.
 
-use std::path::{Path, PathBuf};
-
 use clap::Args;
 use sessionary::index::SearchScope;
 use sessionary::model::{Ranking, SearchAnswer, UnknownValue};
@@ -13,6 +11,7 @@ use crate::command::hit_fields as fields;
 use crate::completing::values;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
+use crate::here::Here;
 use crate::output::fields::FieldArgs;
 use crate::output::progress::Progress;
 use crate::output::text::{columns, fit, plain_line};
@@ -55,7 +54,7 @@ pub struct Search {
     /// Words, "phrases", filters; see below
     #[arg(required = true, value_name = "QUERY", add = values::query())]
     query: Vec<String>,
-    /// Only sessions of this directory
+    /// Only sessions of this repository, as `list` takes it
     #[arg(short = 'H', long)]
     here: bool,
     /// Newest first instead of best first
@@ -93,13 +92,12 @@ pub struct Search {
 }
 
 pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let cwd = if args.here {
-        Some(super::here()?)
-    } else {
-        None
+    let here = match args.here || screen.dir {
+        true => Some(super::here(screen)?),
+        false => None,
     };
     let query = args.query.join(" ");
-    let scope = args.scope(cwd.clone(), screen);
+    let scope = args.scope(here.as_ref(), screen);
     let mut progress = Progress::new();
     let event = &mut |event| progress.event(event);
     // What is wrong with the query is said before a look at the files, which may take minutes.
@@ -137,7 +135,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
             plain_line(damage)
         ));
     }
-    screen.say(&summary(&query, &answer, cwd.as_deref(), screen));
+    screen.say(&summary(&query, &answer, here.as_ref(), screen));
     if !screen.json
         && let Some(next) = onward(&answer, screen)
     {
@@ -169,9 +167,10 @@ impl Search {
     }
 
     /// What was typed, as the library takes it.
-    fn scope(&self, cwd: Option<PathBuf>, screen: &Screen) -> SearchScope {
+    fn scope(&self, here: Option<&Here>, screen: &Screen) -> SearchScope {
         SearchScope {
-            cwd,
+            cwd: here.and_then(Here::cwd),
+            within: here.map_or_else(Vec::new, |here| here.within.clone()),
             newest_first: self.newest,
             limit: self.limit,
             now_ms: screen.now_ms,
@@ -216,13 +215,13 @@ fn printed(answer: &SearchAnswer, screen: &Screen) -> String {
 const MOST_MISSING: usize = 5;
 
 /// How much there is, and what else could be asked.
-fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
+fn summary(query: &str, answer: &SearchAnswer, here: Option<&Here>, screen: &Screen) -> String {
     let shown: usize = answer.sessions.iter().map(|group| group.hits.len()).sum();
     if shown == 0 {
-        return nothing(query, answer, cwd, screen);
+        return nothing(query, answer, here, screen);
     }
-    let place = cwd
-        .map(|cwd| format!(" of {}", screen.path(cwd)))
+    let place = here
+        .map(|here| format!(" of {}", here.name(screen)))
         .unwrap_or_default();
     let most = if answer.total_exact { "" } else { "at most " };
     let matches = format!("{most}{}", count(answer.total, "match"));
@@ -260,11 +259,11 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
         let query = fit(&plain_line(query), 60);
         line.push_str(&format!(" {}", named(&query, answer)));
     }
-    match (cwd, answer.elsewhere) {
+    match (here, answer.elsewhere) {
         (Some(_), Some(elsewhere)) if elsewhere > 0 => {
             line.push_str(&there(elsewhere, answer));
         }
-        (None, _) => line.push_str(" --here searches this directory only."),
+        (None, _) => line.push_str(" --here searches this repository or directory only."),
         _ => {}
     }
     line
@@ -340,7 +339,7 @@ fn named(query: &str, answer: &SearchAnswer) -> String {
 }
 
 /// Why nothing was found, and what would be.
-fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
+fn nothing(query: &str, answer: &SearchAnswer, here: Option<&Here>, screen: &Screen) -> String {
     let says_more = answer.missing.iter().any(|part| part != query.trim());
     let query = fit(&plain_line(query), 60);
     if !answer.named.is_empty() {
@@ -356,8 +355,8 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
         return "That was the last page.".to_owned();
     }
     let most = at_most(answer);
-    let place = cwd
-        .map(|cwd| format!(" in {}", screen.path(cwd)))
+    let place = here
+        .map(|here| format!(" in {}", here.name(screen)))
         .unwrap_or_default();
     let unknown: String = answer.unknown.iter().map(unknown).collect();
     let mut line = format!("{unknown}Nothing found for {query}{place}.");

@@ -1,7 +1,6 @@
 //! What does a session say? Its transcript, one entry of it, or its exact bytes.
 
 use std::io::Write;
-use std::path::Path;
 
 use clap::Args;
 use sessionary::index::{Highlighter, ShowScope, ShownPart};
@@ -9,9 +8,10 @@ use sessionary::model::{Class, SessionRow, ShownEntry};
 use sessionary::syntax::{self, Now};
 use sessionary::{Config, Index};
 
+use super::naming;
 use crate::background::afterwards;
 use crate::completing::values;
-use crate::failure::{Failure, Kind, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::bounded::{Item, Page, PageArgs, texts_of};
 use crate::output::cursor::question;
@@ -33,8 +33,8 @@ const OUTPUT_LINES: usize = 12;
     sessionary show last --json --max-bytes 20000    for a program: the rest follows by --cursor\n\n\
     On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the entry.")]
 pub struct Show {
-    /// Session id, the start of one, a path, or `last`; `:ENTRY` names one entry (an id or
-    /// L<line>)
+    /// Session id, the start of one, a path, a name or title, `last`, or `last~N`; `:ENTRY` names
+    /// one entry (an id or L<line>)
     #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     session: String,
     /// Show N entries before and after ENTRY too
@@ -73,7 +73,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         screen,
     };
     let mut index = super::open(config, screen)?;
-    let (session, entry) = named(&args.session, &mut index, config, screen)?;
+    let (session, entry) = naming::named(&args.session, &mut index, config, screen)?;
     if args.raw {
         return raw(&session, entry.as_deref(), &index);
     }
@@ -191,33 +191,6 @@ fn raw(session: &SessionRow, entry: Option<&str>, index: &Index) -> Result<Outco
         out.flush()?;
     }
     Ok(Outcome::Found)
-}
-
-/// The session, and the entry behind the last colon. A colon may belong to the name itself.
-pub(super) fn named(
-    text: &str,
-    index: &mut Index,
-    config: &Config,
-    screen: &Screen,
-) -> Result<(SessionRow, Option<String>), Failure> {
-    let whole = super::session(text, index, config, screen);
-    // A beginning of an id is only the second guess: `a:1` is an entry of `a`, and not the session
-    // `a:12`.
-    if Path::new(text).exists() || whole.as_ref().is_ok_and(|row| row.id == text) {
-        return Ok((whole?, None));
-    }
-    for (at, _) in text.rmatch_indices(':') {
-        let (session, entry) = (&text[..at], &text[at + 1..]);
-        if session.is_empty() || entry.is_empty() {
-            continue;
-        }
-        match super::session(session, index, config, screen) {
-            Ok(row) => return Ok((row, Some(entry.to_owned()))),
-            Err(failure) if failure.kind() == Kind::NotFound && session != super::LAST => {}
-            Err(failure) => return Err(failure),
-        }
-    }
-    Ok((whole?, None))
 }
 
 /// How entries look.

@@ -31,7 +31,7 @@ use crate::output::text::{columns, fit, plain_line};
     Only branches are indented. ● and ◆ are on the active branch; ◆ is its leaf."
 )]
 pub struct TreeArgs {
-    /// Session id, the start of one, a path, or `last`
+    /// Session id, the start of one, a path, a name or title, `last`, or `last~N`
     #[arg(add = values::session())]
     session: String,
     /// Which entries to show
@@ -75,7 +75,7 @@ impl From<Filter> for TreeFilter {
 
 pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let session = super::session(&args.session, &mut index, config, screen)?;
+    let session = super::naming::session(&args.session, &mut index, config, screen)?;
     let signs = if args.ascii { &ASCII } else { &UNICODE };
     let scope = TreeScope {
         filter: args.filter.into(),

@@ -118,7 +118,7 @@ pub fn change(
     of_clido: impl FnOnce() -> Result<SessionLine, Failure>,
 ) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(name, &mut index, config, screen)?;
+    let (row, entry) = super::naming::named(name, &mut index, config, screen)?;
     drop(index);
     if row.agent == "clido" {
         let (line, dry_run) = (of_clido()?, DryRun { dry_run });
@@ -188,7 +188,7 @@ pub fn something(text: &str) -> Result<&str, Failure> {
 /// The directory that a session is to be for: the one that is named, links resolved, or this one.
 pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
     let Some(named) = named else {
-        return super::here();
+        return super::current_directory();
     };
     match named.canonicalize() {
         // Windows gives a form that its own programs do not write.

@@ -54,6 +54,8 @@ pub struct Screen {
     /// Whether the index is named by a flag, for this command alone.
     pub names_index: bool,
     pub home: Option<std::path::PathBuf>,
+    /// Whether "here" is the current directory alone.
+    pub dir: bool,
     settings: OnceCell<Settings>,
     left_out: Cell<usize>,
 }
@@ -90,6 +92,7 @@ impl Screen {
             again: global.again(),
             names_index: global.index.is_some(),
             home: places::surroundings().home,
+            dir: global.dir,
             settings: OnceCell::new(),
             left_out: Cell::new(0),
         })

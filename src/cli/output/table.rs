@@ -125,8 +125,9 @@ struct CellWidth {
     title: String,
     right: bool,
     shrinks: Shrinks,
-    /// Whether it is left out: nothing has stood in it so far.
+    /// Whether it is left out: nothing has stood in it so far but what is usual there.
     is_out: bool,
+    usual: String,
     width: usize,
 }
 
@@ -138,6 +139,7 @@ impl CellWidth {
             right,
             shrinks,
             is_out,
+            usual: String::new(),
         }
     }
 }
@@ -150,11 +152,19 @@ impl Columns {
         Self(columns.iter().map(measured).collect())
     }
 
+    /// Leaves a column out where this stands in every row.
+    pub fn leave_out_usual(&mut self, column: usize, usual: String) {
+        if let Some(column) = self.0.get_mut(column) {
+            column.is_out = true;
+            column.usual = usual;
+        }
+    }
+
     /// Makes room for a row.
     pub fn hold(&mut self, row: &[Cell]) {
         for (column, (_, text)) in self.0.iter_mut().zip(row) {
             column.width = column.width.max(columns(text));
-            column.is_out &= text.is_empty();
+            column.is_out &= *text == column.usual;
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::config::Config;
-use crate::index::{Freshness, ListScope, SearchScope, ShowScope, TreeFilter};
+use crate::index::{Freshness, ListScope, NameScope, SearchScope, ShowScope, TreeFilter};
 use crate::model::Event;
 use crate::source::root::RootSpec;
 
@@ -93,7 +93,7 @@ fn commit(config: &Config, file: &Path, change: Change) {
 type Question = fn(&Index) -> Value;
 
 fn row(index: &Index) -> crate::model::SessionRow {
-    index.resolve("s", Path::new("/w")).unwrap()
+    index.resolve("s", &NameScope::of(Path::new("/w"))).unwrap()
 }
 
 /// What is asked; times of files are no part of an answer.
@@ -296,7 +296,9 @@ fn what_is_not_found_while_somebody_fills_the_index_again_may_not_be_read_yet() 
     let found = row(&index);
     let mut asked = 0;
     let mut ask = || {
-        let resolved = index.resolve("s", Path::new("/w")).map(drop);
+        let resolved = index
+            .resolve("s", &NameScope::of(Path::new("/w")))
+            .map(drop);
         let shown = index.show(&found, &ShowScope::default()).map(drop);
         let tree = index.tree(&found, TreeFilter::All).map(drop);
         for told in [resolved, shown, tree] {
@@ -323,7 +325,7 @@ fn what_is_not_found_while_somebody_fills_the_index_again_may_not_be_read_yet() 
         .unwrap();
     assert_eq!(asked, 3);
     assert!(index.show(&row(&index), &ShowScope::default()).is_ok());
-    let unknown = index.resolve("t", Path::new("/w"));
+    let unknown = index.resolve("t", &NameScope::of(Path::new("/w")));
     assert!(
         matches!(unknown, Err(Error::NotFound { complete: true, .. })),
         "all was looked at"

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::ingest::{scan_owed, scan_prompts};
 use crate::model::Expr;
 use crate::query::filter::FilteredEntries;
+use crate::query::here::Here;
 use crate::syntax::{Filters, Names};
 use crate::words::{
     self, Facts, Matcher, Order, Overlay, RankedSessions, Scan, Scope, SearchSource, SessionQuery,
@@ -137,12 +138,13 @@ impl CompiledSearch<'_> {
 impl<'a> Search<'a> {
     /// What these filters leave, in the scope's directory and in all.
     pub(super) fn entry_filter(&self, filters: &'a Filters) -> Result<EntryFilter<'a>, Error> {
-        let left = |cwd| FilteredEntries::new(self.snapshot, filters, cwd);
-        let cwd = self.scope.cwd.as_deref();
+        let left = |here: &Here| FilteredEntries::new(self.snapshot, filters, here);
+        let here = self.scope.here();
+        let wide = (!here.is_everywhere()).then(|| left(&Here::default()));
         Ok(EntryFilter {
             filters,
-            left: left(cwd)?,
-            wide: cwd.map(|_| left(None)).transpose()?,
+            left: left(&here)?,
+            wide: wide.transpose()?,
         })
     }
 

@@ -34,6 +34,7 @@ pub(super) fn question(query: &str, scope: &SearchScope, zone: &Zone) -> u64 {
     let asked = (
         query.trim(),
         &scope.cwd,
+        &scope.within,
         scope.as_typed,
         scope.newest_first,
         scope.passages,

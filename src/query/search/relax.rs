@@ -284,10 +284,10 @@ impl Search<'_> {
     /// How many passages match when only the directory counts.
     fn count_without_filters(&self, questions: &[PassageQuery<'_>]) -> Result<MatchCounts, Error> {
         let none = Filters::default();
-        let cwd = self.scope.cwd.as_deref();
+        let here = self.scope.here();
         let entry_filter = EntryFilter {
             filters: &none,
-            left: FilteredEntries::new(self.snapshot, &none, cwd)?,
+            left: FilteredEntries::new(self.snapshot, &none, &here)?,
             wide: None,
         };
         let bare = questions.iter().filter(|question| question.expr.is_some());

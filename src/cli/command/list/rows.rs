@@ -12,11 +12,14 @@ use crate::output::style::Tone;
 use crate::output::table::{Cell, Column, Columns, Lines};
 use crate::output::text::plain_line;
 use crate::output::time::{bytes, money, number};
+use crate::places;
 
 /// What a table shows beside age, id, agent, messages and title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionalColumns {
     Project,
+    /// The project, where any is not the current directory.
+    OtherProject,
     Created,
     Tokens,
     Cost,
@@ -64,7 +67,7 @@ impl<'a> ColumnWidths<'a> {
             Column::number("SUBAGENTS").where_any(),
         ];
         columns.extend(shown.iter().map(|column| match column {
-            OptionalColumns::Project => Column::path("PROJECT"),
+            OptionalColumns::Project | OptionalColumns::OtherProject => Column::path("PROJECT"),
             OptionalColumns::Created => Column::text("CREATED"),
             OptionalColumns::Tokens => Column::number("TOKENS"),
             OptionalColumns::Cost => Column::number("COST"),
@@ -72,8 +75,16 @@ impl<'a> ColumnWidths<'a> {
             OptionalColumns::Errors => Column::number("ERRORS"),
         }));
         columns.push(Column::long("TITLE"));
+        let always = columns.len() - shown.len() - 1;
+        let mut columns = Columns::new(&columns);
+        let other = shown
+            .iter()
+            .position(|column| *column == OptionalColumns::OtherProject);
+        if let Some(at) = other {
+            columns.leave_out_usual(always + at, screen.path(&places::surroundings().cwd));
+        }
         Self {
-            columns: Columns::new(&columns),
+            columns,
             ids: Vec::new(),
             kept: Some(Vec::new()),
             shown,
@@ -173,7 +184,9 @@ fn cells(row: &SessionRow, shown: &[OptionalColumns], screen: &Screen) -> Vec<Ce
         (Tone::Quiet, subagents),
     ];
     cells.extend(shown.iter().map(|column| match column {
-        OptionalColumns::Project => (Tone::Plain, screen.path(Path::new(&row.cwd))),
+        OptionalColumns::Project | OptionalColumns::OtherProject => {
+            (Tone::Plain, screen.path(Path::new(&row.cwd)))
+        }
         OptionalColumns::Created => (Tone::Quiet, screen.age(row.created.as_deref())),
         OptionalColumns::Tokens => (Tone::Quiet, row.tokens.map(number).unwrap_or_default()),
         OptionalColumns::Cost => (Tone::Quiet, row.cost.map(money).unwrap_or_default()),

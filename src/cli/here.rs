@@ -1,0 +1,122 @@
+//! Which directories does "here" mean? The repository: all its working trees, those that are gone
+//! among them.
+
+use std::path::{Path, PathBuf};
+
+use sessionary::settings::Surroundings;
+
+use crate::known_trees;
+use crate::output::Screen;
+use crate::worktrees::Repository;
+
+/// Where somebody stands, and what counts as there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Here {
+    /// The current directory.
+    pub directory: PathBuf,
+    /// Directories that count with all below them; none: the current directory alone.
+    pub within: Vec<PathBuf>,
+    /// The working tree that holds the current directory, if one does.
+    top: Option<PathBuf>,
+}
+
+impl Here {
+    /// The current directory alone.
+    pub fn alone(directory: PathBuf) -> Self {
+        Self {
+            directory,
+            within: Vec::new(),
+            top: None,
+        }
+    }
+
+    /// All working trees of the repository around `directory`; where there is none, the directory
+    /// with all below it. A home folder, or one above it, never counts with all below: who keeps it
+    /// in git does not work on one thing.
+    pub fn around(directory: PathBuf, surroundings: &Surroundings) -> Self {
+        let home = surroundings.home.as_deref();
+        let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_path_buf()));
+        let is_all = |folder: &Path| {
+            folder.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(folder))
+        };
+        let found = Repository::around(&directory).filter(|found| !is_all(&found.top));
+        if let Some(repository) = found {
+            let file = known_trees::file(surroundings);
+            let mut within = known_trees::all_trees(&repository, file.as_deref());
+            within.retain(|tree| !is_all(tree));
+            return Self {
+                directory,
+                within,
+                top: Some(repository.top),
+            };
+        }
+        let resolved = directory.canonicalize();
+        match is_all(resolved.as_deref().unwrap_or(&directory)) {
+            true => Self::alone(directory),
+            false => Self {
+                within: vec![directory.clone()],
+                directory,
+                top: None,
+            },
+        }
+    }
+
+    /// The current directory, where it alone counts.
+    pub fn cwd(&self) -> Option<PathBuf> {
+        let is_alone = self.within.is_empty();
+        is_alone.then(|| self.directory.clone())
+    }
+
+    /// What it is called.
+    pub fn name(&self, screen: &Screen) -> String {
+        match &self.top {
+            Some(top) => format!("the repository {}", screen.path(top)),
+            None => screen.path(&self.directory),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_home_folder_in_git_is_not_one_repository() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let home = folder.path().canonicalize()?.join("home");
+        let here = |below: &str| {
+            let surroundings = Surroundings {
+                home: Some(home.clone()),
+                ..Surroundings::default()
+            };
+            let here = Here::around(home.join(below), &surroundings);
+            let below = |path: &PathBuf| path.strip_prefix(&home).ok().map(Path::to_path_buf);
+            (
+                here.within.iter().filter_map(below).collect::<Vec<_>>(),
+                here.top.is_some(),
+            )
+        };
+        fs::create_dir_all(home.join("code/app/.git"))?;
+        fs::create_dir_all(home.join("code/app/src"))?;
+        let is = |within: &[&str], is_repository| {
+            (
+                within.iter().map(PathBuf::from).collect::<Vec<_>>(),
+                is_repository,
+            )
+        };
+        for at in ["", "..", "code", "code/app/src"] {
+            for git in ["home/.git", ".git"] {
+                let before = here(at);
+                fs::create_dir_all(folder.path().join(git))?;
+                assert_eq!(here(at), before, "{at} {git}");
+                fs::remove_dir_all(folder.path().join(git))?;
+            }
+        }
+        assert_eq!(here(""), is(&[], false));
+        assert_eq!(here("code"), is(&["code"], false));
+        assert_eq!(here("code/app/src"), is(&["code/app"], true));
+        Ok(())
+    }
+}
