@@ -665,7 +665,7 @@ fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
     --- stderr
     error: no session is named "0c"
     hint: `sessionary list --all` shows every session
-    hint: a session is named by its id, the start of its id, its path or `last`
+    hint: a session is named by its id, the start of its id, its path, its name or title, or `last`
     hint: it may be in a file that has not been read yet
     hint: another sessionary is writing the index
     --- exit Some(1)

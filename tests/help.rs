@@ -304,9 +304,9 @@ fn help_of_every_command() {
                          `:ENTRY` names one entry (an id or L<line>)
 
     Options:
-          --context <N>        Show N entries before and after ENTRY too [default: 0]
-          --branch <LEAF>      Show the branch that ends at this entry instead of the active one
-          --all                Show all entries in file order, and bytes that are not entries
+      -C, --context <N>        Show N entries before and after ENTRY too [default: 0]
+      -b, --branch <LEAF>      Show the branch that ends at this entry instead of the active one
+      -a, --all                Show all entries in file order, and bytes that are not entries
           --raw                Print the exact bytes of the file
           --full               Do not cut long tool output
           --highlight <QUERY>  Make what QUERY finds stand out, where there are colours

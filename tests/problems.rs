@@ -280,6 +280,7 @@ fn a_file_that_changes_under_a_reader_is_one_file_and_its_entries_say_so() {
 #[test]
 fn nuls_are_accounted_for() {
     let home = Sandbox::new();
+    home.write(".config/sessionary/config.toml", "background = false\n");
     let folder = ".pi/agent/sessions/--code-parser--";
     let nuls = home.write(&format!("{folder}/nuls.jsonl"), &"\0".repeat(5_000_000));
     let after = home.write(

@@ -281,10 +281,10 @@ pub(super) fn project(cwd: &str) -> &str {
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_digit()) {
         return name;
     }
-    let above = folder(&path[..path.len() - name.len()]);
-    match above.is_empty() {
-        true => name,
-        false => &path[path.len() - name.len() - 1 - above.len()..],
+    let above = path[..path.len() - name.len()].trim_end_matches(['/', '\\']);
+    match folder(above) {
+        "" => name,
+        parent => &path[above.len() - parent.len()..],
     }
 }
 
@@ -339,7 +339,7 @@ mod tests {
             ("/code/app/", "app"),
             ("/trees/app/1", "app/1"),
             ("/trees/app/12/", "app/12"),
-            ("/trees//1", "1"),
+            ("/trees//1", "trees//1"),
             (r"C:\trees\app\2", r"app\2"),
             ("/1", "1"),
             ("1", "1"),

@@ -11,7 +11,7 @@ use crate::output::stream::JsonFrame;
 use crate::output::text::terminal_safe_json;
 
 /// The fields of a hit.
-const HIT: [&str; 15] = [
+const HIT: [&str; 17] = [
     "address",
     "entry",
     "class",
@@ -19,8 +19,10 @@ const HIT: [&str; 15] = [
     "role",
     "tool",
     "time",
+    "time_ms",
     "score",
     "standing",
+    "at",
     "place",
     "copies",
     "snippet",
@@ -57,7 +59,13 @@ pub fn printed(answer: &SearchAnswer, fields: &Fields) -> Result<String, Failure
             .iter()
             .map(|hit| of_hit.some_of_json(serde_json::to_string(hit)?));
         let hits = hits.collect::<Result<Vec<_>, _>>()?.join(",");
-        Ok(format!(r#"{{"session":{session},"hits":[{hits}]}}"#))
+        let matches = match group.matches {
+            Some(matches) => format!(r#","matches":{matches}"#),
+            None => String::new(),
+        };
+        Ok(format!(
+            r#"{{"session":{session},"hits":[{hits}]{matches}}}"#
+        ))
     });
     let groups = groups.collect::<Result<Vec<_>, Failure>>()?.join(",");
     let frame = JsonFrame::of(&head, "sessions")?;

@@ -62,6 +62,7 @@ impl Item for ShownEntry {
         "role",
         "label",
         "time",
+        "time_ms",
         "is_error",
         "agent_sees",
         "text",
@@ -87,6 +88,7 @@ impl Item for TreeRow {
         "role",
         "label",
         "time",
+        "time_ms",
         "on_active_branch",
         "is_leaf",
         "text",
@@ -111,10 +113,13 @@ impl Item for SessionRow {
         "path",
         "id",
         "cwd",
+        "title",
         "name",
         "parentSessionPath",
         "created",
+        "created_ms",
         "modified",
+        "modified_ms",
         "messageCount",
         "firstMessage",
         "allMessagesText",
@@ -353,7 +358,7 @@ mod tests {
             "on_active_branch": true, "is_leaf": true, "is_error": false, "agent_sees": false}));
         fields_of::<SessionRow>(
             json!({"agent": "pi", "subagents": 0, "path": "/a", "id": "a",
-            "cwd": "", "messageCount": 0, "firstMessage": "", "allMessagesText": "",
+            "cwd": "", "title": "", "messageCount": 0, "firstMessage": "", "allMessagesText": "",
             "listed_by_agent": true, "entries": 0, "problems": 0, "errors": 0, "bytes": 0,
             "own": {}}),
         );
