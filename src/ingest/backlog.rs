@@ -1,9 +1,8 @@
 //! What do searches find in the text that the words still lack? It is read from the files, once, on
 //! every core, and forgotten again.
 //!
-//! Threads read the files; the one that called looks entries up in the catalogue for them. Where
-//! only matches count, as for a part of a text or a regular expression, and the bytes of a file
-//! rule all matches out, its entries are not looked up.
+//! Threads read the files; the one that called looks entries up in the catalogue for them. Where the
+//! bytes of a file rule all matches out, its entries are not looked up.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -33,21 +32,8 @@ const LITTLE_BYTES: u64 = 64 << 10;
 const PART_BYTES: u64 = 4 << 20;
 /// Ranges are joined up to so many bytes: bytes that changed hide what is read together with them.
 const JOINED_BYTES: u64 = 1 << 20;
-/// Bytes of entries that a search reads whatever they say, about: the sample that scores rest on.
-const SAMPLE_BYTES: u64 = 512 << 10;
 /// How often progress is reported, at least.
 const TELL: Duration = Duration::from_millis(100);
-
-/// One of how many entries is in the sample for the scores, for a backlog of this many bytes.
-fn sample_step(bytes: u64) -> u64 {
-    bytes / SAMPLE_BYTES + 1
-}
-
-/// Whether the sample holds the entry with this hash. A hash knows nothing of the text: any share
-/// of its values is fair.
-fn is_sampled(hash: u64, step: u64) -> bool {
-    hash.is_multiple_of(step)
-}
 
 /// Whether the conversation is in the backlog, and whether the answers of tools are.
 type BacklogClasses = [bool; 2];
@@ -76,8 +62,7 @@ pub fn scan_owed<'a>(
         return Ok((parts, failed));
     }
     let of: u64 = ranges.iter().map(|range| range.bytes).sum();
-    let step = sample_step(of);
-    let entries = |number: usize| entries(catalogue, &ranges[number], step, scope);
+    let entries = |number: usize| entries(catalogue, &ranges[number], scope);
     // To ask for their number already starts the threads.
     if of > LITTLE_BYTES {
         // One more than there are cores, for one may wait for the catalogue.
@@ -343,7 +328,6 @@ fn goes_on(known: &OutboxItem, next: &OutboxItem) -> bool {
 fn entries(
     catalogue: &Catalogue,
     range: &Range,
-    step: u64,
     scope: &Scope<'_>,
 ) -> Result<Vec<Entry>, catalogue::Error> {
     let filters_tools = !scope.tools.any.is_empty() || !scope.tools.none.is_empty();
@@ -371,7 +355,6 @@ fn entries(
                 time_ms: row.searched_ms,
                 standing: Standing::of(Class::Prose, facts.kind, facts.role),
                 admitted: scope.admits(&facts) && scope.allow.is_none_or(|allow| allow(key)),
-                sampled: is_sampled(row.hash, step),
             },
             start: row.start,
             length: row.length,

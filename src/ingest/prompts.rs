@@ -70,9 +70,8 @@ pub fn scan_prompts<'a>(
             key,
             time_ms: entry.searched_ms,
             admitted: true,
-            sampled: true,
         };
-        part.count(owed, entry.length);
+        part.count(1);
         part.read(owed, Class::Prose, &pieces);
     }
     Ok((part, failed))

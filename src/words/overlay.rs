@@ -4,11 +4,9 @@
 //! its own, and the parts make the [`Overlay`]: the passages that match, as frequencies and
 //! lengths, and what is needed to score them together with those on disk.
 //!
-//! The statistics of BM25 are those of all passages, also of those that the raw bytes rule out. So
-//! a sample of the entries is read whatever it says, and stands for the others: the number of
-//! passages in proportion to the entries, the number of tokens in proportion to the bytes. How many
-//! passages hold a term is as many as were seen, or more if the sample says so. If the sample is
-//! everything, as it is for a small backlog, all of this is exact.
+//! What is asked is all that is known of them: passages that the raw bytes rule out are not read, so
+//! how many hold a word, and how long they are, is what was read says. That is near enough where
+//! the disk lacks little, and a rough order where it lacks much.
 
 use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;
@@ -23,9 +21,6 @@ use super::sessions::close_tokens;
 use super::tally::{Kind, TermCounts};
 use crate::model::{Class, Expr, Standing};
 
-/// Bytes of one token and what is between tokens, where nothing was sampled.
-const TOKEN_BYTES: u64 = 8;
-
 /// An entry whose passages the disk still lacks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BacklogEntry {
@@ -37,8 +32,6 @@ pub struct BacklogEntry {
     pub standing: Standing,
     /// The scope admits it.
     pub admitted: bool,
-    /// It stands for others: read it whatever it says.
-    pub sampled: bool,
 }
 
 /// An expression made ready to be asked of many passages.
@@ -150,31 +143,9 @@ impl Scan {
             tally: TermCounts::default(),
             found: Default::default(),
             seen: [ClassCounts::new(terms), ClassCounts::new(terms)],
-            records: SampleShare::default(),
-            bytes: SampleShare::default(),
+            owed: 0,
             covered: [Vec::new(), Vec::new()],
         }
-    }
-}
-
-/// The part that was sampled, and all.
-#[derive(Debug, Clone, Copy, Default)]
-struct SampleShare {
-    sampled: u64,
-    all: u64,
-}
-
-impl SampleShare {
-    fn add(&mut self, other: SampleShare) {
-        self.sampled += other.sampled;
-        self.all += other.all;
-    }
-
-    /// As much of everything as `of` is of the sample; `None` without a sample.
-    fn of_all(self, of: u64) -> Option<u64> {
-        let all = u128::from(of) * u128::from(self.all);
-        let whole = all.checked_div(u128::from(self.sampled))?;
-        Some(u64::try_from(whole).unwrap_or(u64::MAX))
     }
 }
 
@@ -191,36 +162,28 @@ struct ClassMatches {
     frequencies: Vec<u32>,
 }
 
-/// Counts over passages of one class.
+/// Counts over the passages of one class that were read.
 #[derive(Debug)]
 struct ClassCounts {
     passages: u64,
-    sampled_passages: u64,
-    sampled_tokens: u64,
-    /// Passages that hold a term, by its number: of all that were read, and of the sample.
+    tokens: u64,
+    /// Passages that hold a term, by its number.
     with: Vec<u64>,
-    sampled_with: Vec<u64>,
 }
 
 impl ClassCounts {
     fn new(terms: usize) -> Self {
         Self {
             passages: 0,
-            sampled_passages: 0,
-            sampled_tokens: 0,
+            tokens: 0,
             with: vec![0; terms],
-            sampled_with: vec![0; terms],
         }
     }
 
     fn add(&mut self, other: &ClassCounts) {
         self.passages += other.passages;
-        self.sampled_passages += other.sampled_passages;
-        self.sampled_tokens += other.sampled_tokens;
+        self.tokens += other.tokens;
         for (sum, more) in self.with.iter_mut().zip(&other.with) {
-            *sum += more;
-        }
-        for (sum, more) in self.sampled_with.iter_mut().zip(&other.sampled_with) {
             *sum += more;
         }
     }
@@ -233,8 +196,8 @@ pub struct ThreadResult<'a> {
     tally: TermCounts,
     found: [ClassMatches; 2],
     seen: [ClassCounts; 2],
-    records: SampleShare,
-    bytes: SampleShare,
+    /// Entries whose passages the disk lacks, read or not.
+    owed: u64,
     covered: [Vec<(u64, u64)>; 2],
 }
 
@@ -245,14 +208,9 @@ impl ThreadResult<'_> {
         self.covered[class as usize].push((first, last));
     }
 
-    /// Count an entry of `bytes` in the backlog, whether its passages are read or not.
-    pub fn count(&mut self, entry: BacklogEntry, bytes: u64) {
-        let sampled = u64::from(entry.sampled);
-        self.records.add(SampleShare { sampled, all: 1 });
-        self.bytes.add(SampleShare {
-            sampled: bytes * sampled,
-            all: bytes,
-        });
+    /// Count entries whose passages the disk lacks, whether they are read or not.
+    pub fn count(&mut self, entries: u64) {
+        self.owed += entries;
     }
 
     /// Whether a passage of these records, as they are on disk, may match. `false` is certain.
@@ -261,50 +219,32 @@ impl ThreadResult<'_> {
         self.scan.prefilter.may_match(records, json)
     }
 
-    /// Whether records that [`ThreadResult::may_match`] rules out need not be counted either, and
-    /// some are.
-    pub fn skips_what_cannot_match(&self) -> bool {
-        !self.scan.is_scored() && !self.scan.prefilter.is_open()
+    /// Whether bytes rule out anything at all.
+    pub fn rules_out(&self) -> bool {
+        !self.scan.prefilter.is_open()
     }
 
-    /// Whether a passage of this record is to be [read](ThreadResult::read).
-    pub fn wants(&self, entry: BacklogEntry, record: &[u8], json: bool) -> bool {
-        entry.sampled && self.scan.is_scored() || entry.admitted && self.may_match(record, json)
-    }
-
-    /// Read a passage.
+    /// Read a passage of an entry that the scope admits.
     pub fn read<T: AsRef<str>>(&mut self, entry: BacklogEntry, class: Class, pieces: &[T]) {
         let scan = self.scan;
-        let may_match = scan.prefilter.may_say(pieces);
-        if !entry.sampled && !may_match {
+        if !entry.admitted || !scan.prefilter.may_say(pieces) {
             return;
         }
         let seen = &mut self.seen[class as usize];
         seen.passages += 1;
         let tally = &mut self.tally;
-        let mut matches = entry.admitted && may_match;
-        if let Some(matcher) = &scan.matcher
-            && !scan.is_scored()
-        {
-            // Only the text decides, and no word is scored: there is nothing to count.
-            matches = matches && matcher.holds(class, tally, pieces);
-        } else if let Some(matcher) = &scan.matcher {
-            tally.count(&matcher.terms, pieces);
-            matches = matches && matcher.holds(class, tally, pieces);
-            for term in 0..matcher.terms.len() {
-                let holds = u64::from(tally.times(term) > 0);
-                seen.with[term] += holds;
-                if entry.sampled {
-                    seen.sampled_with[term] += holds;
+        if let Some(matcher) = &scan.matcher {
+            // Where no word is scored only the text decides.
+            if scan.is_scored() {
+                tally.count(&matcher.terms, pieces);
+                seen.tokens += u64::from(tally.tokens);
+                for term in 0..matcher.terms.len() {
+                    seen.with[term] += u64::from(tally.times(term) > 0);
                 }
             }
-            if entry.sampled {
-                seen.sampled_passages += 1;
-                seen.sampled_tokens += u64::from(tally.tokens);
+            if !matcher.holds(class, tally, pieces) {
+                return;
             }
-        }
-        if !matches {
-            return;
         }
         let found = &mut self.found[class as usize];
         found.keys.push(entry.key);
@@ -363,7 +303,7 @@ impl<'a> Overlay<'a> {
     pub fn new(scan: &'a Scan, parts: Vec<ThreadResult<'_>>) -> Self {
         let terms = scan.matcher.as_ref().map_or(0, |m| m.terms.len());
         let mut seen = [ClassCounts::new(terms), ClassCounts::new(terms)];
-        let (mut records, mut bytes) = (SampleShare::default(), SampleShare::default());
+        let mut owed = 0;
         let mut covered = [Vec::new(), Vec::new()];
         let mut found = Vec::new();
         for part in parts {
@@ -371,37 +311,26 @@ impl<'a> Overlay<'a> {
                 seen[class].add(&part.seen[class]);
                 covered[class].extend_from_slice(&part.covered[class]);
             }
-            records.add(part.records);
-            bytes.add(part.bytes);
+            owed += part.owed;
             found.push(part.found);
         }
         covered.iter_mut().for_each(|ranges| ranges.sort_unstable());
-        let sampled_passages = seen[0].sampled_passages + seen[1].sampled_passages;
-        let passages = records.of_all(sampled_passages).unwrap_or(records.all);
-        let tokens = [0, 1].map(|class: usize| {
-            bytes
-                .of_all(seen[class].sampled_tokens)
-                .unwrap_or(bytes.all / TOKEN_BYTES)
-        });
-        let passages = passages.max(seen[0].passages + seen[1].passages);
         let mut with = Vec::new();
         let fields = schema().1;
         for class in [Class::Prose, Class::Output] {
             let seen = &seen[class as usize];
-            let sampled = records.of_all(seen.sampled_passages);
             with.push((
                 Term::from_field_u64(fields.class, class as u64),
-                seen.passages.max(sampled.unwrap_or(0)),
+                seen.passages,
             ));
             let whole = scan.matcher.iter().flat_map(|m| m.terms.whole());
             with.extend(whole.map(|(number, text)| {
-                let sampled = records.of_all(seen.sampled_with[number]);
-                (
-                    Term::from_field_text(fields.text(class), text),
-                    seen.with[number].max(sampled.unwrap_or(0)),
-                )
+                let term = Term::from_field_text(fields.text(class), text);
+                (term, seen.with[number])
             }));
         }
+        let read = seen[0].passages + seen[1].passages;
+        let (passages, tokens) = (owed.max(read), seen.map(|seen| seen.tokens));
         Self {
             scan,
             found,
@@ -437,12 +366,12 @@ impl<'a> Overlay<'a> {
         })
     }
 
-    /// All passages that the disk lacks, estimated.
+    /// How many passages the disk lacks, about.
     pub(super) fn total_num_docs(&self) -> u64 {
         self.passages
     }
 
-    /// Their tokens, estimated.
+    /// The tokens of those that were read.
     pub(super) fn total_num_tokens(&self, field: Field) -> u64 {
         let fields = schema().1;
         [Class::Prose, Class::Output]
@@ -451,7 +380,7 @@ impl<'a> Overlay<'a> {
             .map_or(0, |class| self.tokens[class as usize])
     }
 
-    /// How many of them hold a term that is asked for, or are of a class; estimated.
+    /// How many of those that were read hold a term that is asked for, or are of a class.
     pub(super) fn doc_freq(&self, term: &Term) -> u64 {
         let found = self.with.iter().find(|(known, _)| known == term);
         found.map_or(0, |(_, passages)| *passages)

@@ -74,8 +74,6 @@ impl Bm25StatisticsProvider for CombinedStatistics<'_> {
         [Class::Prose, Class::Output]
             .into_iter()
             .map(|class| self.doc_freq_of(&Term::from_field_text(fields.text(class), text)))
-            .sum::<tantivy::Result<u64>>()
-            // Both are estimates where the overlay is sampled.
-            .and_then(|passages| Ok(passages.min(self.total_num_docs()?)))
+            .sum()
     }
 }

@@ -105,10 +105,13 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
             _ => false,
         };
         let json = range.format.shape_of(&range.path) != Shape::Text;
+        // Arrivals of one range follow each other.
+        self.part
+            .count(range.last.abs_diff(range.first).saturating_add(1));
         let mut held = 0..0;
         if let Some(place) = &range.place
             && same
-            && self.part.skips_what_cannot_match()
+            && self.part.rules_out()
         {
             held = place.start..place.end;
             self.fill(&mut file, held.start, held.end)?;
@@ -144,9 +147,8 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
             if wanted.is_some_and(|wanted| !wanted()) {
                 return None;
             }
-            part.count(entry.owed, entry.length);
             let record = record(entry)?;
-            if part.wants(entry.owed, record, json) {
+            if entry.owed.admitted && part.may_match(record, json) {
                 for passage in passages(range.format, &range.path, record, entry.stored) {
                     part.read(entry.owed, passage.class, &passage.pieces);
                 }

@@ -3,7 +3,7 @@
 use super::overlaid;
 use crate::model::{Class, Expr};
 use crate::words::{
-    Answer, BacklogEntry, Doc, Order, Overlay, Scan, Scope, TimeRange, Words, WordsError,
+    Answer, Doc, Order, Overlay, Scope, TimeRange, Words, WordsError,
     WordsWriter, search,
 };
 
@@ -262,46 +262,6 @@ fn scores_do_not_depend_on_where_a_passage_lies() {
     assert_eq!(answers[0][0].hits.len(), 25);
     assert_eq!(answers[0][0].total, 60);
     assert!(answers[0][0].hits[0].score > answers[0][0].hits[24].score);
-}
-
-#[test]
-fn a_sample_stands_for_what_the_raw_bytes_rule_out() {
-    let docs: Vec<Doc> = (0..1000u64)
-        .map(|key| {
-            let text = match key {
-                501 => "rare common and more",
-                502..600 => "tame common and more",
-                _ => "tame nothing and more",
-            };
-            doc(key, Class::Prose, 0, &[text])
-        })
-        .collect();
-    let expr = Expr::And(vec![word("rare"), word("common")]);
-    let scope = Scope::default();
-    let score = |sampled: &dyn Fn(u64) -> bool| {
-        let scan = Scan::new(Some(&expr));
-        let mut part = scan.part();
-        for doc in &docs {
-            let entry = BacklogEntry {
-                key: doc.key,
-                admitted: true,
-                sampled: sampled(doc.key),
-                ..BacklogEntry::default()
-            };
-            part.count(entry, 30);
-            part.read(entry, doc.class, &doc.pieces);
-        }
-        let overlay = Overlay::new(&scan, vec![part]);
-        let answer = search(None, Some(&overlay), Some(&expr), &scope, Order::Ranked, 9);
-        let hits = answer.unwrap().hits;
-        assert_eq!(hits.iter().map(|hit| hit.key).collect::<Vec<_>>(), [501]);
-        hits[0].bm25
-    };
-    let exact = score(&|_| true);
-    assert!(exact > 8.0, "{exact}");
-    assert!((score(&|key| key % 10 == 0) / exact - 1.0).abs() < 0.02);
-    // Without a sample a common word is as rare as what was read; all else still holds.
-    assert!(score(&|_| false) > exact);
 }
 
 #[test]

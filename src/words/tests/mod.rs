@@ -45,13 +45,9 @@ fn overlaid<R>(
                 tools: &doc.tools,
                 is_error: doc.is_error,
             }),
-            sampled: true,
         };
         part.cover(doc.class, doc.key, doc.key);
-        part.count(
-            owed,
-            doc.pieces.iter().map(|piece| piece.len() as u64).sum(),
-        );
+        part.count(1);
         part.read(owed, doc.class, &doc.pieces);
     }
     with(&Overlay::new(&scan, parts.into()))
