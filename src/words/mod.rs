@@ -6,7 +6,6 @@
 
 mod collect;
 mod compile;
-mod count;
 mod damage;
 mod directory;
 mod dump;

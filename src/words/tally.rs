@@ -1,7 +1,5 @@
 //! How often does a passage hold the tokens that are asked for? One pass over its text.
 
-use super::count::chunk;
-use super::literal::{Literal, needed};
 use super::sessions::closeness;
 use super::tokenizer::Segmenter;
 
@@ -9,8 +7,6 @@ use super::tokenizer::Segmenter;
 #[derive(Debug)]
 struct Term {
     text: String,
-    /// ASCII letters and digits that ASCII text must hold for it; `None` where it cannot hold it.
-    literal: Option<Literal>,
     /// Which tokens it is.
     kind: Kind,
     /// Its positions are asked for as well.
@@ -57,14 +53,8 @@ impl Terms {
             return number;
         }
         let number = self.list.len();
-        let needed = needed(text, kind == Kind::Prefix).into_iter();
-        let letters = needed.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()));
-        let longest = letters.max_by_key(|letters| letters.len());
         self.list.push(Term {
             text: text.to_owned(),
-            literal: longest
-                .filter(|letters| !letters.is_empty())
-                .map(|letters| Literal::new(letters.as_bytes())),
             kind,
             placed,
         });
@@ -138,8 +128,6 @@ pub(super) struct TermCounts {
     counts: Vec<u32>,
     /// Ascending, by number of the term; empty unless asked for.
     places: Vec<Vec<u32>>,
-    /// Where the literal of each term is next.
-    next: Vec<Option<usize>>,
     segmenter: Segmenter,
 }
 
@@ -158,48 +146,24 @@ impl TermCounts {
     }
 
     /// Count the tokens of a piece whose first position is `first`. Returns the end of its
-    /// positions. Most of a text holds nothing that is asked for: there the tokens are not cut.
-    fn count_piece(&mut self, terms: &Terms, piece: &str, mut first: u32) -> u32 {
+    /// positions.
+    fn count_piece(&mut self, terms: &Terms, piece: &str, first: u32) -> u32 {
         let Self {
             tokens,
             counts,
             places,
-            next,
             segmenter,
         } = self;
-        let bytes = piece.as_bytes();
-        let find = |term: &Term, from| term.literal.as_ref()?.find(bytes, from);
-        next.clear();
-        next.extend(terms.list.iter().map(|term| find(term, 0)));
-        let mut at = 0;
-        while at < bytes.len() {
-            let chunk = chunk(bytes, at);
-            let is_here = |next: &Option<usize>| next.is_some_and(|place| place < chunk.end);
-            match chunk.count {
-                Some(count) if terms.near.is_empty() && !next.iter().any(is_here) => {
-                    *tokens += count.tokens;
-                    first += count.positions;
-                }
-                _ => {
-                    first += segmenter.run(&piece[at..chunk.end], |token| {
-                        *tokens += 1;
-                        for number in terms.of(token.text) {
-                            counts[number] += 1;
-                            if terms.list[number].placed {
-                                places[number].push(first + token.position);
-                            }
-                        }
-                    });
-                    for (term, next) in terms.list.iter().zip(next.iter_mut()) {
-                        if is_here(next) {
-                            *next = find(term, chunk.end);
-                        }
+        first
+            + segmenter.run(piece, |token| {
+                *tokens += 1;
+                for number in terms.of(token.text) {
+                    counts[number] += 1;
+                    if terms.list[number].placed {
+                        places[number].push(first + token.position);
                     }
                 }
-            }
-            at = chunk.end;
-        }
-        first
+            })
     }
 
     /// How often the passage holds a term.
