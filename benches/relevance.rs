@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -315,16 +315,63 @@ pub fn agreement(one: &Index, other: &Index) -> Result<f64, sessionary::Error> {
     Ok(common as f64 / all.max(1) as f64)
 }
 
-/// The corpus below `root` with nothing of its words indexed, and with all of them.
-pub fn states(
-    config: &sessionary::Config,
-    indexed: &sessionary::Config,
-) -> Result<(Index, Index), sessionary::Error> {
-    use sessionary::Freshness::AsCommitted;
-    Indexer::open(config)?.sync_catalogue(&mut |_| {})?;
-    Indexer::open(indexed)?.sync(&mut |_| {})?;
-    Ok((
-        Index::open(config, AsCommitted)?,
-        Index::open(indexed, AsCommitted)?,
-    ))
+/// The corpus in three states of the index.
+pub struct States {
+    /// Nothing of its words is indexed.
+    pub nothing: Index,
+    /// The sessions that change last are not, a twentieth of the bytes at most.
+    pub nearly_all: Index,
+    /// All of them are.
+    pub all: Index,
+}
+
+impl States {
+    /// Of the sessions below `root`; `config` names an index of theirs in a folder of its own.
+    pub fn make(
+        root: &Path,
+        config: impl Fn(&str) -> sessionary::Config,
+    ) -> Result<States, Box<dyn std::error::Error>> {
+        use sessionary::Freshness::AsCommitted;
+        let open = |name| Index::open(&config(name), AsCommitted);
+        Indexer::open(&config("nothing"))?.sync_catalogue(&mut |_| {})?;
+        Indexer::open(&config("all"))?.sync(&mut |_| {})?;
+        // Files that are elsewhere while the words are made come later.
+        let (late, elsewhere) = (late(root)?, root.with_extension("late"));
+        std::fs::create_dir(&elsewhere)?;
+        let away = |number: usize| elsewhere.join(number.to_string());
+        for (number, path) in late.iter().enumerate() {
+            std::fs::rename(path, away(number))?;
+        }
+        Indexer::open(&config("nearly"))?.sync(&mut |_| {})?;
+        for (number, path) in late.iter().enumerate() {
+            std::fs::rename(away(number), path)?;
+        }
+        Indexer::open(&config("nearly"))?.sync_catalogue(&mut |_| {})?;
+        Ok(States {
+            nothing: open("nothing")?,
+            nearly_all: open("nearly")?,
+            all: open("all")?,
+        })
+    }
+}
+
+/// Session files evenly taken from all, a twentieth of the bytes at most.
+fn late(root: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for file in walkdir::WalkDir::new(root).sort_by_file_name() {
+        let file = file?;
+        if file.file_type().is_file() {
+            files.push((file.metadata()?.len(), file.into_path()));
+        }
+    }
+    let all: u64 = files.iter().map(|(bytes, _)| bytes).sum();
+    let mut room = all / 20;
+    let mut late = Vec::new();
+    for (bytes, path) in files.into_iter().step_by(19) {
+        if bytes <= room {
+            room -= bytes;
+            late.push(path);
+        }
+    }
+    Ok(late)
 }

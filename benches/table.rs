@@ -331,8 +331,12 @@ fn judge() -> Result<()> {
         };
         sessionary::Config::new(folder.path().join(name), vec![root])
     };
-    let (nothing, all) = relevance::states(&config("nothing"), &config("all"))?;
-    for (state, index) in [("overlay", &nothing), ("index", &all)] {
+    let states = relevance::States::make(&sessions, config)?;
+    for (state, index) in [
+        ("overlay", &states.nothing),
+        ("95 %", &states.nearly_all),
+        ("index", &states.all),
+    ] {
         let mut late = Vec::new();
         let figures = relevance::measure(index, |query, _| late.push(query.to_owned()))?;
         println!(
@@ -343,9 +347,9 @@ fn judge() -> Result<()> {
             late.join(" · ")
         );
     }
-    let agreement = relevance::agreement(&nothing, &all)?;
+    let agreement = relevance::agreement(&states.nearly_all, &states.all)?;
     println!(
-        "both agree on {:.1} % of the first 20 hits",
+        "the last two agree on {:.1} % of the first 20 hits",
         agreement * 100.0
     );
     let folder = tempfile::tempdir()?;

@@ -1,5 +1,6 @@
-//! Is what somebody has in mind found first, with nothing indexed and with everything?
+//! Is what somebody has in mind found first, with nothing indexed, nearly everything and everything?
 
+use sessionary::index::SearchScope;
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 
 #[path = "../benches/relevance.rs"]
@@ -28,8 +29,12 @@ fn judged_queries_find_their_target() {
         };
         Config::new(folder.path().join(name), vec![root])
     };
-    let (nothing, all) = judged::states(&config("nothing"), &config("all")).unwrap();
-    for (state, index) in [("nothing indexed", &nothing), ("everything indexed", &all)] {
+    let states = judged::States::make(&sessions, config).unwrap();
+    for (state, index) in [
+        ("nothing indexed", &states.nothing),
+        ("nearly everything indexed", &states.nearly_all),
+        ("everything indexed", &states.all),
+    ] {
         let figures = judged::measure(index, |query, found| {
             eprintln!("{state}: {query}: {found:?}");
         });
@@ -41,7 +46,15 @@ fn judged_queries_find_their_target() {
             "{state}: {figures:?}"
         );
     }
-    let agreement = judged::agreement(&nothing, &all).unwrap();
+    // What is asked of them says whether it is to be.
+    let exact = |index: &Index| {
+        let answer = index.search("the body", &SearchScope::default()).unwrap();
+        (answer.outstanding > 0, answer.order_exact)
+    };
+    assert_eq!(exact(&states.nothing), (true, false));
+    assert_eq!(exact(&states.nearly_all), (true, true));
+    assert_eq!(exact(&states.all), (false, true));
+    let agreement = judged::agreement(&states.nearly_all, &states.all).unwrap();
     eprintln!("agreement: {agreement}");
     assert!(agreement >= AGREEMENT, "{agreement}");
 }

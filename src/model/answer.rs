@@ -369,6 +369,10 @@ pub struct SearchAnswer {
     pub unverified: u64,
     /// By what they are ordered.
     pub ranking: Ranking,
+    /// `false`: more than a twentieth of the text is not indexed yet, and what a search does not
+    /// read of it does not count: the order is rough.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub order_exact: bool,
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,

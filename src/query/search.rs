@@ -137,6 +137,9 @@ impl SearchScope {
 /// there is more, these are looked for in what is indexed.
 const MOST_READ_FOR_TYPOS: u64 = 16 << 20;
 
+/// Where no more than this part of all text is not indexed, hits are ordered as if it were.
+const NEARLY_ALL: u64 = 20;
+
 /// Fewer hits than this are too few: words with a typo or another ending are looked for as well.
 const FEW: u64 = 3;
 
@@ -181,6 +184,7 @@ impl Snapshot<'_> {
             pending_files: self.stores.pending_files,
             total_exact: true,
             counts_exact: true,
+            order_exact: true,
             notes: query.notes.clone(),
             cwd: scope.cwd.clone(),
             within: scope.within.clone(),
@@ -282,6 +286,7 @@ impl<'a> Search<'a> {
             schema_version: SCHEMA_VERSION,
             total_exact: true,
             counts_exact: true,
+            order_exact: true,
             notes: self.query.notes.clone(),
             cwd: self.scope.cwd.clone(),
             within: self.scope.within.clone(),
@@ -333,6 +338,9 @@ impl<'a> Search<'a> {
         };
         (answer.outstanding, answer.outstanding_bytes) = (lack.entries, lack.bytes);
         answer.owed = Owed::of(lack.entries, lack.bytes);
+        answer.order_exact = self.scope.newest_first
+            || lack.bytes == 0
+            || lack.bytes <= self.catalogue.source_bytes()? / NEARLY_ALL;
         let alternatives = &self.query.alternatives;
         let entry_filters = alternatives
             .iter()

@@ -142,7 +142,11 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         screen.say(&next);
     }
     if let Some(owed) = afterwards(&mut index, screen) {
-        screen.say(&owed);
+        let rough = match answer.order_exact {
+            true => "",
+            false => " Until then their order is rough.",
+        };
+        screen.say(&format!("{owed}{rough}"));
     }
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
     if !found && !index.has_sessions()? {
