@@ -191,7 +191,7 @@ impl RankedSessions<'_> {
             first.insert(session.number, rank);
         }
         let (mut last, mut found) = (None, Vec::new());
-        for passage in &self.ranked.found {
+        for passage in self.ranked.found.iter() {
             // The next one is mostly of the same session.
             let session = passage.session();
             let rank = match last {

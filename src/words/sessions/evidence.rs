@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::SessionQuery;
-use super::passage::{Details, FoundPassage, Passage, Place};
+use super::passage::{Details, FoundPassage, FoundPassages, Passage, Place};
 use super::weigher::Weigher;
 use crate::model::{ARRIVAL_BITS, Class, Standing};
 use crate::words::scope::Scope;
@@ -94,7 +94,7 @@ pub(super) struct Evidence {
     places: HashMap<u64, usize, FxBuildHasher>,
     /// The session of the last passage: the next one is mostly of the same.
     last: Option<(u64, usize)>,
-    found: Vec<FoundPassage>,
+    found: FoundPassages,
     /// Of passages that are not indexed, by their number.
     pub owed: Vec<Details>,
 }
@@ -108,7 +108,7 @@ impl Evidence {
             sessions: Vec::new(),
             places: HashMap::default(),
             last: None,
-            found: Vec::new(),
+            found: FoundPassages::default(),
             owed: Vec::new(),
         }
     }
@@ -122,17 +122,17 @@ impl Evidence {
             sessions: Vec::new(),
             places: HashMap::default(),
             last: None,
-            found: Vec::new(),
+            found: FoundPassages::default(),
             owed: Vec::new(),
         }
     }
 
     /// With what another thread has found on disk.
     pub fn with(mut self, mut other: Evidence) -> Evidence {
-        if self.found.len() < other.found.len() {
+        if self.sessions.len() < other.sessions.len() {
             std::mem::swap(&mut self, &mut other);
         }
-        self.found.append(&mut other.found);
+        self.found.absorb(other.found);
         for session in other.sessions {
             self.session(session.number).absorb(session);
         }
@@ -165,11 +165,8 @@ impl Evidence {
     pub fn candidates(&self) -> Vec<FoundPassage> {
         let mut best: HashMap<u64, [Option<&FoundPassage>; CANDIDATES], FxBuildHasher> =
             HashMap::default();
-        for passage in self
-            .found
-            .iter()
-            .filter(|found| found.may_be_close(self.words))
-        {
+        let found = self.found.iter();
+        for passage in found.filter(|found| found.may_be_close(self.words)) {
             let of_session = best.entry(passage.session()).or_default();
             let mut next = passage;
             for known in of_session {
@@ -334,7 +331,7 @@ pub(super) struct RankedEvidence {
     /// The best first.
     pub sessions: Vec<(SessionScore, SessionEvidence)>,
     /// All passages, also of sessions that lack a word that is demanded.
-    pub found: Vec<FoundPassage>,
+    pub found: FoundPassages,
     /// Of passages that are not indexed, by their number.
     pub owed: Vec<Details>,
 }

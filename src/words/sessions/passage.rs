@@ -113,3 +113,30 @@ impl FoundPassage {
         }
     }
 }
+
+/// Passages that were found, as each thread found them: to bring them together moves none of them.
+#[derive(Debug, Default)]
+pub(super) struct FoundPassages {
+    /// Of this thread.
+    own: Vec<FoundPassage>,
+    others: Vec<Vec<FoundPassage>>,
+}
+
+impl FoundPassages {
+    pub fn push(&mut self, passage: FoundPassage) {
+        self.own.push(passage);
+    }
+
+    pub fn absorb(&mut self, other: FoundPassages) {
+        self.others.push(other.own);
+        self.others.extend(other.others);
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &FoundPassage> {
+        self.own.iter().chain(self.others.iter().flatten())
+    }
+
+    pub fn len(&self) -> usize {
+        self.own.len() + self.others.iter().map(Vec::len).sum::<usize>()
+    }
+}
