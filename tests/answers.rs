@@ -1393,7 +1393,7 @@ fn words_side_by_side_come_first_and_near_ones_before_distant_ones() {
         };
         assert_eq!(
             (why("beside").adjacent, why("beside").closeness),
-            (2.5, 1.0)
+            (3.0, 1.0)
         );
         assert_eq!((why("near").adjacent, why("near").closeness), (0.0, 0.25));
         assert_eq!(why("often").closeness, 0.0);

@@ -258,11 +258,11 @@ pub struct Explanation {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SessionExplanation {
     /// What all of its conversation says of the words: how rare they are, how often they stand
-    /// there, in how long a session. From 0 to 1.5.
+    /// there, in how long a session. From 0 to 2.
     pub whole: f32,
     /// Its best passage, as a part of the best passage of all sessions.
     pub passage: f32,
-    /// 2.5 where its best passage holds the words next to each other, else 0: that counts as much
+    /// 3 where its best passage holds the words next to each other, else 0: that counts as much
     /// as all else together.
     pub adjacent: f32,
     /// How many of the words it holds, by how rare they are; what only tools printed counts half.

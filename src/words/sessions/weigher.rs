@@ -13,7 +13,7 @@ const B: f32 = 0.5;
 /// What a word counts that only tools printed, where one passage of prose counts 1.
 const PRINTED: f32 = 0.3;
 /// What all of the conversation counts, where the best passage counts 1.
-const WHOLE: f32 = 1.5;
+const WHOLE: f32 = 2.0;
 /// What a passage counts that holds the words next to each other: as much as all else together.
 const ADJACENT: f32 = WHOLE + 1.0;
 
