@@ -114,6 +114,9 @@ fn help_of_the_whole() {
               Show times and cut days in UTC instead of your time zone; see `timezone` in `config
               --help`
 
+          --no-pager
+              Do not show long output in a pager; see `pager` in `config --help`
+
           --color <WHEN>
               When to use colours; `auto` means on a terminal, unless NO_COLOR is set
               
@@ -304,9 +307,9 @@ fn help_of_every_command() {
                          `:ENTRY` names one entry (an id or L<line>)
 
     Options:
-          --context <N>        Show N entries before and after ENTRY too [default: 0]
-          --branch <LEAF>      Show the branch that ends at this entry instead of the active one
-          --all                Show all entries in file order, and bytes that are not entries
+      -C, --context <N>        Show N entries before and after ENTRY too [default: 0]
+      -b, --branch <LEAF>      Show the branch that ends at this entry instead of the active one
+      -a, --all                Show all entries in file order, and bytes that are not entries
           --raw                Print the exact bytes of the file
           --full               Do not cut long tool output
           --highlight <QUERY>  Make what QUERY finds stand out, where there are colours

@@ -53,7 +53,7 @@
 //! - `session_oracle`: a session of ours against the real agents'
 //! - `shells`: what a shell offers while one types
 //! - `surroundings`: a program opens what its user's command opens
-//! - `terminal`: what a person meets whom a command asks something
+//! - `terminal`: what a person meets whom a command asks something, or gives much to read
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: what the documents show, command by command
 //! - `typing`: letters, other names and slips

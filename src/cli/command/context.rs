@@ -179,14 +179,14 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         screen.say_count_redacted();
         return Ok(Outcome::found(shown > 0));
     } else {
+        let shown = messages.iter();
+        let shown = shown.map(|message| (message.role().to_owned(), text_of(message)));
+        screen.page(printed(shown, screen).into(), || ())?;
         screen.say(&summary(
             &messages,
             context.model.as_ref(),
             &context.thinking_level,
         ));
-        let shown = messages.iter();
-        let shown = shown.map(|message| (message.role().to_owned(), text_of(message)));
-        screen.print(&printed(shown, screen))?;
     }
     screen.say_count_redacted();
     Ok(Outcome::found(!messages.is_empty()))
@@ -243,12 +243,12 @@ fn of_clido(
         return Ok(Outcome::found(shown > 0));
     } else {
         let count = crate::output::time::count(messages.len() as u64, "message");
-        screen.say(&format!("{count} · clido records no model"));
         let shown = messages.iter().map(|message| {
             let texts: Vec<String> = message.content.iter().map(of_block).collect();
             (message.role.to_owned(), texts.join("\n"))
         });
-        screen.print(&printed(shown, screen))?;
+        screen.page(printed(shown, screen).into(), || ())?;
+        screen.say(&format!("{count} · clido records no model"));
     }
     screen.say_count_redacted();
     Ok(Outcome::found(!messages.is_empty()))

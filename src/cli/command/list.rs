@@ -141,11 +141,12 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let index = open(args, &scope, config, screen)?;
     let mut index = super::answerable(index)?;
     // All that is printed is of one state, and nothing of it is held while it is printed.
+    let is_part = args.bounds.is_asked() || args.fields.are_asked();
     let (list, printed) = {
         let snapshot = index.snapshot()?;
         let page = snapshot.page(&scope)?;
         let mut out = Spool::default();
-        let list = if args.bounds.is_asked() || args.fields.are_asked() {
+        let list = if is_part {
             selected(args, &snapshot, &page, &scope, screen, &mut out)?
         } else if screen.json {
             let list = snapshot.write_page(&page, &mut SafeJson(&mut out))?;
@@ -158,7 +159,10 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         };
         (list, out)
     };
-    printed.print()?;
+    match is_part || args.jsonl {
+        true => printed.print()?,
+        false => super::page(printed, &mut index, screen)?,
+    }
     super::say_pending(screen, &index, list.complete, Some(list.pending_files));
     super::say_links(screen, &index);
     screen.say_redacted();

@@ -109,7 +109,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     let mut index = super::answerable(super::opened(index, screen))?;
     match args.fields.are_asked() {
         true => screen.print(&fields::printed(&answer, &selected)?)?,
-        false => args.print(&answer, screen)?,
+        false => args.print(&answer, &mut index, screen)?,
     }
     screen.say_redacted();
     for note in &answer.notes {
@@ -155,9 +155,14 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
 impl Search {
     /// Prints the answer. What is wrong with the settings is said, and noted in JSON that may have
     /// any length.
-    fn print(&self, answer: &SearchAnswer, screen: &Screen) -> Result<(), Failure> {
+    fn print(
+        &self,
+        answer: &SearchAnswer,
+        index: &mut Index,
+        screen: &Screen,
+    ) -> Result<(), Failure> {
         if !screen.json {
-            return Ok(screen.print(&printed(answer, screen))?);
+            return super::page(printed(answer, screen).into(), index, screen);
         }
         let mut answer = answer.clone();
         if self.max_bytes == 0 {

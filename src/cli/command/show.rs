@@ -130,7 +130,7 @@ fn whole(
         }
         Ok(((out, shown), streamed))
     })?;
-    out.end()?;
+    super::page(out.end(), index, screen)?;
     screen.say_redacted();
     super::say_ended(screen, index, &streamed);
     afterwards(index, screen);
@@ -183,7 +183,7 @@ fn raw(session: &SessionRow, entry: Option<&str>, index: &Index) -> Result<Outco
     if entry.is_some() {
         let mut out = Stream::default();
         index.copy_raw(session, entry, out.bytes())?;
-        out.end()?;
+        out.end().print()?;
     } else {
         // A whole file may be long, and no snapshot is held while it is copied.
         let mut out = std::io::stdout().lock();

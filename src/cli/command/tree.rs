@@ -118,7 +118,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         }
         Ok(((out, shown), streamed))
     })?;
-    out.end()?;
+    super::page(out.end(), &mut index, screen)?;
     screen.say_redacted();
     super::say_ended(screen, &index, &streamed);
     if shown == 0 {

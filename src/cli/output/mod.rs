@@ -9,6 +9,7 @@ pub mod fields;
 pub mod hits;
 pub mod html;
 pub mod markdown;
+pub mod pager;
 pub mod printer;
 pub mod progress;
 pub mod provisional;
@@ -200,6 +201,16 @@ impl Screen {
         let mut out = Spool::default();
         out.write_all(bytes)?;
         out.print()
+    }
+
+    /// Prints an answer that people read: in their pager, where it is longer than the terminal.
+    /// `meanwhile` is done while they read there, which may take hours.
+    pub fn page(&self, answer: Spool, meanwhile: impl FnOnce()) -> io::Result<()> {
+        let pager = self.settings.get().map(|settings| settings.pager.value);
+        match pager == Some(true) && !self.json && pager::is_possible() {
+            true => pager::print(answer, meanwhile),
+            false => answer.print(),
+        }
     }
 
     /// Prints an answer as JSON, one line.
