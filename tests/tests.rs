@@ -60,6 +60,7 @@
 //! - `verifying`: `verify` tells the truth while others write
 //! - `watching`: a live watcher against real files and notifications
 //! - `words`: how many files the words have, whose they are, and what stands in them
+//! - `wrapping`: where lines end that are longer than the terminal
 //! - `writing`: what the commands that write a session write
 //!
 //! `sandbox` holds no tests: it is the home in which the others run the command.
@@ -172,6 +173,8 @@ mod typing;
 mod verifying;
 mod watching;
 mod words;
+#[cfg(unix)]
+mod wrapping;
 #[cfg(unix)]
 mod writing;
 

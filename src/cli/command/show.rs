@@ -19,6 +19,7 @@ use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
+use crate::output::wrap::Wrap;
 
 /// Lines of a tool's output that a terminal is shown.
 const OUTPUT_LINES: usize = 12;
@@ -293,17 +294,21 @@ fn paragraph(class: Class, piece: &str, focused: bool, look: &Look<'_>) -> Strin
     } else {
         most
     };
+    // Only what is said in words is broken at words.
+    let width = look.screen.width.filter(|_| class == Class::Prose);
+    let mut wrap = Wrap::new(width);
     let (mut out, mut at) = (String::new(), 0);
     for line in text.split('\n').take(shown) {
-        let painted = match marks.is_empty() {
-            true => style.paint(tone, &format!("{margin}{line}")),
-            false => {
-                let line = style.paint_marked(tone, text, at..at + line.len(), &marks);
-                format!("{}{line}", style.paint(tone, margin))
-            }
-        };
-        out.push_str(&painted);
-        out.push('\n');
+        for (indent, piece) in wrap.pieces(line) {
+            let before = format!("{margin}{:indent$}", "");
+            let part = at + piece.start..at + piece.end;
+            let painted = match marks.is_empty() {
+                true => style.paint(tone, &(before + &text[part])),
+                false => style.paint(tone, &before) + &style.paint_marked(tone, text, part, &marks),
+            };
+            out.push_str(&painted);
+            out.push('\n');
+        }
         at += line.len() + 1;
     }
     if shown < number {

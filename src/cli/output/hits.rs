@@ -8,6 +8,7 @@ use crate::command::title;
 use crate::output::Screen;
 use crate::output::style::{Style, Tone};
 use crate::output::text::{char_columns, columns, fit, plain_line, plain_line_marked};
+use crate::output::wrap::Wrap;
 
 /// One session and its hits.
 pub fn group(group: &HitGroup, screen: &Screen) -> String {
@@ -132,7 +133,10 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
                 )
             }
         };
-        out.push_str(&format!("    {}\n", screen.style.paint(Tone::Quiet, &line)));
+        for (indent, piece) in Wrap::new(width).pieces(&line) {
+            let line = format!("    {:indent$}{}", "", &line[piece]);
+            out.push_str(&format!("{}\n", screen.style.paint(Tone::Quiet, &line)));
+        }
     }
     out.push_str(&neighbours(hit, true, screen));
     out

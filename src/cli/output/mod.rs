@@ -21,6 +21,7 @@ pub mod table;
 pub mod text;
 pub mod time;
 pub mod transcript;
+pub mod wrap;
 
 use std::cell::{Cell, OnceCell};
 use std::io::{self, IsTerminal, Write};
