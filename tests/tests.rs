@@ -1,5 +1,6 @@
 //! One binary for all integration tests.
 //!
+//! - `addresses`: by what sessions and entries are named where people read it
 //! - `agentuse`: its folders against what was expected of them by hand
 //! - `answers`: order, pages, places and reasons of hits
 //! - `background`: who indexes the words after an answer
@@ -64,6 +65,8 @@
 //! - `writing`: what the commands that write a session write
 //!
 //! `sandbox` holds no tests: it is the home in which the others run the command.
+#[cfg(unix)]
+mod addresses;
 mod agentuse;
 mod answers;
 #[cfg(target_os = "linux")]

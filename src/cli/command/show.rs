@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use sessionary::index::{Highlighter, ShowScope, ShownPart};
-use sessionary::model::{Class, SessionRow, ShownEntry};
+use sessionary::model::{Class, SessionRow, ShortIds, ShownEntry};
 use sessionary::syntax::{self, Now};
 use sessionary::{Config, Index};
 
@@ -68,26 +68,30 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
             "--raw prints the bytes of the file, which --json cannot hold",
         ));
     }
-    let look = Look {
-        full: args.full || screen.width.is_none(),
-        highlighter: highlighter(args.highlight.as_deref(), screen)?,
-        screen,
-    };
+    let highlighter = highlighter(args.highlight.as_deref(), screen)?;
     let mut index = super::open(config, screen)?;
     let (session, entry) = naming::named(&args.session, &mut index, config, screen)?;
     if args.raw {
         return raw(&session, entry.as_deref(), &index);
     }
+    let branch = args.branch.as_deref();
+    let branch = branch.map(|leaf| index.entry_named(&session, leaf));
     let scope = ShowScope {
         entry,
         context: args.context,
-        branch: args.branch.clone(),
+        branch: branch.transpose()?,
         all: args.all,
         mask: screen.mask(),
     };
     if args.page.is_asked() || args.fields.are_asked() {
         return page(args, &session, &scope, &mut index, screen);
     }
+    let look = Look {
+        full: args.full || screen.width.is_none(),
+        highlighter,
+        ids: index.short_entry_ids(&session)?,
+        screen,
+    };
     whole(&session, &scope, &look, &mut index)
 }
 
@@ -199,6 +203,7 @@ struct Look<'a> {
     /// Long tool output is not cut.
     full: bool,
     highlighter: Option<Highlighter>,
+    ids: ShortIds,
     screen: &'a Screen,
 }
 
@@ -212,7 +217,7 @@ fn highlighter(query: Option<&str>, screen: &Screen) -> Result<Option<Highlighte
 }
 
 fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
-    let mut out = format!("\n{}", rule(entry, focused, look.screen));
+    let mut out = format!("\n{}", rule(entry, focused, look));
     for (class, pieces) in &entry.text {
         for piece in pieces {
             out.push_str(&paragraph(*class, piece, focused, look));
@@ -222,7 +227,8 @@ fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
 }
 
 /// The line above an entry: who, when, which.
-fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
+fn rule(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
+    let screen = look.screen;
     let style = screen.style;
     let what = plain_line(entry.role.as_deref().unwrap_or(&entry.kind));
     let who = match &entry.problem {
@@ -254,7 +260,7 @@ fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
     // Bytes that are no entry cannot be asked for.
     let id = match entry.kind.as_str() {
         "problem" => String::new(),
-        _ => format!(" · {}", plain_line(&entry.id)),
+        _ => format!(" · {}", plain_line(look.ids.short(&entry.id))),
     };
     let mark = if focused { "▶▶" } else { "──" };
     let taken = 3 + columns(&who) + columns(&after) + columns(&id) + 1;

@@ -84,6 +84,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     if args.page.is_asked() || args.fields.are_asked() {
         return page(args, &session, scope, &mut index, screen);
     }
+    let ids = index.short_entry_ids(&session)?;
     let ((out, shown), streamed) = super::answer(|| {
         let mut out = Stream::default();
         let (mut before, mut shown, mut head) = (Vec::new(), 0, None);
@@ -104,7 +105,8 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
                         out.json(&serde_json::to_string(&row)?)?;
                     } else {
                         let prefix = before.get(shown).map_or("", |prefix: &Rc<str>| prefix);
-                        out.text(&line(&row, prefix, signs, screen))?;
+                        let id = plain_line(ids.short(&row.id));
+                        out.text(&line(&row, &id, prefix, signs, screen))?;
                     }
                     shown += 1;
                 }
@@ -199,12 +201,10 @@ fn above(tree: &Tree, screen: &Screen) -> String {
     out
 }
 
-#[expect(
-    clippy::too_many_lines,
-    reason = "one line: each part once, with its style"
-)]
+/// The line of an entry.
 fn line(
     row: &TreeRow,
+    id: &str,
     prefix: &str,
     signs: &crate::output::branches::Signs,
     screen: &Screen,
@@ -225,10 +225,9 @@ fn line(
         (false, true) => "",
         (false, false) => " (the agent does not see it)",
     };
-    let id = plain_line(&row.id);
     let fixed = columns(prefix)
         + columns(sign)
-        + columns(&id)
+        + columns(id)
         + columns(&who)
         + columns(&label)
         + note.len()
@@ -254,7 +253,7 @@ fn line(
             },
             sign
         ),
-        style.paint(Tone::Name, &id),
+        style.paint(Tone::Name, id),
         style.paint(
             if row.is_error {
                 Tone::Bad

@@ -1,6 +1,7 @@
 //! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was
 //! asked for.
 
+pub mod address;
 pub mod bounded;
 pub mod branches;
 pub mod csv;
