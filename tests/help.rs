@@ -304,7 +304,7 @@ fn help_of_every_command() {
 
     Arguments:
       <SESSION[:ENTRY]>  Session id, the start of one, a path, a name or title, `last`, or `last~N`;
-                         `:ENTRY` names one entry (an id or L<line>)
+                         `:ENTRY` names one entry (an id, the start of one, or L<line>)
 
     Options:
       -C, --context <N>        Show N entries before and after ENTRY too [default: 0]

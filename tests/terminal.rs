@@ -113,6 +113,7 @@ fn what_is_longer_than_the_terminal_goes_through_the_pager() {
     // As git sets them.
     let variables = std::fs::read_to_string(home.home.join("env")).unwrap();
     assert!(variables.contains("LESS=FRX\n") && variables.contains("LV=-c\n"));
+    assert!(variables.contains("LESSCHARSET=utf-8\n"));
     // It keeps its colours, and the width of the terminal.
     assert!(got(&home).contains("\u{1b}[36m"), "{}", got(&home));
     let rule = got(&home).lines().nth(4).unwrap().to_owned();

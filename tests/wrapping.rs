@@ -98,6 +98,15 @@ fn what_was_said_is_broken_between_words() {
 }
 
 #[test]
+fn what_is_said_of_a_session_is_broken_between_words() {
+    let tree = home("hello", "").run(&["--width", "34", "tree", "one"]);
+    assert!(
+        tree.contains("\npi · /w · 2026-01-05 09:00 · 3\nentries\n~/"),
+        "{tree}"
+    );
+}
+
+#[test]
 fn a_pipe_gets_lines_as_they_are() {
     let home = home(TYPED, "");
     for command in ["show", "context"] {

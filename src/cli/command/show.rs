@@ -35,7 +35,7 @@ const OUTPUT_LINES: usize = 12;
     On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the entry.")]
 pub struct Show {
     /// Session id, the start of one, a path, a name or title, `last`, or `last~N`; `:ENTRY` names
-    /// one entry (an id or L<line>)
+    /// one entry (an id, the start of one, or L<line>)
     #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     session: String,
     /// Show N entries before and after ENTRY too

@@ -19,6 +19,7 @@ use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, fit, plain_line};
+use crate::output::wrap::Wrap;
 
 /// Show the tree of a session: branches, labels, the active leaf
 #[derive(Debug, Args)]
@@ -164,7 +165,7 @@ fn page(
     Ok(Outcome::found(shown > 0))
 }
 
-/// Two lines about a session, above its tree or transcript.
+/// Lines about a session, above its tree or transcript.
 pub fn heading(row: &SessionRow, screen: &Screen) -> String {
     let mut about = vec![plain_line(&row.agent)];
     about.extend(row.label.as_deref().map(plain_line));
@@ -175,12 +176,13 @@ pub fn heading(row: &SessionRow, screen: &Screen) -> String {
     about.retain(|part| !part.is_empty());
     let title = super::title(row).1;
     let title = fit(&title, screen.width.unwrap_or(200));
-    let mut out = format!(
-        "{}\n{}\n{}\n",
-        screen.style.paint(Tone::Strong, &title),
-        screen.style.paint(Tone::Quiet, &about.join(" · ")),
-        screen.style.paint(Tone::Quiet, &screen.path(&row.path))
-    );
+    let quiet = |text: &str| format!("{}\n", screen.style.paint(Tone::Quiet, text));
+    let mut out = format!("{}\n", screen.style.paint(Tone::Strong, &title));
+    let about = about.join(" · ");
+    for (_, piece) in Wrap::new(screen.width).pieces(&about) {
+        out.push_str(&quiet(&about[piece]));
+    }
+    out.push_str(&quiet(&screen.path(&row.path)));
     if !row.listed_by_agent {
         let reason = plain_line(row.reason.as_deref().unwrap_or("unknown reason"));
         let line = format!("not listed by {}: {reason}", plain_line(&row.agent));

@@ -85,10 +85,11 @@ fn command() -> Option<Command> {
             shell
         }
     };
-    // F ends where all of it fits, R shows colours, X leaves it on the screen.
-    for (name, options) in [("LESS", "FRX"), ("LV", "-c")] {
+    // F ends where all of it fits, R shows colours, X leaves it on the screen. What we print is
+    // UTF-8 whatever the locale.
+    for (name, value) in [("LESS", "FRX"), ("LV", "-c"), ("LESSCHARSET", "utf-8")] {
         if env::var_os(name).is_none() {
-            command.env(name, options);
+            command.env(name, value);
         }
     }
     Some(command)
