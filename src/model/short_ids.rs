@@ -29,6 +29,11 @@ impl ShortIds {
         Self { sorted: ids }
     }
 
+    /// Whether an id is long enough to be cut, whatever the others are.
+    pub fn may_cut(id: &str) -> bool {
+        id.chars().nth(SHORTEST + WORTH_CUTTING).is_some()
+    }
+
     /// The beginning of one of them, or of an id that has come since.
     pub fn short<'i>(&self, id: &'i str) -> &'i str {
         let shared = |other: &str| {
@@ -82,6 +87,9 @@ mod tests {
                 "one-twoX"
             ]
         );
+        for (id, may_cut) in ids.into_iter().zip([true, true, false, true, false, false]) {
+            assert_eq!(ShortIds::may_cut(id), may_cut, "{id}");
+        }
         // One that has come since is told apart from them all the same.
         let new = "019b0000-0001-7000-8000-00000000000c";
         assert_eq!(short.short(new), new);

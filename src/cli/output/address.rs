@@ -21,12 +21,20 @@ impl ShortAddresses {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn of(answer: &SearchAnswer, index: &Index) -> Result<Self, Error> {
-        let hits = answer.sessions.iter().map(|group| &group.session);
-        let named = answer.named.iter().filter(|named| named.entry.is_some());
+        let hits = answer.sessions.iter().flat_map(|group| {
+            let ids = group.hits.iter().flat_map(|hit| {
+                let beside = hit.context.iter().map(|one| &one.entry);
+                std::iter::once(&hit.entry).chain(beside)
+            });
+            ids.map(|id| (&group.session, id))
+        });
+        let named = answer.named.iter();
+        let named = named.filter_map(|one| Some((&one.session, one.entry.as_ref()?)));
         let mut entries = HashMap::new();
-        for row in hits.chain(named.map(|named| &named.session)) {
+        for (row, id) in hits.chain(named) {
             // One that has gone since is named in full.
-            if !entries.contains_key(&row.path)
+            if ShortIds::may_cut(id)
+                && !entries.contains_key(&row.path)
                 && let Ok(ids) = index.short_entry_ids(row)
             {
                 entries.insert(row.path.clone(), ids);
