@@ -116,6 +116,14 @@ pub enum Error {
         /// may be one that was not.
         complete: bool,
     },
+    /// Several entries of the session have ids that begin so.
+    #[error("{} entries fit {entry:?}", .candidates.len())]
+    AmbiguousEntry {
+        /// As asked.
+        entry: String,
+        /// The ids that begin so.
+        candidates: Vec<String>,
+    },
     /// The session is kept in documents or rows: it has no lines that could be copied.
     #[error("session {session} is not stored as lines")]
     NotLines {

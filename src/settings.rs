@@ -44,6 +44,8 @@ pub struct Flags {
     pub reveal: bool,
     /// `--utc`.
     pub utc: bool,
+    /// `--no-pager`.
+    pub no_pager: bool,
 }
 
 /// A value and where it comes from: `--flag`, `$VARIABLE`, `config`, `system` or `default`.
@@ -84,6 +86,8 @@ pub struct Settings {
     pub background: Setting<bool>,
     /// When keys and tokens are left out of what is printed.
     pub redact: Setting<Redact>,
+    /// Whether long answers are read in a pager on a terminal; which one is the command's to know.
+    pub pager: Setting<bool>,
     /// The reader's time zone.
     pub timezone: Setting<Zone>,
     /// What was set that cannot be, and what holds instead: for the user to read.
@@ -147,6 +151,10 @@ impl Settings {
             redact: match flags.reveal {
                 true => of(Redact::Never, "--reveal"),
                 false => from_file(settled.redact, Redact::default()),
+            },
+            pager: match flags.no_pager {
+                true => of(false, "--no-pager"),
+                false => from_file(settled.pager, true),
             },
         })
     }

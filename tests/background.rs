@@ -109,6 +109,40 @@ fn a_process_is_started_from_a_terminal_and_comes_to_its_end() {
 }
 
 #[test]
+fn a_process_is_started_while_somebody_reads_in_a_pager() {
+    let home = home(MUCH);
+    let program = env!("CARGO_BIN_EXE_sessionary");
+    let is_done = format!("{program} status --json | grep -q '\"outstanding\":0,'");
+    let wait = format!("until {is_done}; do sleep 0.1; done; cat > $HOME/got");
+    let pager = home.write("pager", &wait);
+    let command = format!("stty rows 3 cols 80; {program} search passing --limit 0");
+    let told = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .env_clear()
+        .envs([
+            ("TERM", "xterm"),
+            ("PATH", "/usr/bin:/bin"),
+            ("SHELL", "/bin/sh"),
+        ])
+        .env(
+            "PAGER",
+            format!("timeout {} sh {}", PATIENCE.as_secs(), pager.display()),
+        )
+        .env("HOME", &home.home)
+        .env("SESSIONARY_INDEX_DIR", home.home.join("index"))
+        .stdin(Stdio::null())
+        .output();
+    let Ok(told) = told else {
+        eprintln!("SKIPPED: there is no `script`");
+        return;
+    };
+    let seen = String::from_utf8_lossy(&told.stdout);
+    let got = std::fs::read_to_string(home.home.join("got")).expect("what the pager got");
+    assert!(got.contains("passing"), "{seen}");
+    assert!(seen.contains("700 matches"), "{seen}");
+}
+
+#[test]
 fn a_process_is_started_for_a_program_and_comes_to_its_end() {
     let home = home(MUCH);
     let told = said(command(&home, "search passing --limit 1 --json"));

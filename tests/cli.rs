@@ -153,29 +153,27 @@ fn search() {
     let home = home();
     assert_snapshot!(home.run(&["search", "tokenizer"]), @r"
     Tokenizer work  ~/code/parser · pi · 5m
-      session_info · 4m  019b8d10-0000-7000-8000-00000000000a:g1
+      session_info · 4m  019b8d10:g1
         Tokenizer work
-      user · 2h  019b8d10-0000-7000-8000-00000000000a:a1
+      user · 2h  019b8d10:a1
         Fix the tokenizer please
 
     日本語のドキュメントでtokenizerを説明して  ~/code/docs · pi · 1d
-      user · 1d  019b87e9-0000-7000-8000-00000000000b:a1
+      user · 1d  019b87e9:a1
         日本語のドキュメントでtokenizerを説明して
     --- stderr
     3 matches in 2 sessions. --here searches this repository or directory only.
-    Next: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
-          sessionary resume 019b8d10-0000-7000-8000-00000000000a
+    Next: sessionary show 019b8d10:g1 · sessionary resume 019b8d10
     ");
     assert_snapshot!(home.run(&["search", "--here", "tokenizer", "please"]), @r"
     Tokenizer work  ~/code/parser · pi · 5m
-      user · 2h  019b8d10-0000-7000-8000-00000000000a:a1
+      user · 2h  019b8d10:a1
         Fix the tokenizer please
-      session_info · 4m  019b8d10-0000-7000-8000-00000000000a:g1
+      session_info · 4m  019b8d10:g1
         Tokenizer work
     --- stderr
     2 matches in 1 session of ~/code/parser. 1 more elsewhere, without --here.
-    Next: sessionary show 019b8d10-0000-7000-8000-00000000000a:a1
-          sessionary resume 019b8d10-0000-7000-8000-00000000000a
+    Next: sessionary show 019b8d10:a1 · sessionary resume 019b8d10
     ");
     assert_snapshot!(home.run(&["search", "nowhere"]), @r#"
     --- stderr
@@ -820,8 +818,7 @@ fn a_limit_of_nothing_is_no_limit() {
     let said = home.output(&["search", "tokenizer"]);
     assert_snapshot!(String::from_utf8_lossy(&said.stderr), @r"
     20 of 33 matches, in 3 sessions; --limit 0 shows all. --here searches this repository or directory only.
-    Next: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
-          sessionary resume 019b8d10-0000-7000-8000-00000000000a
+    Next: sessionary show 019b8d10:g1 · sessionary resume 019b8d10
     ");
 }
 

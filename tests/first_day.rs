@@ -53,6 +53,7 @@ fn every_setting_says_where_it_comes_from() {
     follow_links  false           default  whether symbolic links are followed out of the session folde…
     background    true            default  whether words are indexed for a moment after an answer
     redact        not-a-terminal  default  when keys and tokens are redacted
+    pager         true            default  whether long output on a terminal is shown in a pager
     timezone      UTC             $TZ      the time zone of days and printed times
     ");
     let path = home.output(&["config", "path"]).stdout;
@@ -73,6 +74,7 @@ fn every_setting_says_where_it_comes_from() {
     follow_links  false           default  whether symbolic links are followed out of the session folde…
     background    false           config   whether words are indexed for a moment after an answer
     redact        not-a-terminal  default  when keys and tokens are redacted
+    pager         true            default  whether long output on a terminal is shown in a pager
     timezone      UTC             $TZ      the time zone of days and printed times
     ");
     assert_snapshot!(show(&["--index", "here"]), @r"
@@ -83,6 +85,7 @@ fn every_setting_says_where_it_comes_from() {
     follow_links  false           default  whether symbolic links are followed out of the session folde…
     background    false           config   whether words are indexed for a moment after an answer
     redact        not-a-terminal  default  when keys and tokens are redacted
+    pager         true            default  whether long output on a terminal is shown in a pager
     timezone      UTC             $TZ      the time zone of days and printed times
     ");
     let roots = home.run(&["status", "--roots"]);
@@ -109,7 +112,7 @@ fn every_setting_says_where_it_comes_from() {
     assert_snapshot!(home.run(&["list"]), @r"
     --- stderr
     error: $HOME/.config/sessionary/config.toml:2: unknown key `rots`
-    hint: did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact, timezone
+    hint: did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact, pager, timezone
     --- exit Some(2)
     ");
     home.write(path, "roots = [\"vim:/x\"]\n");

@@ -114,6 +114,9 @@ fn help_of_the_whole() {
               Show times and cut days in UTC instead of your time zone; see `timezone` in `config
               --help`
 
+          --no-pager
+              Do not show long output in a pager; see `pager` in `config --help`
+
           --color <WHEN>
               When to use colours; `auto` means on a terminal, unless NO_COLOR is set
               
@@ -301,7 +304,7 @@ fn help_of_every_command() {
 
     Arguments:
       <SESSION[:ENTRY]>  Session id, the start of one, a path, a name or title, `last`, or `last~N`;
-                         `:ENTRY` names one entry (an id or L<line>)
+                         `:ENTRY` names one entry (an id, the start of one, or L<line>)
 
     Options:
       -C, --context <N>        Show N entries before and after ENTRY too [default: 0]

@@ -31,28 +31,26 @@ fn a_place_its_neighbours_and_the_score() {
     assert_snapshot!(home.run(&["search", "apt", "--context", "1"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
       assistant 5e550004: The linker error names sqlite3: the system library is missing. I can install…
-      user · 2h · abandoned branch  019b8d5e-7c80-7000-8000-0000000000a1:5e550005
+      user · 2h · abandoned branch  019b8d5e:5e550005
         Install it with apt
       assistant 5e550006: bash sudo apt-get install -y libsqlite3-dev
 
       user 5e550005: Install it with apt
-      assistant · bash · 2h · abandoned branch  019b8d5e-7c80-7000-8000-0000000000a1:5e550006
+      assistant · bash · 2h · abandoned branch  019b8d5e:5e550006
         sudo apt-get install -y libsqlite3-dev
       toolResult 5e550007: bash E: Could not open lock file /var/lib/dpkg/lock-frontend
     --- stderr
     2 matches in 1 session. --here searches this repository or directory only.
-    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550005
-          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Next: sessionary show 019b8d5e:5e550005 · sessionary resume 019b8d5e
     ");
     assert_snapshot!(home.run(&["search", "linker", "role:user", "--explain"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
-      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+      user · 2h  019b8d5e:5e550001
         Why does the build end with a linker error?
         score 2.25 = words 1.50 × standing 1.5 × recency 1.00 × text 1
     --- stderr
     1 match in 1 session. --here searches this repository or directory only.
-    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550001
-          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Next: sessionary show 019b8d5e:5e550001 · sessionary resume 019b8d5e
     ");
 }
 
@@ -60,11 +58,11 @@ fn a_place_its_neighbours_and_the_score() {
 fn counts_and_single_hits() {
     assert_snapshot!(home().run(&["search", "error", "--passages", "--limit", "2", "--facets"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
-      session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+      session_info · 2h  019b8d5e:5e55000b
         Linker error in CI
 
     Linker error in CI  ~/code/app · pi · 2h
-      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+      user · 2h  019b8d5e:5e550001
         Why does the build end with a linker error?
 
     agents    pi 4
@@ -73,8 +71,7 @@ fn counts_and_single_hits() {
     days      2026-01-05 4
     --- stderr
     2 of 4 matches, in 1 session; --limit 0 shows all. --here searches this repository or directory only.
-    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
-          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Next: sessionary show 019b8d5e:5e55000b · sessionary resume 019b8d5e
     ");
 }
 
@@ -83,38 +80,35 @@ fn text_and_typos() {
     let home = home();
     assert_snapshot!(home.run(&["search", "/ld: .* -l\\w+/"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
-      toolResult · bash · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550003
+      toolResult · bash · 2h  019b8d5e:5e550003
         …`cc` failed: exit status: 1 = note: ld: cannot find -lsqlite3 error: could not compile `app`
     --- stderr
     1 match in 1 session. --here searches this repository or directory only.
-    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550003
-          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Next: sessionary show 019b8d5e:5e550003 · sessionary resume 019b8d5e
     ");
     assert_snapshot!(home.run(&["search", "*NKER*", "agent:clido"]), @r"
     Set up a release workflow  ~/code/app · clido · 3d
-      assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+      assistant · 3d  f47ac10b:L3
         …builds on three systems and strips the symbols by a linker flag.
     --- stderr
     1 match in 1 session. --here searches this repository or directory only.
-    Next: sessionary show f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
-          sessionary resume f47ac10b-58cc-4372-a567-0e02b2c3d479
+    Next: sessionary show f47ac10b:L3 · sessionary resume f47ac10b
     ");
     assert_snapshot!(home.run(&["search", "likner"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
-      session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+      session_info · 2h  019b8d5e:5e55000b
         Linker error in CI
-      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+      user · 2h  019b8d5e:5e550001
         Why does the build end with a linker error?
-      assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550004
+      assistant · 2h  019b8d5e:5e550004
         The linker error names sqlite3: the system library is missing. I can install it, or build it…
 
     Set up a release workflow  ~/code/app · clido · 3d
-      assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+      assistant · 3d  f47ac10b:L3
         …builds on three systems and strips the symbols by a linker flag.
     --- stderr
     4 matches in 2 sessions. Also searched: linker; --exact leaves them out. --here searches this repository or directory only.
-    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
-          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Next: sessionary show 019b8d5e:5e55000b · sessionary resume 019b8d5e
     ");
     assert_snapshot!(home.run(&["search", "--exact", "likner"]), @r#"
     --- stderr
@@ -127,12 +121,12 @@ fn text_and_typos() {
 fn ids() {
     let home = home();
     assert_snapshot!(home.run(&["search", "019b8d5e"]), @r"
-    019b8d5e-7c80-7000-8000-0000000000a1  session  Linker error in CI  ~/code/app · pi · 2h
+    019b8d5e  session  Linker error in CI  ~/code/app · pi · 2h
     --- stderr
     019b8d5e is an id; no text contains it.
     ");
     assert_snapshot!(home.run(&["search", "5e550003"]), @r"
-    019b8d5e-7c80-7000-8000-0000000000a1:5e550003  entry  Linker error in CI  ~/code/app · pi · 2h
+    019b8d5e:5e550003  entry  Linker error in CI  ~/code/app · pi · 2h
     --- stderr
     5e550003 is an id; no text contains it.
     ");
@@ -143,41 +137,39 @@ fn why_nothing_is_found() {
     let home = home();
     assert_snapshot!(home.run(&["search", "linker zeppelin"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
-      session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+      session_info · 2h  019b8d5e:5e55000b
         Linker error in CI
-      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+      user · 2h  019b8d5e:5e550001
         Why does the build end with a linker error?
-      assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550004
+      assistant · 2h  019b8d5e:5e550004
         The linker error names sqlite3: the system library is missing. I can install it, or build it…
 
     Set up a release workflow  ~/code/app · clido · 3d
-      assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+      assistant · 3d  f47ac10b:L3
         …builds on three systems and strips the symbols by a linker flag.
     --- stderr
     4 matches in 2 sessions. None of them contains zeppelin. --here searches this repository or directory only.
-    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
-          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Next: sessionary show 019b8d5e:5e55000b · sessionary resume 019b8d5e
     ");
     assert_snapshot!(home.run(&["search", "linker japanese"]), @r"
     Translate the page on installing to Japanese  ~/code/docs · pi · 1d
-      user · 1d  019b84d7-2a00-7000-8000-0000000000a2:6e550001
+      user · 1d  019b84d7:6e550001
         Translate the page on installing to Japanese
 
     Linker error in CI  ~/code/app · pi · 2h
-      session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+      session_info · 2h  019b8d5e:5e55000b
         Linker error in CI
-      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+      user · 2h  019b8d5e:5e550001
         Why does the build end with a linker error?
-      assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550004
+      assistant · 2h  019b8d5e:5e550004
         The linker error names sqlite3: the system library is missing. I can install it, or build it…
 
     Set up a release workflow  ~/code/app · clido · 3d
-      assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+      assistant · 3d  f47ac10b:L3
         …builds on three systems and strips the symbols by a linker flag.
     --- stderr
     5 matches in 3 sessions. --here searches this repository or directory only.
-    Next: sessionary show 019b84d7-2a00-7000-8000-0000000000a2:6e550001
-          sessionary resume 019b84d7-2a00-7000-8000-0000000000a2
+    Next: sessionary show 019b84d7:6e550001 · sessionary resume 019b84d7
     ");
     assert_snapshot!(home.run(&["search", "linker role:robot"]), @r"
     --- stderr
@@ -282,24 +274,22 @@ fn filters_beside_or_and_what_is_left_out() {
     let home = home();
     assert_snapshot!(home.run(&["search", "(role:user OR kind:session_info) linker"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
-      session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+      session_info · 2h  019b8d5e:5e55000b
         Linker error in CI
-      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+      user · 2h  019b8d5e:5e550001
         Why does the build end with a linker error?
     --- stderr
     2 matches in 1 session. --here searches this repository or directory only.
-    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
-          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Next: sessionary show 019b8d5e:5e55000b · sessionary resume 019b8d5e
     ");
     assert_snapshot!(home.run(&["search", "agent:clido sqlite3 OR role:assistant bundled =>"]), @r#"
     Linker error in CI  ~/code/app · pi · 2h
-      assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550009
+      assistant · 2h  019b8d5e:5e550009
         With `rusqlite = { features = ["bundled"] }` the build passes and nothing needs to be installed.
     --- stderr
     column 47: => has no letters or digits and is left out; *=>* finds it as it is written
     1 match in 1 session. --here searches this repository or directory only.
-    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550009
-          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Next: sessionary show 019b8d5e:5e550009 · sessionary resume 019b8d5e
     "#);
     assert_snapshot!(home.run(&["search", "(agent:clido OR label:nowhere) sqlite3"]), @r"
     --- stderr

@@ -87,7 +87,7 @@ fn agents_tools_roles_labels_and_labelled_entries_are_known() {
         (&["sea"], "search"),
         (&["r"], "rm resume rebuild roots"),
         (&["list", "--widt"], ""),
-        (&["list", "--no"], "--no-default-roots"),
+        (&["list", "--no"], "--no-default-roots --no-pager"),
         (&["--demo", "show", "0"], ""),
     ] {
         let mut got: Vec<String> = offered(&home, "bash", words)

@@ -1,5 +1,6 @@
 //! One binary for all integration tests.
 //!
+//! - `addresses`: by what sessions and entries are named where people read it
 //! - `agentuse`: its folders against what was expected of them by hand
 //! - `answers`: order, pages, places and reasons of hits
 //! - `background`: who indexes the words after an answer
@@ -53,16 +54,19 @@
 //! - `session_oracle`: a session of ours against the real agents'
 //! - `shells`: what a shell offers while one types
 //! - `surroundings`: a program opens what its user's command opens
-//! - `terminal`: what a person meets whom a command asks something
+//! - `terminal`: what a person meets whom a command asks something, or gives much to read
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: what the documents show, command by command
 //! - `typing`: letters, other names and slips
 //! - `verifying`: `verify` tells the truth while others write
 //! - `watching`: a live watcher against real files and notifications
 //! - `words`: how many files the words have, whose they are, and what stands in them
+//! - `wrapping`: where lines end that are longer than the terminal
 //! - `writing`: what the commands that write a session write
 //!
 //! `sandbox` holds no tests: it is the home in which the others run the command.
+#[cfg(unix)]
+mod addresses;
 mod agentuse;
 mod answers;
 #[cfg(target_os = "linux")]
@@ -172,6 +176,8 @@ mod typing;
 mod verifying;
 mod watching;
 mod words;
+#[cfg(unix)]
+mod wrapping;
 #[cfg(unix)]
 mod writing;
 

@@ -8,6 +8,7 @@ use rusqlite::{Row, params};
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::{SESSION, StoredSession, numbers, stored_session};
+use super::write::key_range;
 
 impl Catalogue {
     /// Sessions of some roots with an id, by root.
@@ -49,6 +50,21 @@ impl Catalogue {
             }
             Ok(found)
         })
+    }
+
+    /// The ids of all sessions of some roots, in no order.
+    pub fn ids_of_sessions(&self, roots: &[i64]) -> Result<Vec<Box<str>>, Error> {
+        let roots = numbers(roots);
+        let sql = format!("SELECT id FROM _sessions WHERE root IN ({roots})");
+        self.all(&sql, [], |r| r.get(0))
+    }
+
+    /// The ids of a session's entries that begin so, each once and in order.
+    pub fn entry_ids(&self, session: i64, start: &str) -> Result<Vec<Box<str>>, Error> {
+        let (low, high) = key_range(session);
+        let sql = "SELECT DISTINCT id FROM _entries WHERE key BETWEEN ?1 AND ?2
+            AND substr(id, 1, length(?3)) = ?3 ORDER BY id";
+        self.all(sql, params![low, high, start], |r| r.get(0))
     }
 
     /// The ids and paths of all sessions of some roots, by root and id.

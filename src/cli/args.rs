@@ -131,6 +131,9 @@ pub struct Global {
     /// Show times and cut days in UTC instead of your time zone; see `timezone` in `config --help`
     #[arg(long, global = true)]
     pub utc: bool,
+    /// Do not show long output in a pager; see `pager` in `config --help`
+    #[arg(long, global = true)]
+    pub no_pager: bool,
     /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::args::Global;
 use crate::failure::Failure;
-use crate::output::say;
+use crate::output::{pager, say};
 
 /// A session that ships with the program.
 struct MadeUp {
@@ -106,8 +106,12 @@ impl Drop for Demo {
     }
 }
 
-/// Ctrl-C: the folder goes, then the process, whatever it was doing.
+/// Ctrl-C: the folder goes, then the process, whatever it was doing; but not while somebody reads
+/// in a pager, for which it is meant.
 fn interrupted() {
+    if pager::is_open() {
+        return;
+    }
     INTERRUPTED.store(true, Ordering::Relaxed);
     if let Some(home) = HOME.get() {
         // What is being written may stand in the way for a moment.

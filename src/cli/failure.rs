@@ -337,6 +337,12 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         Error::TooFewBytes { least } => {
             (Kind::Usage, vec![format!("--max-bytes {least} is enough")])
         }
+        Error::AmbiguousEntry { candidates, .. } => {
+            let more = candidates.len().saturating_sub(MOST_CANDIDATES);
+            let more = (more > 0).then(|| format!("and {more} more"));
+            let listed = candidates.iter().take(MOST_CANDIDATES).cloned();
+            (Kind::Ambiguous, listed.chain(more).collect())
+        }
         Error::Ambiguous { candidates, .. } => (Kind::Ambiguous, named_candidates(candidates)),
         error => (
             Kind::Failed,

@@ -40,5 +40,6 @@ fn flags(global: &Global) -> Flags {
         follow_links: global.follow_links,
         reveal: global.reveal,
         utc: global.utc,
+        no_pager: global.no_pager,
     }
 }

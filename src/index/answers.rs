@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::{Error, Event, Index, ListPage, Snapshot, StreamOutcome};
-use crate::model::{Class, Listing, SearchAnswer, SessionRow, Status, Transcript, Tree};
+use crate::model::{Class, Listing, SearchAnswer, SessionRow, ShortIds, Status, Transcript, Tree};
 use crate::query::{
     ListScope, NameScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope, WrittenList,
 };
@@ -99,6 +99,30 @@ impl Index {
     /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with the candidates.
     pub fn resolve(&self, name: &str, scope: &NameScope) -> Result<SessionRow, Error> {
         self.ask(|snapshot| snapshot.resolve(name, scope))
+    }
+
+    /// [`Snapshot::short_ids`](Snapshot::short_ids) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn short_ids(&self) -> Result<ShortIds, Error> {
+        self.ask(|snapshot| snapshot.short_ids())
+    }
+
+    /// [`Snapshot::short_entry_ids`](Snapshot::short_entry_ids) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn short_entry_ids(&self, session: &SessionRow) -> Result<ShortIds, Error> {
+        self.ask(|snapshot| snapshot.short_entry_ids(session))
+    }
+
+    /// [`Snapshot::entry_named`](Snapshot::entry_named) of the newest snapshot.
+    ///
+    /// # Errors
+    /// [`Error::AmbiguousEntry`]; when the catalogue cannot be read.
+    pub fn entry_named(&self, session: &SessionRow, name: &str) -> Result<String, Error> {
+        self.ask(|snapshot| snapshot.entry_named(session, name))
     }
 
     /// The only session of an index of one file.

@@ -6,6 +6,7 @@ mod event;
 mod json_text;
 mod mask;
 mod query;
+mod short_ids;
 mod standing;
 mod terminal_controls;
 mod zone;
@@ -27,6 +28,7 @@ pub use sessionary_formats::model::{
     Call, Class, Compaction, Facts, FileTouch, Fold, Header, Label, Leaf, MASKED_BEHIND, Mask,
     Passage, Placement, Resume, Run, SessionFacts, SourcePart, Usage, iso, masked_behind,
 };
+pub use short_ids::ShortIds;
 pub use standing::Standing;
 pub use terminal_controls::acts;
 pub use zone::Zone;

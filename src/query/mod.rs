@@ -15,6 +15,7 @@ mod outline;
 mod page;
 mod preview;
 mod search;
+mod short;
 mod show;
 mod snapshot;
 mod tree;

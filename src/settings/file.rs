@@ -10,7 +10,7 @@ use toml::de::DeTable;
 use super::{BadSetting, Redact};
 
 /// Keys of the file, each with what it is for.
-pub const KEYS: [(&str, &str); 7] = [
+pub const KEYS: [(&str, &str); 8] = [
     ("index", "folder of the index"),
     ("roots", "more session folders, each as --root takes it"),
     (
@@ -26,6 +26,10 @@ pub const KEYS: [(&str, &str); 7] = [
         "whether words are indexed for a moment after an answer",
     ),
     ("redact", "when keys and tokens are redacted"),
+    (
+        "pager",
+        "whether long output on a terminal is shown in a pager",
+    ),
     ("timezone", "the time zone of days and printed times"),
 ];
 
@@ -39,6 +43,7 @@ pub struct ConfigFile {
     pub follow_links: Option<bool>,
     pub background: Option<bool>,
     pub redact: Option<Redact>,
+    pub pager: Option<bool>,
     pub timezone: Option<String>,
 }
 
@@ -109,11 +114,11 @@ mod tests {
         };
         assert_eq!(
             wrong("\nrot = []\n"),
-            "1: unknown key `rot`; Some(\"did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact, timezone\")"
+            "1: unknown key `rot`; Some(\"did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact, pager, timezone\")"
         );
         assert_eq!(
             wrong("zzz = 1"),
-            "0: unknown key `zzz`; Some(\"known keys: index, roots, exclude, follow_links, background, redact, timezone\")"
+            "0: unknown key `zzz`; Some(\"known keys: index, roots, exclude, follow_links, background, redact, pager, timezone\")"
         );
         assert_eq!(
             wrong("background = 1"),

@@ -27,6 +27,7 @@ use crate::redact;
     follow_links = false           # --follow-links\n  \
     background = true              # index words after an answer, or in the background; not with $CI\n  \
     redact = \"not-a-terminal\"      # or \"never\", \"always\"; --reveal\n  \
+    pager = true                   # show long output in $SESSIONARY_PAGER, $PAGER or less; --no-pager\n  \
     timezone = \"Europe/Berlin\"     # by default $TZ, else what the system is set to; --utc\n\n\
     A session is left out when its working directory or its file matches one of `exclude`; a glob \
     without a separator matches a name anywhere, and a match covers everything below it. What was stored of it is \
@@ -36,6 +37,8 @@ use crate::redact;
     with `follow_links`, wherever it leads. `status` counts the links that are not followed.\n\n\
     `redact` says when keys and tokens are redacted in what list, search, tree, show and context print: \
     by default when a program, a file or an agent gets it. `show --raw` and `sql` never redact.\n\n\
+    With `pager`, what is longer than the terminal is shown in a pager: the shell command in $SESSIONARY_PAGER or \
+    $PAGER, else less. An empty one, or `cat`, means none.\n\n\
     `timezone` is the time zone of printed times, and of days in filters and reports: a name, a POSIX rule, or the \
     path of a zone's file. It overrides $TZ, which is for every program. Times in JSON are in UTC always.\n\n\
     Examples:\n  \
@@ -122,6 +125,7 @@ fn printed(settings: &Settings, screen: &Screen) -> String {
                 redact::name(settings.redact.value).to_owned(),
                 settings.redact.source,
             ),
+            "pager" => (settings.pager.value.to_string(), settings.pager.source),
             "timezone" => (
                 settings.timezone.value.name().to_owned(),
                 settings.timezone.source,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sessionary::Config;
-use sessionary::model::{SCHEMA_VERSION, SessionRow};
+use sessionary::model::{Class, SCHEMA_VERSION, SessionRow};
 use sessionary::session::clido::{ResumedMessage, SessionReader, resume};
 use sessionary::session::{
     AgentMessage, Content, ContentBlock, Message, ModelChoice, Profile, SessionManager,
@@ -22,6 +22,7 @@ use crate::output::cursor::question;
 use crate::output::fields::FieldArgs;
 use crate::output::style::Tone;
 use crate::output::text::plain_lines;
+use crate::output::wrap::Wrap;
 
 /// Show what the model would see of a session
 #[derive(Debug, Args)]
@@ -179,14 +180,14 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         screen.say_count_redacted();
         return Ok(Outcome::found(shown > 0));
     } else {
+        let shown = messages.iter();
+        let shown = shown.map(|message| (message.role().to_owned(), texts_of(message)));
+        screen.page(printed(shown, screen).into(), || ())?;
         screen.say(&summary(
             &messages,
             context.model.as_ref(),
             &context.thinking_level,
         ));
-        let shown = messages.iter();
-        let shown = shown.map(|message| (message.role().to_owned(), text_of(message)));
-        screen.print(&printed(shown, screen))?;
     }
     screen.say_count_redacted();
     Ok(Outcome::found(!messages.is_empty()))
@@ -243,27 +244,33 @@ fn of_clido(
         return Ok(Outcome::found(shown > 0));
     } else {
         let count = crate::output::time::count(messages.len() as u64, "message");
-        screen.say(&format!("{count} · clido records no model"));
         let shown = messages.iter().map(|message| {
-            let texts: Vec<String> = message.content.iter().map(of_block).collect();
-            (message.role.to_owned(), texts.join("\n"))
+            let texts = message.content.iter().map(of_block).collect();
+            (message.role.to_owned(), texts)
         });
-        screen.print(&printed(shown, screen))?;
+        screen.page(printed(shown, screen).into(), || ())?;
+        screen.say(&format!("{count} · clido records no model"));
     }
     screen.say_count_redacted();
     Ok(Outcome::found(!messages.is_empty()))
 }
 
-/// A block of clido's as people read it.
-fn of_block(block: &Value) -> String {
+/// Text as people read it, and whether it was said or thought, or is what a tool took or gave.
+type Text = (Class, String);
+
+/// A block of clido's.
+fn of_block(block: &Value) -> Text {
     let text = |key: &str| block[key].as_str().unwrap_or_default();
     match text("type") {
-        "text" => text("text").to_owned(),
-        "thinking" => format!("(thinking) {}", text("thinking")),
-        "tool_use" => format!("→ {} {}", text("name"), block["input"]),
-        "tool_result" => text("content").to_owned(),
-        "image" => format!("({})", text("media_type")),
-        _ => block.to_string(),
+        "text" => (Class::Prose, text("text").to_owned()),
+        "thinking" => (Class::Prose, format!("(thinking) {}", text("thinking"))),
+        "tool_use" => (
+            Class::Output,
+            format!("→ {} {}", text("name"), block["input"]),
+        ),
+        "tool_result" => (Class::Output, text("content").to_owned()),
+        "image" => (Class::Output, format!("({})", text("media_type"))),
+        _ => (Class::Output, block.to_string()),
     }
 }
 
@@ -279,15 +286,20 @@ fn summary(messages: &[Message<'_>], model: Option<&ModelChoice>, thinking: &str
     plain_lines(&format!("{messages} · {model} · thinking {thinking}"))
 }
 
-fn printed(messages: impl Iterator<Item = (String, String)>, screen: &Screen) -> String {
+fn printed(messages: impl Iterator<Item = (String, Vec<Text>)>, screen: &Screen) -> String {
     let mut out = String::new();
-    for (role, text) in messages {
+    for (role, texts) in messages {
         let role = screen.style.paint(Tone::Strong, &plain_lines(&role));
         out.push_str(&format!("{role}\n"));
-        let text = plain_lines(screen.masked(text).trim_end());
-        if !text.is_empty() {
-            out.push_str(&text);
-            out.push('\n');
+        for (class, text) in texts {
+            let text = plain_lines(screen.masked(text).trim_end());
+            // Only what is said in words is broken at words.
+            let mut wrap = Wrap::new(screen.width.filter(|_| class == Class::Prose));
+            for line in text.lines() {
+                for (indent, piece) in wrap.pieces(line) {
+                    out.push_str(&format!("{:indent$}{}\n", "", &line[piece]));
+                }
+            }
         }
         out.push('\n');
     }
@@ -298,41 +310,44 @@ fn printed(messages: impl Iterator<Item = (String, String)>, screen: &Screen) ->
     out
 }
 
-/// A message as people read it.
-pub fn text_of(message: &Message<'_>) -> String {
+/// The texts of a message.
+fn texts_of(message: &Message<'_>) -> Vec<Text> {
+    let prose = |text: String| vec![(Class::Prose, text)];
     match message.typed() {
-        AgentMessage::System(message) => of_content(&message.content),
-        AgentMessage::User(message) => of_content(&message.content),
-        AgentMessage::Custom(message) => of_content(&message.content),
-        AgentMessage::Assistant(message) => of_blocks(&message.content),
-        AgentMessage::ToolResult(message) => of_blocks(&message.content),
+        AgentMessage::System(message) => of_content(&message.content, Class::Prose),
+        AgentMessage::User(message) => of_content(&message.content, Class::Prose),
+        AgentMessage::Custom(message) => of_content(&message.content, Class::Prose),
+        AgentMessage::Assistant(message) => of_blocks(&message.content, Class::Prose),
+        AgentMessage::ToolResult(message) => of_blocks(&message.content, Class::Output),
         AgentMessage::BashExecution(message) => {
-            format!("$ {}\n{}", message.command, message.output)
+            let run = format!("$ {}\n{}", message.command, message.output);
+            vec![(Class::Output, run)]
         }
-        AgentMessage::BranchSummary(message) => message.summary,
-        AgentMessage::CompactionSummary(message) => message.summary,
-        _ => message.as_str().to_owned(),
+        AgentMessage::BranchSummary(message) => prose(message.summary),
+        AgentMessage::CompactionSummary(message) => prose(message.summary),
+        _ => vec![(Class::Output, message.as_str().to_owned())],
     }
 }
 
-fn of_content(content: &Content) -> String {
+fn of_content(content: &Content, class: Class) -> Vec<Text> {
     match content {
-        Content::Text(text) => text.clone(),
-        Content::Blocks(blocks) => of_blocks(blocks),
+        Content::Text(text) => vec![(class, text.clone())],
+        Content::Blocks(blocks) => of_blocks(blocks, class),
     }
 }
 
-fn of_blocks(blocks: &[ContentBlock]) -> String {
+/// Blocks of a message whose text is of this class.
+fn of_blocks(blocks: &[ContentBlock], class: Class) -> Vec<Text> {
     let shown = |block: &ContentBlock| match block {
-        ContentBlock::Text(block) => block.text.clone(),
-        ContentBlock::Thinking(block) => format!("(thinking) {}", block.thinking),
+        ContentBlock::Text(block) => (class, block.text.clone()),
+        ContentBlock::Thinking(block) => (class, format!("(thinking) {}", block.thinking)),
         ContentBlock::ToolCall(call) => {
             let arguments = call.arguments.as_ref().map_or("", |json| json.as_str());
-            format!("→ {} {arguments}", call.name)
+            (Class::Output, format!("→ {} {arguments}", call.name))
         }
-        ContentBlock::Image(image) => format!("({})", image.mime_type),
-        ContentBlock::Other(json) => json.as_str().to_owned(),
-        _ => String::new(),
+        ContentBlock::Image(image) => (Class::Output, format!("({})", image.mime_type)),
+        ContentBlock::Other(json) => (Class::Output, json.as_str().to_owned()),
+        _ => (Class::Output, String::new()),
     };
-    blocks.iter().map(shown).collect::<Vec<_>>().join("\n")
+    blocks.iter().map(shown).collect()
 }

@@ -258,7 +258,7 @@ fn written(
 
 /// Writes a file beside its place, readable by its owner alone, and moves it there when it is
 /// whole.
-fn to_file(path: &Path, force: bool, spool: Spool) -> Result<(), Failure> {
+fn to_file(path: &Path, force: bool, mut spool: Spool) -> Result<(), Failure> {
     let place = || path.display().to_string();
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut file = tempfile::NamedTempFile::new_in(folder).with_context(place)?;

@@ -9,13 +9,13 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
-use sessionary::model::{Listing, SCHEMA_VERSION, SessionRow, Sort};
+use sessionary::model::{Listing, SCHEMA_VERSION, SessionRow, ShortIds, Sort};
 use sessionary::settings::known_names;
 use sessionary::syntax::{self, Filters};
 use sessionary::{Config, Index, ListEvent};
 
 use self::rows::ColumnWidths;
-pub use self::rows::{OptionalColumns, ShortIds, table};
+pub use self::rows::{OptionalColumns, table};
 use crate::background::afterwards;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -141,11 +141,12 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let index = open(args, &scope, config, screen)?;
     let mut index = super::answerable(index)?;
     // All that is printed is of one state, and nothing of it is held while it is printed.
+    let is_part = args.bounds.is_asked() || args.fields.are_asked();
     let (list, printed) = {
         let snapshot = index.snapshot()?;
         let page = snapshot.page(&scope)?;
         let mut out = Spool::default();
-        let list = if args.bounds.is_asked() || args.fields.are_asked() {
+        let list = if is_part {
             selected(args, &snapshot, &page, &scope, screen, &mut out)?
         } else if screen.json {
             let list = snapshot.write_page(&page, &mut SafeJson(&mut out))?;
@@ -158,7 +159,10 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         };
         (list, out)
     };
-    printed.print()?;
+    match is_part || args.jsonl {
+        true => printed.print()?,
+        false => super::page(printed, &mut index, screen)?,
+    }
     super::say_pending(screen, &index, list.complete, Some(list.pending_files));
     super::say_links(screen, &index);
     screen.say_redacted();
@@ -238,7 +242,7 @@ fn rows(
     screen: &Screen,
     out: &mut Spool,
 ) -> Result<WrittenList, Failure> {
-    let mut look = ColumnWidths::new(shown, screen);
+    let mut look = ColumnWidths::new(snapshot.short_ids()?, shown, screen);
     let seen = snapshot.each_row(page, |row| {
         look.see(&row);
         Ok(())
@@ -295,7 +299,10 @@ fn open(
         match listed {
             ListEvent::Page(page) if page.sessions.is_empty() => {}
             ListEvent::Page(page) => {
-                provisional.rows(table(&page.sessions, &columns(args, scope), screen));
+                // What tells these few apart: more are still being read.
+                let ids = page.sessions.iter().map(|row| row.id.as_str().into());
+                let ids = ShortIds::of(ids.collect());
+                provisional.rows(table(&page.sessions, ids, &columns(args, scope), screen));
             }
             ListEvent::Loaded { loaded, total } => provisional.draw(loaded, total),
             _ => {}

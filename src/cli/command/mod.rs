@@ -40,10 +40,12 @@ use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::args::{Cli, Command, Global};
+use crate::background::afterwards;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::here::Here;
 use crate::output::progress::Progress;
+use crate::output::spool::Spool;
 use crate::output::style::Tone;
 use crate::output::text::{plain_beginning, plain_line};
 use crate::output::time::count;
@@ -244,6 +246,12 @@ fn why_pending(screen: &Screen, index: &Index) -> String {
             }
         }
     }
+}
+
+/// Prints an answer that people read. While somebody reads it in a pager, the words are indexed.
+fn page(answer: Spool, index: &mut Index, screen: &Screen) -> Result<(), Failure> {
+    let meanwhile = || drop(afterwards(index, screen));
+    Ok(screen.page(answer, meanwhile)?)
 }
 
 /// What went wrong while an answer was printed.

@@ -44,7 +44,8 @@ pub fn named_in_full(
     }
 }
 
-/// The session, and the entry behind the last colon. A colon may belong to the name itself.
+/// The session, and the id of the entry behind the last colon. A colon may belong to the name
+/// itself.
 pub fn named(
     text: &str,
     index: &mut Index,
@@ -60,7 +61,11 @@ pub fn named(
             Err(failure) if failure.kind() == Kind::NotFound => {
                 failed.get_or_insert(failure);
             }
-            found => return Ok((take(found, index, screen)?, entry)),
+            found => {
+                let session = take(found, index, screen)?;
+                let entry = entry.map(|entry| index.entry_named(&session, &entry));
+                return Ok((session, entry.transpose()?));
+            }
         }
     }
     Err(failed.unwrap_or_else(|| Failure::not_found(text)))

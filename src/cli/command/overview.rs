@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sessionary::Config;
 use sessionary::index::ListScope;
-use sessionary::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, Status};
+use sessionary::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, ShortIds, Status};
 
 use crate::background::afterwards;
 use crate::command::list::OptionalColumns;
@@ -42,7 +42,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
             newest: &listing.sessions,
         })?;
     } else {
-        screen.print(&printed(&status, &listing, screen))?;
+        screen.print(&printed(&status, &listing, index.short_ids()?, screen))?;
     }
     screen.say_redacted();
     super::say_pending(
@@ -55,7 +55,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     Ok(Outcome::Found)
 }
 
-fn printed(status: &Status, listing: &Listing, screen: &Screen) -> String {
+fn printed(status: &Status, listing: &Listing, ids: ShortIds, screen: &Screen) -> String {
     let newest = &listing.sessions;
     let there: Vec<RootStatus> = status
         .roots
@@ -101,6 +101,7 @@ fn printed(status: &Status, listing: &Listing, screen: &Screen) -> String {
         out.push_str(&format!("\n{}\n", strong("Newest")));
         out.push_str(&super::list::table(
             newest,
+            ids,
             &[OptionalColumns::Project],
             screen,
         ));

@@ -12,6 +12,7 @@ use crate::completing::values;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::here::Here;
+use crate::output::address::ShortAddresses;
 use crate::output::fields::FieldArgs;
 use crate::output::progress::Progress;
 use crate::output::text::{columns, fit, plain_line};
@@ -107,9 +108,13 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     let answer = index.search_with(&query, &scope, event)?;
     drop(progress);
     let mut index = super::answerable(super::opened(index, screen))?;
+    let names = match screen.json {
+        true => ShortAddresses::default(),
+        false => ShortAddresses::of(&answer, &index)?,
+    };
     match args.fields.are_asked() {
         true => screen.print(&fields::printed(&answer, &selected)?)?,
-        false => args.print(&answer, screen)?,
+        false => args.print(&answer, &names, &mut index, screen)?,
     }
     screen.say_redacted();
     for note in &answer.notes {
@@ -137,7 +142,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     screen.say(&summary(&query, &answer, here.as_ref(), screen));
     if !screen.json
-        && let Some(next) = onward(&answer, screen)
+        && let Some(next) = onward(&answer, &names, screen)
     {
         screen.say(&next);
     }
@@ -159,9 +164,15 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
 impl Search {
     /// Prints the answer. What is wrong with the settings is said, and noted in JSON that may have
     /// any length.
-    fn print(&self, answer: &SearchAnswer, screen: &Screen) -> Result<(), Failure> {
+    fn print(
+        &self,
+        answer: &SearchAnswer,
+        names: &ShortAddresses,
+        index: &mut Index,
+        screen: &Screen,
+    ) -> Result<(), Failure> {
         if !screen.json {
-            return Ok(screen.print(&printed(answer, screen))?);
+            return super::page(printed(answer, names, screen).into(), index, screen);
         }
         let mut answer = answer.clone();
         if self.max_bytes == 0 {
@@ -193,16 +204,16 @@ impl Search {
     }
 }
 
-fn printed(answer: &SearchAnswer, screen: &Screen) -> String {
+fn printed(answer: &SearchAnswer, names: &ShortAddresses, screen: &Screen) -> String {
     let named: String = answer
         .named
         .iter()
-        .map(|named| hits::named(named, screen))
+        .map(|named| hits::named(named, names, screen))
         .collect();
     let groups = answer
         .sessions
         .iter()
-        .map(|group| hits::group(group, screen));
+        .map(|group| hits::group(group, names, screen));
     let facets = answer
         .facets
         .iter()
@@ -309,19 +320,20 @@ fn unknown(one: &UnknownValue) -> String {
 }
 
 /// How the first hit is read on, and its session taken up again.
-fn onward(answer: &SearchAnswer, screen: &Screen) -> Option<String> {
+fn onward(answer: &SearchAnswer, names: &ShortAddresses, screen: &Screen) -> Option<String> {
     let group = answer.sessions.first()?;
     let word = |name: &str| match name.starts_with('-') {
         true => format!("-- {}", quote::posix(name)),
         false => quote::posix(name),
     };
     let program = demo::program();
-    let show = format!("{program} show {}", word(&group.hits.first()?.address));
+    let hit = names.address(&group.session, &group.hits.first()?.entry);
+    let show = format!("{program} show {}", word(&hit));
     // No agent knows a session of the demo.
     if group.session.resume.is_none() || demo::runs() {
         return Some(format!("Next: {show}"));
     }
-    let resume = format!("{program} resume {}", word(&group.session.id));
+    let resume = format!("{program} resume {}", word(&names.session(&group.session)));
     let line = format!("Next: {show} · {resume}");
     Some(
         match screen.width.is_some_and(|width| columns(&line) > width) {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use sessionary::index::{Highlighter, ShowScope, ShownPart};
-use sessionary::model::{Class, SessionRow, ShownEntry};
+use sessionary::model::{Class, SessionRow, ShortIds, ShownEntry};
 use sessionary::syntax::{self, Now};
 use sessionary::{Config, Index};
 
@@ -19,6 +19,7 @@ use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
+use crate::output::wrap::Wrap;
 
 /// Lines of a tool's output that a terminal is shown.
 const OUTPUT_LINES: usize = 12;
@@ -34,7 +35,7 @@ const OUTPUT_LINES: usize = 12;
     On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the entry.")]
 pub struct Show {
     /// Session id, the start of one, a path, a name or title, `last`, or `last~N`; `:ENTRY` names
-    /// one entry (an id or L<line>)
+    /// one entry (an id, the start of one, or L<line>)
     #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     session: String,
     /// Show N entries before and after ENTRY too
@@ -67,26 +68,30 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
             "--raw prints the bytes of the file, which --json cannot hold",
         ));
     }
-    let look = Look {
-        full: args.full || screen.width.is_none(),
-        highlighter: highlighter(args.highlight.as_deref(), screen)?,
-        screen,
-    };
+    let highlighter = highlighter(args.highlight.as_deref(), screen)?;
     let mut index = super::open(config, screen)?;
     let (session, entry) = naming::named(&args.session, &mut index, config, screen)?;
     if args.raw {
         return raw(&session, entry.as_deref(), &index);
     }
+    let branch = args.branch.as_deref();
+    let branch = branch.map(|leaf| index.entry_named(&session, leaf));
     let scope = ShowScope {
         entry,
         context: args.context,
-        branch: args.branch.clone(),
+        branch: branch.transpose()?,
         all: args.all,
         mask: screen.mask(),
     };
     if args.page.is_asked() || args.fields.are_asked() {
         return page(args, &session, &scope, &mut index, screen);
     }
+    let look = Look {
+        full: args.full || screen.width.is_none(),
+        highlighter,
+        ids: index.short_entry_ids(&session)?,
+        screen,
+    };
     whole(&session, &scope, &look, &mut index)
 }
 
@@ -130,7 +135,7 @@ fn whole(
         }
         Ok(((out, shown), streamed))
     })?;
-    out.end()?;
+    super::page(out.end(), index, screen)?;
     screen.say_redacted();
     super::say_ended(screen, index, &streamed);
     afterwards(index, screen);
@@ -183,7 +188,7 @@ fn raw(session: &SessionRow, entry: Option<&str>, index: &Index) -> Result<Outco
     if entry.is_some() {
         let mut out = Stream::default();
         index.copy_raw(session, entry, out.bytes())?;
-        out.end()?;
+        out.end().print()?;
     } else {
         // A whole file may be long, and no snapshot is held while it is copied.
         let mut out = std::io::stdout().lock();
@@ -198,6 +203,7 @@ struct Look<'a> {
     /// Long tool output is not cut.
     full: bool,
     highlighter: Option<Highlighter>,
+    ids: ShortIds,
     screen: &'a Screen,
 }
 
@@ -211,7 +217,7 @@ fn highlighter(query: Option<&str>, screen: &Screen) -> Result<Option<Highlighte
 }
 
 fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
-    let mut out = format!("\n{}", rule(entry, focused, look.screen));
+    let mut out = format!("\n{}", rule(entry, focused, look));
     for (class, pieces) in &entry.text {
         for piece in pieces {
             out.push_str(&paragraph(*class, piece, focused, look));
@@ -221,7 +227,8 @@ fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
 }
 
 /// The line above an entry: who, when, which.
-fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
+fn rule(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
+    let screen = look.screen;
     let style = screen.style;
     let what = plain_line(entry.role.as_deref().unwrap_or(&entry.kind));
     let who = match &entry.problem {
@@ -253,7 +260,7 @@ fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
     // Bytes that are no entry cannot be asked for.
     let id = match entry.kind.as_str() {
         "problem" => String::new(),
-        _ => format!(" · {}", plain_line(&entry.id)),
+        _ => format!(" · {}", plain_line(look.ids.short(&entry.id))),
     };
     let mark = if focused { "▶▶" } else { "──" };
     let taken = 3 + columns(&who) + columns(&after) + columns(&id) + 1;
@@ -293,17 +300,21 @@ fn paragraph(class: Class, piece: &str, focused: bool, look: &Look<'_>) -> Strin
     } else {
         most
     };
+    // Only what is said in words is broken at words.
+    let width = look.screen.width.filter(|_| class == Class::Prose);
+    let mut wrap = Wrap::new(width);
     let (mut out, mut at) = (String::new(), 0);
     for line in text.split('\n').take(shown) {
-        let painted = match marks.is_empty() {
-            true => style.paint(tone, &format!("{margin}{line}")),
-            false => {
-                let line = style.paint_marked(tone, text, at..at + line.len(), &marks);
-                format!("{}{line}", style.paint(tone, margin))
-            }
-        };
-        out.push_str(&painted);
-        out.push('\n');
+        for (indent, piece) in wrap.pieces(line) {
+            let before = format!("{margin}{:indent$}", "");
+            let part = at + piece.start..at + piece.end;
+            let painted = match marks.is_empty() {
+                true => style.paint(tone, &(before + &text[part])),
+                false => style.paint(tone, &before) + &style.paint_marked(tone, text, part, &marks),
+            };
+            out.push_str(&painted);
+            out.push('\n');
+        }
         at += line.len() + 1;
     }
     if shown < number {

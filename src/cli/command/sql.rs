@@ -75,7 +75,7 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         return path(&mut index, screen);
     }
     if args.schema {
-        schema::print(&index, screen)?;
+        schema::print(&mut index, screen)?;
         return Ok(Outcome::Found);
     }
     if let Some(file) = &args.snapshot {
@@ -98,7 +98,10 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         Ok(((out, rows), streamed))
     })
     .map_err(|failure| schema::with_nearest(failure, query, &index))?;
-    spool.print()?;
+    match args.csv || args.jsonl {
+        true => spool.print()?,
+        false => super::page(spool, &mut index, screen)?,
+    }
     // Files that cannot be read are in the view `problems`; what keeps the catalogue from being
     // current is nowhere in it.
     let streamed = StreamOutcome {

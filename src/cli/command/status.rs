@@ -60,7 +60,7 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
             roots: &status.roots,
         })?;
     } else {
-        screen.print(&roots(&status.roots, screen))?;
+        super::page(roots(&status.roots, screen).into(), &mut index, screen)?;
     }
     say_links(&status.roots, config, screen);
     super::say_pending(screen, &index, index.is_complete(), None);

@@ -19,6 +19,7 @@ use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, fit, plain_line};
+use crate::output::wrap::Wrap;
 
 /// Show the tree of a session: branches, labels, the active leaf
 #[derive(Debug, Args)]
@@ -84,6 +85,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     if args.page.is_asked() || args.fields.are_asked() {
         return page(args, &session, scope, &mut index, screen);
     }
+    let ids = index.short_entry_ids(&session)?;
     let ((out, shown), streamed) = super::answer(|| {
         let mut out = Stream::default();
         let (mut before, mut shown, mut head) = (Vec::new(), 0, None);
@@ -104,7 +106,8 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
                         out.json(&serde_json::to_string(&row)?)?;
                     } else {
                         let prefix = before.get(shown).map_or("", |prefix: &Rc<str>| prefix);
-                        out.text(&line(&row, prefix, signs, screen))?;
+                        let id = plain_line(ids.short(&row.id));
+                        out.text(&line(&row, &id, prefix, signs, screen))?;
                     }
                     shown += 1;
                 }
@@ -118,7 +121,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         }
         Ok(((out, shown), streamed))
     })?;
-    out.end()?;
+    super::page(out.end(), &mut index, screen)?;
     screen.say_redacted();
     super::say_ended(screen, &index, &streamed);
     if shown == 0 {
@@ -162,7 +165,7 @@ fn page(
     Ok(Outcome::found(shown > 0))
 }
 
-/// Two lines about a session, above its tree or transcript.
+/// Lines about a session, above its tree or transcript.
 pub fn heading(row: &SessionRow, screen: &Screen) -> String {
     let mut about = vec![plain_line(&row.agent)];
     about.extend(row.label.as_deref().map(plain_line));
@@ -173,12 +176,13 @@ pub fn heading(row: &SessionRow, screen: &Screen) -> String {
     about.retain(|part| !part.is_empty());
     let title = super::title(row).1;
     let title = fit(&title, screen.width.unwrap_or(200));
-    let mut out = format!(
-        "{}\n{}\n{}\n",
-        screen.style.paint(Tone::Strong, &title),
-        screen.style.paint(Tone::Quiet, &about.join(" · ")),
-        screen.style.paint(Tone::Quiet, &screen.path(&row.path))
-    );
+    let quiet = |text: &str| format!("{}\n", screen.style.paint(Tone::Quiet, text));
+    let mut out = format!("{}\n", screen.style.paint(Tone::Strong, &title));
+    let about = about.join(" · ");
+    for (_, piece) in Wrap::new(screen.width).pieces(&about) {
+        out.push_str(&quiet(&about[piece]));
+    }
+    out.push_str(&quiet(&screen.path(&row.path)));
     if !row.listed_by_agent {
         let reason = plain_line(row.reason.as_deref().unwrap_or("unknown reason"));
         let line = format!("not listed by {}: {reason}", plain_line(&row.agent));
@@ -199,12 +203,10 @@ fn above(tree: &Tree, screen: &Screen) -> String {
     out
 }
 
-#[expect(
-    clippy::too_many_lines,
-    reason = "one line: each part once, with its style"
-)]
+/// The line of an entry.
 fn line(
     row: &TreeRow,
+    id: &str,
     prefix: &str,
     signs: &crate::output::branches::Signs,
     screen: &Screen,
@@ -225,10 +227,9 @@ fn line(
         (false, true) => "",
         (false, false) => " (the agent does not see it)",
     };
-    let id = plain_line(&row.id);
     let fixed = columns(prefix)
         + columns(sign)
-        + columns(&id)
+        + columns(id)
         + columns(&who)
         + columns(&label)
         + note.len()
@@ -254,7 +255,7 @@ fn line(
             },
             sign
         ),
-        style.paint(Tone::Name, &id),
+        style.paint(Tone::Name, id),
         style.paint(
             if row.is_error {
                 Tone::Bad

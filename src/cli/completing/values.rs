@@ -8,11 +8,11 @@ use clap::CommandFactory;
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
+use sessionary::model::ShortIds;
 use sessionary::settings::known_names;
 
 use super::catalogue::Asked;
 use crate::args::Cli;
-use crate::command::list::ShortIds;
 use crate::output::text::{acts, plain_beginning};
 use crate::output::time::age;
 
@@ -142,7 +142,7 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
     let sessions = asked.sessions(typed).into_iter().filter_map(|one| {
         // What is typed stays as it is.
         let id = match short.short(&one.id) {
-            short if short.starts_with(typed) => short,
+            short if short.starts_with(typed) => short.to_owned(),
             _ => one.id,
         };
         let modified = jiff::Timestamp::from_millisecond(one.modified_ms).ok()?;

@@ -2,36 +2,37 @@
 
 use std::path::Path;
 
-use sessionary::model::{BranchPlace, Count, Facets, Hit, HitGroup, NamedMatch};
+use sessionary::model::{BranchPlace, Count, Facets, Hit, HitGroup, NamedMatch, SessionRow};
 
 use crate::command::title;
 use crate::output::Screen;
+use crate::output::address::ShortAddresses;
 use crate::output::style::{Style, Tone};
 use crate::output::text::{char_columns, columns, fit, plain_line, plain_line_marked};
+use crate::output::wrap::Wrap;
 
 /// One session and its hits.
-pub fn group(group: &HitGroup, screen: &Screen) -> String {
+pub fn group(group: &HitGroup, names: &ShortAddresses, screen: &Screen) -> String {
     let mut out = heading(&group.session, screen);
     for (number, hit) in group.hits.iter().enumerate() {
         // Whose neighbours they are is not seen otherwise.
         if number > 0 && !hit.context.is_empty() {
             out.push('\n');
         }
-        out.push_str(&hit_lines(hit, screen));
+        out.push_str(&hit_lines(hit, &group.session, names, screen));
     }
     out
 }
 
 /// A session or entry that was asked for by its id.
-pub fn named(named: &NamedMatch, screen: &Screen) -> String {
-    let what = if named.entry.is_some() {
-        "entry"
-    } else {
-        "session"
+pub fn named(named: &NamedMatch, names: &ShortAddresses, screen: &Screen) -> String {
+    let (what, address) = match &named.entry {
+        Some(entry) => ("entry", names.address(&named.session, entry)),
+        None => ("session", names.session(&named.session)),
     };
     format!(
         "{}  {}  {}\n",
-        screen.style.paint(Tone::Name, &plain_line(&named.address)),
+        screen.style.paint(Tone::Name, &address),
         screen.style.paint(Tone::Quiet, what),
         heading(&named.session, screen).trim_end()
     )
@@ -61,7 +62,7 @@ pub fn facets(facets: &Facets, screen: &Screen) -> String {
     out
 }
 
-fn heading(row: &sessionary::model::SessionRow, screen: &Screen) -> String {
+fn heading(row: &SessionRow, screen: &Screen) -> String {
     let mut about = Vec::new();
     if !row.cwd.is_empty() {
         about.push(screen.path(Path::new(&row.cwd)));
@@ -81,7 +82,8 @@ fn heading(row: &sessionary::model::SessionRow, screen: &Screen) -> String {
     )
 }
 
-fn hit_lines(hit: &Hit, screen: &Screen) -> String {
+fn hit_lines(hit: &Hit, session: &SessionRow, names: &ShortAddresses, screen: &Screen) -> String {
+    let neighbours = |after| neighbours(hit, after, |id| names.entry(&session.path, id), screen);
     let mut said = vec![plain_line(hit.role.as_deref().unwrap_or(&hit.kind))];
     said.extend(hit.tool.as_deref().map(plain_line));
     said.push(screen.age(hit.time.as_deref()));
@@ -97,11 +99,13 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
         });
     }
     said.retain(|part| !part.is_empty());
-    let mut out = neighbours(hit, false, screen);
+    let mut out = neighbours(false);
     out.push_str(&format!(
         "  {}  {}\n",
         screen.style.paint(Tone::Quiet, &said.join(" · ")),
-        screen.style.paint(Tone::Name, &plain_line(&hit.address)),
+        screen
+            .style
+            .paint(Tone::Name, &names.address(session, &hit.entry)),
     ));
     let width = screen.width.map(|width| width.saturating_sub(4));
     // What filters alone find may have no text.
@@ -132,22 +136,21 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
                 )
             }
         };
-        out.push_str(&format!("    {}\n", screen.style.paint(Tone::Quiet, &line)));
+        for (indent, piece) in Wrap::new(width).pieces(&line) {
+            let line = format!("    {:indent$}{}", "", &line[piece]);
+            out.push_str(&format!("{}\n", screen.style.paint(Tone::Quiet, &line)));
+        }
     }
-    out.push_str(&neighbours(hit, true, screen));
+    out.push_str(&neighbours(true));
     out
 }
 
 /// The entries before a hit, or those behind it.
-fn neighbours(hit: &Hit, after: bool, screen: &Screen) -> String {
+fn neighbours(hit: &Hit, after: bool, name: impl Fn(&str) -> String, screen: &Screen) -> String {
     let mut out = String::new();
     for one in hit.context.iter().filter(|one| one.after == after) {
         let who = plain_line(one.role.as_deref().unwrap_or(&one.kind));
-        let line = format!(
-            "{who} {}: {}",
-            plain_line(&one.entry),
-            plain_line(&one.text)
-        );
+        let line = format!("{who} {}: {}", name(&one.entry), plain_line(&one.text));
         let line = match screen.width {
             Some(width) => fit(&line, width.saturating_sub(2)),
             None => line,

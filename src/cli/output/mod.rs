@@ -1,6 +1,7 @@
 //! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was
 //! asked for.
 
+pub mod address;
 pub mod bounded;
 pub mod branches;
 pub mod csv;
@@ -9,6 +10,7 @@ pub mod fields;
 pub mod hits;
 pub mod html;
 pub mod markdown;
+pub mod pager;
 pub mod printer;
 pub mod progress;
 pub mod provisional;
@@ -20,6 +22,7 @@ pub mod table;
 pub mod text;
 pub mod time;
 pub mod transcript;
+pub mod wrap;
 
 use std::cell::{Cell, OnceCell};
 use std::io::{self, IsTerminal, Write};
@@ -200,6 +203,16 @@ impl Screen {
         let mut out = Spool::default();
         out.write_all(bytes)?;
         out.print()
+    }
+
+    /// Prints an answer that people read: in their pager, where it is longer than the terminal.
+    /// `meanwhile` is done while they read there, which may take hours.
+    pub fn page(&self, answer: Spool, meanwhile: impl FnOnce()) -> io::Result<()> {
+        let pager = self.settings.get().map(|settings| settings.pager.value);
+        match pager == Some(true) && !self.json && pager::is_possible() {
+            true => pager::print(answer, meanwhile),
+            false => answer.print(),
+        }
     }
 
     /// Prints an answer as JSON, one line.

@@ -39,9 +39,27 @@ enum Overflow {
     Held,
 }
 
+impl From<String> for Spool {
+    /// A finished text.
+    fn from(text: String) -> Self {
+        Self {
+            held: text.into_bytes(),
+            rest: Overflow::None,
+        }
+    }
+}
+
 impl Spool {
+    /// All of it, where it is held in memory.
+    pub fn whole(&self) -> Option<&[u8]> {
+        match self.rest {
+            Overflow::None => Some(&self.held),
+            Overflow::File(_) | Overflow::Held => None,
+        }
+    }
+
     /// Prints the answer.
-    pub fn print(self) -> io::Result<()> {
+    pub fn print(mut self) -> io::Result<()> {
         io::stdout().flush()?;
         // Without the standard library's search for the last end of a line in every block.
         #[cfg(unix)]
@@ -51,19 +69,24 @@ impl Spool {
         };
         #[cfg(not(unix))]
         let mut out = io::stdout().lock();
+        self.show(&mut out)
+    }
+
+    /// Writes the answer to where somebody sees it, again at every call.
+    pub fn show(&mut self, out: &mut impl Write) -> io::Result<()> {
         if !self.held.is_empty() {
             BEGUN.store(true, Ordering::Relaxed);
         }
-        self.copy_to(&mut out)
+        self.copy_to(out)
     }
 
     /// Writes the answer to `out`.
-    pub fn copy_to(self, out: &mut impl Write) -> io::Result<()> {
+    pub fn copy_to(&mut self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(&self.held)?;
-        if let Overflow::File(file) = self.rest {
-            let mut file = file.into_inner()?;
+        if let Overflow::File(file) = &mut self.rest {
+            // Rewinding writes what is buffered.
             file.rewind()?;
-            io::copy(&mut file, out)?;
+            io::copy(file.get_mut(), out)?;
         }
         out.flush()
     }

@@ -30,9 +30,9 @@ impl Stream {
         &mut self.out
     }
 
-    /// Prints it.
-    pub fn end(self) -> io::Result<()> {
-        self.out.print()
+    /// All of it, to be printed.
+    pub fn end(self) -> Spool {
+        self.out
     }
 }
 

@@ -71,7 +71,8 @@ impl Search<'_> {
 }
 
 impl Search<'_> {
-    /// The entry of a session that has this id, whatever its case, or stands on that line.
+    /// The entry of a session that has this id, whatever its case, or stands on that line, or is the
+    /// only one whose id begins so.
     fn key_of(&self, session: i64, entry: &str) -> Result<Option<i64>, Error> {
         let (lower, upper) = (entry.to_ascii_lowercase(), entry.to_ascii_uppercase());
         for id in [entry, &lower, &upper] {
@@ -81,9 +82,12 @@ impl Search<'_> {
             }
         }
         let line = upper.strip_prefix('L').and_then(|line| line.parse().ok());
-        match line {
-            Some(line) => Ok(self.catalogue.key_of_line(session, line)?),
-            None => Ok(None),
+        if let Some(line) = line {
+            return Ok(self.catalogue.key_of_line(session, line)?);
+        }
+        match self.catalogue.entry_ids(session, entry)?.as_slice() {
+            [one] => Ok(self.catalogue.key_of_id(session, one)?),
+            _ => Ok(None),
         }
     }
 }

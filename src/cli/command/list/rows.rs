@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use sessionary::model::SessionRow;
+use sessionary::model::{SessionRow, ShortIds};
 
 use crate::command::title_within;
 use crate::output::Screen;
@@ -31,12 +31,14 @@ pub enum OptionalColumns {
 /// done twice.
 const KEPT: usize = 4096;
 
-/// Which of a line's cells is the id.
-const ID: usize = 1;
-
 /// The rows as a table.
-pub fn table(rows: &[SessionRow], shown: &[OptionalColumns], screen: &Screen) -> String {
-    let mut look = ColumnWidths::new(shown, screen);
+pub fn table(
+    rows: &[SessionRow],
+    ids: ShortIds,
+    shown: &[OptionalColumns],
+    screen: &Screen,
+) -> String {
+    let mut look = ColumnWidths::new(ids, shown, screen);
     rows.iter().for_each(|row| look.see(row));
     let mut printed = look.rows();
     printed.all().unwrap_or_else(|| {
@@ -49,7 +51,7 @@ pub fn table(rows: &[SessionRow], shown: &[OptionalColumns], screen: &Screen) ->
 /// Sessions that are looked at before any of them is printed.
 pub struct ColumnWidths<'a> {
     columns: Columns,
-    ids: Vec<Box<str>>,
+    ids: ShortIds,
     /// The cells of all of them, where they are few.
     kept: Option<Vec<Vec<Cell>>>,
     shown: &'a [OptionalColumns],
@@ -58,7 +60,7 @@ pub struct ColumnWidths<'a> {
 
 impl<'a> ColumnWidths<'a> {
     /// At none of them yet.
-    pub fn new(shown: &'a [OptionalColumns], screen: &'a Screen) -> Self {
+    pub fn new(ids: ShortIds, shown: &'a [OptionalColumns], screen: &'a Screen) -> Self {
         let mut columns = vec![
             Column::text("AGE"),
             Column::text("SESSION"),
@@ -85,7 +87,7 @@ impl<'a> ColumnWidths<'a> {
         }
         Self {
             columns,
-            ids: Vec::new(),
+            ids,
             kept: Some(Vec::new()),
             shown,
             screen,
@@ -94,14 +96,8 @@ impl<'a> ColumnWidths<'a> {
 
     /// Takes the measure of a session.
     pub fn see(&mut self, row: &SessionRow) {
-        let mut cells = cells(row, self.shown, self.screen);
-        // How much of its id is shown depends on the others.
-        let id = cells.get_mut(ID).map(|(_, id)| std::mem::take(id));
+        let cells = cells(row, &self.ids, self.shown, self.screen);
         self.columns.hold(&cells);
-        if let (Some((_, empty)), Some(id)) = (cells.get_mut(ID), id) {
-            *empty = id;
-        }
-        self.ids.push(row.id.as_str().into());
         self.kept = self.kept.take().filter(|kept| kept.len() < KEPT);
         if let Some(kept) = &mut self.kept {
             kept.push(cells);
@@ -109,17 +105,12 @@ impl<'a> ColumnWidths<'a> {
     }
 
     /// All have been looked at.
-    pub fn rows(mut self) -> Rows<'a> {
-        let ids = ShortIds::of(self.ids);
-        for id in ids.all() {
-            self.columns
-                .hold(&[(Tone::Quiet, String::new()), (Tone::Name, id)]);
-        }
+    pub fn rows(self) -> Rows<'a> {
         Rows {
             lines: self
                 .columns
                 .side_by_side(self.screen.style, self.screen.width),
-            ids,
+            ids: self.ids,
             kept: self.kept,
             shown: self.shown,
             screen: self.screen,
@@ -145,29 +136,28 @@ impl Rows<'_> {
 
     /// The line of a session.
     pub fn line(&self, out: &mut String, row: &SessionRow) {
-        self.put(out, &mut cells(row, self.shown, self.screen));
+        let cells = cells(row, &self.ids, self.shown, self.screen);
+        self.lines.line(out, &cells);
     }
 
     /// The whole table; `None`: they are so many that they must be printed again.
     pub fn all(&mut self) -> Option<String> {
         let kept = self.kept.take()?;
         let mut out = self.header();
-        for mut cells in kept {
-            self.put(&mut out, &mut cells);
+        for cells in kept {
+            self.lines.line(&mut out, &cells);
         }
         Some(out)
     }
-
-    fn put(&self, out: &mut String, cells: &mut [Cell]) {
-        if let Some((_, id)) = cells.get_mut(ID) {
-            *id = self.ids.short(id);
-        }
-        self.lines.line(out, cells);
-    }
 }
 
-/// What stands in a session's line, its id in full.
-fn cells(row: &SessionRow, shown: &[OptionalColumns], screen: &Screen) -> Vec<Cell> {
+/// What stands in a session's line.
+fn cells(
+    row: &SessionRow,
+    ids: &ShortIds,
+    shown: &[OptionalColumns],
+    screen: &Screen,
+) -> Vec<Cell> {
     let agent = match &row.label {
         Some(label) => format!("{}={label}", row.agent),
         None => row.agent.clone(),
@@ -178,7 +168,7 @@ fn cells(row: &SessionRow, shown: &[OptionalColumns], screen: &Screen) -> Vec<Ce
     };
     let mut cells = vec![
         (Tone::Quiet, screen.age(row.modified.as_deref())),
-        (Tone::Name, row.id.clone()),
+        (Tone::Name, plain_line(ids.short(&row.id))),
         (Tone::Plain, plain_line(&agent)),
         (Tone::Quiet, number(row.message_count)),
         (Tone::Quiet, subagents),
@@ -212,67 +202,4 @@ fn marked_title(row: &SessionRow) -> Cell {
             plain_line(&row.agent)
         ),
     )
-}
-
-/// Shortest beginnings of ids, at least eight characters long, that tell them apart.
-pub struct ShortIds {
-    sorted: Vec<Box<str>>,
-}
-
-impl ShortIds {
-    /// Of these ids.
-    pub fn of(mut ids: Vec<Box<str>>) -> Self {
-        ids.sort_unstable();
-        ids.dedup();
-        Self { sorted: ids }
-    }
-
-    fn all(&self) -> impl Iterator<Item = String> {
-        self.sorted.iter().map(|id| self.short(id))
-    }
-
-    /// The beginning of one of them.
-    pub fn short(&self, id: &str) -> String {
-        let shared = |other: &str| {
-            let both = other.chars().zip(id.chars());
-            both.take_while(|(a, b)| a == b).count()
-        };
-        let before = self.sorted.partition_point(|other| **other < *id);
-        let after = self.sorted.partition_point(|other| **other <= *id);
-        let beside = [before.checked_sub(1), Some(after)];
-        let others = beside.into_iter().filter_map(|at| self.sorted.get(at?));
-        let shared = others.map(|other| shared(other)).max();
-        let needed = (shared.unwrap_or(0) + 1).max(8);
-        // An id that ends just behind is not worth cutting; neither is a trailing hyphen.
-        let end = match id.char_indices().nth(needed + 4) {
-            Some(_) => id.char_indices().nth(needed).map_or(id.len(), |(at, _)| at),
-            None => id.len(),
-        };
-        plain_line(id[..end].trim_end_matches('-'))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_cut_where_they_differ() {
-        let ids = [
-            "019b0000-0000-7000-8000-00000000000a",
-            "019b0000-0001-7000-8000-00000000000b",
-            "abc",
-            "f47ac10b-58cc-4372-a567-0e02b2c3d479",
-        ];
-        let short = ShortIds::of(ids.map(Into::into).to_vec());
-        assert_eq!(
-            short.all().collect::<Vec<_>>(),
-            ["019b0000-0000", "019b0000-0001", "abc", "f47ac10b"]
-        );
-        // One that has come since is told apart from them all the same.
-        assert_eq!(
-            short.short("019b0000-0001-7000-8000-00000000000c"),
-            "019b0000-0001-7000-8000-00000000000c"
-        );
-    }
 }

@@ -47,7 +47,7 @@ fn views(index: &Index) -> Result<Vec<View>, Error> {
 }
 
 /// Prints every view with its columns.
-pub fn print(index: &Index, screen: &Screen) -> Result<(), Failure> {
+pub fn print(index: &mut Index, screen: &Screen) -> Result<(), Failure> {
     let views = views(index)?;
     if screen.json {
         return screen.json(&Schema {
@@ -60,7 +60,7 @@ pub fn print(index: &Index, screen: &Screen) -> Result<(), Failure> {
         let name = screen.style.paint(Tone::Strong, &view.name);
         format!("{name}({})\n", view.columns.join(", "))
     });
-    Ok(screen.print(&lines.collect::<String>())?)
+    crate::command::page(lines.collect::<String>().into(), index, screen)
 }
 
 /// The failure of a query, with the name that may have been meant where it has one that does not

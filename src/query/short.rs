@@ -1,0 +1,51 @@
+//! Which entry does the beginning of an id mean, and how short may beginnings be?
+
+use crate::error::Error;
+use crate::model::{SessionRow, ShortIds};
+use crate::query::Snapshot;
+
+impl Snapshot<'_> {
+    /// What tells the ids of all sessions apart, as [`Snapshot::resolve`] takes them.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn short_ids(&self) -> Result<ShortIds, Error> {
+        let roots = self.root_numbers()?;
+        Ok(ShortIds::of(self.catalogue.ids_of_sessions(&roots)?))
+    }
+
+    /// What tells the ids of a session's entries apart, as [`Snapshot::entry_named`] takes them.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn short_entry_ids(&self, session: &SessionRow) -> Result<ShortIds, Error> {
+        let stored = self.stored(session)?;
+        let ids = self.catalogue.entry_ids(stored.session, "")?;
+        Ok(ShortIds::of(ids))
+    }
+
+    /// The id of the entry that `name` means: an id, `L<line>`, or the beginning of one id. What
+    /// means none is given back as it is.
+    ///
+    /// # Errors
+    /// [`Error::AmbiguousEntry`]; when the catalogue cannot be read.
+    pub fn entry_named(&self, session: &SessionRow, name: &str) -> Result<String, Error> {
+        let line = name.strip_prefix('L');
+        let is_line = line.is_some_and(|line| line.parse::<u64>().is_ok());
+        let begun = match is_line || name.is_empty() {
+            true => Vec::new(),
+            false => {
+                let stored = self.stored(session)?;
+                self.catalogue.entry_ids(stored.session, name)?
+            }
+        };
+        match begun.as_slice() {
+            [one] => Ok(one.to_string()),
+            [_, _, ..] if begun.iter().all(|id| **id != *name) => Err(Error::AmbiguousEntry {
+                entry: name.to_owned(),
+                candidates: begun.into_iter().map(String::from).collect(),
+            }),
+            _ => Ok(name.to_owned()),
+        }
+    }
+}
