@@ -606,6 +606,7 @@ fn a_file_in_no_root_is_shown_and_not_kept() {
 #[test]
 fn an_empty_list_names_another_working_tree() {
     let home = Sandbox::new();
+    home.write("code/app/.git/HEAD", "ref: refs/heads/main\n");
     home.write("code/app/.git/worktrees/parser/commondir", "../..\n");
     home.write(
         "code/app/.git/worktrees/parser/gitdir",

@@ -27,7 +27,7 @@ use crate::output::provisional::LiveLines;
 use crate::output::spool::Spool;
 use crate::output::time::count;
 use crate::output::{SafeJson, Screen};
-use crate::worktrees::Repository;
+use crate::places;
 
 /// List the sessions of this repository, or all sessions
 #[derive(Debug, Args)]
@@ -180,13 +180,12 @@ fn selected(
     out: &mut Spool,
 ) -> Result<WrittenList, Failure> {
     let fields = args.fields.of(SessionRow::FIELDS, screen.json)?;
-    let folders = (
-        (&scope.cwd, &scope.within),
-        &args.agent,
-        &scope.project,
-        &args.since,
-        &args.until,
-    );
+    // The working trees of a repository may change from page to page.
+    let place = match &scope.repository {
+        Some(repository) => (&None, std::slice::from_ref(repository)),
+        None => (&scope.cwd, &scope.within[..]),
+    };
+    let folders = (place, &args.agent, &scope.project, &args.since, &args.until);
     let flags = (
         args.named,
         args.errors,
@@ -323,6 +322,7 @@ fn scope(
     Ok(ListScope {
         cwd: here.and_then(Here::cwd),
         within: here.map_or_else(Vec::new, |here| here.within.clone()),
+        repository: here.and_then(Here::repository),
         agent: args.agent.clone(),
         project: args.project.as_deref().map(project),
         named: args.named,
@@ -435,6 +435,7 @@ fn say_scope(
             let everywhere = ListScope {
                 cwd: None,
                 within: Vec::new(),
+                repository: None,
                 with_text: false,
                 limit: None,
                 offset: 0,
@@ -447,7 +448,9 @@ fn say_scope(
                 Ok(())
             })?;
             drop(snapshot);
-            if let Some((place, number)) = folders.nearest(&here.directory) {
+            // Without --dir these would count. The home folder has all below it, so none is near.
+            let near = Here::around(here.directory.clone(), &places::surroundings()).within;
+            if let Some((place, number)) = folders.nearest(&here.directory, &near) {
                 line.push_str(&format!(
                     " {} in {}.",
                     count(number, "session"),
@@ -511,9 +514,9 @@ impl Folders {
         }
     }
 
-    /// The nearest directory above `cwd` that has sessions, else the one below it with the newest,
-    /// else the newest in another working tree of its repository.
-    fn nearest(&self, cwd: &Path) -> Option<(&Path, u64)> {
+    /// The nearest directory above `cwd` that has sessions, else the one with the newest in one of
+    /// the directories `near`.
+    fn nearest(&self, cwd: &Path, near: &[PathBuf]) -> Option<(&Path, u64)> {
         let canonical = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
         let is_named = |(path, _): &&(PathBuf, u64)| !path.as_os_str().is_empty();
         let above = self
@@ -522,18 +525,9 @@ impl Folders {
             .filter(is_named)
             .filter(|(path, _)| canonical.starts_with(path))
             .max_by_key(|(path, _)| path.components().count());
-        let below = || {
-            self.all
-                .iter()
-                .find(|(path, _)| path.starts_with(&canonical))
-        };
-        let beside = || {
-            let trees = Repository::around(&canonical).map_or_else(Vec::new, |found| found.trees);
-            self.all
-                .iter()
-                .find(|(path, _)| trees.iter().any(|tree| path.starts_with(tree)))
-        };
-        let (place, sessions) = above.or_else(below).or_else(beside)?;
+        let is_near = |path: &Path| near.iter().any(|folder| path.starts_with(folder));
+        let beside = || self.all.iter().find(|(path, _)| is_near(path));
+        let (place, sessions) = above.or_else(beside)?;
         Some((place, *sessions))
     }
 }
@@ -581,7 +575,7 @@ mod tests {
         ];
         let said = |folders: &[&str], cwd: &str| {
             let folders = of(folders);
-            let nearest = folders.nearest(Path::new(cwd));
+            let nearest = folders.nearest(Path::new(cwd), &[cwd.into()]);
             nearest.map(|(path, sessions)| (path.display().to_string(), sessions))
         };
         let is = |path: &str, sessions| Some((path.to_owned(), sessions));

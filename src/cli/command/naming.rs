@@ -109,6 +109,7 @@ impl<'a> Lookup<'a> {
             last: here.as_ref().map(|here| ListScope {
                 cwd: here.cwd(),
                 within: here.within.clone(),
+                repository: here.repository(),
                 ..ListScope::default()
             }),
             titles: self.titles,
