@@ -315,6 +315,16 @@ fn scope(
     if let Some(agent) = &args.agent {
         known_agent(agent, config)?;
     }
+    let since_ms = moment("since", args.since.as_deref(), screen)?.since_ms;
+    let until_ms = moment("until", args.until.as_deref(), screen)?.until_ms;
+    if let (Some(since), Some(until)) = (&args.since, &args.until)
+        && since_ms >= until_ms
+    {
+        return Err(Failure::usage(format!(
+            "--since {since} is not before the end of --until {until}"
+        ))
+        .hint("--since takes the earlier time, --until the later one"));
+    }
     // Where pages go on by a cursor, what earlier ones have shown comes before the limit.
     let limit = args
         .limit
@@ -328,8 +338,8 @@ fn scope(
         named: args.named,
         errors: args.errors,
         cost: args.cost,
-        since_ms: moment("since", args.since.as_deref(), screen)?.since_ms,
-        until_ms: moment("until", args.until.as_deref(), screen)?.until_ms,
+        since_ms,
+        until_ms,
         fold_subagents: !args.subagents,
         sort: args.sort.map_or(Sort::Agents, Sort::from),
         reverse: args.reverse,
