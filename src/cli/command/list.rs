@@ -1,8 +1,8 @@
 //! Which sessions are there?
 
+mod folders;
 mod rows;
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
@@ -14,6 +14,7 @@ use sessionary::settings::known_names;
 use sessionary::syntax::{self, Filters};
 use sessionary::{Config, Index, ListEvent};
 
+use self::folders::Folders;
 use self::rows::ColumnWidths;
 pub use self::rows::{OptionalColumns, ShortIds, table};
 use crate::background::afterwards;
@@ -501,47 +502,6 @@ fn part(scope: &ListScope, list: &WrittenList) -> String {
     format!("{} to {last} of {total}{more}.", scope.offset + 1)
 }
 
-/// The working directories of a list's sessions, in its order, and how many sessions each has.
-#[derive(Default)]
-struct Folders {
-    all: Vec<(PathBuf, u64)>,
-    places: HashMap<PathBuf, usize>,
-}
-
-impl Folders {
-    fn add(&mut self, cwd: String) {
-        let folder = PathBuf::from(cwd);
-        match self
-            .places
-            .get(&folder)
-            .and_then(|at| self.all.get_mut(*at))
-        {
-            Some((_, sessions)) => *sessions += 1,
-            None => {
-                self.places.insert(folder.clone(), self.all.len());
-                self.all.push((folder, 1));
-            }
-        }
-    }
-
-    /// The nearest directory above `cwd` that has sessions, else the one with the newest in one of
-    /// the directories `near`.
-    fn nearest(&self, cwd: &Path, near: &[PathBuf]) -> Option<(&Path, u64)> {
-        let canonical = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
-        let is_named = |(path, _): &&(PathBuf, u64)| !path.as_os_str().is_empty();
-        let above = self
-            .all
-            .iter()
-            .filter(is_named)
-            .filter(|(path, _)| canonical.starts_with(path))
-            .max_by_key(|(path, _)| path.components().count());
-        let is_near = |path: &Path| near.iter().any(|folder| path.starts_with(folder));
-        let beside = || self.all.iter().find(|(path, _)| is_near(path));
-        let (place, sessions) = above.or_else(beside)?;
-        Some((place, *sessions))
-    }
-}
-
 /// What was asked about is shown.
 fn columns(args: &List, scope: &ListScope) -> Vec<OptionalColumns> {
     let sorted = |key| args.sort == Some(key);
@@ -563,35 +523,4 @@ fn columns(args: &List, scope: &ListScope) -> Vec<OptionalColumns> {
     .into_iter()
     .filter_map(|(column, asked)| asked.then_some(column))
     .collect()
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_directory() {
-        let of = |folders: &[&str]| {
-            let mut all = Folders::default();
-            folders.iter().for_each(|cwd| all.add((*cwd).to_owned()));
-            all
-        };
-        let all = [
-            "/nowhere/a/b/c/d",
-            "/nowhere/a",
-            "/nowhere",
-            "/nowhere/a/",
-            "",
-        ];
-        let said = |folders: &[&str], cwd: &str| {
-            let folders = of(folders);
-            let nearest = folders.nearest(Path::new(cwd), &[cwd.into()]);
-            nearest.map(|(path, sessions)| (path.display().to_string(), sessions))
-        };
-        let is = |path: &str, sessions| Some((path.to_owned(), sessions));
-        assert_eq!(said(&all, "/nowhere/a/b"), is("/nowhere/a", 2));
-        assert_eq!(said(&all, "/nowhere/x"), is("/nowhere", 1));
-        assert_eq!(said(&all[..1], "/nowhere/a/b"), is("/nowhere/a/b/c/d", 1));
-        assert_eq!(said(&all, "/elsewhere"), None);
-    }
 }
