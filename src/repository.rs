@@ -62,7 +62,7 @@ pub fn is_tree(folder: &Path, common: &Path) -> bool {
     folder.is_absolute() && (!folder.exists() || leads_back())
 }
 
-/// If `directory` is the top of a working tree, or a bare repository: the repository's common folder.
+/// The common folder of the repository of which `directory` is the top: of a working tree, or bare.
 pub(crate) fn common_folder(directory: &Path) -> Option<PathBuf> {
     // Within the folder of git's own files is no working tree.
     if directory.file_name().is_some_and(|name| name == ".git") {
