@@ -44,7 +44,8 @@
 //! Also public: [`model`], the plain data of answers; [`mod@format`], how each agent's files are
 //! read; [`syntax`], the query language; [`index_files`], what lies in an index directory;
 //! [`locations`], where agents keep their sessions; [`settings`], what the user has set.
-//! `docs/architecture.md` draws the rooms and the main paths.
+//! [`repository`], which working trees a git repository has. `docs/architecture.md` draws the rooms
+//! and the main paths.
 //!
 //! The library prints nothing, reads no environment (but the current directory, where [`session`]
 //! or a [root](RootSpec) is given a relative path), starts no process, and opens session files
@@ -70,6 +71,7 @@ pub mod model;
 mod private;
 mod process;
 pub mod query;
+pub mod repository;
 pub mod settings;
 mod source;
 pub mod syntax;

@@ -293,8 +293,8 @@ fn names_that_fit_several_sessions_or_none() {
     assert_snapshot!(home.run(&["show", "019b8"]), @r#"
     --- stderr
     error: 2 sessions fit "019b8"
-    hint: 019b87e9-0000-7000-8000-00000000000b · pi · $HOME/.pi/agent/sessions/--code-docs--/2026-01-04T09-00-00-000Z_0b.jsonl · 日本語のドキュメントでtokenizerを説明して
-    hint: 019b8d10-0000-7000-8000-00000000000a · pi · $HOME/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl · Tokenizer work
+    hint: 019b87e9 · 1d · ~/code/docs · 日本語のドキュメントでtokenizerを説明して
+    hint: 019b8d10 · 5m · ~/code/parser · Tokenizer work
     --- exit Some(2)
     "#);
     assert_snapshot!(home.run(&["tree", "nope"]), @r#"
@@ -604,6 +604,7 @@ fn a_file_in_no_root_is_shown_and_not_kept() {
 #[test]
 fn an_empty_list_names_another_working_tree() {
     let home = Sandbox::new();
+    home.write("code/app/.git/HEAD", "ref: refs/heads/main\n");
     home.write("code/app/.git/worktrees/parser/commondir", "../..\n");
     home.write(
         "code/app/.git/worktrees/parser/gitdir",

@@ -365,3 +365,17 @@ fn rows_of_a_long_list_are_as_they_are_when_they_are_written() {
     assert_eq!(written(&page), Vec::<Value>::new());
     assert_eq!(written(&index.page(&scope).unwrap()).len(), 54);
 }
+
+#[test]
+fn a_range_of_times_the_wrong_way_round_is_an_error() {
+    let home = three();
+    let wrong = ["list", "--all", "--since", "2026-10", "--until", "2026-09"];
+    assert_snapshot!(home.run(&wrong), @r"
+    --- stderr
+    error: --since 2026-10 is not before the end of --until 2026-09
+    hint: --since takes the earlier time, --until the later one
+    --- exit Some(2)
+    ");
+    let month = ["list", "--all", "--since", "2026-01", "--until", "2026-01"];
+    assert!(home.output(&month).status.success());
+}

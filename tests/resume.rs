@@ -149,3 +149,15 @@ fn no_other_program_of_that_name_takes_a_session_up() {
         assert_eq!(row.expect("a row")["resume"], shown["session"]["resume"]);
     }
 }
+
+#[test]
+fn a_printed_command_whose_directory_is_gone_says_so() {
+    let home = home();
+    let said = resume(&home, &["019b87e9", "--print"]);
+    assert!(said.starts_with("cd -- "), "{said}");
+    assert!(
+        said.contains(" is gone; --in DIR names another directory."),
+        "{said}"
+    );
+    assert!(!resume(&home, &["019b87e9", "--print", "--in", "."]).contains("gone"));
+}

@@ -119,6 +119,7 @@ mod links;
 mod listing;
 #[cfg(target_os = "linux")]
 mod locks;
+mod naming;
 // The real agents need a newer Node than most machines have; the one installed beside them is for
 // this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -11,9 +11,9 @@ use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::settings::BadSetting;
 
 use crate::args;
+use crate::command::naming::MOST_CANDIDATES;
 use crate::output::say;
 use crate::output::text::{acts, plain_line, plain_lines, terminal_safe_json};
-use crate::redact;
 use crate::suggest;
 
 /// What helps where another place for the index does.
@@ -343,7 +343,7 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
             let listed = candidates.iter().take(MOST_CANDIDATES).cloned();
             (Kind::Ambiguous, listed.chain(more).collect())
         }
-        Error::Ambiguous { candidates, .. } => (Kind::Ambiguous, named_candidates(candidates)),
+        Error::Ambiguous { .. } => (Kind::Ambiguous, Vec::new()),
         error => (
             Kind::Failed,
             error.cause().map(remedy).into_iter().collect(),
@@ -365,33 +365,6 @@ fn remedy(cause: RefusalCause) -> String {
         RefusalCause::Disk => format!("the disk may be failing: {ELSEWHERE}"),
         _ => ELSEWHERE.to_owned(),
     }
-}
-
-/// Sessions that a name fits are listed up to so many.
-pub const MOST_CANDIDATES: usize = 20;
-
-/// The sessions that a name fits, one a line.
-fn named_candidates(candidates: &[SessionRow]) -> Vec<String> {
-    let more = candidates.len().saturating_sub(MOST_CANDIDATES);
-    let more = (more > 0).then(|| format!("and {more} more"));
-    let listed = candidates.iter().take(MOST_CANDIDATES).map(candidate);
-    listed.chain(more).collect()
-}
-
-/// One line about a session that a name fits.
-fn candidate(row: &SessionRow) -> String {
-    // An error may be kept in a log.
-    let masked = redact::redacted(&row.title);
-    let title: String = plain_line(masked.as_deref().unwrap_or(&row.title))
-        .chars()
-        .take(60)
-        .collect();
-    format!(
-        "{} · {} · {} · {title}",
-        row.id,
-        row.agent,
-        row.path.display()
-    )
 }
 
 impl From<io::Error> for Failure {

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use sessionary::repository::Repository;
 use sessionary::settings::Surroundings;
 
 use crate::known_trees;
 use crate::output::Screen;
-use crate::worktrees::Repository;
 
 /// Where somebody stands, and what counts as there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub struct Here {
     pub directory: PathBuf,
     /// Directories that count with all below them; none: the current directory alone.
     pub within: Vec<PathBuf>,
-    /// The working tree that holds the current directory, if one does.
-    top: Option<PathBuf>,
+    /// The repository around the current directory, if that is what counts.
+    repository: Option<Repository>,
 }
 
 impl Here {
@@ -26,7 +26,7 @@ impl Here {
         Self {
             directory,
             within: Vec::new(),
-            top: None,
+            repository: None,
         }
     }
 
@@ -47,7 +47,7 @@ impl Here {
             return Self {
                 directory,
                 within,
-                top: Some(repository.top),
+                repository: Some(repository),
             };
         }
         let resolved = directory.canonicalize();
@@ -56,7 +56,7 @@ impl Here {
             false => Self {
                 within: vec![directory.clone()],
                 directory,
-                top: None,
+                repository: None,
             },
         }
     }
@@ -67,10 +67,16 @@ impl Here {
         is_alone.then(|| self.directory.clone())
     }
 
+    /// The folder by which the repository is known, where one counts.
+    pub fn repository(&self) -> Option<PathBuf> {
+        let repository = self.repository.as_ref()?;
+        Some(repository.common.clone())
+    }
+
     /// What it is called.
     pub fn name(&self, screen: &Screen) -> String {
-        match &self.top {
-            Some(top) => format!("the repository {}", screen.path(top)),
+        match &self.repository {
+            Some(found) => format!("the repository {}", screen.path(&found.top)),
             None => screen.path(&self.directory),
         }
     }
@@ -95,10 +101,11 @@ mod tests {
             let below = |path: &PathBuf| path.strip_prefix(&home).ok().map(Path::to_path_buf);
             (
                 here.within.iter().filter_map(below).collect::<Vec<_>>(),
-                here.top.is_some(),
+                here.repository.is_some(),
             )
         };
         fs::create_dir_all(home.join("code/app/.git"))?;
+        fs::write(home.join("code/app/.git/HEAD"), "")?;
         fs::create_dir_all(home.join("code/app/src"))?;
         let is = |within: &[&str], is_repository| {
             (
@@ -110,6 +117,7 @@ mod tests {
             for git in ["home/.git", ".git"] {
                 let before = here(at);
                 fs::create_dir_all(folder.path().join(git))?;
+                fs::write(folder.path().join(git).join("HEAD"), "")?;
                 assert_eq!(here(at), before, "{at} {git}");
                 fs::remove_dir_all(folder.path().join(git))?;
             }

@@ -3,15 +3,17 @@
 //!
 //! Nothing depends on it: where it cannot be read or written, or is rubbish, nothing is known.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use sessionary::repository::{Repository, is_tree};
 use sessionary::settings::Surroundings;
 use tempfile::NamedTempFile;
-
-use crate::worktrees::Repository;
 
 /// Bytes of the file that are read at most.
 const MOST_BYTES: u64 = 4 << 20;
@@ -44,49 +46,94 @@ pub fn file(surroundings: &Surroundings) -> Option<PathBuf> {
 /// All working trees of a repository: those of now, then those that it had. What is new is written
 /// down.
 pub fn all_trees(repository: &Repository, file: Option<&Path>) -> Vec<PathBuf> {
-    let mut known = file.and_then(read).unwrap_or_default();
-    let is_it = |one: &KnownRepository| one.common == repository.common;
-    let at = known.repositories.iter().position(is_it);
-    let mut own = match at {
-        Some(at) => known.repositories.remove(at),
-        None => KnownRepository {
-            common: repository.common.clone(),
-            trees: Vec::new(),
-        },
-    };
-    let fits = |path: &PathBuf| path.to_str().is_some_and(|path| path.len() <= MOST_PATH);
-    let is_new = |tree: &&PathBuf| fits(tree) && !own.trees.contains(tree);
-    let new: Vec<PathBuf> = repository.trees.iter().filter(is_new).cloned().collect();
-    let gone: Vec<PathBuf> = own
-        .trees
-        .iter()
-        .filter(|tree| !repository.trees.contains(tree) && is_still_its(tree, &own.common))
-        .cloned()
-        .collect();
-    // One working tree that is there tells of itself.
-    let is_worth_it = own.trees.len() + new.len() > 1 && fits(&own.common);
-    if let Some(file) = file.filter(|_| is_worth_it && !new.is_empty()) {
-        own.trees.splice(0..0, new);
-        known.repositories.insert(0, own);
-        known.cut();
+    let known = file.and_then(read).unwrap_or_default();
+    let had = known.trees_of(&repository.common);
+    if let Some(file) = file.filter(|_| !new_trees(repository, had).is_empty()) {
         // Next time it is learned again.
-        let _ = write(file, &known);
+        let _ = learn(repository, file);
     }
-    repository.trees.iter().cloned().chain(gone).collect()
+    let now: HashSet<&PathBuf> = repository.trees.iter().collect();
+    let had = had.iter().filter(|tree| !now.contains(tree));
+    let had = had.filter(|tree| is_tree(tree, &repository.common));
+    repository.trees.iter().chain(had).cloned().collect()
 }
 
-/// Whether a folder that was a working tree belongs to no other repository now.
-fn is_still_its(tree: &Path, common: &Path) -> bool {
-    if !tree.is_absolute() {
-        return false;
+/// Which of its working trees of now are not known yet. One that is there tells of itself.
+fn new_trees<'a>(repository: &'a Repository, known: &[PathBuf]) -> Vec<&'a PathBuf> {
+    let known: HashSet<&PathBuf> = known.iter().collect();
+    let worth_it = worth_keeping(repository);
+    let is_alone = known.is_empty() && worth_it.len() < 2;
+    let new = worth_it.into_iter().filter(|tree| !known.contains(tree));
+    new.filter(|_| !is_alone).collect()
+}
+
+/// Its working trees of now, as many as are kept.
+fn worth_keeping(repository: &Repository) -> Vec<&PathBuf> {
+    let fits = |path: &&PathBuf| path.to_str().is_some_and(|path| path.len() <= MOST_PATH);
+    let trees = repository.trees.iter().filter(fits).take(MOST_TREES);
+    trees.filter(|_| fits(&&repository.common)).collect()
+}
+
+/// Writes down what is new, by one process at a time.
+fn learn(repository: &Repository, file: &Path) -> io::Result<()> {
+    fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+    let _lock = lock(file)?;
+    let mut known = read(file).unwrap_or_default();
+    let now: Vec<PathBuf> = worth_keeping(repository).into_iter().cloned().collect();
+    let is_gone = {
+        let now: HashSet<&PathBuf> = now.iter().collect();
+        let had = known.trees_of(&repository.common).iter();
+        had.filter(|tree| !now.contains(tree))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    known
+        .repositories
+        .retain(|one| one.common != repository.common);
+    let own = KnownRepository {
+        common: repository.common.clone(),
+        trees: now.into_iter().chain(is_gone).collect(),
+    };
+    known.repositories.insert(0, own);
+    known.cut();
+    write(file, &known)
+}
+
+/// A lock beside the file. Who holds it has soon written; where one does not let go of it, it is an
+/// error.
+fn lock(file: &Path) -> io::Result<File> {
+    let lock = File::create(lock_file(file))?;
+    for _ in 0..100 {
+        if lock.try_lock().is_ok() {
+            return Ok(lock);
+        }
+        thread::sleep(Duration::from_millis(5));
     }
-    match tree.join(".git").exists() {
-        true => Repository::around(tree).is_some_and(|now| now.common == common),
-        false => true,
+    Err(io::ErrorKind::WouldBlock.into())
+}
+
+fn lock_file(file: &Path) -> PathBuf {
+    file.with_extension("lock")
+}
+
+/// Removes what was learned, and the folder if nothing else is in it.
+pub fn forget(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
     }
+    // Nothing of it is lost where one of these stays.
+    let _ = fs::remove_file(lock_file(file));
+    let _ = file.parent().map(fs::remove_dir);
+    Ok(())
 }
 
 impl KnownTrees {
+    fn trees_of(&self, common: &Path) -> &[PathBuf] {
+        let own = self.repositories.iter().find(|one| one.common == common);
+        own.map_or(&[], |own| &own.trees)
+    }
+
     /// Leaves out what is oldest where it is too much.
     fn cut(&mut self) {
         let mut left = MOST_TREES;
@@ -114,7 +161,6 @@ fn read(file: &Path) -> Option<KnownTrees> {
 /// Replaces the file as a whole. Nobody else may read it: it names what somebody works on.
 fn write(file: &Path, known: &KnownTrees) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
     // Made with mode 0600.
     let mut new = NamedTempFile::new_in(folder)?;
     serde_json::to_writer_pretty(&mut new, known)?;
@@ -168,16 +214,39 @@ mod tests {
     }
 
     #[test]
-    fn what_became_another_repository_is_its_no_more() -> io::Result<()> {
+    fn what_is_there_and_leads_elsewhere_is_its_no_more() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let at = |path: &str| folder.path().join(path).display().to_string();
         let file = folder.path().join("worktrees.json");
         let now = of("/a/.git", &["/a", &at("fix")]);
         all_trees(&now, Some(&file));
-        fs::create_dir_all(at("fix"))?;
         assert_eq!(told(&of("/a/.git", &["/a"]), &file).len(), 2);
-        fs::create_dir_all(at("fix/.git"))?;
+        fs::create_dir_all(at("fix"))?;
         assert_eq!(told(&of("/a/.git", &["/a"]), &file), ["/a"]);
+        Ok(())
+    }
+
+    #[test]
+    fn many_at_once_learn_and_lose_nothing() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("data/worktrees.json");
+        thread::scope(|scope| {
+            for one in 0..12 {
+                let file = &file;
+                scope.spawn(move || {
+                    let at = |path: &str| format!("/{one}/{path}");
+                    told(&of(&at(".git"), &[&at("a"), &at("b")]), file)
+                });
+            }
+        });
+        assert_eq!(read(&file).unwrap().repositories.len(), 12);
+        // Whoever does not let go of the lock keeps nobody from an answer.
+        let held = File::create(lock_file(&file))?;
+        held.lock()?;
+        assert_eq!(told(&of("/x/.git", &["/x", "/y"]), &file), ["/x", "/y"]);
+        assert_eq!(read(&file).unwrap().repositories.len(), 12);
+        forget(&file)?;
+        assert!(!folder.path().join("data").exists());
         Ok(())
     }
 
@@ -193,6 +262,14 @@ mod tests {
         let kept = read(&file).unwrap();
         let kept: usize = kept.repositories.iter().map(|one| one.trees.len()).sum();
         assert_eq!(kept, MOST_TREES);
+        // What is too much is not learned again each time, from wherever it is looked at.
+        let from_another = [&many[2_500..2_501], &many[..]].concat();
+        for trees in [&many, &from_another] {
+            let many = of("/many/.git", trees);
+            told(&many, &file);
+            let kept = read(&file).unwrap();
+            assert!(new_trees(&many, kept.trees_of(&many.common)).is_empty());
+        }
         // A folder stands where the file would.
         fs::remove_file(&file)?;
         fs::create_dir(&file)?;

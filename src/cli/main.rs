@@ -21,7 +21,6 @@ mod output;
 mod places;
 mod redact;
 mod suggest;
-mod worktrees;
 
 use std::process::ExitCode;
 

@@ -183,6 +183,14 @@ impl Index {
         self.ask(|snapshot| snapshot.search_with(query, scope, progress))
     }
 
+    /// [`Snapshot::has_entry`](Snapshot::has_entry) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn has_entry(&self, session: &SessionRow, entry: &str) -> Result<bool, Error> {
+        self.ask(|snapshot| snapshot.has_entry(session, entry))
+    }
+
     /// [`Snapshot::show`](Snapshot::show) of the newest snapshot.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Class, Resume, Standing};
 
@@ -129,10 +129,18 @@ pub struct Listing {
     /// Sessions of other directories that pass the same filters.
     pub elsewhere: u64,
     /// The working directory that was asked for; absent: `within`, or every one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "lossy"
+    )]
     pub cwd: Option<PathBuf>,
     /// The directories that were asked for with all below them; absent: `cwd`, or every one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "all_lossy"
+    )]
     pub within: Vec<PathBuf>,
     /// Whether all that is on disk is in this answer. Last, as it is known last.
     pub complete: bool,
@@ -377,10 +385,18 @@ pub struct SearchAnswer {
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
     /// The working directory that was asked for; absent: `within`, or every one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "lossy"
+    )]
     pub cwd: Option<PathBuf>,
     /// The directories that were asked for with all below them; absent: `cwd`, or every one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "all_lossy"
+    )]
     pub within: Vec<PathBuf>,
     /// Sessions and entries that the query is the id of, or the beginning of one: ten at most,
     /// unless all hits were asked for.
@@ -467,6 +483,17 @@ fn is_true(value: &bool) -> bool {
 
 fn yes() -> bool {
     true
+}
+
+/// A directory whose name need not be UTF-8, as JSON takes it.
+fn lossy<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+    path.as_ref()
+        .map(|path| path.to_string_lossy())
+        .serialize(to)
+}
+
+fn all_lossy<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
 }
 
 /// One row of a tree, parents before children.

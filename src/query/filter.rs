@@ -135,7 +135,7 @@ impl<'a> FilteredEntries<'a> {
             return Ok(None);
         }
         let used = self.models_used(f)?;
-        let mut places = ResolvedDirs::default();
+        let mut places = ResolvedDirs::new(here);
         let mut left = HashSet::new();
         self.snapshot.catalogue.each_session(&ours, |s| {
             let used = used.get(&s.session).map_or(&[][..], Vec::as_slice);
@@ -157,7 +157,7 @@ impl<'a> FilteredEntries<'a> {
                     has_used(&|(provider, _)| provider.contains(&lower), s.provider, n)
                 })
                 && f.named.is_none_or(|named| s.name.is_some() == named)
-                && (here.is_everywhere() || places.is_here(&s, here));
+                && (here.is_everywhere() || places.is_here(&s));
             if keep {
                 left.insert(s.session);
             }

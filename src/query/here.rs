@@ -1,9 +1,10 @@
 //! Is a session one of the directories that were asked for?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::catalogue::filter_columns::SessionFilterRow;
+use crate::repository::common_folder;
 
 /// The directories that were asked for, with links resolved; none of them: every one.
 #[derive(Debug, Clone, Default)]
@@ -11,14 +12,17 @@ pub(super) struct Here {
     /// This one alone.
     at: Option<PathBuf>,
     /// These with all below them.
-    within: Vec<PathBuf>,
+    within: HashSet<PathBuf>,
+    /// The common folder of the repository whose working trees they are.
+    repository: Option<PathBuf>,
 }
 
 impl Here {
-    pub fn of(at: Option<&Path>, within: &[PathBuf]) -> Self {
+    pub fn of(at: Option<&Path>, within: &[PathBuf], repository: Option<&Path>) -> Self {
         Self {
             at: at.map(canonical),
             within: within.iter().map(|folder| resolved(folder)).collect(),
+            repository: repository.map(canonical),
         }
     }
 
@@ -26,32 +30,57 @@ impl Here {
     pub fn is_everywhere(&self) -> bool {
         self.at.is_none() && self.within.is_empty()
     }
+
+    /// Whether a directory is one of `within` or lies below one. Of a repository's working tree
+    /// nothing counts that lies in another repository.
+    fn holds(&self, place: &Path) -> bool {
+        let is_asked = |above: &&Path| self.within.contains(*above);
+        let Some(asked) = place.ancestors().find(is_asked) else {
+            return false;
+        };
+        self.repository.as_ref().is_none_or(|repository| {
+            let mut below = place.ancestors().take_while(|above| *above != asked);
+            below
+                .find_map(common_folder)
+                .is_none_or(|nearest| nearest == *repository)
+        })
+    }
 }
 
-/// Working directories with links resolved, each looked up once.
-#[derive(Default)]
-pub(super) struct ResolvedDirs {
+/// Working directories, each looked up once.
+pub(super) struct ResolvedDirs<'a> {
+    here: &'a Here,
     canonical: HashMap<String, PathBuf>,
-    resolved: HashMap<String, PathBuf>,
+    within: HashMap<String, bool>,
     repositories: HashMap<String, Option<PathBuf>>,
 }
 
-impl ResolvedDirs {
-    /// Whether the session is one of `here`: it was started there, or, where its agent goes by
-    /// projects, its project is there, or the working tree that holds it.
-    pub fn is_here(&mut self, session: &SessionFilterRow<'_>, here: &Here) -> bool {
+impl<'a> ResolvedDirs<'a> {
+    pub fn new(here: &'a Here) -> Self {
+        Self {
+            here,
+            canonical: HashMap::new(),
+            within: HashMap::new(),
+            repositories: HashMap::new(),
+        }
+    }
+
+    /// Whether the session is one of those of `here`: it was started there, or, where its agent
+    /// goes by projects, its project is there, or the working tree that holds it.
+    pub fn is_here(&mut self, session: &SessionFilterRow<'_>) -> bool {
         match session.own("projectRoot") {
-            Some(project) => self.is_folder_here(&project, true, here),
-            None => self.is_folder_here(session.cwd, false, here),
+            Some(project) => self.is_folder_here(&project, true),
+            None => self.is_folder_here(session.cwd, false),
         }
     }
 
     /// Whether sessions of a working directory, or of a project, are of `here`.
-    pub fn is_folder_here(&mut self, folder: &str, is_project: bool, here: &Here) -> bool {
+    pub fn is_folder_here(&mut self, folder: &str, is_project: bool) -> bool {
+        let here = self.here;
         let is_at = here.at.as_deref().is_none_or(|at| {
             self.is_at(folder, at) || is_project && self.repository(folder) == Some(at)
         });
-        is_at && (here.within.is_empty() || self.is_within(folder, &here.within))
+        is_at && (here.within.is_empty() || self.is_within(folder))
     }
 
     fn is_at(&mut self, cwd: &str, at: &Path) -> bool {
@@ -65,16 +94,16 @@ impl ResolvedDirs {
         self.canonical.get(cwd).is_some_and(|place| place == at)
     }
 
-    fn is_within(&mut self, cwd: &str, folders: &[PathBuf]) -> bool {
+    fn is_within(&mut self, cwd: &str) -> bool {
         if cwd.is_empty() {
             return false;
         }
-        if !self.resolved.contains_key(cwd) {
-            let place = resolved(Path::new(cwd));
-            self.resolved.insert(cwd.to_string(), place);
+        if let Some(known) = self.within.get(cwd) {
+            return *known;
         }
-        let place = self.resolved.get(cwd);
-        place.is_some_and(|place| folders.iter().any(|folder| place.starts_with(folder)))
+        let found = self.here.holds(&resolved(Path::new(cwd)));
+        self.within.insert(cwd.to_string(), found);
+        found
     }
 
     /// The nearest directory with a `.git` above a project. git itself is never run.
@@ -121,10 +150,10 @@ mod tests {
         let link = home.path().join("link");
         std::fs::create_dir_all(real.join("app/src"))?;
         std::os::unix::fs::symlink(&real, &link)?;
-        let here = Here::of(None, &[link.join("app"), real.join("gone")]);
-        let mut places = ResolvedDirs::default();
+        let here = Here::of(None, &[link.join("app"), real.join("gone")], None);
+        let mut places = ResolvedDirs::new(&here);
         let mut is_here =
-            |folder: PathBuf| places.is_folder_here(&folder.display().to_string(), false, &here);
+            |folder: PathBuf| places.is_folder_here(&folder.display().to_string(), false);
         for inside in ["app", "app/src", "app/src/gone", "gone", "gone/too"] {
             assert!(is_here(real.join(inside)), "{inside}");
             assert!(is_here(link.join(inside)), "{inside}");

@@ -64,8 +64,8 @@ pub fn steps_from_last(name: &str) -> Option<usize> {
 }
 
 impl Snapshot<'_> {
-    /// The session that `name` means. The first of these counts that there is: an id; `last` or
-    /// `last~N`; the beginning of ids; a path; a whole name or title; a part of one.
+    /// The session that `name` means. The first of these counts that there is: `last` or `last~N`; an
+    /// id; the beginning of ids; a path; a whole name or title; a part of one.
     ///
     /// # Errors
     /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with the candidates: of names
@@ -75,14 +75,14 @@ impl Snapshot<'_> {
         if name.is_empty() {
             return Err(Error::NoName);
         }
+        // Before ids: no file may take what is typed most.
+        let last = scope.last.as_ref().zip(steps_from_last(name));
+        if let Some((list, steps)) = last {
+            return self.nth(list, steps)?.ok_or_else(|| self.not_found(name));
+        }
         let roots = self.root_numbers()?;
         let mut found = self.catalogue.sessions_with_id(&roots, name)?;
         if found.is_empty() {
-            // Before beginnings: no file may take what is typed most.
-            let last = scope.last.as_ref().zip(steps_from_last(name));
-            if let Some((list, steps)) = last {
-                return self.nth(list, steps)?.ok_or_else(|| self.not_found(name));
-            }
             found = self.catalogue.sessions_beginning(&roots, name)?;
         }
         let mut found: Vec<SessionRow> = found.into_iter().map(|found| found.row).collect();

@@ -240,14 +240,13 @@ fn roots(
 
 /// What the catalogue is asked for: folders are compared here, everything else there.
 fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Error> {
-    let mut places = ResolvedDirs::default();
     let place = scope.here();
+    let mut places = ResolvedDirs::new(&place);
     let here = match place.is_everywhere() {
         true => None,
         false => {
             let mut folders = catalogue.folders_of_sessions()?;
-            folders
-                .retain(|(folder, is_project)| places.is_folder_here(folder, *is_project, &place));
+            folders.retain(|(folder, is_project)| places.is_folder_here(folder, *is_project));
             Some(folders.into_iter().map(|(folder, _)| folder).collect())
         }
     };

@@ -148,6 +148,19 @@ impl Snapshot<'_> {
         Ok(())
     }
 
+    /// Whether there is an entry of this name in the session: an id, or `L<line>`.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn has_entry(&self, session: &SessionRow, entry: &str) -> Result<bool, Error> {
+        let ask = OutlineQuery {
+            without: &[],
+            find: &[entry],
+        };
+        let outline = self.outline(&self.stored(session)?, ask)?;
+        Ok(outline.found.iter().all(Option::is_some))
+    }
+
     /// Which entries the scope asks for.
     fn shown_entries(
         &self,

@@ -1,6 +1,5 @@
 //! How does everything that was ever written go away again?
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -52,6 +51,17 @@ struct Cleaned<'a> {
     kept: &'a [PathBuf],
 }
 
+impl<'a> Cleaned<'a> {
+    fn of(found: &'a IndexFiles) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            removed: &found.ours,
+            bytes: found.bytes,
+            kept: &found.foreign,
+        }
+    }
+}
+
 pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
     // A configuration file that cannot be read says nothing of where the index is: that is said.
     let index_dir = places::settings(global)?.index.value;
@@ -65,6 +75,9 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
     }
     let learned = known_trees::file(&places::surroundings()).filter(|file| file.is_file());
     if found.ours.is_empty() {
+        if screen.json {
+            screen.json(&Cleaned::of(&found))?;
+        }
         let kept = match found.foreign.len() {
             0 => "",
             _ => ": sessionary did not write what is in it",
@@ -99,13 +112,10 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         false => found.remove()?,
     }
     tell(&found, &index_dir, screen)?;
-    remove_empty(
-        learned
-            .as_deref()
-            .filter(|_| args.data)
-            .and_then(Path::parent),
-    );
-    remove_learned(learned.as_deref(), args, screen)?;
+    match learned.as_deref() {
+        Some(file) if args.data => known_trees::forget(file)?,
+        learned => drop(remove_learned(learned, args, screen)?),
+    }
     Ok(Outcome::Found)
 }
 
@@ -130,17 +140,14 @@ fn add_what_is_asked_for(found: &mut IndexFiles, args: &Clean) -> Result<(), Fai
 /// Tells what was removed, and what stays.
 fn tell(found: &IndexFiles, index_dir: &Path, screen: &Screen) -> Result<(), Failure> {
     if screen.json {
-        screen.json(&Cleaned {
-            schema_version: SCHEMA_VERSION,
-            removed: &found.ours,
-            bytes: found.bytes,
-            kept: &found.foreign,
-        })?;
+        screen.json(&Cleaned::of(found))?;
     } else {
+        let folders = folders(&found.ours, index_dir);
+        let folders: Vec<String> = folders.into_iter().map(|one| screen.path(one)).collect();
         screen.print(&format!(
             "Removed {} in {}.\n",
             bytes(found.bytes),
-            screen.path(index_dir)
+            folders.join(", ")
         ))?;
     }
     for path in &found.foreign {
@@ -151,6 +158,22 @@ fn tell(found: &IndexFiles, index_dir: &Path, screen: &Screen) -> Result<(), Fai
     }
     say_backups(screen);
     Ok(())
+}
+
+/// The index directory, and the folders of what was removed elsewhere.
+fn folders<'a>(removed: &'a [PathBuf], index_dir: &'a Path) -> Vec<&'a Path> {
+    let mut folders = Vec::new();
+    for path in removed {
+        let folder = match path.starts_with(index_dir) {
+            true => index_dir,
+            false => path.parent().unwrap_or(path),
+        };
+        // A folder goes after what was in it.
+        if !folders.contains(&path.as_path()) && !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders
 }
 
 /// Asks apart for what was learned of work trees: it cannot be read again from anywhere. Whether it
@@ -174,17 +197,8 @@ fn remove_learned(file: Option<&Path>, args: &Clean, screen: &Screen) -> Result<
         ));
         return Ok(false);
     };
-    fs::remove_file(file)?;
-    remove_empty(file.parent());
+    known_trees::forget(file)?;
     Ok(true)
-}
-
-/// Removes a folder in which nothing is left.
-fn remove_empty(folder: Option<&Path>) {
-    if let Some(folder) = folder {
-        // Copies of sessions may be in it.
-        let _ = fs::remove_dir(folder);
-    }
 }
 
 /// Copies of sessions are sessions: they are for their owner to remove.

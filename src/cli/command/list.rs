@@ -1,8 +1,8 @@
 //! Which sessions are there?
 
+mod folders;
 mod rows;
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
@@ -14,6 +14,7 @@ use sessionary::settings::known_names;
 use sessionary::syntax::{self, Filters};
 use sessionary::{Config, Index, ListEvent};
 
+use self::folders::Folders;
 use self::rows::ColumnWidths;
 pub use self::rows::{OptionalColumns, table};
 use crate::background::afterwards;
@@ -27,7 +28,7 @@ use crate::output::provisional::LiveLines;
 use crate::output::spool::Spool;
 use crate::output::time::count;
 use crate::output::{SafeJson, Screen};
-use crate::worktrees::Repository;
+use crate::places;
 
 /// List the sessions of this repository, or all sessions
 #[derive(Debug, Args)]
@@ -184,13 +185,12 @@ fn selected(
     out: &mut Spool,
 ) -> Result<WrittenList, Failure> {
     let fields = args.fields.of(SessionRow::FIELDS, screen.json)?;
-    let folders = (
-        (&scope.cwd, &scope.within),
-        &args.agent,
-        &scope.project,
-        &args.since,
-        &args.until,
-    );
+    // The working trees of a repository may change from page to page.
+    let place = match &scope.repository {
+        Some(repository) => (&None, std::slice::from_ref(repository)),
+        None => (&scope.cwd, &scope.within[..]),
+    };
+    let folders = (place, &args.agent, &scope.project, &args.since, &args.until);
     let flags = (
         args.named,
         args.errors,
@@ -323,6 +323,16 @@ fn scope(
     if let Some(agent) = &args.agent {
         known_agent(agent, config)?;
     }
+    let since_ms = moment("since", args.since.as_deref(), screen)?.since_ms;
+    let until_ms = moment("until", args.until.as_deref(), screen)?.until_ms;
+    if let (Some(since), Some(until)) = (&args.since, &args.until)
+        && since_ms >= until_ms
+    {
+        return Err(Failure::usage(format!(
+            "--since {since} is not before the end of --until {until}"
+        ))
+        .hint("--since takes the earlier time, --until the later one"));
+    }
     // Where pages go on by a cursor, what earlier ones have shown comes before the limit.
     let limit = args
         .limit
@@ -330,13 +340,14 @@ fn scope(
     Ok(ListScope {
         cwd: here.and_then(Here::cwd),
         within: here.map_or_else(Vec::new, |here| here.within.clone()),
+        repository: here.and_then(Here::repository),
         agent: args.agent.clone(),
         project: args.project.as_deref().map(project),
         named: args.named,
         errors: args.errors,
         cost: args.cost,
-        since_ms: moment("since", args.since.as_deref(), screen)?.since_ms,
-        until_ms: moment("until", args.until.as_deref(), screen)?.until_ms,
+        since_ms,
+        until_ms,
         fold_subagents: !args.subagents,
         sort: args.sort.map_or(Sort::Agents, Sort::from),
         reverse: args.reverse,
@@ -442,6 +453,7 @@ fn say_scope(
             let everywhere = ListScope {
                 cwd: None,
                 within: Vec::new(),
+                repository: None,
                 with_text: false,
                 limit: None,
                 offset: 0,
@@ -454,7 +466,9 @@ fn say_scope(
                 Ok(())
             })?;
             drop(snapshot);
-            if let Some((place, number)) = folders.nearest(&here.directory) {
+            // Without --dir these would count. The home folder has all below it, so none is near.
+            let near = Here::around(here.directory.clone(), &places::surroundings()).within;
+            if let Some((place, number)) = folders.nearest(&here.directory, &near) {
                 line.push_str(&format!(
                     " {} in {}.",
                     count(number, "session"),
@@ -495,56 +509,6 @@ fn part(scope: &ListScope, list: &WrittenList) -> String {
     format!("{} to {last} of {total}{more}.", scope.offset + 1)
 }
 
-/// The working directories of a list's sessions, in its order, and how many sessions each has.
-#[derive(Default)]
-struct Folders {
-    all: Vec<(PathBuf, u64)>,
-    places: HashMap<PathBuf, usize>,
-}
-
-impl Folders {
-    fn add(&mut self, cwd: String) {
-        let folder = PathBuf::from(cwd);
-        match self
-            .places
-            .get(&folder)
-            .and_then(|at| self.all.get_mut(*at))
-        {
-            Some((_, sessions)) => *sessions += 1,
-            None => {
-                self.places.insert(folder.clone(), self.all.len());
-                self.all.push((folder, 1));
-            }
-        }
-    }
-
-    /// The nearest directory above `cwd` that has sessions, else the one below it with the newest,
-    /// else the newest in another working tree of its repository.
-    fn nearest(&self, cwd: &Path) -> Option<(&Path, u64)> {
-        let canonical = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
-        let is_named = |(path, _): &&(PathBuf, u64)| !path.as_os_str().is_empty();
-        let above = self
-            .all
-            .iter()
-            .filter(is_named)
-            .filter(|(path, _)| canonical.starts_with(path))
-            .max_by_key(|(path, _)| path.components().count());
-        let below = || {
-            self.all
-                .iter()
-                .find(|(path, _)| path.starts_with(&canonical))
-        };
-        let beside = || {
-            let trees = Repository::around(&canonical).map_or_else(Vec::new, |found| found.trees);
-            self.all
-                .iter()
-                .find(|(path, _)| trees.iter().any(|tree| path.starts_with(tree)))
-        };
-        let (place, sessions) = above.or_else(below).or_else(beside)?;
-        Some((place, *sessions))
-    }
-}
-
 /// What was asked about is shown.
 fn columns(args: &List, scope: &ListScope) -> Vec<OptionalColumns> {
     let sorted = |key| args.sort == Some(key);
@@ -566,35 +530,4 @@ fn columns(args: &List, scope: &ListScope) -> Vec<OptionalColumns> {
     .into_iter()
     .filter_map(|(column, asked)| asked.then_some(column))
     .collect()
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_directory() {
-        let of = |folders: &[&str]| {
-            let mut all = Folders::default();
-            folders.iter().for_each(|cwd| all.add((*cwd).to_owned()));
-            all
-        };
-        let all = [
-            "/nowhere/a/b/c/d",
-            "/nowhere/a",
-            "/nowhere",
-            "/nowhere/a/",
-            "",
-        ];
-        let said = |folders: &[&str], cwd: &str| {
-            let folders = of(folders);
-            let nearest = folders.nearest(Path::new(cwd));
-            nearest.map(|(path, sessions)| (path.display().to_string(), sessions))
-        };
-        let is = |path: &str, sessions| Some((path.to_owned(), sessions));
-        assert_eq!(said(&all, "/nowhere/a/b"), is("/nowhere/a", 2));
-        assert_eq!(said(&all, "/nowhere/x"), is("/nowhere", 1));
-        assert_eq!(said(&all[..1], "/nowhere/a/b"), is("/nowhere/a/b/c/d", 1));
-        assert_eq!(said(&all, "/elsewhere"), None);
-    }
 }

@@ -4,16 +4,20 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use sessionary::index::{ListScope, NameScope, TitleMatch, steps_from_last};
-use sessionary::model::SessionRow;
+use sessionary::model::{SessionRow, ShortIds};
 use sessionary::{Config, Error, Index};
 
 use super::{current_directory, here, no_index, title, why_pending};
 use crate::demo;
-use crate::failure::{Failure, Kind, MOST_CANDIDATES};
+use crate::failure::{Failure, Kind};
 use crate::here::Here;
 use crate::output::Screen;
 use crate::output::text::{fit, plain_line};
 use crate::output::time::count;
+use crate::redact;
+
+/// Sessions that a name fits are listed up to so many.
+pub const MOST_CANDIDATES: usize = 20;
 
 /// The session that `name` means. A file that is in no scanned folder gets an index of its own, in
 /// `index`'s place.
@@ -34,15 +38,21 @@ pub fn named_in_full(
     config: &Config,
     screen: &Screen,
 ) -> Result<SessionRow, Failure> {
-    let found = Lookup::new(index, config, screen, TitleMatch::WholeName).find(name);
-    match found.map(|found| found.0) {
-        Err(failure) if failure.kind() == Kind::NotFound && steps_from_last(name).is_some() => {
-            let last = format!("{name}: `delete` takes ids, paths and whole names only");
-            Err(Failure::usage(last).hint("`sessionary list` shows the ids of sessions"))
-        }
-        found => chosen(found, screen),
+    if steps_from_last(name).is_some() {
+        let last = format!("{name}: {IN_FULL} only");
+        return Err(Failure::usage(last).hint("`sessionary list` shows the ids of sessions"));
+    }
+    let lookup = Lookup::new(index, config, screen, TitleMatch::WholeName);
+    match lookup.find(name) {
+        Err(failure) if failure.kind() == Kind::NotFound => Err(lookup.only_nearly(name, &failure)),
+        found => chosen(found.map(|found| found.0), index, screen),
     }
 }
+
+/// How a session is named that is to be deleted.
+const IN_FULL: &str = "`delete` takes ids, starts of ids, paths of sessions, and whole names";
+/// So many sessions are named at most that may have been meant.
+const MOST_MEANT: usize = 3;
 
 /// The session, and the id of the entry behind the last colon. A colon may belong to the name
 /// itself.
@@ -52,11 +62,11 @@ pub fn named(
     config: &Config,
     screen: &Screen,
 ) -> Result<(SessionRow, Option<String>), Failure> {
-    let mut failed = None;
+    let (mut failed, mut doubtful) = (None, None);
     // A part of a title is the last guess.
     for titles in [TitleMatch::Whole, TitleMatch::Part] {
         let lookup = Lookup::new(index, config, screen, titles);
-        let (found, entry) = lookup.find_entry(text);
+        let (found, entry) = lookup.find_entry(text, &mut doubtful)?;
         match found {
             Err(failure) if failure.kind() == Kind::NotFound => {
                 failed.get_or_insert(failure);
@@ -68,11 +78,18 @@ pub fn named(
             }
         }
     }
-    Err(failed.unwrap_or_else(|| Failure::not_found(text)))
+    match doubtful {
+        Some((found, entry)) => Ok((take(found, index, screen)?, Some(entry))),
+        None => Err(failed.unwrap_or_else(|| Failure::not_found(text))),
+    }
 }
 
 /// A session, and the index of its own that a file outside the scanned folders gets.
 type Found = Result<(SessionRow, Option<Index>), Failure>;
+
+/// A session that seems to have no entry of this name, or none at all: what is said where nothing
+/// else fits.
+type Doubtful = Option<(Found, String)>;
 
 /// What was found, its index in `index`'s place.
 fn take(found: Found, index: &mut Index, screen: &Screen) -> Result<SessionRow, Failure> {
@@ -82,7 +99,7 @@ fn take(found: Found, index: &mut Index, screen: &Screen) -> Result<SessionRow, 
             *index = beside;
             Ok(row)
         }
-        Err(failure) => chosen(Err(failure), screen),
+        Err(failure) => chosen(Err(failure), index, screen),
     }
 }
 
@@ -114,6 +131,7 @@ impl<'a> Lookup<'a> {
             last: here.as_ref().map(|here| ListScope {
                 cwd: here.cwd(),
                 within: here.within.clone(),
+                repository: here.repository(),
                 ..ListScope::default()
             }),
             titles: self.titles,
@@ -132,32 +150,70 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// The session, and the entry behind the last colon.
-    fn find_entry(&self, text: &str) -> (Found, Option<String>) {
+    /// The session, and the entry behind the last colon, if there is one of that name.
+    fn find_entry(
+        &self,
+        text: &str,
+        doubtful: &mut Doubtful,
+    ) -> Result<(Found, Option<String>), Failure> {
         let whole = self.find(text);
         // Parts of titles are looked for only where nothing else fits, and longer ones fit better.
         let is_found = |failure: &Failure| failure.kind() != Kind::NotFound;
         if self.titles == TitleMatch::Part && whole.as_ref().err().is_none_or(is_found) {
-            return (whole, None);
+            return Ok((whole, None));
         }
         // A beginning of an id is only the second guess: `a:1` is an entry of `a`, and not the
         // session `a:12`.
         let is_it = |row: &SessionRow| row.id == text || is_called(row, text);
         if Path::new(text).exists() || whole.as_ref().is_ok_and(|(row, _)| is_it(row)) {
-            return (whole, None);
+            return Ok((whole, None));
         }
         for (at, _) in text.rmatch_indices(':') {
             let (session, entry) = (&text[..at], &text[at + 1..]);
             if session.is_empty() || entry.is_empty() {
                 continue;
             }
-            match self.find(session) {
-                Err(failure)
-                    if failure.kind() == Kind::NotFound && steps_from_last(session).is_none() => {}
-                found => return (found, Some(entry.to_owned())),
+            let found = self.find(session);
+            if self.has_entry(&found, entry)? {
+                return Ok((found, Some(entry.to_owned())));
+            }
+            let is_none = |failure: &Failure| failure.kind() == Kind::NotFound;
+            if !found.as_ref().is_err_and(is_none) || steps_from_last(session).is_some() {
+                doubtful.get_or_insert((found, entry.to_owned()));
             }
         }
-        (whole, None)
+        Ok((whole, None))
+    }
+
+    /// Whether what was found, or one of the sessions it may be, has an entry of this name.
+    fn has_entry(&self, found: &Found, entry: &str) -> Result<bool, Error> {
+        match found {
+            Ok((row, beside)) => beside.as_ref().unwrap_or(self.index).has_entry(row, entry),
+            Err(failure) => {
+                let candidates = failure.candidates().unwrap_or_default();
+                let mut each = candidates
+                    .iter()
+                    .map(|row| self.index.has_entry(row, entry));
+                each.find(|has| !matches!(has, Ok(false)))
+                    .unwrap_or(Ok(false))
+            }
+        }
+    }
+
+    /// Why nothing is called so in full, and what may have been meant.
+    fn only_nearly(&self, name: &str, failure: &Failure) -> Failure {
+        let mut said = Failure::not_found(failure.message());
+        let parts = Lookup::new(self.index, self.config, self.screen, TitleMatch::Part);
+        let meant = match parts.find(name) {
+            Ok((row, None)) => vec![row],
+            Err(several) => several.candidates().unwrap_or_default().to_vec(),
+            Ok(_) => Vec::new(),
+        };
+        for row in meant.iter().filter(|_| meant.len() <= MOST_MEANT) {
+            let title = title_of(row);
+            said = said.hint(format!("did you mean {title:?} ({})?", plain_line(&row.id)));
+        }
+        said.hint(IN_FULL)
     }
 
     /// Why there is no such session.
@@ -210,41 +266,74 @@ fn is_called(row: &SessionRow, text: &str) -> bool {
 }
 
 /// What was found; where several are, the one that somebody chooses.
-fn chosen(found: Result<SessionRow, Failure>, screen: &Screen) -> Result<SessionRow, Failure> {
-    let candidates = found.as_ref().err().and_then(Failure::candidates);
-    let is_asked = !screen.json && io::stdin().is_terminal() && io::stderr().is_terminal();
-    match candidates {
-        Some(candidates) if is_asked => {
-            ask_which(candidates, screen)?.ok_or_else(|| Failure::declined("no session was chosen"))
-        }
-        _ => found,
-    }
-}
-
-/// Asks for the number of a session.
-fn ask_which(candidates: &[SessionRow], screen: &Screen) -> io::Result<Option<SessionRow>> {
-    let listed = &candidates[..candidates.len().min(MOST_CANDIDATES)];
-    for (at, row) in listed.iter().enumerate() {
-        let (_, title) = title(row);
-        let about = [
-            screen.age(row.modified.as_deref()),
-            plain_line(&row.agent),
-            plain_line(&row.id),
-            screen.path(Path::new(&row.cwd)),
-        ];
-        let title = fit(&screen.masked(title), 60);
-        screen.say(&format!("{:>3}  {title}  {}", at + 1, about.join(" · ")));
-    }
-    let more = candidates.len() - listed.len();
+fn chosen(
+    found: Result<SessionRow, Failure>,
+    index: &Index,
+    screen: &Screen,
+) -> Result<SessionRow, Failure> {
+    let Err(failure) = found else {
+        return found;
+    };
+    let Some(candidates) = failure.candidates() else {
+        return Err(failure);
+    };
+    let mut lines = described(candidates, index, screen)?;
+    let more = candidates.len() - lines.len();
     if more > 0 {
-        screen.say(&format!(
-            "     and {more} more: more of the name tells them apart"
+        lines.push(format!(
+            "and {more} more: more of the name tells them apart"
         ));
     }
-    write!(io::stderr(), "Which one? [1-{}] ", listed.len())?;
+    if screen.json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(lines.into_iter().fold(failure, Failure::hint));
+    }
+    let listed = candidates.len() - more;
+    for (at, line) in lines.iter().enumerate() {
+        let number = match at < listed {
+            true => (at + 1).to_string(),
+            false => String::new(),
+        };
+        screen.say(&format!("{number:>3}  {line}"));
+    }
+    write!(io::stderr(), "Which one? [1-{listed}] ")?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     let number = answer.trim().parse::<usize>().ok();
-    let row = number.and_then(|number| listed.get(number.checked_sub(1)?));
-    Ok(row.cloned())
+    let row = number.and_then(|number| candidates[..listed].get(number.checked_sub(1)?));
+    row.cloned()
+        .ok_or_else(|| Failure::declined("no session was chosen"))
+}
+
+/// A line about each session that a name fits, [`MOST_CANDIDATES`] at most. Each begins with what
+/// names the session: its id as far as it is needed, or, where that is the id of another one too,
+/// its path.
+fn described(
+    candidates: &[SessionRow],
+    index: &Index,
+    screen: &Screen,
+) -> Result<Vec<String>, Failure> {
+    let (mut ids, snapshot) = (Vec::new(), index.snapshot()?);
+    snapshot.each_row(&snapshot.page(&ListScope::default())?, |row| {
+        ids.push(row.id.into_boxed_str());
+        Ok(())
+    })?;
+    drop(snapshot);
+    let ids = ShortIds::of(ids);
+    let line = |row: &SessionRow| {
+        let is_same = |other: &&SessionRow| other.id == row.id;
+        let name = match candidates.iter().filter(is_same).count() {
+            1 => ids.short(&row.id).to_owned(),
+            _ => screen.path(&row.path),
+        };
+        let age = screen.age(row.modified.as_deref());
+        let project = screen.path(Path::new(&row.cwd));
+        format!("{name} · {age} · {project} · {}", title_of(row))
+    };
+    Ok(candidates.iter().take(MOST_CANDIDATES).map(line).collect())
+}
+
+/// A session's title on one line. Keys are redacted: an error may be kept in a log.
+fn title_of(row: &SessionRow) -> String {
+    let (_, title) = title(row);
+    fit(&redact::redacted(&title).unwrap_or(title), 60)
 }

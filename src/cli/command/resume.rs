@@ -74,6 +74,12 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
         return Ok(Outcome::Found);
     }
     if args.print {
+        if let Some(gone) = resume.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
+            let gone = screen.path(gone);
+            screen.say(&format!(
+                "{gone} is gone; --in DIR names another directory."
+            ));
+        }
         screen.print(&for_the_shell(&resume))?;
         return Ok(Outcome::Found);
     }

@@ -28,13 +28,17 @@ pub(super) fn fingerprint(hash: u64) -> Fingerprint {
     (hash ^ hash >> 40) & ((1 << (4 * DIGITS)) - 1)
 }
 
-/// What is asked, in short: query, filters, time zone and order. How much of the answer a page shows may
-/// change from page to page.
+/// What is asked, in short: query, filters, time zone and order. How much of the answer a page shows
+/// may change from page to page, and so may the working trees of a repository.
 pub(super) fn question(query: &str, scope: &SearchScope, zone: &Zone) -> u64 {
+    let within = match &scope.repository {
+        Some(_) => &[][..],
+        None => &scope.within,
+    };
     let asked = (
         query.trim(),
         &scope.cwd,
-        &scope.within,
+        (within, &scope.repository),
         scope.as_typed,
         scope.newest_first,
         scope.passages,
@@ -169,6 +173,15 @@ mod tests {
             ..scope.clone()
         };
         assert_eq!(question(" foo ", &same, &Zone::UTC), asked);
+        let of_repository = |tree: &str| SearchScope {
+            within: vec![tree.into()],
+            repository: Some("/app/.git".into()),
+            ..scope.clone()
+        };
+        let asked_of_it = question("foo", &of_repository("/app"), &Zone::UTC);
+        let elsewhere = question("foo", &of_repository("/app-fix"), &Zone::UTC);
+        assert_eq!(elsewhere, asked_of_it);
+        assert_ne!(asked_of_it, asked);
         let newest_first = true;
         for other in [
             question("bar", &scope, &Zone::UTC),

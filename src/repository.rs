@@ -1,0 +1,255 @@
+//! Of which repository is a directory, and which are its working trees? Read from git's own files;
+//! git is not run.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a file of git's that are read at most: each of them names one path, or begins with what
+/// is looked for.
+const MOST_BYTES: u64 = 16 << 10;
+
+/// A git repository, as its files describe it; links resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// The folder that all its working trees share, by which it is known.
+    pub common: PathBuf,
+    /// The working tree that was asked about, or the repository itself where that has none.
+    pub top: PathBuf,
+    /// Its working trees of now, `top` first: the main one and the linked ones.
+    pub trees: Vec<PathBuf>,
+}
+
+impl Repository {
+    /// The repository of `directory`: that of the nearest folder above it with a `.git`. A
+    /// submodule is a repository of its own.
+    pub fn around(directory: &Path) -> Option<Self> {
+        let directory = directory.canonicalize().ok()?;
+        let of = |top: &Path| Some((top.to_path_buf(), common_folder(top)?));
+        let (top, common) = directory.ancestors().find_map(of)?;
+        let canonical = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        // The settings of a submodule name its working tree. Those of a repository that was made
+        // with --separate-git-dir do not.
+        let main = [
+            core_setting(&common, "worktree").map(|path| common.join(path)),
+            common.parent().map(Path::to_path_buf),
+            Some(common.clone()),
+        ];
+        let main = main.into_iter().flatten().map(canonical);
+        let main = main.filter(|tree| common_folder(tree).as_ref() == Some(&common));
+        let linked = fs::read_dir(common.join("worktrees"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| {
+                let private = entry.path();
+                let file = private.join(first_line(&private.join("gitdir"))?);
+                file.parent().map(Path::to_path_buf)
+            });
+        let linked = linked.map(canonical).filter(|tree| is_tree(tree, &common));
+        let mut others: Vec<PathBuf> = main.chain(linked).filter(|tree| *tree != top).collect();
+        others.sort();
+        others.dedup();
+        let trees = std::iter::once(top.clone()).chain(others).collect();
+        Some(Self { common, top, trees })
+    }
+}
+
+/// Whether a folder that is said to be, or to have been, a working tree of the repository with this
+/// common folder is one: it leads back there, or it is gone.
+pub fn is_tree(folder: &Path, common: &Path) -> bool {
+    let leads_back = || common_folder(folder).is_some_and(|found| found == common);
+    folder.is_absolute() && (!folder.exists() || leads_back())
+}
+
+/// The common folder of the repository of which `directory` is the top: of a working tree, or bare.
+pub(crate) fn common_folder(directory: &Path) -> Option<PathBuf> {
+    // Within the folder of git's own files is no working tree.
+    if directory.file_name().is_some_and(|name| name == ".git") {
+        return None;
+    }
+    let git = directory.join(".git");
+    let Ok(metadata) = fs::metadata(&git) else {
+        let is_bare = directory.join("HEAD").is_file()
+            && directory.join("objects").is_dir()
+            && directory.join("refs").is_dir()
+            && core_setting(directory, "bare").is_none_or(|bare| bare == "true");
+        return is_bare.then(|| directory.to_path_buf());
+    };
+    if metadata.is_dir() {
+        // As git does, which passes over an empty one.
+        let is_repository = git.join("HEAD").symlink_metadata().is_ok();
+        return is_repository.then(|| git.canonicalize().ok()).flatten();
+    }
+    // A linked working tree: `.git` names a folder of its own, in which `commondir` names the
+    // shared one. In the folder of a submodule nothing does.
+    let line = first_line(&git)?;
+    let private = directory.join(line.strip_prefix("gitdir:")?.trim());
+    let common = match first_line(&private.join("commondir")) {
+        Some(common) => private.join(common),
+        None => private,
+    };
+    // A working tree whose repository was moved away is still one.
+    Some(common.canonicalize().unwrap_or_else(|_| git.clone()))
+}
+
+/// A setting of the section `core`, which stands at the beginning of the files of settings.
+fn core_setting(common: &Path, key: &str) -> Option<String> {
+    let files = ["config.worktree", "config"].map(|file| common.join(file));
+    files.iter().find_map(|file| {
+        let text = beginning(file)?;
+        let of_core = text
+            .lines()
+            .map(str::trim)
+            .skip_while(|line| !line.eq_ignore_ascii_case("[core]"))
+            .skip(1)
+            .take_while(|line| !line.starts_with('['));
+        let mut settings = of_core.filter_map(|line| line.split_once('='));
+        let found = settings.find(|(name, _)| name.trim().eq_ignore_ascii_case(key));
+        found.map(|(_, value)| value.trim().trim_matches('"').to_owned())
+    })
+}
+
+fn first_line(file: &Path) -> Option<String> {
+    Some(beginning(file)?.lines().next()?.trim().to_owned())
+}
+
+/// The beginning of a file, as text.
+fn beginning(file: &Path) -> Option<String> {
+    // Whoever opened a pipe would wait for its writer.
+    if !fs::metadata(file).ok()?.is_file() {
+        return None;
+    }
+    let mut text = Vec::new();
+    let mut file = File::open(file).ok()?.take(MOST_BYTES);
+    file.read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with files; `~` in them stands for it.
+    fn folder(files: &[(&str, &str)]) -> std::io::Result<(tempfile::TempDir, PathBuf)> {
+        let folder = tempfile::tempdir()?;
+        let at = folder.path().canonicalize()?;
+        for (path, text) in files {
+            let path = at.join(path);
+            fs::create_dir_all(path.parent().unwrap_or(&at))?;
+            fs::write(path, text.replace('~', &at.display().to_string()))?;
+        }
+        Ok((folder, at))
+    }
+
+    /// The working trees of the repository around `directory`, below `at`.
+    fn trees(at: &Path, directory: &str) -> Vec<String> {
+        let found = Repository::around(&at.join(directory));
+        let trees = found.map_or_else(Vec::new, |found| found.trees);
+        let below = |path: &PathBuf| path.strip_prefix(at).unwrap_or(path).display().to_string();
+        trees.iter().map(below).collect()
+    }
+
+    #[test]
+    fn main_and_linked_trees_know_each_other() -> std::io::Result<()> {
+        let (_folder, at) = folder(&[
+            ("app/.git/HEAD", ""),
+            ("app/src/main.rs", ""),
+            ("app/.git/worktrees/fix/commondir", "../..\n"),
+            ("app/.git/worktrees/fix/gitdir", "~/app-fix/.git\n"),
+            // As git writes it with `worktree.useRelativePaths`.
+            ("app/.git/worktrees/near/gitdir", "../../../../near/.git\n"),
+            ("app/.git/worktrees/near/commondir", "../..\n"),
+            ("near/.git", "gitdir: ../app/.git/worktrees/near\n"),
+            ("app-fix/.git", "gitdir: ~/app/.git/worktrees/fix\n"),
+            ("none/file", ""),
+        ])?;
+        assert_eq!(trees(&at, "app/src"), ["app", "app-fix", "near"]);
+        assert_eq!(trees(&at, "app-fix"), ["app-fix", "app", "near"]);
+        assert_eq!(trees(&at, "near"), ["near", "app", "app-fix"]);
+        assert_eq!(trees(&at, "none"), Vec::<String>::new());
+        let common = |directory| Repository::around(&at.join(directory)).map(|found| found.common);
+        assert_eq!(common("near"), common("app"));
+        Ok(())
+    }
+
+    #[test]
+    fn bare_repositories_submodules_and_what_is_broken() -> std::io::Result<()> {
+        let (_folder, at) = folder(&[
+            ("app.git/HEAD", ""),
+            ("app.git/objects/x", ""),
+            ("app.git/refs/x", ""),
+            ("app.git/worktrees/fix/commondir", "../..\n"),
+            ("app.git/worktrees/fix/gitdir", "~/fix/.git\n"),
+            ("fix/.git", "gitdir: ~/app.git/worktrees/fix\n"),
+            ("new/.git", "gitdir: ./.bare\n"),
+            ("new/.bare/HEAD", ""),
+            ("new/.bare/objects/x", ""),
+            ("new/.bare/refs/x", ""),
+            ("new/.bare/worktrees/one/gitdir", "~/new/one/.git\n"),
+            ("new/.bare/worktrees/one/commondir", "../..\n"),
+            ("new/one/.git", "gitdir: ~/new/.bare/worktrees/one\n"),
+            ("whole/.git/HEAD", ""),
+            ("whole/.git/modules/part/HEAD", ""),
+            ("whole/.git/modules/part/objects/x", ""),
+            ("whole/.git/modules/part/refs/x", ""),
+            (
+                "whole/.git/modules/part/config",
+                "[core]\n\tbare = false\n\tworktree = ../../../part\n[x]\n\tbare = true\n",
+            ),
+            (
+                "whole/.git/modules/part/worktrees/one/gitdir",
+                "~/one/.git\n",
+            ),
+            ("whole/.git/modules/part/worktrees/one/commondir", "../..\n"),
+            (
+                "one/.git",
+                "gitdir: ~/whole/.git/modules/part/worktrees/one\n",
+            ),
+            ("whole/empty/.git/x", ""),
+            ("whole/part/.git", "gitdir: ../.git/modules/part\n"),
+            ("moved/.git", "gitdir: /nowhere/.git/worktrees/moved\n"),
+            ("whole/rubbish/.git", "no such thing"),
+        ])?;
+        fs::write(at.join("whole/rubbish/.git"), [0xff; 99])?;
+        assert_eq!(trees(&at, "fix"), ["fix", "app.git"]);
+        assert_eq!(trees(&at, "app.git"), ["app.git", "fix"]);
+        assert_eq!(trees(&at, "new"), ["new", "new/.bare", "new/one"]);
+        assert_eq!(trees(&at, "new/one"), ["new/one", "new", "new/.bare"]);
+        assert_eq!(trees(&at, "whole/part"), ["whole/part", "one"]);
+        assert_eq!(trees(&at, "one"), ["one", "whole/part"]);
+        // An empty `.git` is none, and git's own files are no working tree.
+        for whole in [
+            "whole",
+            "whole/empty",
+            "whole/.git",
+            "whole/.git/modules/part",
+        ] {
+            assert_eq!(trees(&at, whole), ["whole"], "{whole}");
+        }
+        assert_eq!(trees(&at, "moved"), ["moved"]);
+        assert_eq!(trees(&at, "whole/rubbish"), ["whole"]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_tree_that_leads_to_another_repository_is_its() -> std::io::Result<()> {
+        let (_folder, at) = folder(&[
+            ("app/.git/HEAD", ""),
+            ("app/.git/worktrees/gone/gitdir", "~/gone/.git\n"),
+            ("app/.git/worktrees/own/gitdir", "~/own/.git\n"),
+            ("app/.git/worktrees/plain/gitdir", "~/plain/.git\n"),
+            ("app/.git/worktrees/kept/gitdir", "~/kept/.git\n"),
+            ("app/.git/worktrees/kept/commondir", "../..\n"),
+            ("kept/.git", "gitdir: ~/app/.git/worktrees/kept\n"),
+            ("own/.git/HEAD", ""),
+            ("plain/file", ""),
+            ("copy/.git/HEAD", ""),
+            ("copy/.git/worktrees/kept/gitdir", "~/kept/.git\n"),
+        ])?;
+        assert_eq!(trees(&at, "app"), ["app", "gone", "kept"]);
+        assert_eq!(trees(&at, "own"), ["own"]);
+        assert_eq!(trees(&at, "copy"), ["copy"]);
+        Ok(())
+    }
+}
