@@ -304,7 +304,12 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         if let Some(mask) = search.scope.mask {
             mask_pieces(&record, pieces.iter_mut(), mask);
         }
-        let (snippet, highlights) = snippet(self.matcher, hit.class, &pieces);
+        // Beside a hit its tool is named anyway.
+        let told = match (self.matcher, pieces.as_slice()) {
+            (None, [first, rest @ ..]) if !rest.is_empty() && Some(first) == tool.as_ref() => rest,
+            (_, all) => all,
+        };
+        let (snippet, highlights) = snippet(self.matcher, hit.class, told);
         let score = hit.score * factor;
         let shown = Hit {
             address: String::new(),
