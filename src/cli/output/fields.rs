@@ -13,7 +13,7 @@ pub struct FieldArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     fields: Vec<String>,
     /// Print the fields as tab-separated values, one line each; \t, \n, \\ and \u001b are escapes
-    #[arg(long, requires = "fields", conflicts_with = "json")]
+    #[arg(long, requires = "fields", conflicts_with_all = ["json", "max_bytes", "cursor"])]
     tsv: bool,
     /// Print the names of the fields as the first line
     #[arg(long, requires = "tsv")]

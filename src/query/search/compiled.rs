@@ -10,7 +10,7 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::ingest::{scan_owed, scan_prompts};
-use crate::model::Expr;
+use crate::model::{Expr, SETTINGS};
 use crate::query::filter::FilteredEntries;
 use crate::query::here::Here;
 use crate::syntax::{Filters, Names};
@@ -18,10 +18,6 @@ use crate::words::{
     self, Facts, Matcher, Order, Overlay, RankedSessions, Scan, Scope, SearchSource, SessionQuery,
     TimeRange, ValueFilter, WordsError, rank_sessions, search_any,
 };
-
-/// Kinds of entries that nobody said, thought, ran or printed. Filters alone do not find them,
-/// unless one of them is on the kind.
-const SETTINGS: [&str; 2] = ["model_change", "thinking_level_change"];
 
 /// The entries that filters leave.
 pub(super) struct EntryFilter<'a> {
@@ -289,6 +285,7 @@ impl<'q> CompiledAlternative<'q> {
             Some(read_for) => Scan::reading_for(question.expr, read_for),
             None => Scan::new(question.expr),
         };
+        // Filters alone find no settings, unless one of them is on the kind.
         let kinds = &entry_filter.filters.kind;
         let mut without_kinds = kinds.none.clone();
         if question.expr.is_none() && kinds.any.is_empty() && kinds.none.is_empty() {
