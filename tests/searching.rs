@@ -228,7 +228,7 @@ fn queries_that_cannot_be_read() {
     "#);
     assert_snapshot!(home.run(&["search", "foo", "--cursor", "x"]), @r"
     --- stderr
-    error: this is not a search cursor
+    error: this cursor cannot be read: give the `cursor` of the page before as it is, or leave it out
     --- exit Some(2)
     ");
 }
