@@ -620,6 +620,6 @@ fn what_only_filters_find_is_an_entry_and_shows_what_it_says() {
         assert_eq!(found("on:2026-01-01 -kind:message,label").len(), 2);
         // Words find all that is said.
         assert_eq!(found("anthropic"), ["m1 anthropic"]);
-        home.output(&["sync"]);
+        let _ = home.output(&["sync"]);
     }
 }

@@ -375,7 +375,7 @@ fn what_could_not_be_typed_is_not_offered() {
         (&["show", "esc"], ""),
         (&["show", "two"], ""),
         // A colon may belong to the id.
-        (&["show", "we:"], "we:ird"),
+        (&["show", "we:"], "we:a1\nwe:ird"),
         (&["show", "we:ird:"], "we:ird:a1"),
         // What is left out is found by the same filters, behind `--`.
         (&["search", "-role:"], ""),

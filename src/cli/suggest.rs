@@ -22,7 +22,7 @@ const SPENT: [&str; 9] = [
 ];
 
 /// What answers them.
-pub const COST_BY_DAY: &str = "sessionary sql \"SELECT local_day, round(sum(cost_total), 2) AS cost FROM usage_by_local_day GROUP BY local_day\"";
+const COST_BY_MONTH: &str = "sessionary sql 'SELECT substr(local_day, 1, 7) AS month, round(sum(cost_total), 2) AS cost FROM usage_by_local_day GROUP BY month'";
 
 /// A failure that helps more than clap's own, where there is one. `typed` is what stands behind the
 /// program's name.
@@ -61,7 +61,7 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     }
     if within.get_name() == cli.get_name() {
         if SPENT.contains(&word.to_lowercase().as_str()) {
-            failure = failure.hint(format!("what each day cost: `{COST_BY_DAY}`"));
+            failure = failure.hint(format!("what each month cost: `{COST_BY_MONTH}`"));
         }
         let search = [&typed[..at], &["search".to_owned()], &typed[at..]].concat();
         // Options of another command are none of `search`.

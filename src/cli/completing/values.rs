@@ -140,9 +140,7 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
         offers.collect::<Vec<_>>()
     });
     let entries = entries.filter(|offers| with_entry && !offers.is_empty());
-    if let Some(entries) = { entries }.next() {
-        return entries;
-    }
+    let entries = { entries }.next().unwrap_or_default();
     let short = ShortIds::of(asked.ids().into_iter().map(Into::into).collect());
     let mut sessions = asked.sessions(typed);
     // Made printable it would be no id any more.
@@ -166,7 +164,7 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
     });
     let last = offered("last", "the newest session here");
     let last = last.filter(|_| "last".starts_with(typed));
-    last.into_iter().chain(sessions).collect()
+    entries.into_iter().chain(last).chain(sessions).collect()
 }
 
 fn filters(typed: &OsStr) -> Vec<CompletionCandidate> {

@@ -13,7 +13,7 @@ use super::cursor::{Fingerprint, fingerprint};
 use super::max_bytes::{self, PageHit, bytes};
 use super::passage::{CandidateCheck, Passage};
 use super::place::{Branches, places};
-use super::snippet::snippet;
+use super::snippet::{snippet, told};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
@@ -304,12 +304,8 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         if let Some(mask) = search.scope.mask {
             mask_pieces(&record, pieces.iter_mut(), mask);
         }
-        // Beside a hit its tool is named anyway.
-        let told = match (self.matcher, pieces.as_slice()) {
-            (None, [first, rest @ ..]) if !rest.is_empty() && Some(first) == tool.as_ref() => rest,
-            (_, all) => all,
-        };
-        let (snippet, highlights) = snippet(self.matcher, hit.class, told);
+        let pieces = told(self.matcher, &pieces, tool.as_deref());
+        let (snippet, highlights) = snippet(self.matcher, hit.class, pieces);
         let score = hit.score * factor;
         let shown = Hit {
             address: String::new(),
