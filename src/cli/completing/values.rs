@@ -18,6 +18,8 @@ use crate::output::time::age;
 
 /// Characters of a title that are shown, at most.
 const TITLE: usize = 60;
+/// Colons behind which an entry may begin, at most: each is looked up.
+const MOST_COLONS: usize = 3;
 
 /// Times as they are typed most.
 const TIMES: [&str; 8] = [
@@ -132,7 +134,7 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
         return Vec::new();
     };
     // A colon may belong to the name itself.
-    let entries = typed.rmatch_indices(':').map(|(at, _)| {
+    let entries = typed.rmatch_indices(':').take(MOST_COLONS).map(|(at, _)| {
         let (session, entry) = (&typed[..at], &typed[at + 1..]);
         let labelled = asked.labelled(session).into_iter();
         let begun = labelled.filter(|(id, _)| id.starts_with(entry));
