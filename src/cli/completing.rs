@@ -44,8 +44,7 @@ pub fn answered() -> bool {
     true
 }
 
-/// Whether a word with a minus is typed into a query where it would be letters of options: no option
-/// begins so.
+/// Whether a word with a minus is typed into a query, where it is taken for letters of options.
 fn is_left_out(words: impl Iterator<Item = OsString>) -> bool {
     // The first `--` stands before what was typed.
     let words = words.map(|word| word.to_string_lossy().into_owned());

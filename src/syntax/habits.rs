@@ -71,7 +71,7 @@ pub(super) fn tell(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
     }
 }
 
-/// A `+` demands a word of several plain ones; of what stands on one side of an OR all must be there.
+/// A `+` demands one of several plain words; of what stands on one side of an OR all must be there.
 fn tell_demand(lexemes: &[Lexeme], notes: &mut Notes) {
     let has_or = lexemes.iter().any(|one| matches!(one.piece, TokenKind::Or));
     if let Some(demanded) = lexemes.iter().find(|one| one.demanded && has_or) {
