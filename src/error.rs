@@ -134,7 +134,9 @@ pub enum Error {
     #[error(transparent)]
     Query(#[from] crate::syntax::SyntaxError),
     /// Not a cursor that an answer gave.
-    #[error("this is not a search cursor")]
+    #[error(
+        "this cursor cannot be read: give the `cursor` of the page before as it is, or leave it out"
+    )]
     Cursor,
     /// Even the shortest answer is longer than it may be.
     #[error("the shortest answer takes {least} bytes of JSON, more than is allowed")]
@@ -144,7 +146,7 @@ pub enum Error {
     },
     /// A cursor that the answer to another question gave.
     #[error(
-        "this cursor belongs to another search: use the query, the filters and the order of the page that it came from, or leave it out"
+        "this cursor belongs to another question: ask as for the page that it came from, with the same query or session, filters and order, or leave it out"
     )]
     OtherCursor,
     /// The rules of what the index leaves out cannot be read, so nothing is stored.

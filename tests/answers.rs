@@ -926,7 +926,7 @@ fn a_cursor_goes_on_with_its_own_question_only() {
             ),
         ] {
             let error = index.search(query, &other).expect_err(query);
-            assert!(error.to_string().contains("another search"), "{error}");
+            assert!(error.to_string().contains("another question"), "{error}");
         }
         let wider = SearchScope {
             limit: 5,

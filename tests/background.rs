@@ -344,3 +344,24 @@ fn a_sync_whose_time_is_over_keeps_what_it_has_done() {
         assert_eq!(report.expect("it syncs").outstanding, left);
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_process_keeps_no_directory_of_its_callers_busy() {
+    let home = home(TOO_MUCH);
+    // Places are given from where the caller stands.
+    let mut sync = home.command(&["--index", "mine", "sync", "--background"]);
+    let mut sync = sync.stdout(Stdio::null()).spawn().expect("it runs");
+    let link = format!("/proc/{}/cwd", sync.id());
+    let started = Instant::now();
+    while std::fs::read_link(&link).is_ok_and(|cwd| cwd != std::path::Path::new("/")) {
+        assert!(started.elapsed() < PATIENCE, "it stays where it was");
+        assert!(
+            sync.try_wait().expect("its state").is_none(),
+            "it never left"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(sync.wait().expect("it ends").success());
+    assert!(home.cwd.join("mine/v4/catalogue.sqlite").is_file());
+}

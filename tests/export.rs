@@ -509,3 +509,39 @@ fn a_full_disk_is_told_with_the_path() {
     assert_eq!(told.matches("2, 0 files left").count(), 3, "{told}");
     assert_eq!(told.matches(&error).count(), 3, "{told}");
 }
+
+#[test]
+fn settings_are_one_line_each_and_no_part_of_a_page() {
+    let home = Sandbox::new();
+    let at = r#""timestamp":"2026-01-05T09:00:00.000Z""#;
+    home.write(".pi/agent/sessions/--w--/s.jsonl", &format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"s\",{at},\"cwd\":\"/w\"}}\n\
+         {{\"type\":\"model_change\",\"id\":\"m1\",\"parentId\":null,{at},\"provider\":\"anthropic\",\"modelId\":\"opus\"}}\n\
+         {{\"type\":\"thinking_level_change\",\"id\":\"t1\",\"parentId\":\"m1\",{at},\"thinkingLevel\":\"medium\"}}\n\
+         {{\"type\":\"message\",\"id\":\"a1\",\"parentId\":\"t1\",{at},\"message\":{{\"role\":\"user\",\"content\":\"hello\"}}}}\n"
+    ));
+    for form in ["markdown", "html"] {
+        let page = home.run(&["export", "s", "--format", form]);
+        assert!(page.contains("hello"), "{page}");
+        assert!(
+            !page.contains("_change") && !page.contains("medium"),
+            "{page}"
+        );
+    }
+    let show = home.run(&["show", "s"]);
+    assert!(
+        show.contains("\n── model_change anthropic/opus\n"),
+        "{show}"
+    );
+    assert!(
+        show.contains("\n── thinking_level_change medium\n"),
+        "{show}"
+    );
+    let all = home.run(&["show", "s", "--all"]);
+    assert!(
+        all.contains("\nanthropic\n") && all.contains("· m1 ─"),
+        "{all}"
+    );
+    // Whoever asks for one sees it.
+    assert!(home.run(&["show", "s:m1"]).contains("anthropic"));
+}

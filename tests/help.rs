@@ -135,6 +135,7 @@ fn help_of_the_whole() {
       sessionary search tokenizer bug    where was that said?
       sessionary show last               read back the newest session of this repository
       sessionary resume last             continue it with its agent
+      sessionary sql 'SELECT local_day, round(cost_total, 2) FROM usage_by_local_day'
 
     Only new, append, name, label, branch, fork and migrate write session files; delete moves them to
     the trash. The index is a cache: delete it and nothing is lost.
@@ -185,7 +186,7 @@ fn help_of_every_command() {
           --jsonl               Print one line of JSON per session
           --provisional         While files are still being read, print what is known so far: one whole
                                 list per line, the last of which is the answer
-          --with-text           Include the text of all messages (JSON only)
+          --with-text           Include the text of all messages in the JSON
           --max-bytes <N>       Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names
                                 what was shortened
           --cursor <CURSOR>     Continue after the page whose JSON had this `cursor`
@@ -582,6 +583,7 @@ fn help_of_every_command() {
 
     Examples:
       sessionary sql 'SELECT agent, count(*) FROM sessions GROUP BY agent'
+      sessionary sql 'SELECT local_day, round(cost_total, 2) FROM usage_by_local_day'
       sessionary sql --schema
       sessionary sql - < report.sql
       sessionary sql --csv 'SELECT * FROM usage' > usage.csv
@@ -729,11 +731,11 @@ fn help_of_every_command() {
 
     Examples:
       sessionary init bash              in ~/.bashrc: eval "$(sessionary init bash)"
-      sessionary init zsh --alias ss    in ~/.zshrc: eval "$(sessionary init zsh --alias ss)"
+      sessionary init zsh --alias sy    in ~/.zshrc: eval "$(sessionary init zsh --alias sy)"
       sessionary init fish              in ~/.config/fish/config.fish: sessionary init fish | source
 
-    Completions know sessions with their titles, agents, projects, labels and the filters of a query.
-    They answer from the index as it is, and scan nothing.
+    Completions know sessions (zsh and fish show their titles, bash ids alone), agents, projects, labels
+    and the filters of a query. They answer from the index as it is, and scan nothing.
     ----
     Print completions for a shell
 

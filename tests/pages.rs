@@ -319,3 +319,96 @@ fn what_a_query_finds_stands_out_in_a_transcript() {
     let refused = home.run(&["show", "one", "--highlight", "/(/"]);
     assert!(refused.contains("exit Some(2)"), "{refused}");
 }
+
+#[test]
+fn what_cannot_be_given_is_refused() {
+    let home = home();
+    for typed in [
+        // Lines have no cursor that would tell of the rest.
+        &[
+            "list",
+            "--all",
+            "--tsv",
+            "--fields",
+            "id",
+            "--max-bytes",
+            "60",
+        ][..],
+        &["list", "--all", "--jsonl", "--max-bytes", "60"],
+        &["show", "one", "--tsv", "--fields", "id", "--cursor", "p1-"],
+        &[
+            "tree",
+            "one",
+            "--tsv",
+            "--fields",
+            "id",
+            "--max-bytes",
+            "60",
+        ],
+        &[
+            "context",
+            "one",
+            "--tsv",
+            "--fields",
+            "role",
+            "--max-bytes",
+            "60",
+        ],
+        &[
+            "search",
+            "said",
+            "--tsv",
+            "--fields",
+            "entry",
+            "--max-bytes",
+            "600",
+        ],
+        &["list", "--all", "--dir"],
+        // There are no such fields.
+        &["context", "one", "--json", "--fields", "foo"],
+        &["list", "--all", "--json", "--fields", "id.x"],
+        &["list", "--all", "--json", "--fields", "resume.nope"],
+        &[
+            "search",
+            "said",
+            "--json",
+            "--fields",
+            "session.resume.nope",
+        ],
+        &["list", "--all", "--cursor", "x", "--json"],
+    ] {
+        let refused = home.run(typed);
+        assert!(refused.contains("exit Some(2)"), "{typed:?}: {refused}");
+        assert!(!refused.contains("search cursor"), "{refused}");
+    }
+    for typed in [
+        &["list", "--all", "--json", "--fields", "resume.cwd,own.x"][..],
+        &[
+            "search",
+            "said",
+            "--json",
+            "--fields",
+            "at.line,session.resume.argv",
+        ],
+    ] {
+        assert!(home.output(typed).status.success(), "{typed:?}");
+    }
+    for (typed, meant) in [
+        (&["list", "--fields", "session,title"][..], "`id`"),
+        (&["list", "--fields", "project"], "`cwd`"),
+        (&["list", "--fields", "messages"], "`messageCount`"),
+        (&["search", "x", "--fields", "text"], "`snippet`"),
+        (&["search", "x", "--fields", "date"], "`session.modified`"),
+    ] {
+        let refused = home.run(&[typed, &["--tsv"]].concat());
+        let said = format!("did you mean {meant}?");
+        assert!(refused.contains(&said), "{refused}");
+    }
+    let text = ["list", "--all", "--tsv", "--fields", "allMessagesText"];
+    let all = String::from_utf8(home.output(&text).stdout).expect("text");
+    assert!(all.contains("said"), "{all:?}");
+    assert_eq!(
+        home.output(&[&text[..], &["--with-text"]].concat()).stdout,
+        all.as_bytes()
+    );
+}

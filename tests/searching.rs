@@ -220,7 +220,7 @@ fn queries_that_cannot_be_read() {
     "#);
     assert_snapshot!(home.run(&["search", "foo", "--cursor", "x"]), @r"
     --- stderr
-    error: this is not a search cursor
+    error: this cursor cannot be read: give the `cursor` of the page before as it is, or leave it out
     --- exit Some(2)
     ");
 }
@@ -554,4 +554,62 @@ fn a_wrong_query_is_told_before_anything_is_read() {
     let output = home.output(&["--index", "index", "search", "(error is:x"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(!home.cwd.join("index").exists());
+}
+
+/// A session with a setting of each kind, a labelled call, and an answer that is an error.
+fn a_labelled_call() -> Sandbox {
+    let home = Sandbox::new();
+    let at = r#""timestamp":"2026-01-01T12:00:00.000Z""#;
+    let lines = [
+        format!(r#"{{"type":"session","version":3,"id":"calls",{at},"cwd":"/code/app"}}"#),
+        format!(
+            r#"{{"type":"model_change","id":"m1","parentId":null,{at},"provider":"anthropic","modelId":"opus"}}"#
+        ),
+        format!(
+            r#"{{"type":"thinking_level_change","id":"t1","parentId":"m1",{at},"thinkingLevel":"medium"}}"#
+        ),
+        format!(
+            r#"{{"type":"message","id":"a1","parentId":"t1",{at},"message":{{"role":"assistant","content":[{{"type":"text","text":"I run the tests."}},{{"type":"toolCall","id":"c1","name":"bash","arguments":{{"command":"cargo test"}}}}]}}}}"#
+        ),
+        format!(
+            r#"{{"type":"message","id":"r1","parentId":"a1",{at},"message":{{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{{"type":"text","text":"no rule to make target"}}],"isError":true}}}}"#
+        ),
+        format!(
+            r#"{{"type":"label","id":"l1","parentId":"r1",{at},"targetId":"a1","label":"todo"}}"#
+        ),
+    ];
+    home.write(
+        ".pi/agent/sessions/--code-app--/s.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    home
+}
+
+#[test]
+fn what_only_filters_find_is_an_entry_and_shows_what_it_says() {
+    let home = a_labelled_call();
+    // Of text that is read from the files, and of the same from the index.
+    for _ in 0..2 {
+        let found = |query: &str| {
+            let answer = home.json(&["search", query, "--json"]);
+            let hits = answer["sessions"][0]["hits"].as_array().cloned();
+            let hits = hits.unwrap_or_default();
+            assert_eq!(answer["total"], hits.len(), "{query}");
+            let shown =
+                |hit: &Value| format!("{} {}", hit["entry"], hit["snippet"]).replace('"', "");
+            let mut shown: Vec<String> = hits.iter().map(shown).collect();
+            shown.sort();
+            shown
+        };
+        let (call, error) = ("a1 I run the tests.", "r1 no rule to make target");
+        assert_eq!(found("is:error"), [error]);
+        assert_eq!(found("label:todo"), [call]);
+        assert_eq!(found("is:error OR label:todo"), [call, error]);
+        assert_eq!(found("on:2026-01-01"), [call, "l1 todo", error]);
+        assert_eq!(found("kind:model_change"), ["m1 anthropic"]);
+        assert_eq!(found("on:2026-01-01 -kind:message,label").len(), 2);
+        // Words find all that is said.
+        assert_eq!(found("anthropic"), ["m1 anthropic"]);
+        let _ = home.output(&["sync"]);
+    }
 }

@@ -46,7 +46,7 @@ fn sessions_are_offered_with_their_titles() {
     let home = indexed();
     let zsh = offered(&home, "zsh", &["show", ""]);
     let lines: Vec<&str> = zsh.lines().collect();
-    assert_eq!(lines[0], "last:the newest session of this directory");
+    assert_eq!(lines[0], "last:the newest session here");
     // Those of this directory come first.
     assert!(lines[1].starts_with("019b8d10:"), "{zsh}");
     assert!(lines[1].ends_with(" · Tokenizer work · parser"), "{zsh}");
@@ -285,6 +285,12 @@ fn bash_completes() {
             "complete -F _sessionary ss"
         ]
     );
+    // What the shell itself would run is not completed.
+    let script = format!(
+        "eval \"$(sessionary init bash)\"\n{}",
+        line("sessionary show $(", "sessionary show '$('", "")
+    );
+    assert_eq!(run(&home, "bash", &script).as_deref(), Some("\n"));
     // What is inserted is a word and no command.
     let home = hostile();
     let script = format!(
@@ -337,4 +343,66 @@ fn init_takes_names_that_are_names() {
             .ends_with("alias s sessionary\n")
     );
     assert_eq!(home.output(&["init", "cmd"]).status.code(), Some(2));
+}
+
+#[test]
+fn what_could_not_be_typed_is_not_offered() {
+    let home = Sandbox::new();
+    let session = |id: &str, label: &str| {
+        let at = r#""timestamp":"2026-01-05T09:00:00.000Z""#;
+        format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",{at},\"cwd\":\"/w\"}}\n\
+             {{\"type\":\"message\",\"id\":\"a1\",\"parentId\":null,{at},\"message\":{{\"role\":\"user\",\"content\":\"x\"}}}}\n\
+             {{\"type\":\"label\",\"id\":\"f1\",\"parentId\":\"a1\",{at},\"targetId\":\"a1\",\"label\":\"{label}\"}}\n"
+        )
+    };
+    for (file, id, label) in [
+        ("a", "we:ird", "ghp_abcdefghijklmnopqrstuvwxyz0123456789"),
+        ("b", r"esc\u001b[31m", "fine"),
+        ("c", r"two\nlines", "fine"),
+    ] {
+        home.write(
+            &format!(".pi/agent/sessions/--w--/{file}.jsonl"),
+            &session(id, label),
+        );
+    }
+    let _ = home.run(&["sync"]);
+    for (words, all) in [
+        // Keys are redacted where they are printed.
+        (&["search", "label:"][..], "label:fine"),
+        (&["label", "we:ird", ""], "fine"),
+        // Made printable these would be no ids.
+        (&["show", "esc"], ""),
+        (&["show", "two"], ""),
+        // A colon may belong to the id.
+        (&["show", "we:"], "we:a1\nwe:ird"),
+        (&["show", "we:ird:"], "we:ird:a1"),
+        // What is left out is found by the same filters, behind `--`.
+        (&["search", "-role:"], ""),
+        (&["search", "-role:u"], ""),
+        (&["search", "!role:u"], "!role:user"),
+        (&["search", "--", "-role:u"], "-role:user"),
+    ] {
+        assert_eq!(offered(&home, "bash", words), all, "{words:?}");
+    }
+}
+
+#[test]
+fn last_is_the_session_that_other_commands_take() {
+    let home = indexed();
+    std::fs::create_dir_all(home.cwd.join(".git")).expect("a folder");
+    std::fs::write(home.cwd.join(".git/HEAD"), "ref: refs/heads/main\n").expect("a file");
+    std::fs::create_dir_all(home.cwd.join("src")).expect("a folder");
+    let below = |words: &[&str]| {
+        let mut command = home.command(&[]);
+        command.args(["--", "sessionary"]).args(words);
+        command.env("SESSIONARY_COMPLETE", "fish");
+        command.env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+        let output = command.current_dir(home.cwd.join("src")).output();
+        String::from_utf8(output.expect("it runs").stdout).expect("UTF-8")
+    };
+    // In a folder of the repository, and by other names.
+    assert!(below(&["show", "last:"]).starts_with("last:a1\t"));
+    assert!(below(&["show", "last~0:"]).starts_with("last~0:a1\t"));
+    assert!(!below(&["--dir", "show", "last:"]).contains("a1"));
 }

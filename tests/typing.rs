@@ -187,3 +187,45 @@ fn sessions_of_subagents_are_told_apart() {
     let first = format!("{all} sessions ({below} of subagents), ");
     assert!(said.starts_with(&first), "{said}");
 }
+
+#[test]
+fn a_hint_can_be_pasted() {
+    let home = home();
+    for (typed, said) in [
+        // A word that is left out may stand anywhere, and begin as `-h` does.
+        (
+            &["search", "tokenizer", "-test", "bug"][..],
+            "`-test` is no option",
+        ),
+        (
+            &["search", "-role:user", "alpha"],
+            "search -- WORDS -role:user`",
+        ),
+        (&["search", "alpha", "-hash"], "search -- WORDS -hash`"),
+        (&["search", "rounding", "--all"], "it looks everywhere"),
+        // Of two names of one command one is enough; and `search` has no --all.
+        (&["lst", "--all"], "did you mean `sessionary list --all`?"),
+        (&["remove", "x"], "did you mean `sessionary delete x`?"),
+        (&["cost"], "FROM usage_by_local_day"),
+    ] {
+        let refused = home.run(typed);
+        assert!(refused.contains(said), "{refused}");
+        assert!(refused.contains("exit Some(2)"), "{refused}");
+        assert!(!refused.contains("sessionary ls"), "{refused}");
+        assert!(!refused.contains("search lst"), "{refused}");
+    }
+    // Letters of options are no word.
+    assert!(home.run(&["search", "-HN", "-h"]).contains("Usage:"));
+    home.write(
+        ".pi/agent/sessions/--w--/touch.jsonl",
+        concat!(
+            r#"{"type":"session","version":3,"id":"$(touch x)","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#, "\n",
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:00.000Z","message":{"role":"user","content":"x"}}"#, "\n",
+        ),
+    );
+    let refused = home.run(&["show", "$(touch x):nope"]);
+    assert!(
+        refused.contains("tree '$(touch x)' --filter all"),
+        "{refused}"
+    );
+}

@@ -439,6 +439,7 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     assert_eq!(rows[0]["parentSessionPath"], path);
     let forced = sandbox.run(&["delete", used, "--yes", "--force"]);
     assert!(!forced.contains("--- exit"), "{forced}");
+    assert!(forced.contains("Moved to the trash:\n"), "{forced}");
     assert_eq!(indexed_entries(&sandbox), "0");
 }
 

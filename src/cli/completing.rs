@@ -31,6 +31,9 @@ pub fn answered() -> bool {
         return false;
     }
     panic::set_hook(Box::new(|_| ()));
+    if is_left_out(std::env::args_os()) {
+        return true;
+    }
     let cwd = std::env::current_dir().ok();
     let _ = panic::catch_unwind(|| {
         CompleteEnv::with_factory(asked)
@@ -39,6 +42,17 @@ pub fn answered() -> bool {
             .try_complete(std::env::args_os(), cwd.as_deref())
     });
     true
+}
+
+/// Whether a word with a minus is typed into a query, where it is taken for letters of options.
+fn is_left_out(words: impl Iterator<Item = OsString>) -> bool {
+    // The first `--` stands before what was typed.
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    let typed: Vec<String> = words.skip_while(|word| word != "--").skip(1).collect();
+    let is_in = |word: &str| typed.iter().any(|typed| typed == word);
+    let last = typed.last().and_then(|word| word.strip_prefix('-'));
+    let is_word = last.is_some_and(|rest| rest.len() > 1 && !rest.starts_with('-'));
+    is_word && is_in("search") && !is_in("--")
 }
 
 /// The script that has a shell ask this program, as `PATH` finds it.

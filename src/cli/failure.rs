@@ -12,8 +12,8 @@ use sessionary::settings::BadSetting;
 
 use crate::args;
 use crate::command::naming::MOST_CANDIDATES;
-use crate::output::say;
 use crate::output::text::{acts, plain_line, plain_lines, terminal_safe_json};
+use crate::output::{quote, say};
 use crate::suggest;
 
 /// What helps where another place for the index does.
@@ -312,7 +312,8 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
             session, complete, ..
         } => {
             let tree = format!(
-                "`sessionary tree {session} --filter all` shows every entry; L<line> names a line"
+                "`sessionary tree {} --filter all` shows every entry; L<line> names a line",
+                quote::posix(session)
             );
             let unread = (!complete).then(|| NOT_READ_YET.to_owned());
             (Kind::NotFound, [tree].into_iter().chain(unread).collect())

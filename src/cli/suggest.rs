@@ -1,7 +1,7 @@
 //! What was meant by words that cannot be understood?
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory};
+use clap::{Command, CommandFactory, Parser};
 
 use crate::args::{self, Cli};
 use crate::failure::Failure;
@@ -10,8 +10,19 @@ use crate::output::quote;
 /// Commands that are named, at most.
 const MOST: usize = 2;
 
+/// What other programs call commands of this one.
+const SYNONYMS: [(&str, &str); 2] = [("remove", "delete"), ("erase", "delete")];
+
 /// What is longer than this is not typed again.
 const LONGEST: usize = 300;
+
+/// Words for what sessions cost, which no command is called by.
+const SPENT: [&str; 9] = [
+    "cost", "costs", "usage", "spend", "spent", "spending", "token", "tokens", "money",
+];
+
+/// What answers them.
+const COST_BY_MONTH: &str = "sessionary sql 'SELECT substr(local_day, 1, 7) AS month, round(sum(cost_total), 2) AS cost FROM usage_by_local_day GROUP BY month'";
 
 /// A failure that helps more than clap's own, where there is one. `typed` is what stands behind the
 /// program's name.
@@ -19,9 +30,14 @@ pub fn failure(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     let typed = args::without_rehearsal(typed);
     match error.kind() {
         ErrorKind::InvalidSubcommand => unknown_command(error, &typed),
-        ErrorKind::UnknownArgument | ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            word_left_out(&typed)
-        }
+        ErrorKind::UnknownArgument if is_of_search(error, &typed, "--all") => Some(
+            Failure::usage("`search` has no --all: it looks everywhere")
+                .hint("--here narrows it to this repository or directory"),
+        ),
+        ErrorKind::UnknownArgument
+        | ErrorKind::InvalidValue
+        | ErrorKind::ValueValidation
+        | ErrorKind::DisplayHelp => word_left_out(&typed),
         _ => None,
     }
 }
@@ -44,21 +60,38 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
         failure = failure.hint(format!("did you mean `{}`?", again(&meant)));
     }
     if within.get_name() == cli.get_name() {
+        if SPENT.contains(&word.to_lowercase().as_str()) {
+            failure = failure.hint(format!("what each month cost: `{COST_BY_MONTH}`"));
+        }
         let search = [&typed[..at], &["search".to_owned()], &typed[at..]].concat();
-        failure = failure.hint(format!("to search for it: `{}`", again(&search)));
+        // Options of another command are none of `search`.
+        let words = [&["sessionary".to_owned()], &search[..]].concat();
+        if Cli::try_parse_from(words).is_ok() {
+            failure = failure.hint(format!("to search for it: `{}`", again(&search)));
+        }
     }
     Some(failure.hint("`sessionary --help` lists the commands"))
 }
 
-/// A word with a minus in a query, which stands for options of one letter.
+/// Whether `search` was given this option.
+fn is_of_search(error: &clap::Error, typed: &[String], option: &str) -> bool {
+    let given = error.get(ContextKind::InvalidArg);
+    typed.iter().any(|word| word == "search")
+        && matches!(given, Some(ContextValue::String(given)) if given == option)
+}
+
+/// A word with a minus in a query, which stands for options of one letter: the first one that is
+/// not understood as such.
 fn word_left_out(typed: &[String]) -> Option<Failure> {
     let at = typed.iter().position(|word| word == "search")?;
     let is_word = |word: &&String| {
         let letters = word.strip_prefix('-').unwrap_or_default();
-        letters.len() > 1 && letters.starts_with(char::is_alphabetic)
+        let is_long = letters.chars().nth(1).is_some() && letters.starts_with(char::is_alphabetic);
+        // The query itself is `x`.
+        is_long && Cli::try_parse_from(["sessionary", "search", word.as_str(), "x"]).is_err()
     };
-    let word = typed[at..].iter().take_while(|word| *word != "--");
-    let word = word.last().filter(is_word)?;
+    let mut words = typed[at..].iter().take_while(|word| *word != "--");
+    let word = words.find(is_word)?;
     let query = again(&["search".to_owned(), "--".to_owned()]);
     Some(
         Failure::usage(format!("`{word}` is no option")).hint(format!(
@@ -88,12 +121,17 @@ pub fn nearest(word: &str, command: &Command) -> Vec<String> {
         return Vec::new();
     }
     let word = word.to_lowercase();
-    let names = command
-        .get_subcommands()
-        .flat_map(Command::get_name_and_visible_aliases);
-    let mut near: Vec<(usize, &str)> = names
-        .filter_map(|name| Some((distance(&word, name)?, name)))
-        .collect();
+    let named = command.get_subcommands().filter_map(|command| {
+        let names = command.get_name_and_visible_aliases().into_iter();
+        // Of one command the name that is nearest, else its own.
+        let near = names.filter_map(|name| Some((distance(&word, name)?, name)));
+        near.min_by_key(|(distance, _)| *distance)
+    });
+    let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == word);
+    let mut near: Vec<(usize, &str)> = match synonym {
+        Some((_, name)) => vec![(0, name)],
+        None => named.collect(),
+    };
     near.sort_unstable();
     let nearest = near.first().map_or(0, |(distance, _)| *distance);
     near.retain(|(distance, _)| *distance == nearest);
@@ -132,6 +170,7 @@ mod tests {
             ("stauts", "status"),
             ("comp", "completions"),
             ("delte", "delete"),
+            ("remove", "delete"),
             ("tokenizer", ""),
             ("foo", ""),
             ("bug", ""),

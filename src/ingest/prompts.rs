@@ -71,7 +71,6 @@ pub fn scan_prompts<'a>(
             time_ms: entry.searched_ms,
             admitted: true,
         };
-        part.count(1);
         part.read(owed, Class::Prose, &pieces);
     }
     Ok((part, failed))

@@ -33,6 +33,10 @@ pub use standing::Standing;
 pub use terminal_controls::acts;
 pub use zone::Zone;
 
+/// Kinds of entries that set a session's model or how much it thinks (pi and its forks): nobody
+/// said, thought, ran or printed them.
+pub const SETTINGS: [&str; 2] = ["model_change", "thinking_level_change"];
+
 /// An entry's key is its session's number followed by so many bits that count arrivals in the
 /// session.
 pub(crate) const ARRIVAL_BITS: u32 = 24;

@@ -273,7 +273,7 @@ impl Snapshot<'_> {
         };
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
         let catalogue_path = config.catalogue_path();
-        let wal = catalogue_path.with_extension("sqlite-wal");
+        let [wal, shm] = ["sqlite-wal", "sqlite-shm"].map(|end| catalogue_path.with_extension(end));
         Ok(Status {
             schema_version: SCHEMA_VERSION,
             index_dir: config.index_dir.clone(),
@@ -287,7 +287,7 @@ impl Snapshot<'_> {
             outstanding_bytes: lack.bytes,
             owed: Owed::of(lack.entries, lack.bytes),
             words_damage: found.damage.clone(),
-            catalogue_bytes: size(&catalogue_path) + size(&wal),
+            catalogue_bytes: size(&catalogue_path) + size(&wal) + size(&shm),
             words_bytes: walkdir::WalkDir::new(config.words_dir())
                 .into_iter()
                 .flatten()

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::catalogue::Catalogue;
+use crate::catalogue::outbox::Backlog;
 use crate::error::Error;
 use crate::ingest::WordsState;
 use crate::model::Cancel;
@@ -262,6 +263,8 @@ struct Search<'a> {
     ranks_sessions: bool,
     /// The words, once they were asked for.
     found: OnceCell<Rc<WordsState>>,
+    /// What they lack, once that was asked.
+    lack: OnceCell<Backlog>,
     progress: RefCell<&'a mut dyn FnMut(Event)>,
 }
 
@@ -284,6 +287,7 @@ impl<'a> Search<'a> {
             shown,
             ranks_sessions: ranks_sessions(query, scope),
             found: found.map_or_else(OnceCell::new, |found| OnceCell::from(Rc::new(found))),
+            lack: OnceCell::new(),
             progress: RefCell::new(progress),
         }
     }
@@ -339,12 +343,21 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn answer(&self, answer: &mut SearchAnswer) -> Result<(), Error> {
-        self.check_wanted()?;
+    /// What the words lack.
+    fn lack(&self) -> Result<Backlog, Error> {
+        if let Some(lack) = self.lack.get() {
+            return Ok(*lack);
+        }
         let lack = match self.words()? {
             (Some(_), done) => self.catalogue.outstanding(done)?,
             (None, _) => self.catalogue.outstanding_without_words()?,
         };
+        Ok(*self.lack.get_or_init(|| lack))
+    }
+
+    fn answer(&self, answer: &mut SearchAnswer) -> Result<(), Error> {
+        self.check_wanted()?;
+        let lack = self.lack()?;
         (answer.outstanding, answer.outstanding_bytes) = (lack.entries, lack.bytes);
         answer.owed = Owed::of(lack.entries, lack.bytes);
         answer.order_exact = self.scope.newest_first

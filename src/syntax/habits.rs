@@ -44,6 +44,7 @@ const NAME: std::ops::RangeInclusive<usize> = 2..=12;
 
 /// Tell of every habit in these words, each once.
 pub(super) fn tell(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
+    tell_demand(lexemes, notes);
     for (at, lexeme) in lexemes.iter().enumerate() {
         let TokenKind::Word(text) = &lexeme.piece else {
             continue;
@@ -67,6 +68,15 @@ pub(super) fn tell(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
             notes.say_once(Habit::Proximity, column, &what);
         }
         tell_time(lexeme, text, lexemes.get(at + 1), notes);
+    }
+}
+
+/// A `+` demands one of several plain words; of what stands on one side of an OR all must be there.
+fn tell_demand(lexemes: &[Lexeme], notes: &mut Notes) {
+    let has_or = lexemes.iter().any(|one| matches!(one.piece, TokenKind::Or));
+    if let Some(demanded) = lexemes.iter().find(|one| one.demanded && has_or) {
+        let what = "+ is left out: of what stands on one side of an OR, all must be there anyway";
+        notes.say_once(Habit::Demand, demanded.column, what);
     }
 }
 

@@ -306,6 +306,29 @@ impl Lexer<'_> {
         Some((quoted.text, quoted.is_open))
     }
 
+    /// What stands from this `/` to the next one, and where that is; a `/` in `[…]` is skipped, if
+    /// there are `classes`.
+    fn pattern(&self, classes: bool) -> Option<(String, usize)> {
+        let mut pattern = String::new();
+        let mut in_class = false;
+        let mut at = self.at + 1;
+        loop {
+            match *self.characters.get(at)? {
+                '/' if !in_class => return Some((pattern, at)),
+                '\\' => {
+                    pattern.push('\\');
+                    at += 1;
+                    pattern.push(*self.characters.get(at)?);
+                }
+                next => {
+                    in_class = classes && (next == '[' || in_class && next != ']');
+                    pattern.push(next);
+                }
+            }
+            at += 1;
+        }
+    }
+
     /// `/…/` and its flags, where both ends stand alone and no blank is beside them: `/usr/bin` is
     /// a path. A `/` within is written `\/` or stands in `[…]`.
     fn regex(&mut self) -> Option<TokenKind> {
@@ -313,24 +336,8 @@ impl Lexer<'_> {
             return None;
         }
         let column = self.at + 2;
-        let mut pattern = String::new();
-        let mut in_class = false;
-        let mut at = self.at + 1;
-        loop {
-            match *self.characters.get(at)? {
-                '/' if !in_class => break,
-                '\\' => {
-                    pattern.push('\\');
-                    at += 1;
-                    pattern.push(*self.characters.get(at)?);
-                }
-                next => {
-                    in_class = next == '[' || in_class && next != ']';
-                    pattern.push(next);
-                }
-            }
-            at += 1;
-        }
+        // A `[` that nothing closes makes it no path, but a pattern that cannot be read.
+        let (pattern, at) = self.pattern(true).or_else(|| self.pattern(false))?;
         let blank = |end: Option<char>| end.is_none_or(char::is_whitespace);
         if blank(pattern.chars().next()) || blank(pattern.chars().next_back()) {
             return None;

@@ -14,6 +14,7 @@ pub(super) enum Habit {
     Distance,
     Proximity,
     Weight,
+    Demand,
     Time,
 }
 

@@ -143,7 +143,6 @@ impl Scan {
             tally: TermCounts::default(),
             found: Default::default(),
             seen: [ClassCounts::new(terms), ClassCounts::new(terms)],
-            owed: 0,
             covered: [Vec::new(), Vec::new()],
         }
     }
@@ -196,8 +195,6 @@ pub struct ThreadResult<'a> {
     tally: TermCounts,
     found: [ClassMatches; 2],
     seen: [ClassCounts; 2],
-    /// Entries whose passages the disk lacks, read or not.
-    owed: u64,
     covered: [Vec<(u64, u64)>; 2],
 }
 
@@ -206,11 +203,6 @@ impl ThreadResult<'_> {
     /// `last`, both included, that may be on disk.
     pub fn cover(&mut self, class: Class, first: u64, last: u64) {
         self.covered[class as usize].push((first, last));
-    }
-
-    /// Count entries whose passages the disk lacks, whether they are read or not.
-    pub fn count(&mut self, entries: u64) {
-        self.owed += entries;
     }
 
     /// Whether a passage of these records, as they are on disk, may match. `false` is certain.
@@ -299,11 +291,11 @@ pub(super) struct Match<'a> {
 }
 
 impl<'a> Overlay<'a> {
-    /// What the parts of `scan` have found.
-    pub fn new(scan: &'a Scan, parts: Vec<ThreadResult<'_>>) -> Self {
+    /// What the parts of `scan` have found among so many entries whose passages the disk lacks,
+    /// read or not.
+    pub fn new(scan: &'a Scan, parts: Vec<ThreadResult<'_>>, lacking: u64) -> Self {
         let terms = scan.matcher.as_ref().map_or(0, |m| m.terms.len());
         let mut seen = [ClassCounts::new(terms), ClassCounts::new(terms)];
-        let mut owed = 0;
         let mut covered = [Vec::new(), Vec::new()];
         let mut found = Vec::new();
         for part in parts {
@@ -311,7 +303,6 @@ impl<'a> Overlay<'a> {
                 seen[class].add(&part.seen[class]);
                 covered[class].extend_from_slice(&part.covered[class]);
             }
-            owed += part.owed;
             found.push(part.found);
         }
         covered.iter_mut().for_each(|ranges| ranges.sort_unstable());
@@ -330,7 +321,7 @@ impl<'a> Overlay<'a> {
             }));
         }
         let read = seen[0].passages + seen[1].passages;
-        let (passages, tokens) = (owed.max(read), seen.map(|seen| seen.tokens));
+        let (passages, tokens) = (lacking.max(read), seen.map(|seen| seen.tokens));
         Self {
             scan,
             found,

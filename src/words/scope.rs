@@ -23,6 +23,8 @@ pub struct Scope<'a> {
     pub dead: &'a [(u64, u64)],
     /// Prose or output alone.
     pub class: Option<Class>,
+    /// One passage of each entry, its prose where it has some. All sides of a search agree on it.
+    pub once_per_entry: bool,
     /// Raw kinds.
     pub kinds: ValueFilter<'a>,
     /// Raw roles. A passage without role is not of any.

@@ -229,14 +229,15 @@ pub fn search_any(
     let now_ms = sides.first().map_or(0, |side| side.scope.now_ms);
     let search = || {
         let mut top = Top::new(order, limit, now_ms);
+        let once_per_entry = sides.iter().any(|side| side.scope.once_per_entry);
         match sides {
-            [side] => search_side(side, order, &mut top)?,
+            [side] if !once_per_entry => search_side(side, order, &mut top)?,
             _ => {
                 let mut all = MergedHits::default();
                 for side in sides {
                     search_side(side, order, &mut all)?;
                 }
-                all.into_top(&mut top);
+                all.into_top(&mut top, once_per_entry);
             }
         }
         Ok(top.into_answer())

@@ -96,10 +96,13 @@ struct Match {
 }
 
 impl MergedHits {
-    /// Hand all of them on, in the order of their keys.
-    pub fn into_top(self, top: &mut Top) {
+    /// Hand all of them on, or the first of each entry, in the order of their keys.
+    pub fn into_top(self, top: &mut Top, once_per_entry: bool) {
         let mut all: Vec<_> = self.0.into_iter().collect();
         all.sort_unstable_by_key(|(place, _)| *place);
+        if once_per_entry {
+            all.dedup_by_key(|((key, _), _)| *key);
+        }
         for ((key, class), found) in all {
             let rest = || (found.standing, found.time);
             top.take(key, class, found.bm25, found.needs_check, rest);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use serde_json::Value;
 use sessionary::model::{Class, Expr};
@@ -27,6 +28,7 @@ pub enum Condition {
 /// One passage of the corpus.
 pub struct Passage {
     pub address: Address,
+    line: usize,
     pub agent: &'static str,
     pub role: Option<String>,
     pub kind: String,
@@ -79,6 +81,7 @@ impl Oracle {
                     }
                     passages.push(Passage {
                         address: (path.clone(), entry.clone(), class),
+                        line: number,
                         agent: format,
                         role: role.clone(),
                         kind: kind.clone(),
@@ -91,52 +94,94 @@ impl Oracle {
         Oracle { passages }
     }
 
-    /// The passages that match.
+    /// The passages that match. Where no words are asked for, of each entry the first one.
     pub fn search(&self, condition: &Condition) -> BTreeSet<Address> {
-        let holds = condition.test();
-        self.passages
-            .iter()
-            .filter(|passage| holds(passage))
-            .map(|passage| passage.address.clone())
-            .collect()
+        let alternatives = condition.alternatives(false);
+        let has_words = alternatives.iter().any(Alternative::has_words);
+        let matching = self.passages.iter();
+        let mut matching: Vec<&Passage> = matching
+            .filter(|passage| alternatives.iter().any(|one| one.holds(passage)))
+            .collect();
+        if !has_words {
+            let entry = |passage: &&Passage| (passage.address.0.clone(), passage.line);
+            matching.sort_by_key(|passage| (entry(passage), passage.address.2));
+            matching.dedup_by_key(|passage| entry(passage));
+        }
+        let addresses = matching.iter().map(|passage| passage.address.clone());
+        addresses.collect()
+    }
+}
+
+/// Conditions of which all have to hold.
+#[derive(Clone, Default)]
+struct Alternative(Vec<Rc<Leaf>>);
+
+/// One that has no parts, with its text read, and whether it must not hold.
+struct Leaf {
+    condition: Condition,
+    text: Option<CompiledExpr>,
+    negated: bool,
+}
+
+impl Leaf {
+    fn holds(&self, passage: &Passage) -> bool {
+        self.negated
+            != match &self.condition {
+                Condition::Agent(agent) => passage.agent == *agent,
+                Condition::Role(role) => passage.role.as_ref() == Some(role),
+                Condition::Kind(kind) => passage.kind == *kind,
+                _ => self.text.as_ref().is_some_and(|text| text.holds(passage)),
+            }
+    }
+}
+
+impl Alternative {
+    fn has_words(&self) -> bool {
+        self.0.iter().any(|leaf| leaf.text.is_some())
+    }
+
+    /// Filters alone find settings only where a kind is asked for.
+    fn holds(&self, passage: &Passage) -> bool {
+        let is_setting = ["model_change", "thinking_level_change"].contains(&&*passage.kind);
+        let mut leaves = self.0.iter();
+        let asks_for_kind = leaves.any(|leaf| matches!(leaf.condition, Condition::Kind(_)));
+        let may_hold = !is_setting || asks_for_kind || self.has_words();
+        may_hold && self.0.iter().all(|leaf| leaf.holds(passage))
     }
 }
 
 impl Condition {
-    /// Its test, with all texts read once.
-    fn test(&self) -> Box<dyn Fn(&Passage) -> bool> {
-        let all = |members: &[Condition]| members.iter().map(Condition::test).collect::<Vec<_>>();
+    /// Of which alternatives one has to hold, or where `negated` none of the condition's.
+    fn alternatives(&self, negated: bool) -> Vec<Alternative> {
+        let of_each = |members: &[Condition]| -> Vec<Vec<Alternative>> {
+            let of_each = members.iter().map(|member| member.alternatives(negated));
+            of_each.collect()
+        };
         match self {
-            Condition::Text(expr) => {
-                let expr = CompiledExpr::new(expr);
-                Box::new(move |passage| expr.holds(passage))
-            }
-            Condition::Agent(agent) => {
-                let agent = *agent;
-                Box::new(move |passage| passage.agent == agent)
-            }
-            Condition::Role(role) => {
-                let role = Some(role.clone());
-                Box::new(move |passage| passage.role == role)
-            }
-            Condition::Kind(kind) => {
-                let kind = kind.clone();
-                Box::new(move |passage| passage.kind == kind)
-            }
-            Condition::All(members) => {
-                let members = all(members);
-                Box::new(move |passage| members.iter().all(|member| member(passage)))
-            }
-            Condition::Any(members) => {
-                let members = all(members);
-                Box::new(move |passage| members.iter().any(|member| member(passage)))
-            }
-            Condition::Not(inner) => {
-                let inner = inner.test();
-                Box::new(move |passage| !inner(passage))
-            }
+            Condition::Not(inner) => inner.alternatives(!negated),
+            Condition::All(members) if !negated => both(of_each(members)),
+            Condition::Any(members) if negated => both(of_each(members)),
+            Condition::All(members) | Condition::Any(members) => of_each(members).concat(),
+            leaf => vec![Alternative(vec![Rc::new(Leaf {
+                condition: leaf.clone(),
+                text: match leaf {
+                    Condition::Text(expr) => Some(CompiledExpr::new(expr)),
+                    _ => None,
+                },
+                negated,
+            })])],
         }
     }
+}
+
+/// One of each, in all combinations.
+fn both(of_each: Vec<Vec<Alternative>>) -> Vec<Alternative> {
+    let one = vec![Alternative::default()];
+    of_each.into_iter().fold(one, |done, next| {
+        let pairs = done.iter().flat_map(|a| next.iter().map(move |b| (a, b)));
+        let joined = pairs.map(|(a, b)| Alternative([a.0.clone(), b.0.clone()].concat()));
+        joined.collect()
+    })
 }
 
 /// An expression with its texts read once.

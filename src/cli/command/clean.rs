@@ -1,5 +1,6 @@
 //! How does everything that was ever written go away again?
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -92,13 +93,11 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         });
     }
     if !args.yes {
-        for path in &found.ours {
-            screen.say(&screen.path(path));
+        for (place, size) in sizes(&found.ours, &index_dir) {
+            screen.say(&format!("{}  {}", screen.path(place), bytes(size)));
         }
-        let question = format!(
-            "Remove these, {} in all? Sessions are not touched. [y/N] ",
-            bytes(found.bytes)
-        );
+        screen.say("No session is touched.");
+        let question = format!("Remove these, {} in all? [y/N] ", bytes(found.bytes));
         let hint = "--yes removes without asking";
         if let Some(ended) = super::declined(&question, "nothing was removed", hint, screen)? {
             return Ok(ended);
@@ -135,6 +134,23 @@ fn add_what_is_asked_for(found: &mut IndexFiles, args: &Clean) -> Result<(), Fai
         found.ours.insert(0, file);
     }
     Ok(())
+}
+
+/// The folder of the index and the files elsewhere, with their lengths in bytes.
+fn sizes<'a>(removed: &'a [PathBuf], index_dir: &'a Path) -> BTreeMap<&'a Path, u64> {
+    let mut sizes = BTreeMap::new();
+    let length = |path: &Path| path.symlink_metadata().ok().filter(|file| !file.is_dir());
+    for (path, file) in removed
+        .iter()
+        .filter_map(|path| Some((path, length(path)?)))
+    {
+        let place = match path.starts_with(index_dir) {
+            true => index_dir,
+            false => path,
+        };
+        *sizes.entry(place).or_default() += file.len();
+    }
+    sizes
 }
 
 /// Tells what was removed, and what stays.

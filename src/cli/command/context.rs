@@ -1,8 +1,11 @@
 //! What would the model see if the session went on?
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sessionary::Config;
@@ -19,7 +22,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::bounded::{Item, Page, PageArgs, Texts};
 use crate::output::cursor::question;
-use crate::output::fields::FieldArgs;
+use crate::output::fields::{FieldArgs, unknown};
 use crate::output::style::Tone;
 use crate::output::text::plain_lines;
 use crate::output::wrap::Wrap;
@@ -115,6 +118,16 @@ fn collect_texts<'v>(value: &'v mut Value, texts: &mut Texts<'v>) {
     }
 }
 
+/// The names of all fields that these messages have.
+fn names(messages: &[Box<RawValue>]) -> Result<BTreeSet<String>, Failure> {
+    let mut names = BTreeSet::new();
+    for message in messages {
+        let fields: BTreeMap<String, IgnoredAny> = serde_json::from_str(message.get())?;
+        names.extend(fields.into_keys());
+    }
+    Ok(names)
+}
+
 /// Prints the messages, or as many as are asked for: the cursor of a page belongs to the messages
 /// that begin as these do. Returns how many there are on it.
 fn print_json(
@@ -124,6 +137,11 @@ fn print_json(
     screen: &Screen,
 ) -> Result<usize, Failure> {
     let fields = args.fields.of(ContextMessage::FIELDS, screen.json)?;
+    let names = names(&messages)?;
+    if let Some(field) = fields.missing_in(&names).filter(|_| !names.is_empty()) {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        return Err(unknown(field, &names));
+    }
     // A compaction replaces them all.
     let first = messages.first().map(|message| message.get());
     let question = question(("context", answer.session, &args.session, args.llm, first));

@@ -130,6 +130,9 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
             sessions: doomed.iter().flat_map(DeletionTarget::moved).collect(),
         })?;
     } else if !dry_run {
+        if !doomed.is_empty() {
+            screen.say("Moved to the trash:");
+        }
         for doomed in &doomed {
             screen.print(&format!("{}\n", plain_line(&doomed.row.id)))?;
         }

@@ -12,10 +12,10 @@ use crate::output::Screen;
     after_help = "They are printed, not installed: add the line to the file that your shell reads.\n\n\
     Examples:\n  \
     sessionary init bash              in ~/.bashrc: eval \"$(sessionary init bash)\"\n  \
-    sessionary init zsh --alias ss    in ~/.zshrc: eval \"$(sessionary init zsh --alias ss)\"\n  \
+    sessionary init zsh --alias sy    in ~/.zshrc: eval \"$(sessionary init zsh --alias sy)\"\n  \
     sessionary init fish              in ~/.config/fish/config.fish: sessionary init fish | source\n\n\
-    Completions know sessions with their titles, agents, projects, labels and the filters of a \
-    query. They answer from the index as it is, and scan nothing."
+    Completions know sessions (zsh and fish show their titles, bash ids alone), agents, projects, \
+    labels and the filters of a query. They answer from the index as it is, and scan nothing."
 )]
 pub struct Init {
     /// The shell

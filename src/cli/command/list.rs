@@ -89,13 +89,13 @@ pub struct List {
     #[arg(long, value_name = "P", requires = "limit", conflicts_with_all = ["max_bytes", "cursor"], default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     page: u32,
     /// Print one line of JSON per session
-    #[arg(long, conflicts_with_all = ["json", "fields"])]
+    #[arg(long, conflicts_with_all = ["json", "fields", "max_bytes", "cursor"])]
     jsonl: bool,
     /// While files are still being read, print what is known so far: one whole list per line, the
     /// last of which is the answer
     #[arg(long, requires = "json", conflicts_with_all = ["max_bytes", "cursor", "fields"])]
     provisional: bool,
-    /// Include the text of all messages (JSON only)
+    /// Include the text of all messages in the JSON
     #[arg(long)]
     with_text: bool,
     #[command(flatten)]
@@ -136,8 +136,12 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         false => Some(super::here(screen)?),
     };
     let scope = scope(args, here.as_ref(), config, screen)?;
-    if args.with_text && !screen.json && !args.jsonl {
-        return Err(Failure::usage("--with-text needs --json or --jsonl"));
+    if args.with_text && !(screen.json || args.jsonl || args.fields.are_asked()) {
+        return Err(Failure::usage("--with-text needs --json, --jsonl or --tsv"));
+    }
+    if args.all && screen.dir {
+        let both = "--all lists the sessions of every directory, --dir those of this one";
+        return Err(Failure::usage(both).hint("leave out one of them"));
     }
     let index = open(args, &scope, config, screen)?;
     let mut index = super::answerable(index)?;
@@ -351,7 +355,7 @@ fn scope(
         fold_subagents: !args.subagents,
         sort: args.sort.map_or(Sort::Agents, Sort::from),
         reverse: args.reverse,
-        with_text: args.with_text,
+        with_text: args.with_text || args.fields.name("allMessagesText"),
         offset: limit
             .unwrap_or(usize::MAX)
             .saturating_mul(args.page as usize - 1),

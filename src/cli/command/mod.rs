@@ -328,7 +328,7 @@ fn current_directory() -> Result<PathBuf, Failure> {
     }
     std::env::current_dir().map_err(|error| {
         Failure::from(anyhow::Error::new(error).context("the current directory cannot be found"))
-            .hint("--all does not need it")
+            .hint("go to another one; `list --all`, `search` without --here and ids of sessions need none")
     })
 }
 

@@ -99,7 +99,7 @@ fn not_known(session: &SessionRow) -> Failure {
     }
     .hint(format!(
         "`sessionary show {}` reads it back",
-        plain_line(&session.id)
+        quote::posix(&session.id)
     ))
 }
 

@@ -120,26 +120,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     for note in &answer.notes {
         screen.say(&plain_line(note));
     }
-    if answer.unverified > 0 {
-        screen.say(&format!(
-            "This answer is incomplete: {} of tool output with all the words would have to be read to be sure; --limit 0 reads them.",
-            count(answer.unverified, "passage")
-        ));
-    }
-    let is_read = answer.complete || answer.unverified > 0 && answer.pending_files == 0;
-    let changed = &answer.changed_files;
-    super::say_changed(screen, changed);
-    // Those that changed are named; there may be more.
-    let more = answer.pending_files.saturating_sub(changed.len() as u64);
-    let is_said = !changed.is_empty() && more == 0 && index.is_complete();
-    super::say_pending(screen, &index, is_read || is_said, Some(more));
-    super::say_links(screen, &index);
-    if let Some(damage) = &answer.words_damage {
-        screen.say(&format!(
-            "{}. All text was read instead. The words are rebuilt bit by bit, or at once by `sessionary sync`.",
-            plain_line(damage)
-        ));
-    }
+    say_what_is_lacking(&answer, &index, screen);
     screen.say(&summary(&query, &answer, here.as_ref(), screen));
     if !screen.json
         && let Some(next) = onward(&answer, &names, screen)
@@ -159,6 +140,30 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     super::leave(index);
     Ok(Outcome::found(found))
+}
+
+/// Says what the answer does not rest on.
+fn say_what_is_lacking(answer: &SearchAnswer, index: &Index, screen: &Screen) {
+    if answer.unverified > 0 {
+        screen.say(&format!(
+            "This answer is incomplete: {} of tool output with all the words would have to be read to be sure; --limit 0 reads them.",
+            count(answer.unverified, "passage")
+        ));
+    }
+    let is_read = answer.complete || answer.unverified > 0 && answer.pending_files == 0;
+    let changed = &answer.changed_files;
+    super::say_changed(screen, changed);
+    // Those that changed are named; there may be more.
+    let more = answer.pending_files.saturating_sub(changed.len() as u64);
+    let is_said = !changed.is_empty() && more == 0 && index.is_complete();
+    super::say_pending(screen, index, is_read || is_said, Some(more));
+    super::say_links(screen, index);
+    if let Some(damage) = &answer.words_damage {
+        screen.say(&format!(
+            "{}. All text was read instead. The words are rebuilt bit by bit, or at once by `sessionary sync`.",
+            plain_line(damage)
+        ));
+    }
 }
 
 impl Search {

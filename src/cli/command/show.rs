@@ -19,6 +19,7 @@ use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
+use crate::output::transcript::is_setting;
 use crate::output::wrap::Wrap;
 
 /// Lines of a tool's output that a terminal is shown.
@@ -88,6 +89,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     }
     let look = Look {
         full: args.full || screen.width.is_none(),
+        all: args.all,
         highlighter,
         ids: index.short_entry_ids(&session)?,
         screen,
@@ -202,6 +204,8 @@ fn raw(session: &SessionRow, entry: Option<&str>, index: &Index) -> Result<Outco
 struct Look<'a> {
     /// Long tool output is not cut.
     full: bool,
+    /// Settings are shown as all other entries are.
+    all: bool,
     highlighter: Option<Highlighter>,
     ids: ShortIds,
     screen: &'a Screen,
@@ -217,6 +221,9 @@ fn highlighter(query: Option<&str>, screen: &Screen) -> Result<Option<Highlighte
 }
 
 fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
+    if is_setting(entry) && !look.all && !focused {
+        return setting(entry, look.screen);
+    }
     let mut out = format!("\n{}", rule(entry, focused, look));
     for (class, pieces) in &entry.text {
         for piece in pieces {
@@ -224,6 +231,14 @@ fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
         }
     }
     out
+}
+
+/// A setting, on one line.
+fn setting(entry: &ShownEntry, screen: &Screen) -> String {
+    let pieces = entry.text.iter().flat_map(|(_, pieces)| pieces);
+    let set: Vec<String> = pieces.map(|piece| plain_line(piece)).collect();
+    let line = format!("── {} {}", plain_line(&entry.kind), set.join("/"));
+    format!("\n{}\n", screen.style.paint(Tone::Quiet, line.trim_end()))
 }
 
 /// The line above an entry: who, when, which.

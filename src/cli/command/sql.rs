@@ -26,6 +26,7 @@ use crate::output::{SafeJson, Screen};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary sql 'SELECT agent, count(*) FROM sessions GROUP BY agent'\n  \
+    sessionary sql 'SELECT local_day, round(cost_total, 2) FROM usage_by_local_day'\n  \
     sessionary sql --schema\n  \
     sessionary sql - < report.sql\n  \
     sessionary sql --csv 'SELECT * FROM usage' > usage.csv\n  \

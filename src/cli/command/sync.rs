@@ -46,6 +46,11 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     if args.background {
         step_back();
         end_in_time(&config.cancel);
+        // Whoever wants to remove or unmount the caller's directory can. All places are absolute by
+        // now; where it cannot be left, it is kept.
+        if let Some(root) = config.index_dir.ancestors().last() {
+            let _ = std::env::set_current_dir(root);
+        }
     }
     let mut progress = Progress::new();
     let wait = !(args.no_wait || args.background);

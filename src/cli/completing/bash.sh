@@ -20,6 +20,10 @@ _sessionary() {
         fi
     done
     word=${words[${#words[@]} - 1]}
+    # What the shell itself would run is no word of ours.
+    case $word in
+        *'$('* | *'<('* | *'>('* | *'`'*) return ;;
+    esac
     before=${word%"$2"}
     IFS=$'\013' read -r -d '' -a found < <(
         VARIABLE=bash _CLAP_IFS=$'\013' _CLAP_COMPLETE_INDEX=$((${#words[@]} - 1)) \

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches};
+use sessionary::index::{ListScope, NameScope, TitleMatch};
 use sessionary::model::Zone;
-use sessionary::settings::Redact;
+use sessionary::settings::{Redact, Surroundings};
 use sessionary::syntax::Now;
 use sessionary::{Freshness, Index};
 
 use crate::args::{Cli, Global};
+use crate::here::Here;
 use crate::places;
 use crate::redact;
 
@@ -26,7 +28,10 @@ pub struct Offered {
 /// The catalogue that the words typed so far speak of.
 pub struct Asked {
     index: Index,
-    here: Vec<PathBuf>,
+    /// The current directory, as it is typed and with links resolved.
+    cwd: Vec<PathBuf>,
+    /// What `last` is the newest session of.
+    here: Here,
     shows_keys: bool,
     zone: Zone,
 }
@@ -49,8 +54,14 @@ impl Asked {
         config.project_roots = None;
         let index = Index::open(&config, Freshness::AsCommitted).ok()?;
         let cwd = places::surroundings().cwd;
+        // Told nothing else it writes nothing, and knows no working trees that are gone.
+        let here = match global.dir {
+            true => Here::alone(cwd.clone()),
+            false => Here::around(cwd.clone(), &Surroundings::default()),
+        };
         Some(Self {
-            here: cwd.canonicalize().into_iter().chain([cwd]).collect(),
+            here,
+            cwd: cwd.canonicalize().into_iter().chain([cwd]).collect(),
             shows_keys: settings.redact.value == Redact::Never || global.reveal,
             index: Some(index).filter(Index::is_made)?,
             zone: settings.timezone.value,
@@ -70,7 +81,7 @@ impl Asked {
             Some(Offered {
                 id,
                 title: self.shown(title),
-                cwd,
+                cwd: self.shown(cwd),
                 modified_ms: modified_ms.parse().unwrap_or_default(),
             })
         });
@@ -87,22 +98,27 @@ impl Asked {
 
     /// The ids of all sessions.
     pub fn ids(&self) -> Vec<String> {
-        self.column("SELECT id FROM sessions WHERE current")
+        self.texts("SELECT id FROM sessions WHERE current")
     }
 
-    /// The labelled entries of a session, by the beginning of its id or `last`, and their labels.
+    /// The labelled entries of a session, by any of its names, and their labels.
     pub fn labelled(&self, session: &str) -> Vec<(String, String)> {
-        let which = match session {
-            "last" => format!(
-                "session = (SELECT session FROM sessions WHERE current AND NOT is_subagent AND {}
-                 ORDER BY modified_ms DESC LIMIT 1)",
-                self.is_here()
-            ),
-            id => format!(
-                "session IN (SELECT session FROM sessions WHERE current AND {})",
-                starts("id", id)
-            ),
+        let scope = NameScope {
+            cwd: self.here.directory.clone(),
+            last: Some(ListScope {
+                cwd: self.here.cwd(),
+                within: self.here.within.clone(),
+                ..ListScope::default()
+            }),
+            titles: TitleMatch::Part,
         };
+        // A beginning of several ids may still become one.
+        let is_meant = match self.index.resolve(session, &scope) {
+            Ok(row) => format!("path = {}", quoted(&row.path.to_string_lossy())),
+            Err(_) => starts("id", session),
+        };
+        let which =
+            format!("session IN (SELECT session FROM sessions WHERE current AND {is_meant})");
         // Of several labels of an entry the last one holds.
         let rows = self.rows(&format!(
             "SELECT target, text FROM (SELECT target, text, max(entry) FROM labels WHERE {which}
@@ -116,8 +132,15 @@ impl Asked {
             .collect()
     }
 
-    /// What stands in the one column of an answer, each once.
+    /// What stands in the one column of an answer, each once. What is redacted where it is printed
+    /// is not offered: it could not be typed like that.
     pub fn column(&self, query: &str) -> Vec<String> {
+        let mut values = self.texts(query);
+        values.retain(|value| self.shows_keys || redact::redacted(value).is_none());
+        values
+    }
+
+    fn texts(&self, query: &str) -> Vec<String> {
         let mut values: Vec<String> = self
             .index
             .sql(query)
@@ -144,7 +167,7 @@ impl Asked {
 
     /// Whether a session ran in this directory, in SQL.
     fn is_here(&self) -> String {
-        let here = self.here.iter().filter_map(|path| path.to_str());
+        let here = self.cwd.iter().filter_map(|path| path.to_str());
         let here: Vec<String> = here.map(quoted).collect();
         format!("cwd IN ({})", here.join(", "))
     }

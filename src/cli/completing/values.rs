@@ -18,6 +18,8 @@ use crate::output::time::age;
 
 /// Characters of a title that are shown, at most.
 const TITLE: usize = 60;
+/// Colons behind which an entry may begin, at most: each is looked up.
+const MOST_COLONS: usize = 3;
 
 /// Times as they are typed most.
 const TIMES: [&str; 8] = [
@@ -131,15 +133,21 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
     let (Some(typed), Some(asked)) = (typed.to_str(), Asked::open()) else {
         return Vec::new();
     };
-    if let Some((session, entry)) = typed.split_once(':').filter(|_| with_entry) {
+    // A colon may belong to the name itself.
+    let entries = typed.rmatch_indices(':').take(MOST_COLONS).map(|(at, _)| {
+        let (session, entry) = (&typed[..at], &typed[at + 1..]);
         let labelled = asked.labelled(session).into_iter();
         let begun = labelled.filter(|(id, _)| id.starts_with(entry));
-        return begun
-            .filter_map(|(id, label)| offered(&format!("{session}:{id}"), &label))
-            .collect();
-    }
+        let offers = begun.filter_map(|(id, label)| offered(&format!("{session}:{id}"), &label));
+        offers.collect::<Vec<_>>()
+    });
+    let entries = entries.filter(|offers| with_entry && !offers.is_empty());
+    let entries = { entries }.next().unwrap_or_default();
     let short = ShortIds::of(asked.ids().into_iter().map(Into::into).collect());
-    let sessions = asked.sessions(typed).into_iter().filter_map(|one| {
+    let mut sessions = asked.sessions(typed);
+    // Made printable it would be no id any more.
+    sessions.retain(|one| !one.id.contains(|c: char| acts(c) || c.is_control()));
+    let sessions = sessions.into_iter().filter_map(|one| {
         // What is typed stays as it is.
         let id = match short.short(&one.id) {
             short if short.starts_with(typed) => short.to_owned(),
@@ -156,9 +164,9 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
         ];
         offered(&id, &about.join(" · "))
     });
-    let last = offered("last", "the newest session of this directory");
+    let last = offered("last", "the newest session here");
     let last = last.filter(|_| "last".starts_with(typed));
-    last.into_iter().chain(sessions).collect()
+    entries.into_iter().chain(last).chain(sessions).collect()
 }
 
 fn filters(typed: &OsStr) -> Vec<CompletionCandidate> {
@@ -166,6 +174,10 @@ fn filters(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = typed.to_str().filter(|typed| !typed.is_empty()) else {
         return Vec::new();
     };
+    // What is left out is found by the same filters.
+    let sign = typed.starts_with(['-', '!', '+']).then_some(&typed[..1]);
+    let sign = sign.unwrap_or_default();
+    let (whole, typed) = (typed, &typed[sign.len()..]);
     let name = typed.split(':').next().unwrap_or_default();
     let begun = |filter: &&(&str, &[&str])| match name.len() < typed.len() {
         true => filter.0 == name,
@@ -184,9 +196,9 @@ fn filters(typed: &OsStr) -> Vec<CompletionCandidate> {
                 .chars()
                 .all(|c| c.is_alphanumeric() || "-_./@+".contains(c))
         });
-        all.extend(known.iter().map(|value| format!("{filter}:{value}")));
+        all.extend(known.iter().map(|value| format!("{sign}{filter}:{value}")));
     }
-    matching(OsStr::new(typed), all)
+    matching(OsStr::new(whole), all)
 }
 
 /// What a filter can compare with.

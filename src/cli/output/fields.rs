@@ -1,5 +1,7 @@
 //! Which fields of each item are printed, in JSON or as a line of tab-separated values?
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use serde_json::Value;
 
@@ -13,7 +15,7 @@ pub struct FieldArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     fields: Vec<String>,
     /// Print the fields as tab-separated values, one line each; \t, \n, \\ and \u001b are escapes
-    #[arg(long, requires = "fields", conflicts_with = "json")]
+    #[arg(long, requires = "fields", conflicts_with_all = ["json", "max_bytes", "cursor"])]
     tsv: bool,
     /// Print the names of the fields as the first line
     #[arg(long, requires = "tsv")]
@@ -27,19 +29,13 @@ impl FieldArgs {
     /// # Errors
     /// When there is no such field, or the output has none.
     pub fn of(&self, known: &[&str], json: bool) -> Result<Fields, Failure> {
-        let is_known = |field: &str| {
-            let first = field.split('.').next().unwrap_or_default();
-            let within = format!("{first}.");
-            known.contains(&field)
-                || known.contains(&first) && !known.iter().any(|known| known.starts_with(&within))
-        };
         if !(self.fields.is_empty() || json || self.tsv) {
             return Err(Failure::usage("--fields needs --json or --tsv"));
         }
         if let Some(field) = self
             .fields
             .iter()
-            .find(|field| !known.is_empty() && !is_known(field))
+            .find(|field| !known.is_empty() && !is_known(field, known))
         {
             return Err(unknown(field, known));
         }
@@ -50,11 +46,48 @@ impl FieldArgs {
         })
     }
 
+    /// Whether this field is asked for.
+    pub fn name(&self, field: &str) -> bool {
+        self.fields.iter().any(|named| named == field)
+    }
+
     /// Whether not all of each item is asked for.
     pub fn are_asked(&self) -> bool {
         !self.fields.is_empty()
     }
 }
+
+/// Fields that are objects, and the fields within; none: any name, as agents and explanations have
+/// names of their own.
+const OBJECTS: [(&str, &[&str]); 4] = [
+    ("resume", &["cwd", "argv"]),
+    ("at", &["file", "line", "start", "length"]),
+    ("own", &[]),
+    ("explanation", &[]),
+];
+
+/// Whether a field is one of those known, or within one of them.
+fn is_known(field: &str, known: &[&str]) -> bool {
+    let is_within = |at: usize| {
+        let (object, within) = (&field[..at], &field[at + 1..]);
+        let name = object.rsplit('.').next();
+        let object_has =
+            |(_, fields): &(&str, &[&str])| fields.is_empty() || fields.contains(&within);
+        let objects = OBJECTS.iter().filter(|(object, _)| Some(*object) == name);
+        known.contains(&object) && !within.is_empty() && { objects }.any(object_has)
+    };
+    known.contains(&field) || field.match_indices('.').any(|(at, _)| is_within(at))
+}
+
+/// Names that fields have elsewhere, in the heads of columns as well, and their names here.
+const SYNONYMS: [(&str, &str); 6] = [
+    ("session", "id"),
+    ("text", "snippet"),
+    ("project", "cwd"),
+    ("date", "modified"),
+    ("messages", "messageCount"),
+    ("what", "title"),
+];
 
 /// The known name that may have been meant by one that is not known.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
@@ -63,9 +96,18 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     near.filter(|near| strsim::jaro_winkler(near, name) > 0.7)
 }
 
-fn unknown(field: &str, known: &[&str]) -> Failure {
+/// That there is no such field, and which one may have been meant.
+pub fn unknown(field: &str, known: &[&str]) -> Failure {
     let failure = Failure::usage(format!("--fields: there is no field `{field}`"));
-    let failure = match nearest(field, known) {
+    let lower = field.to_lowercase();
+    let synonyms = SYNONYMS.iter().filter(|(synonym, _)| *synonym == lower);
+    let meant = { synonyms }.map(|(_, name)| *name).find_map(|name| {
+        // What is a session's stands apart where hits are listed.
+        let of_session = |known: &&&str| known.strip_prefix("session.") == Some(name);
+        let own = known.iter().find(|known| **known == name);
+        own.or_else(|| known.iter().find(of_session)).copied()
+    });
+    let failure = match meant.or_else(|| nearest(field, known)) {
         Some(near) => failure.hint(format!("did you mean `{near}`?")),
         None => failure,
     };
@@ -82,6 +124,13 @@ pub struct Fields {
 }
 
 impl Fields {
+    /// The first field that none of these objects has; what is within one is not looked at.
+    pub fn missing_in<'f>(&'f self, names: &BTreeSet<String>) -> Option<&'f str> {
+        let first = |field: &str| field.split('.').next().unwrap_or_default().to_owned();
+        let mut asked = self.names.iter().map(String::as_str);
+        asked.find(|field| !names.contains(&first(field)))
+    }
+
     /// Whether all are printed.
     pub fn are_all(&self) -> bool {
         self.names.is_empty()

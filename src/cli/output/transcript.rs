@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sessionary::model::{SessionRow, ShownEntry};
+use sessionary::model::{SETTINGS, SessionRow, ShownEntry};
 
 use super::Screen;
 use super::text::{inert_lines, plain_line};
@@ -25,6 +25,11 @@ pub fn about(row: &SessionRow, screen: &Screen) -> Vec<(&'static str, String)> {
     ];
     all.retain(|(_, value)| !value.is_empty());
     all
+}
+
+/// Whether it only sets the session's model, or how much it thinks.
+pub fn is_setting(entry: &ShownEntry) -> bool {
+    SETTINGS.contains(&entry.kind.as_str()) && entry.problem.is_none()
 }
 
 /// Who says it, or what it is.

@@ -105,9 +105,6 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
             _ => false,
         };
         let json = range.format.shape_of(&range.path) != Shape::Text;
-        // Arrivals of one range follow each other.
-        self.part
-            .count(range.last.abs_diff(range.first).saturating_add(1));
         let mut held = 0..0;
         if let Some(place) = &range.place
             && same

@@ -10,7 +10,7 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::ingest::{scan_owed, scan_prompts};
-use crate::model::Expr;
+use crate::model::{Expr, SETTINGS};
 use crate::query::filter::FilteredEntries;
 use crate::query::here::Here;
 use crate::syntax::{Filters, Names};
@@ -179,6 +179,8 @@ impl<'a> Search<'a> {
             dead: &dead,
             now_ms: self.scope.now_ms,
             wanted: Some(&wanted),
+            // Where no words are asked for, it is entries that are found.
+            once_per_entry: questions.iter().all(|question| question.expr.is_none()),
             ..Scope::default()
         };
         let (mut overlays, mut failed) = (Vec::new(), BTreeSet::new());
@@ -253,7 +255,8 @@ impl<'a> Search<'a> {
         }
         // A cancelled scan ends early, so its parts are incomplete.
         self.check_wanted()?;
-        Ok((Overlay::new(scan, parts), failed))
+        let lacking = self.lack()?.entries;
+        Ok((Overlay::new(scan, parts, lacking), failed))
     }
 }
 
@@ -263,6 +266,8 @@ type KeyTest<'q> = Box<dyn Fn(u64) -> bool + 'q>;
 /// One alternative of a query, made ready to be asked.
 struct CompiledAlternative<'q> {
     question: PassageQuery<'q>,
+    /// Kinds of entries that are not wanted.
+    without_kinds: Vec<String>,
     scan: Scan,
     /// What the filters leave in the directory that is asked for, or in all.
     here: KeyTest<'q>,
@@ -281,8 +286,15 @@ impl<'q> CompiledAlternative<'q> {
             Some(read_for) => Scan::reading_for(question.expr, read_for),
             None => Scan::new(question.expr),
         };
+        // Filters alone find no settings, unless one of them is on the kind.
+        let kinds = &entry_filter.filters.kind;
+        let mut without_kinds = kinds.none.clone();
+        if question.expr.is_none() && kinds.any.is_empty() && kinds.none.is_empty() {
+            without_kinds.extend(SETTINGS.map(str::to_owned));
+        }
         CompiledAlternative {
             question: *question,
+            without_kinds,
             scan: match ranks_sessions {
                 true => scan.remembering(question.expr),
                 false => scan,
@@ -304,7 +316,10 @@ impl<'q> CompiledAlternative<'q> {
         let EntryFilter { filters, left, .. } = self.question.entry_filter;
         Scope {
             allow: (!left.is_all()).then_some(&*self.here),
-            kinds: pick(&filters.kind),
+            kinds: ValueFilter {
+                none: &self.without_kinds,
+                ..pick(&filters.kind)
+            },
             roles: pick(&filters.role),
             tools: pick(&filters.tool),
             error: filters.error,

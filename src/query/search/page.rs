@@ -13,7 +13,7 @@ use super::cursor::{Fingerprint, fingerprint};
 use super::max_bytes::{self, PageHit, bytes};
 use super::passage::{CandidateCheck, Passage};
 use super::place::{Branches, places};
-use super::snippet::snippet;
+use super::snippet::{snippet, told};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
@@ -304,7 +304,8 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         if let Some(mask) = search.scope.mask {
             mask_pieces(&record, pieces.iter_mut(), mask);
         }
-        let (snippet, highlights) = snippet(self.matcher, hit.class, &pieces);
+        let pieces = told(self.matcher, &pieces, tool.as_deref());
+        let (snippet, highlights) = snippet(self.matcher, hit.class, pieces);
         let score = hit.score * factor;
         let shown = Hit {
             address: String::new(),

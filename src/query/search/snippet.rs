@@ -106,6 +106,19 @@ pub(super) fn snippet(
     (line.text, line.marks)
 }
 
+/// What is told of a passage: where no words are looked for, not its tool's name, which stands
+/// beside the hit.
+pub(super) fn told<'p>(
+    matcher: Option<&Matcher>,
+    pieces: &'p [String],
+    tool: Option<&str>,
+) -> &'p [String] {
+    match (matcher, pieces) {
+        (None, [first, rest @ ..]) if !rest.is_empty() && Some(first.as_str()) == tool => rest,
+        (_, all) => all,
+    }
+}
+
 /// The parts that show as many of the words as possible.
 fn parts<'a>(pieces: &'a [String], marks: &'a [Vec<Mark>]) -> Vec<Part<'a>> {
     let all: BTreeSet<usize> = marks.iter().flatten().map(|mark| mark.number).collect();

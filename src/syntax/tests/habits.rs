@@ -436,3 +436,30 @@ fn weeks_months_and_years_beside_today() {
     let query = parse("on:this-week", monday).unwrap();
     assert_eq!(query.alternatives[0].filters.since_ms, Some(monday.ms));
 }
+
+#[test]
+fn a_plus_beside_or_is_told_to_be_left_out() {
+    for text in ["+a | b", "+a OR +b", "(a | +b) c"] {
+        let query = parse(text, Now::utc(NOW)).expect("a query");
+        assert_eq!(query.notes.len(), 1, "{text}: {:?}", query.notes);
+        assert!(query.notes[0].contains("+ is left out"), "{text}");
+    }
+    for text in ["+a b", "+a", "+a AND b"] {
+        let query = parse(text, Now::utc(NOW)).expect("a query");
+        assert_eq!(query.notes, [] as [&str; 0], "{text}");
+    }
+}
+
+#[test]
+fn a_class_that_nothing_closes_is_told() {
+    for text in ["/[/", "/[a/", "x /a[b/"] {
+        let error = parse(text, Now::utc(NOW)).expect_err("no pattern");
+        assert!(
+            error.to_string().contains("regular expression"),
+            "{text}: {error}"
+        );
+    }
+    for text in ["/[a/]/", "/usr/[bin", "/[a"] {
+        assert!(parse(text, Now::utc(NOW)).is_ok(), "{text}");
+    }
+}

@@ -47,8 +47,7 @@ fn overlaid<R>(
             }),
         };
         part.cover(doc.class, doc.key, doc.key);
-        part.count(1);
         part.read(owed, doc.class, &doc.pieces);
     }
-    with(&Overlay::new(&scan, parts.into()))
+    with(&Overlay::new(&scan, parts.into(), docs.len() as u64))
 }
