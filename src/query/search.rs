@@ -360,15 +360,16 @@ impl<'a> Search<'a> {
         let lack = self.lack()?;
         (answer.outstanding, answer.outstanding_bytes) = (lack.entries, lack.bytes);
         answer.owed = Owed::of(lack.entries, lack.bytes);
-        answer.order_exact = self.scope.newest_first
-            || lack.bytes == 0
-            || lack.bytes <= self.catalogue.source_bytes()? / NEARLY_ALL;
         let alternatives = &self.query.alternatives;
         let entry_filters = alternatives
             .iter()
             .map(|one| self.entry_filter(&one.filters));
         let entry_filters: Vec<EntryFilter<'_>> = entry_filters.collect::<Result<_, _>>()?;
         let exprs = exprs(self.query, self.scope);
+        answer.order_exact = self.scope.newest_first
+            || exprs.iter().all(Option::is_none)
+            || lack.bytes == 0
+            || lack.bytes <= self.catalogue.source_bytes()? / NEARLY_ALL;
         let mut filled = self.fill(&questions(&exprs, &entry_filters), answer)?;
         let absent = std::mem::take(&mut filled.absent);
         if !self.scope.exact

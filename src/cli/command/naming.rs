@@ -188,12 +188,12 @@ impl<'a> Lookup<'a> {
     /// Whether what was found, or one of the sessions it may be, has an entry of this name.
     fn has_entry(&self, found: &Found, entry: &str) -> Result<bool, Error> {
         match found {
-            Ok((row, beside)) => beside.as_ref().unwrap_or(self.index).has_entry(row, entry),
+            Ok((row, beside)) => has_entry(beside.as_ref().unwrap_or(self.index), row, entry),
             Err(failure) => {
                 let candidates = failure.candidates().unwrap_or_default();
                 let mut each = candidates
                     .iter()
-                    .map(|row| self.index.has_entry(row, entry));
+                    .map(|row| has_entry(self.index, row, entry));
                 each.find(|has| !matches!(has, Ok(false)))
                     .unwrap_or(Ok(false))
             }
@@ -253,6 +253,15 @@ impl<'a> Lookup<'a> {
             ),
         };
         Failure::not_found(said).hint("`sessionary list --all` shows every session")
+    }
+}
+
+/// Whether the session has an entry of this id, or several whose ids begin so.
+fn has_entry(index: &Index, row: &SessionRow, entry: &str) -> Result<bool, Error> {
+    match index.entry_named(row, entry) {
+        Ok(id) => index.has_entry(row, &id),
+        Err(Error::AmbiguousEntry { .. }) => Ok(true),
+        Err(error) => Err(error),
     }
 }
 
