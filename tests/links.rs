@@ -289,6 +289,7 @@ fn status_says_what_is_not_followed() {
     follow_links  true                 config   whether symbolic links are followed out of the session…
     background    true                 default  whether words are indexed for a moment after an answer
     redact        not-a-terminal       default  when keys and tokens are redacted
+    pager         true                 default  whether long output on a terminal is shown in a pager
     timezone      UTC                  $TZ      the time zone of days and printed times
     "#);
     assert_snapshot!(home.run(&["list", "--all"]), @r#"

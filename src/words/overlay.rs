@@ -4,9 +4,9 @@
 //! its own, and the parts make the [`Overlay`]: the passages that match, as frequencies and
 //! lengths, and what is needed to score them together with those on disk.
 //!
-//! What is asked is all that is known of them: passages that the raw bytes rule out are not read, so
-//! how many hold a word, and how long they are, is what was read says. That is near enough where
-//! the disk lacks little, and a rough order where it lacks much.
+//! Passages that the raw bytes rule out are not read: how many hold a word is told by the others
+//! alone, and how long they usually are is a guess. That is near enough where the disk lacks
+//! little, and a rough order where it lacks much.
 
 use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;
@@ -20,6 +20,10 @@ use super::schema::{NO_TIME, schema};
 use super::sessions::close_tokens;
 use super::tally::{Kind, TermCounts};
 use crate::model::{Class, Expr, Standing};
+
+/// How long passages of each class usually are. Those that are read say nothing of the others: what
+/// holds a word is longer than what does not.
+const USUAL_TOKENS: [u64; 2] = [40, 100];
 
 /// An entry whose passages the disk still lacks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -165,7 +169,6 @@ struct ClassMatches {
 #[derive(Debug)]
 struct ClassCounts {
     passages: u64,
-    tokens: u64,
     /// Passages that hold a term, by its number.
     with: Vec<u64>,
 }
@@ -174,14 +177,12 @@ impl ClassCounts {
     fn new(terms: usize) -> Self {
         Self {
             passages: 0,
-            tokens: 0,
             with: vec![0; terms],
         }
     }
 
     fn add(&mut self, other: &ClassCounts) {
         self.passages += other.passages;
-        self.tokens += other.tokens;
         for (sum, more) in self.with.iter_mut().zip(&other.with) {
             *sum += more;
         }
@@ -229,7 +230,6 @@ impl ThreadResult<'_> {
             // Where no word is scored only the text decides.
             if scan.is_scored() {
                 tally.count(&matcher.terms, pieces);
-                seen.tokens += u64::from(tally.tokens);
                 for term in 0..matcher.terms.len() {
                     seen.with[term] += u64::from(tally.times(term) > 0);
                 }
@@ -321,7 +321,8 @@ impl<'a> Overlay<'a> {
             }));
         }
         let read = seen[0].passages + seen[1].passages;
-        let (passages, tokens) = (lacking.max(read), seen.map(|seen| seen.tokens));
+        let passages = lacking.max(read);
+        let tokens = [0, 1].map(|class: usize| seen[class].passages * USUAL_TOKENS[class]);
         Self {
             scan,
             found,
@@ -362,7 +363,7 @@ impl<'a> Overlay<'a> {
         self.passages
     }
 
-    /// The tokens of those that were read.
+    /// The tokens of those that were read, about.
     pub(super) fn total_num_tokens(&self, field: Field) -> u64 {
         let fields = schema().1;
         [Class::Prose, Class::Output]

@@ -42,19 +42,26 @@ impl<'a> CombinedStatistics<'a> {
 
 impl Bm25StatisticsProvider for CombinedStatistics<'_> {
     /// As many as there would be if every passage were of the field's class: divided by all
-    /// passages that is the mean length of those of the class.
+    /// passages that is the mean length of those of the class. How long they are on disk is known;
+    /// in the overlay it is a guess.
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        let disk = self.disk.map(|disk| disk.total_num_tokens(field));
-        let owed = self.overlay.map(|owed| owed.total_num_tokens(field));
-        let tokens = disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0);
         let fields = schema().1;
         let class = match field == fields.output {
             true => Class::Output,
             false => Class::Prose,
         };
-        let of_class = self.doc_freq_of(&Term::from_field_u64(fields.class, class as u64))?;
+        let of_class = Term::from_field_u64(fields.class, class as u64);
+        let (mut tokens, mut passages) = match self.disk {
+            Some(disk) => (disk.total_num_tokens(field)?, disk.doc_freq(&of_class)?),
+            None => (0, 0),
+        };
+        if passages == 0
+            && let Some(owed) = self.overlay
+        {
+            (tokens, passages) = (owed.total_num_tokens(field), owed.doc_freq(&of_class));
+        }
         let whole = u128::from(tokens) * u128::from(self.total_num_docs()?);
-        let whole = whole.checked_div(u128::from(of_class)).unwrap_or(0);
+        let whole = whole.checked_div(u128::from(passages)).unwrap_or(0);
         Ok(u64::try_from(whole).unwrap_or(u64::MAX))
     }
 
