@@ -1,4 +1,5 @@
-//! Is what somebody has in mind found first, with nothing indexed, nearly everything and everything?
+//! Is what somebody has in mind found first, with nothing indexed, nearly everything and
+//! everything?
 
 use sessionary::index::SearchScope;
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};

@@ -107,8 +107,8 @@ impl Catalogue {
         Ok(())
     }
 
-    /// How many sums are not what they should be (for `verify`); local days only if they are of this
-    /// zone.
+    /// How many sums are not what they should be (for `verify`); local days only if they are of
+    /// this zone.
     ///
     /// # Errors
     /// When the catalogue cannot be read.

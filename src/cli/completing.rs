@@ -1,6 +1,6 @@
-//! What can be typed next? A shell asks this program, which answers from its own definition and from
-//! the catalogue as it is: nothing is scanned, written or started for it, and nothing is said when
-//! it fails.
+//! What can be typed next? A shell asks this program, which answers from its own definition and
+//! from the catalogue as it is: nothing is scanned, written or started for it, and nothing is said
+//! when it fails.
 
 pub mod catalogue;
 pub mod values;

@@ -2,7 +2,7 @@
 
 use super::{Error, Index};
 use crate::ingest;
-use crate::model::Owed;
+use crate::model::UnindexedText;
 use crate::words::{condemned, exist};
 
 /// So much is indexed in some 200 ms, on two slow cores.
@@ -27,7 +27,7 @@ impl BacklogSize {
     fn of(bytes: u64, is_rebuilt: bool) -> Self {
         match bytes {
             MOMENT.. => Self::Sync(bytes),
-            _ if is_rebuilt || bytes > Owed::LITTLE => Self::Moment,
+            _ if is_rebuilt || bytes > UnindexedText::LITTLE => Self::Moment,
             _ => Self::Little,
         }
     }
@@ -57,7 +57,7 @@ impl Index {
 mod tests {
     use super::*;
 
-    const LITTLE: u64 = Owed::LITTLE;
+    const LITTLE: u64 = UnindexedText::LITTLE;
 
     #[test]
     fn a_writer_is_opened_only_where_it_pays() {

@@ -1,8 +1,8 @@
 //! What do searches find in the text that the words still lack? It is read from the files, once, on
 //! every core, and forgotten again.
 //!
-//! Threads read the files; the one that called looks entries up in the catalogue for them. Where the
-//! bytes of a file rule all matches out, its entries are not looked up.
+//! Threads read the files; the one that called looks entries up in the catalogue for them. Where
+//! the bytes of a file rule all matches out, its entries are not looked up.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;

@@ -437,7 +437,7 @@ pub struct SearchAnswer {
     pub outstanding_bytes: u64,
     /// The same where it is more than 128 KiB, and what pays it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owed: Option<Owed>,
+    pub owed: Option<UnindexedText>,
     /// Only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facets: Option<Facets>,
@@ -449,7 +449,7 @@ pub struct SearchAnswer {
 /// What the words lack: every search reads it from the session files again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Owed {
+pub struct UnindexedText {
     /// Entries, each once.
     pub entries: u64,
     /// Bytes of their lines.
@@ -458,14 +458,14 @@ pub struct Owed {
     pub pay: String,
 }
 
-impl Owed {
-    /// So little text, in bytes of entries, is sooner read by every search than written to the words
-    /// once.
+impl UnindexedText {
+    /// So little text, in bytes of entries, is sooner read by every search than written to the
+    /// words once.
     pub(crate) const LITTLE: u64 = 128 << 10;
 
     /// A debt of so many entries; `None` where it is little.
-    pub(crate) fn of(entries: u64, bytes: u64) -> Option<Owed> {
-        (bytes > Owed::LITTLE).then(|| Owed {
+    pub(crate) fn of(entries: u64, bytes: u64) -> Option<UnindexedText> {
+        (bytes > UnindexedText::LITTLE).then(|| UnindexedText {
             entries,
             bytes,
             pay: "sessionary sync".to_owned(),
@@ -699,7 +699,7 @@ pub struct Status {
     pub outstanding_bytes: u64,
     /// The same where it is more than 128 KiB, and what pays it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owed: Option<Owed>,
+    pub owed: Option<UnindexedText>,
     /// Why the words cannot be read, if so: searches read all text until the next sync has
     /// rebuilt them.
     #[serde(default)]

@@ -13,10 +13,10 @@ mod zone;
 
 pub use answer::{
     BranchPlace, Change, ChangeKind, Count, Difference, EntryBytes, Explanation, Facets, FileState,
-    FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Owed, Ranking, Report, RootStatus,
+    FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Ranking, Report, RootStatus,
     SCHEMA_VERSION, SearchAnswer, SessionExplanation, SessionRow, ShownEntry, StageMs, Status,
-    StoredRoot, Transcript, Tree, TreeRow, UnknownValue, UnreadablePath, Verification,
-    WatcherStatus,
+    StoredRoot, Transcript, Tree, TreeRow, UnindexedText, UnknownValue, UnreadablePath,
+    Verification, WatcherStatus,
 };
 pub use cancel::Cancel;
 pub use event::Event;

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::format::ListOrder;
 use crate::format::json::Collation;
 use crate::model::{
-    Listing, Mask, Owed, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso,
+    Listing, Mask, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, UnindexedText, iso,
 };
 use crate::query::Snapshot;
 use crate::source::identity::now_ns;
@@ -285,7 +285,7 @@ impl Snapshot<'_> {
             unread: totals.unread,
             outstanding: lack.entries,
             outstanding_bytes: lack.bytes,
-            owed: Owed::of(lack.entries, lack.bytes),
+            owed: UnindexedText::of(lack.entries, lack.bytes),
             words_damage: found.damage.clone(),
             catalogue_bytes: size(&catalogue_path) + size(&wal) + size(&shm),
             words_bytes: walkdir::WalkDir::new(config.words_dir())

@@ -64,8 +64,8 @@ pub fn steps_from_last(name: &str) -> Option<usize> {
 }
 
 impl Snapshot<'_> {
-    /// The session that `name` means. The first of these counts that there is: `last` or `last~N`; an
-    /// id; the beginning of ids; a path; a whole name or title; a part of one.
+    /// The session that `name` means. The first of these counts that there is: `last` or `last~N`;
+    /// an id; the beginning of ids; a path; a whole name or title; a part of one.
     ///
     /// # Errors
     /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with the candidates: of names

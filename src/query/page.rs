@@ -270,9 +270,9 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
     })
 }
 
-/// Whether a working directory is of the project asked for: a path holds it, one that does not start
-/// at the root wherever its folders stand; a name is part of its last name, in which `*` stands for
-/// any part.
+/// Whether a working directory is of the project asked for: a path holds it, one that does not
+/// start at the root wherever its folders stand; a name is part of its last name, in which `*`
+/// stands for any part.
 pub(super) fn is_of_project(folder: &str, project: &str) -> bool {
     let separators = ['/', '\\'];
     if project.contains(separators) {

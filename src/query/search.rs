@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::ingest::WordsState;
 use crate::model::Cancel;
 use crate::model::Event;
-use crate::model::{Expr, Mask, Owed, Ranking, SCHEMA_VERSION, SearchAnswer, Zone};
+use crate::model::{Expr, Mask, Ranking, SCHEMA_VERSION, SearchAnswer, UnindexedText, Zone};
 use crate::query::Snapshot;
 use crate::query::here::Here;
 use crate::source::identity::now_ns;
@@ -359,7 +359,7 @@ impl<'a> Search<'a> {
         self.check_wanted()?;
         let lack = self.lack()?;
         (answer.outstanding, answer.outstanding_bytes) = (lack.entries, lack.bytes);
-        answer.owed = Owed::of(lack.entries, lack.bytes);
+        answer.owed = UnindexedText::of(lack.entries, lack.bytes);
         let alternatives = &self.query.alternatives;
         let entry_filters = alternatives
             .iter()

@@ -121,8 +121,8 @@ impl Scan {
         }
     }
 
-    /// It for any of these words, as a few of them are remembered: it is asked as well how near each
-    /// other they stand.
+    /// It for any of these words, as a few of them are remembered: it is asked as well how near
+    /// each other they stand.
     pub fn remembering(mut self, expr: Option<&Expr>) -> Self {
         if let (Some(matcher), Some(Expr::Or(words))) = (&mut self.matcher, expr) {
             let tokens = close_tokens(words);

@@ -1,5 +1,5 @@
-//! Which fields of its hits does a search print? Those of a hit by their names, those of its session
-//! behind `session.`.
+//! Which fields of its hits does a search print? Those of a hit by their names, those of its
+//! session behind `session.`.
 
 use serde_json::json;
 use sessionary::model::{HitGroup, SearchAnswer, SessionRow};

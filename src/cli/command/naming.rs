@@ -85,14 +85,14 @@ pub fn named(
 }
 
 /// A session, and the index of its own that a file outside the scanned folders gets.
-type Found = Result<(SessionRow, Option<Index>), Failure>;
+type FoundSession = Result<(SessionRow, Option<Index>), Failure>;
 
 /// A session that seems to have no entry of this name, or none at all: what is said where nothing
 /// else fits.
-type Doubtful = Option<(Found, String)>;
+type Doubtful = Option<(FoundSession, String)>;
 
 /// What was found, its index in `index`'s place.
-fn take(found: Found, index: &mut Index, screen: &Screen) -> Result<SessionRow, Failure> {
+fn take(found: FoundSession, index: &mut Index, screen: &Screen) -> Result<SessionRow, Failure> {
     match found {
         Ok((row, None)) => Ok(row),
         Ok((row, Some(beside))) => {
@@ -122,7 +122,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// The session that `name` means.
-    fn find(&self, name: &str) -> Found {
+    fn find(&self, name: &str) -> FoundSession {
         let cwd = current_directory().unwrap_or_default();
         // What is here is found out only where it is asked.
         let counts = self.titles != TitleMatch::WholeName && steps_from_last(name).is_some();
@@ -155,7 +155,7 @@ impl<'a> Lookup<'a> {
         &self,
         text: &str,
         doubtful: &mut Doubtful,
-    ) -> Result<(Found, Option<String>), Failure> {
+    ) -> Result<(FoundSession, Option<String>), Failure> {
         let whole = self.find(text);
         // Parts of titles are looked for only where nothing else fits, and longer ones fit better.
         let is_found = |failure: &Failure| failure.kind() != Kind::NotFound;
@@ -186,7 +186,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// Whether what was found, or one of the sessions it may be, has an entry of this name.
-    fn has_entry(&self, found: &Found, entry: &str) -> Result<bool, Error> {
+    fn has_entry(&self, found: &FoundSession, entry: &str) -> Result<bool, Error> {
         match found {
             Ok((row, beside)) => has_entry(beside.as_ref().unwrap_or(self.index), row, entry),
             Err(failure) => {

@@ -26,7 +26,7 @@ pub struct Offered {
 }
 
 /// The catalogue that the words typed so far speak of.
-pub struct Asked {
+pub struct KnownValues {
     index: Index,
     /// The current directory, as it is typed and with links resolved.
     cwd: Vec<PathBuf>,
@@ -36,7 +36,7 @@ pub struct Asked {
     zone: Zone,
 }
 
-impl Asked {
+impl KnownValues {
     /// `None` where there is none, for whatever reason.
     pub fn open() -> Option<Self> {
         let typed = std::env::args_os().skip_while(|word| word != "--").skip(1);

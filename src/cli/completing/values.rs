@@ -11,7 +11,7 @@ use clap_complete::engine::{
 use sessionary::model::ShortIds;
 use sessionary::settings::known_names;
 
-use super::catalogue::Asked;
+use super::catalogue::KnownValues;
 use crate::args::Cli;
 use crate::output::text::{acts, plain_beginning};
 use crate::output::time::age;
@@ -81,7 +81,7 @@ pub fn address() -> ArgValueCompleter {
 
 /// Names of agents.
 pub fn agent() -> ArgValueCompleter {
-    ArgValueCompleter::new(|typed: &OsStr| matching(typed, agents(Asked::open().as_ref())))
+    ArgValueCompleter::new(|typed: &OsStr| matching(typed, agents(KnownValues::open().as_ref())))
 }
 
 /// Projects by the name of their folder, or folders where a path is typed.
@@ -130,7 +130,7 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
     if is_path(typed) {
         return paths(typed, PathCompleter::file());
     }
-    let (Some(typed), Some(asked)) = (typed.to_str(), Asked::open()) else {
+    let (Some(typed), Some(asked)) = (typed.to_str(), KnownValues::open()) else {
         return Vec::new();
     };
     // A colon may belong to the name itself.
@@ -183,7 +183,7 @@ fn filters(typed: &OsStr) -> Vec<CompletionCandidate> {
         true => filter.0 == name,
         false => filter.0.starts_with(name),
     };
-    let asked = Asked::open();
+    let asked = KnownValues::open();
     let mut all = Vec::new();
     for (filter, values) in FILTERS.iter().filter(begun) {
         let mut known: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
@@ -202,7 +202,7 @@ fn filters(typed: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// What a filter can compare with.
-fn of_filter(filter: &str, asked: &Asked) -> Vec<String> {
+fn of_filter(filter: &str, asked: &KnownValues) -> Vec<String> {
     match filter {
         "agent" => agents(Some(asked)),
         "project" => projects(asked),
@@ -214,25 +214,27 @@ fn of_filter(filter: &str, asked: &Asked) -> Vec<String> {
 }
 
 /// What the catalogue knows, if there is one.
-fn known(of: impl Fn(&Asked) -> Vec<String>) -> Vec<String> {
-    Asked::open().map(|asked| of(&asked)).unwrap_or_default()
+fn known(of: impl Fn(&KnownValues) -> Vec<String>) -> Vec<String> {
+    KnownValues::open()
+        .map(|asked| of(&asked))
+        .unwrap_or_default()
 }
 
-fn agents(asked: Option<&Asked>) -> Vec<String> {
+fn agents(asked: Option<&KnownValues>) -> Vec<String> {
     let known = known_names().into_iter().map(str::to_owned);
     let there = asked.map(|asked| asked.column("SELECT DISTINCT agent FROM sessions"));
     let all: BTreeSet<String> = known.chain(there.into_iter().flatten()).collect();
     all.into_iter().collect()
 }
 
-fn projects(asked: &Asked) -> Vec<String> {
+fn projects(asked: &KnownValues) -> Vec<String> {
     let folders = asked.column("SELECT DISTINCT cwd FROM sessions WHERE current");
     let names = folders.iter().filter_map(|cwd| Path::new(cwd).file_name());
     let names: BTreeSet<String> = names.map(|name| name.to_string_lossy().into()).collect();
     names.into_iter().collect()
 }
 
-fn labels(asked: &Asked) -> Vec<String> {
+fn labels(asked: &KnownValues) -> Vec<String> {
     asked.column("SELECT DISTINCT text FROM labels WHERE text <> '' ORDER BY text LIMIT 200")
 }
 

@@ -28,8 +28,8 @@ pub(super) fn fingerprint(hash: u64) -> Fingerprint {
     (hash ^ hash >> 40) & ((1 << (4 * DIGITS)) - 1)
 }
 
-/// What is asked, in short: query, filters, time zone and order. How much of the answer a page shows
-/// may change from page to page, and so may the working trees of a repository.
+/// What is asked, in short: query, filters, time zone and order. How much of the answer a page
+/// shows may change from page to page, and so may the working trees of a repository.
 pub(super) fn question(query: &str, scope: &SearchScope, zone: &Zone) -> u64 {
     let within = match &scope.repository {
         Some(_) => &[][..],

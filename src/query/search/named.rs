@@ -71,8 +71,8 @@ impl Search<'_> {
 }
 
 impl Search<'_> {
-    /// The entry of a session that has this id, whatever its case, or stands on that line, or is the
-    /// only one whose id begins so.
+    /// The entry of a session that has this id, whatever its case, or stands on that line, or is
+    /// the only one whose id begins so.
     fn key_of(&self, session: i64, entry: &str) -> Result<Option<i64>, Error> {
         let (lower, upper) = (entry.to_ascii_lowercase(), entry.to_ascii_uppercase());
         for id in [entry, &lower, &upper] {
