@@ -6,23 +6,26 @@ mod event;
 mod json_text;
 mod mask;
 mod query;
+mod report;
 mod short_ids;
 mod standing;
 mod terminal_controls;
 mod zone;
 
 pub use answer::{
-    BranchPlace, Change, ChangeKind, Count, Difference, EntryBytes, Explanation, Facets, FileState,
-    FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Ranking, Report, RootStatus,
-    SCHEMA_VERSION, SearchAnswer, SessionExplanation, SessionRow, ShownEntry, StageMs, Status,
-    StoredRoot, Transcript, Tree, TreeRow, UnindexedText, UnknownValue, UnreadablePath,
-    Verification, WatcherStatus,
+    BranchPlace, Change, ChangeKind, Count, EntryBytes, Explanation, Facets, Hit, HitGroup,
+    Listing, NamedMatch, Neighbour, Ranking, SCHEMA_VERSION, SearchAnswer, SessionExplanation,
+    SessionRow, ShownEntry, Transcript, Tree, TreeRow, UnindexedText, UnknownValue,
 };
 pub use cancel::Cancel;
 pub use event::Event;
 pub(crate) use json_text::end_of_cut;
 pub use json_text::shorten;
 pub use query::{Expr, Sort};
+pub use report::{
+    Difference, FileState, FileVerdict, Report, RootStatus, StageMs, Status, StoredRoot,
+    UnreadablePath, Verification, WatcherStatus,
+};
 pub(crate) use sessionary_formats::model::sort_siblings;
 pub use sessionary_formats::model::{
     Call, Class, Compaction, Facts, FileTouch, Fold, Header, Label, Leaf, MASKED_BEHIND, Mask,
