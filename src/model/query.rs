@@ -21,8 +21,9 @@ pub enum Expr {
     Phrase(String),
     /// The beginning of a word.
     Prefix(String),
-    /// A word, or one with a letter added, dropped, replaced or swapped with its neighbour. Text
-    /// that is several words or parts is taken as [`Expr::Word`].
+    /// A word, or one with a letter added, dropped, replaced or swapped with its neighbour; CJK and
+    /// other letters of three bytes are added only to a word that has some. Text that is several
+    /// words or parts is taken as [`Expr::Word`].
     Near(String),
     /// A word or identifier that begins with all of this, which is one itself.
     Longer(String),

@@ -12,13 +12,14 @@
 use std::ops::Bound;
 
 use tantivy::query::{
-    Bm25StatisticsProvider, Bm25Weight, BooleanQuery, ConstScoreQuery, EmptyQuery, FuzzyTermQuery,
+    Bm25StatisticsProvider, Bm25Weight, BooleanQuery, ConstScoreQuery, EmptyQuery,
     InvertedIndexRangeQuery, Occur, PhraseQuery, Query, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Score, Term};
 
 use super::excluded::Excluded;
+use super::near::NearQuery;
 use super::pattern::Pattern;
 use super::schema::Fields;
 use crate::model::{Class, Expr};
@@ -365,12 +366,9 @@ impl CompiledTerm {
                     Bound::Excluded(upper),
                 ))
             }
-            // One automaton for all letters; a swap of neighbours is one edit.
-            CompiledTerm::Near(text) => Box::new(FuzzyTermQuery::new(
-                Term::from_field_text(field, text),
-                1,
-                true,
-            )),
+            CompiledTerm::Near(text) => {
+                Box::new(NearQuery::new(Term::from_field_text(field, text)))
+            }
             CompiledTerm::Scanned(_) => Box::new(EmptyQuery),
             CompiledTerm::Phrase(parts) => {
                 let terms = parts

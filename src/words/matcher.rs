@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::pattern::Pattern;
 use super::scanned::TextScanPattern;
-use super::tally::{Kind, TermCounts, Terms, is_near};
+use super::near::is_near;
+use super::tally::{Kind, TermCounts, Terms};
 use super::tokenizer::Segmenter;
 use crate::model::{Class, Expr};
 

@@ -17,6 +17,7 @@ mod literal;
 mod lock;
 mod matcher;
 mod merging;
+mod near;
 mod overlay;
 mod pattern;
 mod postings;

@@ -1,5 +1,6 @@
 //! How often does a passage hold the tokens that are asked for? One pass over its text.
 
+use super::near::is_near;
 use super::sessions::closeness;
 use super::tokenizer::Segmenter;
 
@@ -97,28 +98,6 @@ impl Terms {
     }
 }
 
-/// Whether at most one edit leads from one word to the other: a letter added, dropped, replaced, or
-/// swapped with its neighbour.
-pub(super) fn is_near(one: &str, other: &str) -> bool {
-    if one.len().abs_diff(other.len()) > 4 {
-        return false;
-    }
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let (short, long) = match one.len() <= other.len() {
-        true => (&one, &other),
-        false => (&other, &one),
-    };
-    let same = |(a, b): &(&char, &char)| a == b;
-    let head = short.iter().zip(long).take_while(same).count();
-    let (short, long) = (&short[head..], &long[head..]);
-    match (short, long) {
-        ([], [] | [_]) => true,
-        ([a, b, ..], [c, d, ..]) if a == d && b == c && short[2..] == long[2..] => true,
-        ([_, ..], [_, ..]) if short.len() == long.len() => short[1..] == long[1..],
-        _ => short.len() + 1 == long.len() && *short == long[1..],
-    }
-}
-
 /// What one passage holds, and the room to count it in, used again for the next.
 #[derive(Debug, Default)]
 pub(super) struct TermCounts {
@@ -193,35 +172,5 @@ impl TermCounts {
             })
         };
         self.places[*head].iter().filter(stand).count() as u32
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_near;
-
-    #[test]
-    fn one_edit_is_near_and_two_are_not() {
-        for (other, near) in [
-            ("word", true),
-            ("wrod", true),
-            ("wodr", true),
-            ("owrd", true),
-            ("wor", true),
-            ("ord", true),
-            ("words", true),
-            ("sword", true),
-            ("woord", true),
-            ("w\u{f6}rd", true),
-            ("wort", true),
-            ("wo", false),
-            ("drow", false),
-            ("wrods", false),
-            ("rwdo", false),
-            ("", false),
-        ] {
-            assert_eq!(is_near("word", other), near, "{other}");
-            assert_eq!(is_near(other, "word"), near, "{other}");
-        }
     }
 }

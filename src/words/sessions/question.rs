@@ -22,6 +22,8 @@ pub(super) type Allow<'a> = Option<&'a dyn Fn(u64) -> bool>;
 /// A few words, ready to be asked of the index on disk, by any thread.
 pub(super) struct DiskQuestion<'a> {
     readers: &'a [SegmentReader],
+    /// Of each of them.
+    columns: Vec<Columns>,
     classes: Vec<ClassQuestion>,
     within: MatchLimits<'a>,
 }
@@ -52,8 +54,11 @@ impl<'a> DiskQuestion<'a> {
         }
         let overlay = side.overlay;
         let covered = |class| overlay.map_or(&[][..], |overlay| overlay.covered(class));
+        let readers = disk.searcher.segment_readers();
+        let columns = readers.iter().map(Columns::open);
         Ok(DiskQuestion {
-            readers: disk.searcher.segment_readers(),
+            readers,
+            columns: columns.collect::<Result<_, _>>()?,
             classes,
             within: MatchLimits {
                 dead: scope.dead,
@@ -71,10 +76,11 @@ impl<'a> DiskQuestion<'a> {
     }
 
     /// A part: passages of one class in one segment.
-    fn part(&self, part: u16) -> Option<(&ClassQuestion, &SegmentReader)> {
+    fn part(&self, part: u16) -> Option<(&ClassQuestion, &SegmentReader, &Columns)> {
         let part = usize::from(part);
-        let reader = self.readers.get(part % self.readers.len().max(1))?;
-        Some((self.classes.get(part / self.readers.len())?, reader))
+        let segment = part % self.readers.len().max(1);
+        let (reader, columns) = (self.readers.get(segment)?, self.columns.get(segment)?);
+        Some((self.classes.get(part / self.readers.len())?, reader, columns))
     }
 
     /// Ask the passages of a part.
@@ -88,8 +94,8 @@ impl<'a> DiskQuestion<'a> {
             return Err(WordsError::Cancelled);
         }
         match self.part(part) {
-            Some((question, reader)) => {
-                let mut segment = Segment::open(question, reader, part)?;
+            Some((question, reader, columns)) => {
+                let mut segment = Segment::open(question, reader, columns, part)?;
                 segment.feed(&self.within, allow, evidence)
             }
             None => Ok(()),
@@ -102,10 +108,9 @@ impl<'a> DiskQuestion<'a> {
         part: u16,
         passages: &[FoundPassage],
     ) -> Result<Vec<Details>, WordsError> {
-        let Some((question, reader)) = self.part(part) else {
+        let Some((question, reader, columns)) = self.part(part) else {
             return Ok(Vec::new());
         };
-        let columns = Columns::open(reader)?;
         let mut positions = Positions::open(reader, &question.close)?;
         let details = passages.iter().map(|passage| {
             let doc = passage.place.number;
@@ -161,6 +166,7 @@ impl ClassQuestion {
 /// One segment, asked for passages of one class.
 struct Segment<'a> {
     reader: &'a SegmentReader,
+    columns: &'a Columns,
     class: Class,
     part: u16,
     /// Of each word.
@@ -172,6 +178,7 @@ impl<'a> Segment<'a> {
     fn open(
         question: &ClassQuestion,
         reader: &'a SegmentReader,
+        columns: &'a Columns,
         part: u16,
     ) -> Result<Segment<'a>, WordsError> {
         let scorers = question.weights.iter();
@@ -179,6 +186,7 @@ impl<'a> Segment<'a> {
         let filter = question.filter.as_ref();
         Ok(Segment {
             reader,
+            columns,
             class: question.class,
             part,
             scorers: scorers.collect::<Result<_, _>>()?,
@@ -194,7 +202,7 @@ impl<'a> Segment<'a> {
         allow: Allow<'_>,
         evidence: &mut Evidence,
     ) -> Result<(), WordsError> {
-        let columns = Columns::open(self.reader)?;
+        let columns = self.columns;
         let alive = self.reader.alive_bitset();
         let mut standings = StandingCursor::open(self.reader)?;
         let mut scores = vec![None; self.scorers.len()];

@@ -442,7 +442,7 @@ pub fn holds(expr: &Expr, class: Class, tokens: &[(u32, String)], pieces: &[Stri
         Expr::Word(text) | Expr::Phrase(text) => said(text, false),
         Expr::Prefix(text) => said(text, true),
         Expr::Near(text) => match single(text) {
-            Some(word) => tokens.iter().any(|(_, token)| edits(&word, token) <= 1),
+            Some(word) => tokens.iter().any(|(_, token)| is_near(&word, token)),
             None => said(text, false),
         },
         Expr::Longer(text) => {
@@ -467,6 +467,11 @@ pub fn single(text: &str) -> Option<String> {
 }
 
 /// Edits between two words, 2 for more; a swap of neighbours is one.
+fn is_near(word: &str, token: &str) -> bool {
+    let widest = |text: &str| text.chars().map(char::len_utf8).max().unwrap_or(0);
+    edits(word, token) <= 1 && (widest(token) < 3 || widest(word) >= 3)
+}
+
 pub fn edits(one: &str, other: &str) -> usize {
     if one.len().abs_diff(other.len()) > 8 {
         return 2;
