@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
     append, clean, completions, config, context, delete, export, fork, init, label, list, man,
-    migrate, name, new, rebuild, resume, roots, search, show, sql, status, sync, tree, verify,
+    migrate, name, new, pick, rebuild, resume, roots, search, show, sql, status, sync, tree, verify,
     watch,
 };
 use crate::completing::values;
@@ -180,6 +180,7 @@ pub enum Command {
     #[command(visible_alias = "ls")]
     List(list::List),
     Search(search::Search),
+    Pick(pick::Pick),
     Tree(tree::TreeArgs),
     Show(show::Show),
     Resume(resume::ResumeArgs),

@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Every command once, the most frequent first.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Every day", &["list", "search", "show", "tree", "resume"]),
+    ("Every day", &["pick", "list", "search", "show", "tree", "resume"]),
     ("Reading", &["context", "export", "sql"]),
     (
         "Writing",

@@ -18,6 +18,7 @@ mod groups;
 mod here;
 mod known_trees;
 mod output;
+mod picker;
 mod places;
 mod redact;
 mod suggest;

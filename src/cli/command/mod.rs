@@ -19,6 +19,7 @@ pub mod name;
 pub mod naming;
 pub mod new;
 pub mod overview;
+pub mod pick;
 pub mod rebuild;
 pub mod resume;
 pub mod roots;
@@ -87,8 +88,10 @@ fn config(global: &Global, screen: &Screen) -> Result<Config, Failure> {
 fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<Outcome, Failure> {
     let config = || config(global, screen);
     match command {
+        None if pick::is_wanted(global) => pick::bare(&config()?, screen),
         None => overview::run(&config()?, screen),
         Some(Command::List(args)) => list::run(args, &config()?, screen),
+        Some(Command::Pick(args)) => pick::run(args, &config()?, screen),
         Some(Command::Search(args)) => search::run(args, &config()?, screen),
         Some(Command::Tree(args)) => tree::run(args, &config()?, screen),
         Some(Command::Show(args)) => show::run(args, &config()?, screen),

@@ -16,6 +16,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::quote;
 use crate::output::text::plain_line;
+use crate::picker::{Choice, Purpose};
 
 /// Continue a session with its agent, in its directory
 #[derive(Debug, Args)]
@@ -32,7 +33,7 @@ use crate::output::text::plain_line;
 pub struct ResumeArgs {
     /// Session id, the start of one, a path, a name or title, `last`, or `last~N`
     #[arg(add = values::session())]
-    session: String,
+    session: Option<String>,
     /// Print the command for the shell instead of running it
     #[arg(long)]
     print: bool,
@@ -50,8 +51,12 @@ struct Answer<'a> {
 }
 
 pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let Some(name) = &args.session else {
+        let chosen = super::pick::instead_of("resume", Purpose::Resume, config, screen)?;
+        return chosen.map_or(Ok(Outcome::Nothing), |choice| self::chosen(&choice, screen));
+    };
     let mut index = super::open(config, screen)?;
-    let session = super::naming::session(&args.session, &mut index, config, screen)?;
+    let session = super::naming::session(name, &mut index, config, screen)?;
     drop(index);
     let mut resume = session.resume.clone().ok_or_else(|| not_known(&session))?;
     if let Some(directory) = &args.directory {
@@ -84,6 +89,21 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
         return Ok(Outcome::Found);
     }
     start(&resume, screen)
+}
+
+/// Continues what was picked.
+pub fn chosen(choice: &Choice, screen: &Screen) -> Result<Outcome, Failure> {
+    let Some(session) = choice.sessions.first() else {
+        return Ok(Outcome::Nothing);
+    };
+    let resume = session.resume.clone().ok_or_else(|| not_known(session))?;
+    start(&resume, screen)
+}
+
+/// The command that continues a session, on one line for the shell.
+pub fn command(session: &SessionRow) -> Result<String, Failure> {
+    let resume = session.resume.as_ref().ok_or_else(|| not_known(session))?;
+    Ok(for_the_shell(resume))
 }
 
 fn not_known(session: &SessionRow) -> Failure {

@@ -21,6 +21,7 @@ use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
 use crate::output::transcript::is_setting;
 use crate::output::wrap::Wrap;
+use crate::picker::Purpose;
 
 /// Lines of a tool's output that a terminal is shown.
 const OUTPUT_LINES: usize = 12;
@@ -38,7 +39,7 @@ pub struct Show {
     /// Session id, the start of one, a path, a name or title, `last`, or `last~N`; `:ENTRY` names
     /// one entry (an id, the start of one, or L<line>)
     #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
-    session: String,
+    session: Option<String>,
     /// Show N entries before and after ENTRY too
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
     context: usize,
@@ -70,8 +71,12 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         ));
     }
     let highlighter = highlighter(args.highlight.as_deref(), screen)?;
+    let named = super::pick::named("show", &args.session, Purpose::Show, config, screen)?;
+    let Some(name) = named else {
+        return Ok(Outcome::Nothing);
+    };
     let mut index = super::open(config, screen)?;
-    let (session, entry) = naming::named(&args.session, &mut index, config, screen)?;
+    let (session, entry) = naming::named(&name, &mut index, config, screen)?;
     if args.raw {
         return raw(&session, entry.as_deref(), &index);
     }

@@ -20,6 +20,7 @@ use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, fit, plain_line};
 use crate::output::wrap::Wrap;
+use crate::picker::Purpose;
 
 /// Show the tree of a session: branches, labels, the active leaf
 #[derive(Debug, Args)]
@@ -34,7 +35,7 @@ use crate::output::wrap::Wrap;
 pub struct TreeArgs {
     /// Session id, the start of one, a path, a name or title, `last`, or `last~N`
     #[arg(add = values::session())]
-    session: String,
+    session: Option<String>,
     /// Which entries to show
     #[arg(long, value_name = "WHICH", default_value = "default")]
     filter: Filter,
@@ -75,8 +76,12 @@ impl From<Filter> for TreeFilter {
 }
 
 pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let named = super::pick::named("tree", &args.session, Purpose::Tree, config, screen)?;
+    let Some(name) = named else {
+        return Ok(Outcome::Nothing);
+    };
     let mut index = super::open(config, screen)?;
-    let session = super::naming::session(&args.session, &mut index, config, screen)?;
+    let session = super::naming::session(&name, &mut index, config, screen)?;
     let signs = if args.ascii { &ASCII } else { &UNICODE };
     let scope = TreeScope {
         filter: args.filter.into(),

@@ -1,0 +1,198 @@
+//! What does the index answer to what is typed just now?
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use sessionary::index::{ListScope, SearchScope};
+use sessionary::model::{Cancel, Mask, SessionRow, Sort};
+use sessionary::{Config, Error, Freshness, Index};
+
+use super::latest::Latest;
+use super::message::{Answer, Message, Order, Place, Question, Row};
+use super::start_thread;
+use crate::here::Here;
+use crate::output::Screen;
+
+/// Answers questions until there are no more.
+pub fn start(
+    questions: &Arc<Latest<Question>>,
+    config: &Config,
+    here: Option<&Here>,
+    screen: &Screen,
+    tell: &Sender<Message>,
+) {
+    let (questions, tell) = (Arc::clone(questions), tell.clone());
+    let mut asker = Asker {
+        config: config.clone(),
+        here: here.cloned(),
+        home: screen.home.clone(),
+        mask: screen.mask(),
+        now_ms: screen.now_ms,
+        index: None,
+    };
+    start_thread("picker-asks", move || {
+        while let Some((question, cancel)) = questions.take() {
+            let began = Instant::now();
+            let mut answer = match asker.answer(&question, &cancel) {
+                // Another question is waiting.
+                Err(Error::Cancelled) => continue,
+                Ok(answer) => answer,
+                Err(error) => Answer {
+                    notes: vec![error.to_string()],
+                    ..Answer::default()
+                },
+            };
+            answer.question = question;
+            answer.took = began.elapsed();
+            if tell.send(Message::Answered(Box::new(answer))).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+struct Asker {
+    config: Config,
+    here: Option<Here>,
+    home: Option<PathBuf>,
+    mask: Option<Mask>,
+    now_ms: i64,
+    /// As its last writer left it: [`super::news`] keeps it current.
+    index: Option<Index>,
+}
+
+impl Asker {
+    fn answer(&mut self, question: &Question, cancel: &Cancel) -> Result<Answer, Error> {
+        let is_fresh = match &self.index {
+            Some(index) if index.is_made() => false,
+            _ => self.open()?,
+        };
+        match self.ask(question, cancel) {
+            // It was built anew meanwhile.
+            Err(error) if !is_fresh && !matches!(error, Error::Cancelled) => {
+                self.open()?;
+                self.ask(question, cancel)
+            }
+            answered => answered,
+        }
+    }
+
+    fn open(&mut self) -> Result<bool, Error> {
+        self.index = Some(Index::open(&self.config, Freshness::AsCommitted)?);
+        Ok(true)
+    }
+
+    fn ask(&self, question: &Question, cancel: &Cancel) -> Result<Answer, Error> {
+        let Some(index) = &self.index else {
+            return Ok(Answer::default());
+        };
+        match question.query.trim().is_empty() {
+            true => self.list(question, index),
+            false => self.search(question, index, cancel),
+        }
+    }
+
+    /// Without a query: the newest, those of this repository first.
+    fn list(&self, question: &Question, index: &Index) -> Result<Answer, Error> {
+        let snapshot = index.snapshot()?;
+        let all = ListScope {
+            fold_subagents: true,
+            sort: Sort::Modified,
+            mask: self.mask,
+            limit: Some(question.rows + 1),
+            ..ListScope::default()
+        };
+        let mut answer = Answer {
+            total_exact: true,
+            ..Answer::default()
+        };
+        let mut known = HashSet::new();
+        if let Some(here) = &self.here {
+            let listing = snapshot.list(&ListScope {
+                cwd: here.cwd(),
+                within: here.within.clone(),
+                repository: here.repository(),
+                ..all.clone()
+            })?;
+            answer.total = listing.total;
+            answer.all = listing.total + listing.elsewhere;
+            answer.complete = listing.complete;
+            known.extend(listing.sessions.iter().map(|row| row.path.clone()));
+            answer.rows.extend(listing.sessions.into_iter().map(here_row));
+        }
+        if question.place == Place::Everywhere || self.here.is_none() {
+            let missing = (question.rows + 1).saturating_sub(answer.rows.len());
+            let listing = snapshot.list(&ListScope {
+                limit: Some(missing + known.len()),
+                ..all
+            })?;
+            (answer.total, answer.all) = (listing.total, listing.total);
+            answer.complete = listing.complete;
+            let others = listing.sessions.into_iter();
+            let others = others.filter(|row| !known.contains(&row.path));
+            answer.rows.extend(others.map(row));
+        }
+        answer.has_more = answer.rows.len() > question.rows;
+        answer.rows.truncate(question.rows);
+        Ok(answer)
+    }
+
+    fn search(
+        &self,
+        question: &Question,
+        index: &Index,
+        cancel: &Cancel,
+    ) -> Result<Answer, Error> {
+        let here = self.here.as_ref().filter(|_| question.place == Place::Here);
+        let found = index.search(
+            &question.query,
+            &SearchScope {
+                cwd: here.and_then(Here::cwd),
+                within: here.map_or_else(Vec::new, |here| here.within.clone()),
+                repository: here.and_then(Here::repository),
+                as_typed: true,
+                newest_first: question.order == Order::Newest,
+                limit: question.rows,
+                now_ms: self.now_ms,
+                home: self.home.clone(),
+                cancel: cancel.clone(),
+                mask: self.mask,
+                ..SearchScope::default()
+            },
+        )?;
+        let named = found.named.into_iter().map(|named| row(named.session));
+        let groups = found.sessions.into_iter().map(|group| Row {
+            hits: group.hits,
+            ..row(group.session)
+        });
+        Ok(Answer {
+            rows: named.chain(groups).collect(),
+            total: found.total_sessions,
+            total_exact: found.total_exact,
+            has_more: found.cursor.is_some(),
+            complete: found.complete,
+            owed: found.outstanding_bytes,
+            notes: found.notes,
+            ..Answer::default()
+        })
+    }
+}
+
+fn row(session: SessionRow) -> Row {
+    Row {
+        session,
+        hits: Vec::new(),
+        is_here: false,
+        is_pinned: false,
+    }
+}
+
+fn here_row(session: SessionRow) -> Row {
+    Row {
+        is_here: true,
+        ..row(session)
+    }
+}

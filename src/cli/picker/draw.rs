@@ -1,0 +1,99 @@
+//! How does the picker look? The query line on top, the list, the preview beside it or below it, one
+//! line of what there is at the bottom.
+
+mod footer;
+mod list;
+mod preview;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Position, Rect, Size};
+use ratatui::text::{Line, Span};
+
+use super::State;
+use crate::output::Screen;
+use crate::output::text::columns;
+
+/// From so many columns on the preview stands beside the list.
+const WIDE: u16 = 100;
+/// From so many columns on there is a preview at all.
+const NARROW: u16 = 60;
+/// Lines of a row: its title, and what is known of it.
+pub const ROW_LINES: u16 = 2;
+/// What stands before the query.
+const PROMPT: &str = "> ";
+
+/// The parts of the screen.
+struct Parts {
+    query: Rect,
+    list: Rect,
+    preview: Option<Rect>,
+    footer: Rect,
+}
+
+fn parts(area: Rect) -> Parts {
+    let [query, middle, footer] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(0),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    let (list, preview) = match area.width {
+        width if width >= WIDE => {
+            let [list, preview] =
+                Layout::horizontal([Constraint::Percentage(45), Constraint::Fill(1)]).areas(middle);
+            (list, Some(preview))
+        }
+        width if width >= NARROW && middle.height >= 8 => {
+            let [list, preview] =
+                Layout::vertical([Constraint::Percentage(50), Constraint::Fill(1)]).areas(middle);
+            (list, Some(preview))
+        }
+        _ => (middle, None),
+    };
+    Parts {
+        query,
+        list,
+        preview,
+        footer,
+    }
+}
+
+fn area(size: Size) -> Rect {
+    Rect::new(0, 0, size.width, size.height)
+}
+
+/// How large the text of the preview is; `None` where there is none.
+pub fn preview_size(size: Size) -> Option<Size> {
+    let preview = parts(area(size)).preview?;
+    Some(preview::text_area(preview).as_size())
+}
+
+/// Rows of the list on the screen.
+pub fn rows_shown(size: Size) -> usize {
+    usize::from(parts(area(size)).list.height / ROW_LINES)
+}
+
+/// Draws all of it.
+pub fn frame(frame: &mut Frame<'_>, state: &State, screen: &Screen) {
+    let parts = parts(frame.area());
+    query(frame, parts.query, state);
+    list::draw(frame, parts.list, state, screen);
+    if let Some(area) = parts.preview {
+        preview::draw(frame, area, state);
+    }
+    footer::draw(frame, parts.footer, state);
+}
+
+fn query(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    let text = state.line.text();
+    let line = Line::from(vec![Span::raw(PROMPT), Span::raw(text)]);
+    frame.render_widget(line, area);
+    let before = columns(PROMPT) + columns(&text[..state.line.cursor()]);
+    let x = area
+        .x
+        .saturating_add(u16::try_from(before).unwrap_or(u16::MAX));
+    frame.set_cursor_position(Position::new(
+        x.min(area.right().saturating_sub(1)),
+        area.y,
+    ));
+}

@@ -1,0 +1,95 @@
+//! What does each key mean?
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// What a key asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    Type(char),
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    First,
+    Last,
+    Accept,
+    AcceptEntry,
+    Leave,
+    Suspend,
+    Mark,
+    MarkUp,
+    TogglePlace,
+    ToggleOrder,
+    Left,
+    Right,
+    WordLeft,
+    WordRight,
+    LineStart,
+    LineEnd,
+    Backspace,
+    /// Deletes a letter; in an empty line it leaves.
+    DeleteOrLeave,
+    Delete,
+    CutWord,
+    CutToStart,
+    PasteCut,
+    Help,
+}
+
+/// What a key means while the query line has the keys; `None`: nothing.
+pub fn in_list(key: KeyEvent) -> Option<Action> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    let alt = key.modifiers.contains(KeyModifiers::ALT);
+    Some(match key.code {
+        KeyCode::Char(letter) if control && !alt => match letter.to_ascii_lowercase() {
+            'a' => Action::LineStart,
+            'b' => Action::Left,
+            'c' | 'g' | 'q' => Action::Leave,
+            'd' => Action::DeleteOrLeave,
+            'e' => Action::LineEnd,
+            'f' => Action::Right,
+            'h' => Action::Backspace,
+            'j' | 'n' => Action::Down,
+            'k' | 'p' => Action::Up,
+            'm' => Action::Accept,
+            'u' => Action::CutToStart,
+            'w' => Action::CutWord,
+            'y' => Action::PasteCut,
+            'z' => Action::Suspend,
+            _ => return None,
+        },
+        KeyCode::Char(letter) if alt && !control => match letter {
+            's' => Action::TogglePlace,
+            'o' => Action::ToggleOrder,
+            'b' => Action::WordLeft,
+            'f' => Action::WordRight,
+            _ => return None,
+        },
+        KeyCode::Char(letter) if !control && !alt => Action::Type(letter),
+        KeyCode::Enter if alt => Action::AcceptEntry,
+        KeyCode::Enter => Action::Accept,
+        KeyCode::Esc => Action::Leave,
+        KeyCode::Up => Action::Up,
+        KeyCode::Down => Action::Down,
+        KeyCode::PageUp => Action::PageUp,
+        KeyCode::PageDown => Action::PageDown,
+        KeyCode::Home if control => Action::First,
+        KeyCode::End if control => Action::Last,
+        KeyCode::Home => Action::LineStart,
+        KeyCode::End => Action::LineEnd,
+        KeyCode::Left if control || alt => Action::WordLeft,
+        KeyCode::Right if control || alt => Action::WordRight,
+        KeyCode::Left => Action::Left,
+        KeyCode::Right => Action::Right,
+        KeyCode::Backspace if alt => Action::CutWord,
+        KeyCode::Backspace => Action::Backspace,
+        KeyCode::Delete => Action::Delete,
+        KeyCode::Tab => Action::Mark,
+        KeyCode::BackTab => Action::MarkUp,
+        KeyCode::F(1) => Action::Help,
+        _ => return None,
+    })
+}

@@ -1,0 +1,129 @@
+//! How is the query line edited? With the keys of fzf.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// A line of text that is being typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueryLine {
+    text: String,
+    /// The byte before which the next letter goes.
+    cursor: usize,
+    /// What was cut last.
+    cut: String,
+}
+
+impl QueryLine {
+    /// This text, to go on behind it.
+    pub fn new(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            cursor: text.len(),
+            cut: String::new(),
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The byte before which the cursor stands.
+    pub fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    pub fn is_at_end(&self) -> bool {
+        self.cursor == self.text.len()
+    }
+
+    /// Types this text. What would act on a terminal becomes a blank.
+    pub fn insert(&mut self, text: &str) {
+        let text: String = text
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        self.text.insert_str(self.cursor, &text);
+        self.cursor += text.len();
+    }
+
+    /// Puts another text in its place.
+    pub fn replace(&mut self, text: &str) {
+        text.clone_into(&mut self.text);
+        self.cursor = self.text.len();
+    }
+
+    pub fn left(&mut self) {
+        self.cursor = self.before();
+    }
+
+    pub fn right(&mut self) {
+        self.cursor = self.after();
+    }
+
+    pub fn home(&mut self) {
+        self.cursor = 0;
+    }
+
+    pub fn end(&mut self) {
+        self.cursor = self.text.len();
+    }
+
+    pub fn word_left(&mut self) {
+        self.cursor = self.word_before();
+    }
+
+    pub fn word_right(&mut self) {
+        let rest = &self.text[self.cursor..];
+        let blanks = rest.len() - rest.trim_start().len();
+        let word = rest[blanks..].find(char::is_whitespace);
+        self.cursor += word.map_or(rest.len(), |word| blanks + word);
+    }
+
+    /// Deletes the letter before the cursor.
+    pub fn backspace(&mut self) {
+        let from = self.before();
+        self.text.drain(from..self.cursor);
+        self.cursor = from;
+    }
+
+    /// Deletes the letter behind the cursor.
+    pub fn delete(&mut self) {
+        let to = self.after();
+        self.text.drain(self.cursor..to);
+    }
+
+    /// Cuts the word before the cursor.
+    pub fn cut_word(&mut self) {
+        let from = self.word_before();
+        self.cut = self.text.drain(from..self.cursor).collect();
+        self.cursor = from;
+    }
+
+    /// Cuts all before the cursor.
+    pub fn cut_to_start(&mut self) {
+        self.cut = self.text.drain(..self.cursor).collect();
+        self.cursor = 0;
+    }
+
+    /// Types what was cut last.
+    pub fn paste_cut(&mut self) {
+        let cut = self.cut.clone();
+        self.insert(&cut);
+    }
+
+    fn before(&self) -> usize {
+        let last = self.text[..self.cursor].grapheme_indices(true).next_back();
+        last.map_or(0, |(at, _)| at)
+    }
+
+    fn after(&self) -> usize {
+        let next = self.text[self.cursor..].graphemes(true).next();
+        self.cursor + next.map_or(0, str::len)
+    }
+
+    fn word_before(&self) -> usize {
+        let head = self.text[..self.cursor].trim_end();
+        head.rfind(char::is_whitespace).map_or(0, |blank| {
+            blank + head[blank..].chars().next().map_or(0, char::len_utf8)
+        })
+    }
+}

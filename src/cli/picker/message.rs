@@ -1,0 +1,140 @@
+//! What do the threads of the picker tell each other?
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ratatui::crossterm::event::Event as TerminalEvent;
+use ratatui::text::Line;
+use sessionary::model::{Hit, SessionRow};
+
+/// What the thread that owns the terminal is told.
+#[derive(Debug)]
+pub enum Message {
+    /// The first one of all.
+    Begin,
+    /// A key, the mouse, another size.
+    Terminal(TerminalEvent),
+    /// The answer to a question.
+    Answered(Box<Answer>),
+    /// What a session says.
+    Previewed(Box<Preview>),
+    /// What is new in the index.
+    News(News),
+    /// The system asks the picker to end.
+    End,
+    /// The system asks it to stop for a while.
+    Stop,
+}
+
+/// Whose sessions are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Place {
+    /// All; without a query those of this repository first.
+    #[default]
+    Everywhere,
+    /// Those of this repository.
+    Here,
+}
+
+/// In which order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// The best first; without a query the newest.
+    #[default]
+    Best,
+    /// The newest first.
+    Newest,
+}
+
+/// What is asked of the index.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Question {
+    /// Tells the answer that is waited for from those of questions that were overtaken.
+    pub number: u64,
+    pub query: String,
+    pub place: Place,
+    pub order: Order,
+    /// So many rows at most.
+    pub rows: usize,
+}
+
+/// A session in the list.
+#[derive(Debug, Clone)]
+pub struct Row {
+    pub session: SessionRow,
+    /// What was found in it, the best first.
+    pub hits: Vec<Hit>,
+    /// Whether it is of this repository.
+    pub is_here: bool,
+    pub is_pinned: bool,
+}
+
+impl Row {
+    /// What tells it from all other sessions.
+    pub fn key(&self) -> Key {
+        (self.session.path.clone(), self.session.id.clone())
+    }
+}
+
+/// What tells a session from all others: a file may hold several.
+pub type Key = (PathBuf, String);
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Answer {
+    pub question: Question,
+    pub rows: Vec<Row>,
+    /// Sessions in all.
+    pub total: u64,
+    /// `false`: at most so many.
+    pub total_exact: bool,
+    /// Whether there are more rows than were asked for.
+    pub has_more: bool,
+    /// Whether all that is on disk is in it.
+    pub complete: bool,
+    /// Sessions of the index, whatever was asked.
+    pub all: u64,
+    /// Bytes that are not indexed yet.
+    pub owed: u64,
+    pub notes: Vec<String>,
+    pub took: Duration,
+}
+
+/// A session that is to be read back.
+#[derive(Debug, Clone)]
+pub struct PreviewRequest {
+    pub number: u64,
+    pub session: SessionRow,
+    /// The entry that is looked for; its branch is shown. `None`: the end of the active branch.
+    pub entry: Option<String>,
+    /// What stands out.
+    pub query: String,
+    /// Columns.
+    pub width: u16,
+}
+
+/// What a session says, ready to be drawn.
+#[derive(Debug, Default)]
+pub struct Preview {
+    pub number: u64,
+    pub lines: Vec<Line<'static>>,
+    /// The line on which the match is that was asked for, or the last line.
+    pub focus: usize,
+    /// All lines with a match, ascending.
+    pub matches: Vec<usize>,
+    /// The entry of each line.
+    pub entries: Vec<(usize, String)>,
+}
+
+/// What is new in the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// So many of the files that must be read were read.
+    Reading { done: u64, all: u64 },
+    /// Sessions are new, gone, or say more than before.
+    Changed,
+    /// All that was on disk is in the index.
+    Current,
+    /// It cannot be kept current, for this reason.
+    Behind(String),
+}
