@@ -8,8 +8,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
     append, clean, completions, config, context, delete, export, fork, init, label, list, man,
-    migrate, name, new, pick, rebuild, resume, roots, search, show, sql, status, sync, tree, verify,
-    watch,
+    migrate, name, new, pick, rebuild, resume, roots, search, show, sql, status, sync, tree,
+    verify, watch,
 };
 use crate::completing::values;
 use crate::groups::in_groups;

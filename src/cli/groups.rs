@@ -4,7 +4,10 @@ use clap::Command;
 
 /// Every command once, the most frequent first.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Every day", &["pick", "list", "search", "show", "tree", "resume"]),
+    (
+        "Every day",
+        &["pick", "list", "search", "show", "tree", "resume"],
+    ),
     ("Reading", &["context", "export", "sql"]),
     (
         "Writing",

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::near::is_near;
 use super::pattern::Pattern;
 use super::scanned::TextScanPattern;
-use super::near::is_near;
 use super::tally::{Kind, TermCounts, Terms};
 use super::tokenizer::Segmenter;
 use crate::model::{Class, Expr};

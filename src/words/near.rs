@@ -121,6 +121,9 @@ mod tests {
     fn no_edit_brings_in_a_letter_of_another_script() {
         assert!(!is_near("word", "wo\u{6f22}d") && !is_near("word", "word\u{ac00}"));
         assert!(is_near("wo\u{6f22}d", "word") && is_near("\u{6f22}\u{5b57}", "\u{6f22}\u{5b50}"));
-        assert!(is_near("\u{441}\u{43b}\u{43e}\u{432}\u{43e}", "\u{441}\u{43b}\u{43e}\u{432}"));
+        assert!(is_near(
+            "\u{441}\u{43b}\u{43e}\u{432}\u{43e}",
+            "\u{441}\u{43b}\u{43e}\u{432}"
+        ));
     }
 }

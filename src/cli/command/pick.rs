@@ -72,7 +72,8 @@ pub fn instead_of(
     screen: &Screen,
 ) -> Result<Option<Choice>, Failure> {
     if screen.json || !is_possible() || !std::io::stdout().is_terminal() {
-        let asks = format!("`{command}` asks which session, and there is no terminal to pick one on");
+        let asks =
+            format!("`{command}` asks which session, and there is no terminal to pick one on");
         return Err(Failure::usage(asks).hint(format!("name it: `sessionary {command} last`")));
     }
     open("", purpose, None, config, screen)

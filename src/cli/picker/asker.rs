@@ -121,7 +121,9 @@ impl Asker {
             answer.all = listing.total + listing.elsewhere;
             answer.complete = listing.complete;
             known.extend(listing.sessions.iter().map(|row| row.path.clone()));
-            answer.rows.extend(listing.sessions.into_iter().map(here_row));
+            answer
+                .rows
+                .extend(listing.sessions.into_iter().map(here_row));
         }
         if question.place == Place::Everywhere || self.here.is_none() {
             let missing = (question.rows + 1).saturating_sub(answer.rows.len());
@@ -140,12 +142,7 @@ impl Asker {
         Ok(answer)
     }
 
-    fn search(
-        &self,
-        question: &Question,
-        index: &Index,
-        cancel: &Cancel,
-    ) -> Result<Answer, Error> {
+    fn search(&self, question: &Question, index: &Index, cancel: &Cancel) -> Result<Answer, Error> {
         let here = self.here.as_ref().filter(|_| question.place == Place::Here);
         let found = index.search(
             &question.query,

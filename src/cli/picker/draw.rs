@@ -92,8 +92,5 @@ fn query(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let x = area
         .x
         .saturating_add(u16::try_from(before).unwrap_or(u16::MAX));
-    frame.set_cursor_position(Position::new(
-        x.min(area.right().saturating_sub(1)),
-        area.y,
-    ));
+    frame.set_cursor_position(Position::new(x.min(area.right().saturating_sub(1)), area.y));
 }

@@ -77,7 +77,9 @@ fn read(request: &PreviewRequest, index: &Index, mask: Option<Mask>) -> Result<P
     let highlighter = Highlighter::new(&query);
     let mut preview = Preview::default();
     for entry in &transcript.entries {
-        preview.entries.push((preview.lines.len(), entry.id.clone()));
+        preview
+            .entries
+            .push((preview.lines.len(), entry.id.clone()));
         if transcript.focus.as_ref() == Some(&entry.id) {
             preview.focus = preview.lines.len();
         }

@@ -31,6 +31,16 @@ pub enum Task {
     Leave(Option<Choice>),
 }
 
+/// What has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Focus {
+    /// The query line and the list.
+    #[default]
+    List,
+    /// The help, which any key closes.
+    Help,
+}
+
 /// All that the screen shows.
 pub struct State {
     pub line: QueryLine,
@@ -50,7 +60,7 @@ pub struct State {
     pub reading: Option<(u64, u64)>,
     /// Why the index is not kept current.
     pub behind: Option<String>,
-    pub shows_help: bool,
+    pub focus: Focus,
     pub size: Size,
     /// Whether there is a "here".
     pub has_here: bool,
@@ -92,7 +102,7 @@ impl State {
             preview_top: 0,
             reading: None,
             behind: None,
-            shows_help: false,
+            focus: Focus::default(),
             size,
             has_here: opening.here.is_some(),
             asked: Question::default(),
@@ -239,13 +249,19 @@ impl State {
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
+        match self.focus {
+            Focus::List => self.key_in_list(key),
+            Focus::Help => {
+                self.focus = Focus::List;
+                Vec::new()
+            }
+        }
+    }
+
+    fn key_in_list(&mut self, key: KeyEvent) -> Vec<Task> {
         let Some(action) = keys::in_list(key) else {
             return Vec::new();
         };
-        if self.shows_help {
-            self.shows_help = false;
-            return Vec::new();
-        }
         let before = self.line.text().to_owned();
         let tasks = self.act(action);
         match self.line.text() == before {
@@ -301,7 +317,7 @@ impl State {
             Action::CutWord => self.line.cut_word(),
             Action::CutToStart => self.line.cut_to_start(),
             Action::PasteCut => self.line.paste_cut(),
-            Action::Help => self.shows_help = true,
+            Action::Help => self.focus = Focus::Help,
         }
         Vec::new()
     }

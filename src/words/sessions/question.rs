@@ -80,7 +80,11 @@ impl<'a> DiskQuestion<'a> {
         let part = usize::from(part);
         let segment = part % self.readers.len().max(1);
         let (reader, columns) = (self.readers.get(segment)?, self.columns.get(segment)?);
-        Some((self.classes.get(part / self.readers.len())?, reader, columns))
+        Some((
+            self.classes.get(part / self.readers.len())?,
+            reader,
+            columns,
+        ))
     }
 
     /// Ask the passages of a part.
