@@ -67,3 +67,37 @@ fn a_number_of_another_filling_is_no_place_in_this_one() {
     let mut feed = Index::subscribe(&config, Some(1000)).unwrap();
     begins_again(&mut feed);
 }
+
+#[test]
+fn who_waits_is_woken_by_a_commit_and_by_another_folder() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let mut feed = Index::subscribe(&config, None).unwrap();
+    // Less than the time after which it looks by itself: what another connection commits wakes it.
+    let most = std::time::Duration::from_secs(30);
+    let (begin, begun) = std::sync::mpsc::channel();
+    let waiting = std::thread::spawn(move || {
+        let mut told = Vec::new();
+        for _ in 0..3 {
+            begin.send(()).unwrap();
+            told.push(feed.wait(most).unwrap());
+        }
+        told
+    });
+    for number in 2..4 {
+        begun.recv().unwrap();
+        // Long enough for it to wait for what the system reports.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let file = place.path().join(format!("pi/{number}.jsonl"));
+        fs::write(file, session(number, "more")).unwrap();
+        sync(&config);
+    }
+    begun.recv().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    fs::remove_dir_all(&config.index_dir).unwrap();
+    sync(&config);
+    let told = waiting.join().unwrap();
+    assert!(matches!(&told[0], Some(FeedEvent::Changes(_))), "{told:?}");
+    assert!(matches!(&told[1], Some(FeedEvent::Changes(_))), "{told:?}");
+    assert_eq!(told[2], Some(FeedEvent::Missed));
+}

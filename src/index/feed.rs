@@ -7,13 +7,19 @@ use std::time::{Duration, Instant};
 use super::{Config, Error, Index};
 use crate::catalogue::Catalogue;
 use crate::model::Change;
+use crate::source::events::Events;
 use crate::source::identity::file_at;
 
 /// Changes that are read at once.
 const BATCH: usize = 1000;
 /// How long a feed sleeps before it checks again for a commit, by reading one number in shared
-/// memory.
+/// memory: where the system reports no changes, and for a while after it has.
 const PAUSE: Duration = Duration::from_millis(10);
+/// SQLite writes what it commits a moment before others may read it: so long after the last write
+/// a feed goes on checking.
+const WHILE: Duration = Duration::from_millis(100);
+/// So often it checks where the system reports nothing.
+const SELDOM: Duration = Duration::from_secs(60);
 
 /// A reader's position in the feed.
 #[derive(Debug, Clone, Default)]
@@ -77,6 +83,10 @@ pub struct Feed {
     version: Option<i64>,
     /// Changes that are given next, after [`FeedEvent::Missed`] was given.
     changes: Vec<Change>,
+    /// What the system reports of the catalogue's folder, while it does.
+    events: Option<Events>,
+    /// When something was last written there, as far as that is known.
+    written: Instant,
 }
 
 impl Index {
@@ -84,7 +94,8 @@ impl Index {
     /// ones.
     ///
     /// It reads on a connection of its own and needs no watcher; without one, changes are committed
-    /// by whatever sync finds them. While it waits it checks a hundred times a second for a commit,
+    /// by whatever sync finds them. While it waits, the system wakes it when the catalogue is
+    /// written. Where the system reports nothing, it checks a hundred times a second for a commit,
     /// by reading one number in shared memory and the identity of the file.
     ///
     /// After a rebuild the numbers start again. A reader that is subscribed at that time gets
@@ -104,6 +115,8 @@ impl Index {
             position,
             version: None,
             changes: Vec::new(),
+            events: None,
+            written: Instant::now(),
         })
     }
 }
@@ -168,8 +181,37 @@ impl Feed {
             if left.is_zero() {
                 return Ok(None);
             }
-            sleep(left.min(PAUSE));
+            self.pause(left);
         }
+    }
+
+    /// Sleep until something may have been committed, `most` at most.
+    fn pause(&mut self, most: Duration) {
+        if self.written.elapsed() < WHILE {
+            return sleep(most.min(PAUSE));
+        }
+        if self.events.is_none() {
+            self.events = self.watch();
+            // What was written before is not reported.
+            return sleep(most.min(PAUSE));
+        }
+        let until = Instant::now() + most.min(SELDOM);
+        let reported = self.events.as_ref().map(|events| events.take(Some(until)));
+        let is_quiet = reported.is_none_or(|all| all.paths.is_empty() && all.everything.is_none());
+        if !is_quiet {
+            self.written = Instant::now();
+        }
+        // Another folder may take its place, of which nothing is reported.
+        if !self.path.exists() {
+            self.events = None;
+        }
+    }
+
+    /// Have what is written to the catalogue reported, if that can be.
+    fn watch(&self) -> Option<Events> {
+        let folder = self.path.parent().filter(|_| self.path.exists())?;
+        let mut events = Events::new().ok()?;
+        events.watch(folder).ok()?.then_some(events)
     }
 }
 

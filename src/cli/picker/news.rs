@@ -12,8 +12,8 @@ use sessionary::{Config, Error, Event, Index, Indexer};
 use super::message::{Message, News};
 use super::start_thread;
 
-/// How often it is looked whether something was committed, where another process watches.
-const PAUSE: Duration = Duration::from_millis(500);
+/// How often it is looked whether anybody listens still, where another process watches.
+const PAUSE: Duration = Duration::from_secs(60);
 
 /// Tells what is new until nobody listens any more.
 pub fn start(config: &Config, tell: &Sender<Message>) {
