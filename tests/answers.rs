@@ -1316,6 +1316,24 @@ fn a_session_shows_its_three_best_passages_and_none_is_taken_up_by_what_is_not_s
             ..scope()
         };
         assert_eq!(entries(&ask(index, "propeller shaft", &all)).len(), 11);
+        // As many of each as are asked for, whether several words rank sessions or one.
+        for (most, limit, found) in [(1, 20, 2), (1, 1, 1), (2, 20, 4), (2, 0, 4), (9, 0, 11)] {
+            for query in ["propeller shaft", "shaft"] {
+                let few = SearchScope {
+                    per_session: Some(most),
+                    limit,
+                    ..all.clone()
+                };
+                let answer = ask(index, query, &few);
+                assert_eq!(
+                    entries(&answer).len(),
+                    found,
+                    "{query}: {most} of each, {limit}"
+                );
+                assert_eq!((answer.total, answer.total_sessions), (11, 2));
+                assert_eq!(answer.cursor.is_some(), limit == 1);
+            }
+        }
         // Tools may have printed the parts of a path apart.
         for query in ["src/main.rs nowhere", "+src/main.rs nowhere"] {
             let answer = ask(index, query, &all);

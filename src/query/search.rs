@@ -60,6 +60,9 @@ pub struct SearchScope {
     pub newest_first: bool,
     /// Hits at most; 0: all, each of which is read from its file.
     pub limit: usize,
+    /// Hits of one session on a page, at most. `None`: three where several words rank sessions and
+    /// not all hits are asked for, else any number.
+    pub per_session: Option<usize>,
     /// The moment that `since:2w` and ages count from, in ms. 0: `since:2w` counts from the moment
     /// when it is asked, and no age lowers a score.
     pub now_ms: i64,
@@ -107,6 +110,7 @@ impl Default for SearchScope {
             as_typed: false,
             newest_first: false,
             limit: 20,
+            per_session: None,
             now_ms: 0,
             exact: false,
             every_copy: false,

@@ -34,6 +34,8 @@ pub const HITS_PER_SESSION: usize = 3;
 pub struct SessionQuery<'a> {
     /// At least two.
     pub words: &'a [Expr],
+    /// How many passages of each are shown.
+    pub per_session: usize,
     /// Which of them a session must hold.
     pub demanded: &'a [bool],
     /// How many sessions there are.
@@ -91,6 +93,7 @@ pub fn rank_sessions<'a>(
         Ok(RankedSessions {
             ranked: evidence.ranked(query),
             words: query.words.len(),
+            per_session: query.per_session,
             question,
         })
     };
@@ -172,6 +175,7 @@ pub struct RankedSessions<'a> {
     question: Question<'a>,
     ranked: RankedEvidence,
     words: usize,
+    per_session: usize,
 }
 
 impl RankedSessions<'_> {
@@ -187,7 +191,7 @@ impl RankedSessions<'_> {
             if shown >= limit {
                 break;
             }
-            shown = shown.saturating_add(session.passages.min(HITS_PER_SESSION));
+            shown = shown.saturating_add(session.passages.min(self.per_session));
             first.insert(session.number, rank);
         }
         let (mut last, mut found) = (None, Vec::new());

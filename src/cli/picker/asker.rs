@@ -153,6 +153,9 @@ impl Asker {
                 as_typed: true,
                 newest_first: question.order == Order::Newest,
                 limit: question.rows,
+                per_session: Some(1),
+                // A fork is a session too, even where it only repeats.
+                every_copy: true,
                 now_ms: self.now_ms,
                 home: self.home.clone(),
                 cancel: cancel.clone(),

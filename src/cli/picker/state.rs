@@ -16,8 +16,6 @@ use super::message::{
     Answer, Key, Message, News, Order, Place, Preview, PreviewRequest, Question, Row,
 };
 
-/// Rows that are asked for at once.
-const PAGE: usize = 60;
 /// More rows are asked for when the selection is so near the last one.
 const NEAR_END: usize = 20;
 
@@ -125,11 +123,11 @@ impl State {
     /// What a message changes, and what is to be done for it.
     pub fn take(&mut self, message: Message) -> Vec<Task> {
         match message {
-            Message::Begin => vec![self.ask(PAGE)],
+            Message::Begin => vec![self.ask_anew()],
             Message::Terminal(TerminalEvent::Key(key)) => self.key(key),
             Message::Terminal(TerminalEvent::Paste(text)) => {
                 self.line.insert(&text);
-                vec![self.ask(PAGE)]
+                vec![self.ask_anew()]
             }
             Message::Terminal(TerminalEvent::Resize(width, height)) => {
                 self.size = Size::new(width, height);
@@ -154,6 +152,11 @@ impl State {
     /// Lines of the preview that are seen.
     fn preview_height(&self) -> usize {
         usize::from(super::draw::preview_size(self.size).map_or(0, |size| size.height))
+    }
+
+    /// What the query line asks now, as much of it as is seen.
+    fn ask_anew(&mut self) -> Task {
+        self.ask(super::draw::rows_shown(self.size) + 1)
     }
 
     /// The question that the query line asks now.
@@ -204,7 +207,7 @@ impl State {
                 Vec::new()
             }
             News::Changed => {
-                let rows = self.asked.rows.max(PAGE);
+                let rows = self.asked.rows;
                 // What is read may say more.
                 self.previewed = None;
                 vec![self.ask(rows)]
@@ -266,7 +269,7 @@ impl State {
         let tasks = self.act(action);
         match self.line.text() == before {
             true => tasks,
-            false => vec![self.ask(PAGE)],
+            false => vec![self.ask_anew()],
         }
     }
 
@@ -297,14 +300,14 @@ impl State {
                     Place::Everywhere if self.has_here => Place::Here,
                     _ => Place::Everywhere,
                 };
-                return vec![self.ask(PAGE)];
+                return vec![self.ask_anew()];
             }
             Action::ToggleOrder => {
                 self.order = match self.order {
                     Order::Best => Order::Newest,
                     Order::Newest => Order::Best,
                 };
-                return vec![self.ask(PAGE)];
+                return vec![self.ask_anew()];
             }
             Action::Left => self.line.left(),
             Action::Right => self.line.right(),

@@ -15,8 +15,8 @@ use crate::query::filter::FilteredEntries;
 use crate::query::here::Here;
 use crate::syntax::{Filters, Names};
 use crate::words::{
-    self, Facts, Matcher, Order, Overlay, RankedSessions, Scan, Scope, SearchSource, SessionQuery,
-    TimeRange, ValueFilter, WordsError, rank_sessions, search_any,
+    self, Facts, HITS_PER_SESSION, Matcher, Order, Overlay, RankedSessions, Scan, Scope,
+    SearchSource, SessionQuery, TimeRange, ValueFilter, WordsError, rank_sessions, search_any,
 };
 
 /// The entries that filters leave.
@@ -365,6 +365,7 @@ fn pick(names: &Names) -> ValueFilter<'_> {
 /// The words by which somebody remembers a session, and how long sessions are.
 struct Remembered<'a> {
     words: &'a [Expr],
+    per_session: usize,
     demanded: Vec<bool>,
     messages: HashMap<u64, u32>,
 }
@@ -378,6 +379,7 @@ impl Remembered<'_> {
         let messages: u64 = messages.map(|count| u64::from(*count)).sum();
         Ok(ask(&SessionQuery {
             words: self.words,
+            per_session: self.per_session,
             sessions: sessions as u64,
             demanded: &self.demanded,
             messages: &|session| self.messages.get(&session).copied().unwrap_or(0),
@@ -393,8 +395,10 @@ impl Search<'_> {
             return Ok(None);
         };
         let demanded = self.query.words.iter().map(|word| word.is_demanded);
+        let per_session = self.scope.per_session;
         Ok(Some(Remembered {
             words,
+            per_session: per_session.unwrap_or(HITS_PER_SESSION),
             demanded: demanded.collect(),
             messages: self.catalogue.message_counts()?,
         }))

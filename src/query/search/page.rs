@@ -69,7 +69,7 @@ pub(super) struct Page<'a, 's, 'c> {
     copies: HashMap<Fingerprint, Copies>,
     own: HashMap<i64, HashSet<i64>>,
     reader: Reader<'a>,
-    /// Where sessions are ranked as wholes: hits of each on this page and on earlier ones.
+    /// Hits of each session on this page, and on earlier ones where these stand among the first.
     of_session: HashMap<u64, usize>,
     /// What was found among them that earlier pages have shown.
     before: HashSet<Fingerprint>,
@@ -207,18 +207,19 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         }
     }
 
-    /// Whether the session of the first of these candidates has shown its hits, where sessions are
-    /// ranked as wholes and not all hits are asked for.
+    /// Whether the session of the first of these candidates has shown its hits.
     fn has_enough_of(&mut self, hits: &[words::Hit]) -> Result<bool, Error> {
-        let Some(first) = hits.first().filter(|hit| hit.session.is_some()) else {
+        let Some(first) = hits.first() else {
             return Ok(false);
         };
-        if self.limit == usize::MAX {
+        let usual = first.session.is_some() && self.limit < usize::MAX;
+        let usual = usual.then_some(words::HITS_PER_SESSION);
+        let Some(most) = self.search.scope.per_session.or(usual) else {
             return Ok(false);
-        }
+        };
         let session = first.key >> ARRIVAL_BITS;
         if let Some(shown) = self.of_session.get(&session) {
-            return Ok(*shown >= words::HITS_PER_SESSION);
+            return Ok(*shown >= most);
         }
         // What earlier pages have shown of it stands among the first.
         let of_session = hits
@@ -235,7 +236,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             }
         }
         self.of_session.insert(session, shown);
-        Ok(shown >= words::HITS_PER_SESSION)
+        Ok(shown >= most)
     }
 
     /// What a hit is known by: its line, or the entry where copies are shown.
