@@ -254,8 +254,8 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
 }
 
 /// Read `text` while somebody is still typing it: what [`parse`] refuses is left out with a note,
-/// and the last word may go on, unless a `-` or `!` stands before it. Text that asks for nothing
-/// leaves everything in.
+/// and the last word may go on, unless a `-` or `!` stands before it. One letter at the end, of
+/// which a word may become, is not looked for yet. Text that asks for nothing leaves everything in.
 pub fn parse_as_typed(text: &str, now: Now) -> Query {
     read(text, now, true).unwrap_or_else(|error| Query {
         alternatives: vec![Alternative::default()],

@@ -230,7 +230,11 @@ impl<'a> Parser<'a> {
                 if goes_on
                     && text.ends_with(|last: char| last.is_alphanumeric() || last == '_') =>
             {
-                Some(Expr::Prefix(text))
+                match without_first_letter(&text) {
+                    "" => None,
+                    before if before.len() < text.len() => Some(Expr::Phrase(before.to_owned())),
+                    _ => Some(Expr::Prefix(text)),
+                }
             }
             expr => Some(expr),
         }
@@ -338,5 +342,16 @@ fn add_filter(members: &mut Vec<Tree>, filter: Filter) {
     match same {
         Some(other) if filter.takes_names() => other.values.extend(filter.values),
         _ => members.push(Tree::Filter(filter)),
+    }
+}
+
+/// The text without its last word, where that is one letter so far. Hardly any session has no word
+/// that begins with it: it is looked for when it has gone on, or ended. A sign of CJK is a word.
+fn without_first_letter(text: &str) -> &str {
+    let before = text.trim_end_matches(|c: char| !c.is_whitespace());
+    let mut last = text[before.len()..].chars();
+    match (last.next(), last.next()) {
+        (Some(letter), None) if letter.len_utf8() < 3 => before.trim_end(),
+        _ => text,
     }
 }

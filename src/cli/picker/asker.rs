@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::{Cancel, Mask, SessionRow, Sort};
+use sessionary::syntax::{self, Alternative, FilterValue, Now};
 use sessionary::{Config, Error, Freshness, Index};
 
 use super::latest::Latest;
@@ -89,9 +90,15 @@ impl Asker {
         let Some(index) = &self.index else {
             return Ok(Answer::default());
         };
-        match question.query.trim().is_empty() {
-            true => self.list(question, index),
-            false => self.search(question, index, cancel),
+        let typed = syntax::parse_as_typed(&question.query, Now::utc(self.now_ms));
+        // One letter, or half a filter, asks for nothing yet.
+        let asks_nothing = typed.alternatives == [Alternative::default()];
+        match asks_nothing {
+            true => Ok(Answer {
+                notes: typed.notes,
+                ..self.list(question, index)?
+            }),
+            false => self.search(question, index, &typed.typed, cancel),
         }
     }
 
@@ -142,7 +149,13 @@ impl Asker {
         Ok(answer)
     }
 
-    fn search(&self, question: &Question, index: &Index, cancel: &Cancel) -> Result<Answer, Error> {
+    fn search(
+        &self,
+        question: &Question,
+        index: &Index,
+        filters: &[FilterValue],
+        cancel: &Cancel,
+    ) -> Result<Answer, Error> {
         let here = self.here.as_ref().filter(|_| question.place == Place::Here);
         let found = index.search(
             &question.query,
@@ -163,19 +176,28 @@ impl Asker {
                 ..SearchScope::default()
             },
         )?;
-        let named = found.named.into_iter().map(|named| row(named.session));
+        let filters = filters.iter();
+        let filters = filters.map(|one| format!("{}:{}", one.field, one.value));
+        let named: Vec<Row> = found
+            .named
+            .into_iter()
+            .map(|named| row(named.session))
+            .collect();
+        let is_named = |row: &Row| named.iter().any(|named| named.key() == row.key());
         let groups = found.sessions.into_iter().map(|group| Row {
             hits: group.hits,
             ..row(group.session)
         });
+        let groups: Vec<Row> = groups.filter(|row| !is_named(row)).collect();
         Ok(Answer {
-            rows: named.chain(groups).collect(),
+            rows: named.into_iter().chain(groups).collect(),
             total: found.total_sessions,
             total_exact: found.total_exact,
             has_more: found.cursor.is_some(),
             complete: found.complete,
             owed: found.outstanding_bytes,
             notes: found.notes,
+            filters: filters.collect(),
             ..Answer::default()
         })
     }

@@ -8,6 +8,7 @@ mod preview;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect, Size};
 use ratatui::text::{Line, Span};
+use sessionary::syntax::Now;
 
 use super::State;
 use crate::output::Screen;
@@ -73,11 +74,25 @@ pub fn rows_shown(size: Size) -> usize {
     usize::from(parts(area(size)).list.height / ROW_LINES)
 }
 
+/// Who reads it, and when.
+pub struct Reader<'a> {
+    pub screen: &'a Screen,
+    /// What ages count to.
+    pub now: Now<'a>,
+}
+
+impl Reader<'_> {
+    /// The age of an ISO 8601 time; empty where there is none.
+    pub fn age(&self, time: Option<&str>) -> String {
+        crate::output::time::age(time, self.now)
+    }
+}
+
 /// Draws all of it.
-pub fn frame(frame: &mut Frame<'_>, state: &State, screen: &Screen) {
+pub fn frame(frame: &mut Frame<'_>, state: &State, reader: &Reader<'_>) {
     let parts = parts(frame.area());
     query(frame, parts.query, state);
-    list::draw(frame, parts.list, state, screen);
+    list::draw(frame, parts.list, state, reader);
     if let Some(area) = parts.preview {
         preview::draw(frame, area, state);
     }

@@ -97,6 +97,8 @@ pub struct Answer {
     /// Bytes that are not indexed yet.
     pub owed: u64,
     pub notes: Vec<String>,
+    /// The filters of the query, as they were typed.
+    pub filters: Vec<String>,
     pub took: Duration,
 }
 

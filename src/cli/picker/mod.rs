@@ -24,11 +24,13 @@ use std::time::{Duration, Instant};
 
 use sessionary::Config;
 use sessionary::model::Cancel;
+use sessionary::syntax::Now;
 
 use crate::failure::Failure;
 use crate::here::Here;
 use crate::output::Screen;
 pub use choice::{Choice, ChosenAction, Printed, Purpose};
+use draw::Reader;
 use latest::Latest;
 use message::Message;
 use state::{State, Task};
@@ -125,8 +127,15 @@ impl Loop<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
+            let reader = Reader {
+                screen: self.screen,
+                now: Now {
+                    ms: self.screen.now_ms + begun.elapsed().as_millis() as i64,
+                    zone: self.screen.zone(),
+                },
+            };
             self.terminal
-                .draw(|frame| draw::frame(frame, self.state, self.screen))?;
+                .draw(|frame| draw::frame(frame, self.state, &reader))?;
             is_drawn = true;
         }
     }

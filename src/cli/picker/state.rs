@@ -48,6 +48,10 @@ pub struct State {
     pub rows: Vec<Row>,
     /// The row of the list on which the selection stands.
     pub selected: usize,
+    /// The first row that is seen.
+    pub top: usize,
+    /// The filters of the query, as they were typed.
+    pub filters: Vec<String>,
     pub marked: BTreeSet<Key>,
     /// What the last answer said beside its rows.
     pub said: Said,
@@ -58,6 +62,8 @@ pub struct State {
     pub reading: Option<(u64, u64)>,
     /// Why the index is not kept current.
     pub behind: Option<String>,
+    /// The most bytes that were not indexed since the picker is open.
+    pub most_owed: u64,
     pub focus: Focus,
     pub size: Size,
     /// Whether there is a "here".
@@ -94,12 +100,15 @@ impl State {
             order: Order::default(),
             rows: Vec::new(),
             selected: 0,
+            top: 0,
+            filters: Vec::new(),
             marked: BTreeSet::new(),
             said: Said::default(),
             preview: None,
             preview_top: 0,
             reading: None,
             behind: None,
+            most_owed: 0,
             focus: Focus::default(),
             size,
             has_here: opening.here.is_some(),
@@ -131,6 +140,7 @@ impl State {
             }
             Message::Terminal(TerminalEvent::Resize(width, height)) => {
                 self.size = Size::new(width, height);
+                self.scroll();
                 self.look().into_iter().collect()
             }
             Message::Terminal(TerminalEvent::Mouse(mouse)) => self.mouse(mouse),
@@ -186,6 +196,9 @@ impl State {
             (None, true) => self.selected.min(self.rows.len().saturating_sub(1)),
             (None, false) => 0,
         };
+        self.most_owed = self.most_owed.max(answer.owed);
+        self.filters = answer.filters;
+        self.scroll();
         self.said = Said {
             all: self.said.all.max(answer.all),
             query: answer.question.query,
@@ -330,10 +343,19 @@ impl State {
         isize::try_from(super::draw::rows_shown(self.size)).unwrap_or(1)
     }
 
+    /// Keeps the selection among the rows that are seen.
+    fn scroll(&mut self) {
+        let shown = super::draw::rows_shown(self.size).max(1);
+        let most = self.rows.len().saturating_sub(shown);
+        let least = (self.selected + 1).saturating_sub(shown);
+        self.top = self.top.clamp(least, self.selected.max(least)).min(most);
+    }
+
     /// Moves the selection so many rows down.
     fn moved(&mut self, by: isize) -> Vec<Task> {
         let last = self.rows.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
+        self.scroll();
         let mut tasks = Vec::new();
         if self.said.has_more && self.selected + NEAR_END > last && self.asked.rows <= last + 1 {
             tasks.push(self.ask(self.rows.len() * 2));

@@ -1,41 +1,74 @@
-//! What does the line at the bottom say?
+//! What does the line at the bottom say? Where is looked, by which filters, how much there is, how
+//! current it is, and what was noticed.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
-use ratatui::text::Line;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
 
+use crate::output::text::plain_line;
 use crate::output::time::number;
 use crate::picker::State;
 use crate::picker::message::{Order, Place};
 
+/// Filters that are named, at most.
+const MOST_FILTERS: usize = 6;
+
 pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
-    let said = &state.said;
-    let mut parts = Vec::new();
-    parts.push(match state.place {
-        Place::Everywhere => "all".to_owned(),
-        Place::Here => "here".to_owned(),
-    });
-    if state.order == Order::Newest {
-        parts.push("newest first".to_owned());
+    let quiet = Style::new().add_modifier(Modifier::DIM);
+    let mut spans = vec![Span::styled(place(state), Style::new().fg(Color::Cyan))];
+    let chip = Style::new().add_modifier(Modifier::REVERSED);
+    for filter in state.filters.iter().take(MOST_FILTERS) {
+        spans.push(Span::raw(" "));
+        spans.push(Span::styled(format!(" {} ", plain_line(filter)), chip));
     }
+    let mut said = vec![String::new(), found(state)];
+    said.extend(progress(state));
+    if !state.marked.is_empty() {
+        said.push(format!("{} marked", state.marked.len()));
+    }
+    said.push("F1 help".to_owned());
+    spans.push(Span::styled(said.join(" · "), quiet));
+    for noticed in state.behind.iter().chain(state.said.notes.first()) {
+        let noticed = format!(" · {}", plain_line(noticed));
+        spans.push(Span::styled(noticed, quiet));
+    }
+    frame.render_widget(Line::from(spans), area);
+}
+
+/// Where is looked, and in which order.
+fn place(state: &State) -> String {
+    let place = match state.place {
+        Place::Everywhere => "all",
+        Place::Here => "here",
+    };
+    match (state.order, state.line.text().trim().is_empty()) {
+        (Order::Newest, false) => format!("{place}, newest first"),
+        _ => place.to_owned(),
+    }
+}
+
+/// How much was found, and how fast.
+fn found(state: &State) -> String {
+    let said = &state.said;
     let most = if said.total_exact { "" } else { "at most " };
     let all = said.all.max(said.total);
-    let took = said.took.as_millis();
-    parts.push(format!(
-        "{most}{} of {} · {took} ms",
-        number(said.total),
-        number(all)
-    ));
-    if let Some((done, all)) = state.reading {
-        parts.push(format!("reading {} %", done * 100 / all.max(1)));
+    let (total, took) = (number(said.total), said.took.as_millis());
+    match said.query.trim().is_empty() {
+        true => format!("{total} sessions · {took} ms"),
+        false => format!("{most}{total} of {} · {took} ms", number(all)),
     }
-    if !state.marked.is_empty() {
-        parts.push(format!("{} marked", state.marked.len()));
+}
+
+/// How much is still to be read or indexed.
+fn progress(state: &State) -> Option<String> {
+    let percent = |done: u64, all: u64| done.saturating_mul(100) / all.max(1);
+    match (state.reading, state.said.owed) {
+        (Some((done, all)), _) => Some(format!("reading {} %", percent(done, all))),
+        (None, owed) if owed > 0 => {
+            let all = state.most_owed.max(owed);
+            Some(format!("indexing {} %", percent(all - owed, all)))
+        }
+        _ => None,
     }
-    parts.extend(state.behind.clone());
-    parts.extend(said.notes.first().cloned());
-    parts.push("F1 help".to_owned());
-    let quiet = Style::new().add_modifier(Modifier::DIM);
-    frame.render_widget(Line::styled(parts.join(" · "), quiet), area);
 }

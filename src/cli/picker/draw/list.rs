@@ -1,91 +1,170 @@
-//! How does the list look? Two lines a session.
+//! How does the list look? Two lines a session: its title and age; what is known of it, or what was
+//! found in it.
+
+use std::path::Path;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
+use sessionary::model::{BranchPlace, Hit, SessionRow};
 
-use super::ROW_LINES;
+use super::{ROW_LINES, Reader};
 use crate::command::title;
-use crate::output::Screen;
-use crate::output::text::{fit, plain_line, plain_line_marked};
+use crate::output::text::{columns, fit, plain_line, plain_line_marked, prefix};
 use crate::output::time::{count, money};
 use crate::picker::State;
 use crate::picker::message::Row;
 
-pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, screen: &Screen) {
+/// A session that was written so shortly ago is being written.
+const LIVE_MS: i64 = 2 * 60_000;
+/// What stands before each line of the row on which the selection stands, and of others.
+const SELECTED: &str = "▌";
+const OTHER: &str = " ";
+
+pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, reader: &Reader<'_>) {
     let shown = usize::from(area.height / ROW_LINES).max(1);
-    let top = state.selected.saturating_sub(shown - 1);
-    for (at, row) in state.rows.iter().enumerate().skip(top).take(shown) {
-        let y = area.y + u16::try_from(at - top).unwrap_or(0) * ROW_LINES;
-        let is_selected = at == state.selected;
-        let is_marked = state.marked.contains(&row.key());
-        let [first, second] = lines(row, is_selected, is_marked, usize::from(area.width), screen);
-        frame.render_widget(first, Rect::new(area.x, y, area.width, 1));
-        if y + 1 < area.bottom() {
-            frame.render_widget(second, Rect::new(area.x, y + 1, area.width, 1));
+    let rows = state.rows.iter().enumerate().skip(state.top).take(shown);
+    for (at, row) in rows {
+        let y = area.y + u16::try_from(at - state.top).unwrap_or(0) * ROW_LINES;
+        let look = Look {
+            is_selected: at == state.selected,
+            is_marked: state.marked.contains(&row.key()),
+            width: usize::from(area.width),
+            reader,
+        };
+        for (line, y) in [look.first(row), look.second(row)].into_iter().zip(y..) {
+            if y < area.bottom() {
+                frame.render_widget(line, Rect::new(area.x, y, area.width, 1));
+            }
         }
     }
 }
 
-fn lines<'a>(
-    row: &Row,
+fn quiet() -> Style {
+    Style::new().add_modifier(Modifier::DIM)
+}
+
+/// How a row is drawn.
+struct Look<'a> {
     is_selected: bool,
     is_marked: bool,
     width: usize,
-    screen: &Screen,
-) -> [Line<'a>; 2] {
-    let quiet = Style::new().add_modifier(Modifier::DIM);
-    let sign = match (is_selected, is_marked) {
-        (true, true) => "▌●",
-        (true, false) => "▌ ",
-        (false, true) => " ●",
-        (false, false) => "  ",
-    };
-    let age = screen.age(row.session.modified.as_deref());
-    let room = width.saturating_sub(2 + 1 + age.len());
-    let title = fit(&title(&row.session).1, room);
-    let gap = room.saturating_sub(crate::output::text::columns(&title)) + 1;
-    let strong = match is_selected {
-        true => Style::new().add_modifier(Modifier::BOLD),
-        false => Style::new(),
-    };
-    let first = Line::from(vec![
-        Span::styled(sign, Style::new().fg(Color::Cyan)),
-        Span::styled(title, strong),
-        Span::raw(" ".repeat(gap)),
-        Span::styled(age, quiet),
-    ]);
-    let mut second = vec![Span::styled(
-        if is_selected { "▌ " } else { "  " },
-        Style::new().fg(Color::Cyan),
-    )];
-    match row.hits.first() {
-        Some(hit) => {
-            let (text, marks) = plain_line_marked(&hit.snippet, &hit.highlights);
-            let mut at = 0;
-            for (from, to) in marks {
-                second.push(Span::styled(text[at..from].to_owned(), quiet));
-                let matched = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
-                second.push(Span::styled(text[from..to].to_owned(), matched));
-                at = to;
-            }
-            second.push(Span::styled(text[at..].to_owned(), quiet));
-        }
-        None => second.push(Span::styled(about(row, screen), quiet)),
-    }
-    [first, Line::from(second)]
+    reader: &'a Reader<'a>,
 }
 
-/// What is known of a session.
-fn about(row: &Row, screen: &Screen) -> String {
-    let session = &row.session;
-    let mut parts = vec![
-        screen.path(std::path::Path::new(&session.cwd)),
-        plain_line(&session.agent),
-        count(session.message_count, "message"),
-    ];
-    parts.extend(session.cost.filter(|cost| *cost > 0.0).map(money));
-    parts.retain(|part| !part.is_empty());
-    parts.join(" · ")
+impl Look<'_> {
+    /// The title, and at the right how long ago it was written.
+    fn first(&self, row: &Row) -> Line<'static> {
+        let session = &row.session;
+        let is_live = session
+            .modified_ms
+            .is_some_and(|ms| (0..LIVE_MS).contains(&(self.reader.now.ms - ms)));
+        let age = match is_live {
+            true => Span::styled("writing", Style::new().fg(Color::Green)),
+            false => Span::styled(self.reader.age(session.modified.as_deref()), quiet()),
+        };
+        let pin = if row.is_pinned { "★ " } else { "" };
+        let room = self.width.saturating_sub(3 + columns(&age.content));
+        let title = fit(&format!("{pin}{}", title(session).1), room);
+        let gap = room.saturating_sub(columns(&title)) + 1;
+        let strong = match self.is_selected {
+            true => Style::new().add_modifier(Modifier::BOLD),
+            false => Style::new(),
+        };
+        let mark = if self.is_marked { "●" } else { " " };
+        Line::from(vec![
+            self.edge(),
+            Span::styled(mark, Style::new().fg(Color::Magenta)),
+            Span::styled(title, strong),
+            Span::raw(" ".repeat(gap)),
+            age,
+        ])
+    }
+
+    /// What was found, or what is known.
+    fn second(&self, row: &Row) -> Line<'static> {
+        let mut line = vec![self.edge(), Span::raw(" ")];
+        let room = self.width.saturating_sub(2);
+        match row.hits.first() {
+            Some(hit) => line.extend(found(hit, room)),
+            None => line.push(Span::styled(fit(&self.known(&row.session), room), quiet())),
+        }
+        Line::from(line)
+    }
+
+    fn edge(&self) -> Span<'static> {
+        let edge = if self.is_selected { SELECTED } else { OTHER };
+        Span::styled(edge, Style::new().fg(Color::Cyan))
+    }
+
+    /// What is known of a session.
+    fn known(&self, session: &SessionRow) -> String {
+        let mut parts = vec![
+            self.reader.screen.path(Path::new(&session.cwd)),
+            plain_line(&session.agent),
+            count(session.message_count, "message"),
+        ];
+        parts.extend(session.cost.filter(|cost| *cost > 0.0).map(money));
+        if session.subagents > 0 {
+            parts.push(count(session.subagents, "subagent"));
+        }
+        parts.retain(|part| !part.is_empty());
+        parts.join(" · ")
+    }
+}
+
+/// The words around the match, and where it stands in the tree of its session.
+fn found(hit: &Hit, room: usize) -> Vec<Span<'static>> {
+    let place = match hit.place {
+        Some(BranchPlace::Abandoned) => "abandoned ",
+        Some(BranchPlace::Compacted) => "before compaction ",
+        Some(BranchPlace::Active) | None => "",
+    };
+    let mut spans = vec![Span::styled(place, Style::new().fg(Color::Yellow))];
+    let (text, marks) = plain_line_marked(&hit.snippet, &hit.highlights);
+    let room = room.saturating_sub(columns(place));
+    let (from, cut) = beginning(&text, &marks, room);
+    spans.extend(cut.map(|cut| Span::styled(cut, quiet())));
+    let matched = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
+    let mut at = from;
+    for (start, end) in marks {
+        spans.push(Span::styled(text[at..start.max(at)].to_owned(), quiet()));
+        spans.push(Span::styled(text[start.max(at)..end].to_owned(), matched));
+        at = end;
+    }
+    spans.push(Span::styled(text[at..].to_owned(), quiet()));
+    spans
+}
+
+/// From which byte on a line is shown that is longer than there is room, so that its first match is
+/// seen; and what stands for what is left out.
+fn beginning(text: &str, marks: &[(usize, usize)], room: usize) -> (usize, Option<&'static str>) {
+    let Some((start, end)) = marks.first() else {
+        return (0, None);
+    };
+    if columns(text) <= room || columns(&text[..*end]) <= room {
+        return (0, None);
+    }
+    // A third of what is seen stands before the match.
+    let before = columns(&text[..*start]).saturating_sub(room / 3);
+    (prefix(text, before).len(), Some("…"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_match_at_the_end_of_a_long_line_is_seen() {
+        let text = format!("{}needle at the end", "hay ".repeat(40));
+        let start = text.find("needle").unwrap_or_default();
+        let (from, cut) = beginning(&text, &[(start, start + 6)], 40);
+        assert!(cut.is_some() && start - from < 40 && start > from, "{from}");
+        assert_eq!(beginning(&text, &[(0, 3)], 40), (0, None));
+        assert_eq!(beginning("短い文", &[(0, 3)], 3), (0, None));
+        let wide = "漢".repeat(60);
+        let (from, _) = beginning(&wide, &[(150, 153)], 20);
+        assert!(wide.is_char_boundary(from) && from < 150);
+    }
 }
