@@ -15,6 +15,7 @@ mod outline;
 mod page;
 mod preview;
 mod search;
+mod session_lengths;
 mod short;
 mod show;
 mod snapshot;

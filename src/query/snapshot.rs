@@ -14,12 +14,14 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::catalogue::Catalogue;
 use crate::config::Config;
 use crate::error::Error;
 use crate::ingest::{Agreement, WordsCache, WordsState};
 use crate::model::SessionRow;
+use crate::query::session_lengths::SessionLengths;
 
 /// Files that hold other bytes than those catalogued, by their sources.
 pub(crate) type ChangedFiles = BTreeMap<i64, PathBuf>;
@@ -60,6 +62,9 @@ pub(crate) struct Stores {
     snapshots: Cell<usize>,
     /// The words of the last search.
     words: RefCell<WordsCache>,
+    /// How long sessions are, and in which state of the catalogue they were that long. Somebody who
+    /// types a query asks for it with every key.
+    lengths: RefCell<Option<(String, i64, Arc<SessionLengths>)>>,
 }
 
 impl Stores {
@@ -75,6 +80,7 @@ impl Stores {
             pending_files: 0,
             snapshots: Cell::new(0),
             words: RefCell::default(),
+            lengths: RefCell::default(),
         }
     }
 
@@ -190,6 +196,20 @@ impl Snapshot<'_> {
             Agreement::Other => WordsState::default(),
         };
         Ok(Rc::clone(self.words.get_or_init(|| Rc::new(found))))
+    }
+
+    /// How many messages each session has.
+    pub(super) fn session_lengths(&self) -> Result<Arc<SessionLengths>, Error> {
+        let state = self.catalogue.changes_kept()?;
+        let mut kept = self.stores.lengths.borrow_mut();
+        if let Some((index_id, seq, lengths)) = &*kept
+            && (index_id, *seq) == (&state.index_id, state.last)
+        {
+            return Ok(Arc::clone(lengths));
+        }
+        let lengths = Arc::new(SessionLengths::new(self.catalogue.message_counts()?));
+        *kept = Some((state.index_id, state.last, Arc::clone(&lengths)));
+        Ok(lengths)
     }
 
     pub(crate) fn into_changed(self) -> ChangedFiles {

@@ -2,7 +2,8 @@
 //! all the text that they lack.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Search;
 use super::counted::MatchCounts;
@@ -13,6 +14,7 @@ use crate::ingest::{scan_owed, scan_prompts};
 use crate::model::{Expr, SETTINGS};
 use crate::query::filter::FilteredEntries;
 use crate::query::here::Here;
+use crate::query::session_lengths::SessionLengths;
 use crate::syntax::{Filters, Names};
 use crate::words::{
     self, Facts, HITS_PER_SESSION, Matcher, Order, Overlay, RankedSessions, Scan, Scope,
@@ -367,7 +369,7 @@ struct Remembered<'a> {
     words: &'a [Expr],
     per_session: usize,
     demanded: Vec<bool>,
-    messages: HashMap<u64, u32>,
+    lengths: Arc<SessionLengths>,
 }
 
 impl Remembered<'_> {
@@ -375,15 +377,13 @@ impl Remembered<'_> {
         &self,
         ask: impl FnOnce(&SessionQuery<'_>) -> Result<T, WordsError>,
     ) -> Result<T, Error> {
-        let (sessions, messages) = (self.messages.len(), self.messages.values());
-        let messages: u64 = messages.map(|count| u64::from(*count)).sum();
         Ok(ask(&SessionQuery {
             words: self.words,
             per_session: self.per_session,
-            sessions: sessions as u64,
+            sessions: self.lengths.sessions(),
             demanded: &self.demanded,
-            messages: &|session| self.messages.get(&session).copied().unwrap_or(0),
-            mean_messages: messages as f32 / sessions.max(1) as f32,
+            messages: &|session| self.lengths.of(session),
+            mean_messages: self.lengths.mean(),
         })?)
     }
 }
@@ -400,7 +400,7 @@ impl Search<'_> {
             words,
             per_session: per_session.unwrap_or(HITS_PER_SESSION),
             demanded: demanded.collect(),
-            messages: self.catalogue.message_counts()?,
+            lengths: self.snapshot.session_lengths()?,
         }))
     }
 }
