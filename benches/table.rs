@@ -7,6 +7,8 @@ mod corpus;
 mod documents;
 mod machine;
 mod peers;
+#[cfg(target_os = "linux")]
+mod picker;
 mod pipeline;
 mod process;
 mod relevance;
@@ -29,7 +31,7 @@ use serde_json::{Value, json};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const HELP: &str = "\
-cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--session] [--peers] [--watch [--appends N]]
+cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--session] [--peers] [--picker] [--watch [--appends N]]
 
   --size SIZE      bytes of all sessions together: 10MB to 5GB (default 100MB)
   --files N        number of sessions (default: a mean of 557 KB each)
@@ -44,6 +46,7 @@ cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] 
   --relevance      ask the judged queries instead: nDCG@10, MRR, and how far index and overlay agree
   --session        open, context, append and memory of single sessions, beside pi; --size is that of the large one (default 200MB)
   --peers          ask other programs the same beside this one: fast-resume, claudex, pi and ripgrep, fetched in pinned versions
+  --picker         type into the picker, in a terminal of its own, beside fast-resume where --peers has fetched it (Linux)
   --watch          measure a live watcher instead: write to row, write to hit, idleness, memory
   --appends N      lines appended for the figure of memory (default 20000)";
 
@@ -60,6 +63,7 @@ struct Options {
     relevance: bool,
     session: bool,
     peers: bool,
+    picker: bool,
     /// Internal: this process opens that session, and is measured.
     session_in: Option<PathBuf>,
     documents: usize,
@@ -101,6 +105,7 @@ fn options() -> Result<Option<Options>> {
         relevance: false,
         session: false,
         peers: false,
+        picker: false,
         session_in: None,
         documents: 0,
         watch: false,
@@ -130,6 +135,7 @@ fn options() -> Result<Option<Options>> {
             "--documents" => options.documents = value()?.parse()?,
             "--relevance" => options.relevance = true,
             "--peers" => options.peers = true,
+            "--picker" => options.picker = true,
             "--session" => options.session = true,
             "--session-in" => options.session_in = Some(value()?.into()),
             "--watch" => options.watch = true,
@@ -235,6 +241,9 @@ fn bench(options: &Options) -> Result<()> {
             (options.runs, options.cold_runs),
         );
     }
+    if options.picker {
+        return type_into_picker(&home, &corpus, work.path());
+    }
     if options.watch {
         return watching::measure(
             env!("CARGO_BIN_EXE_sessionary").as_ref(),
@@ -277,6 +286,52 @@ fn bench(options: &Options) -> Result<()> {
         rows::print(&rows);
     }
     Ok(())
+}
+
+/// Types into the picker, and into fast-resume where it is there.
+#[cfg(target_os = "linux")]
+fn type_into_picker(home: &Path, corpus: &Path, work: &Path) -> Result<()> {
+    let program = home.join("peers/fast-resume/bin/fr");
+    let fast_resume = picker::Typist {
+        name: "fast-resume",
+        command: &|| {
+            let mut command = Command::new(&program);
+            command.env("HOME", work);
+            command
+        },
+        clear: "\u{15}",
+        leave: "\u{1b}",
+    };
+    let sessions = corpus.join("agent/sessions");
+    let mut others = Vec::new();
+    if program.exists() {
+        // It reads pi's usual place.
+        let place = work.join(".pi/agent");
+        fs::create_dir_all(&place)?;
+        std::os::unix::fs::symlink(&sessions, place.join("sessions"))?;
+        // Its list makes its index.
+        let made = (fast_resume.command)()
+            .args(["--json", "--all"])
+            .stdout(Stdio::null())
+            .status()?;
+        if !made.success() {
+            return Err("fast-resume cannot index the corpus".into());
+        }
+        others.push(fast_resume);
+    } else {
+        println!("fast-resume is not there: `cargo bench -- --peers` fetches it");
+    }
+    picker::measure(
+        env!("CARGO_BIN_EXE_sessionary").as_ref(),
+        &sessions,
+        work,
+        &others,
+    )
+}
+
+#[cfg(not(target_os = "linux"))]
+fn type_into_picker(_: &Path, _: &Path, _: &Path) -> Result<()> {
+    Err("the picker is measured on Linux only".into())
 }
 
 /// Where corpora are kept.
