@@ -156,6 +156,34 @@ fn a_search_is_ended_while_it_counts() {
     assert_eq!(found.unwrap().total, 1);
 }
 
+#[test]
+fn sessions_are_listed_by_their_ids() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), 5);
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    let all = index.list(&ListScope::default()).unwrap().sessions;
+    let ids = |rows: &[sessionary::model::SessionRow]| {
+        rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>()
+    };
+    let of = |ids: &[&str]| {
+        let listed = index.list(&ListScope {
+            ids: Some(ids.iter().map(|id| (*id).to_owned()).collect()),
+            limit: Some(2),
+            ..ListScope::default()
+        });
+        listed.unwrap()
+    };
+    let wanted = [&*all[3].id, "is not there", &all[1].id, "' OR 1 --"];
+    let some = of(&wanted);
+    // In the order of the list, and only in it.
+    assert_eq!(some.sessions, [all[1].clone(), all[3].clone()]);
+    assert_eq!((some.total, some.elsewhere), (2, 0));
+    let every: Vec<String> = ids(&all);
+    let every: Vec<&str> = every.iter().map(String::as_str).collect();
+    assert_eq!(of(&every).total, 5);
+    assert_eq!(of(&[]).total, 0, "none is none");
+}
+
 /// What nobody can be told of now is not complete.
 #[test]
 fn a_list_with_text_says_what_it_lacks() {

@@ -41,6 +41,8 @@ pub struct SortKeyRow {
 #[allow(missing_docs)]
 pub struct RowSelection {
     pub sort: Sort,
+    /// Only those with one of these ids.
+    pub ids: Option<Vec<String>>,
     /// Only those with a name.
     pub named: bool,
     /// Only those with entries that report an error.
@@ -81,6 +83,14 @@ impl RowSelection {
             None => "1".to_owned(),
         };
         let mut asked = vec!["1".to_owned()];
+        if let Some(ids) = &self.ids {
+            // By way of the roots there is an index.
+            let ids = bind(list(ids));
+            asked.push(format!(
+                "s.session IN (SELECT i.session FROM _roots o CROSS JOIN json_each({ids}) j
+                               CROSS JOIN _sessions i ON i.root = o.root AND i.id = j.value)"
+            ));
+        }
         if self.named {
             asked.push("trim(s.name) <> ''".to_owned());
         }

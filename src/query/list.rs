@@ -36,6 +36,8 @@ pub struct ListScope {
     /// Only sessions of this project: part of its folder's name, or with a separator the folder or
     /// one above it.
     pub project: Option<String>,
+    /// Only sessions with one of these ids; `None`: with any.
+    pub ids: Option<Vec<String>>,
     /// Only sessions with a name.
     pub named: bool,
     /// Only sessions with entries that report an error.

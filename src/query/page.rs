@@ -260,6 +260,7 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
     };
     Ok(RowSelection {
         sort: scope.sort,
+        ids: scope.ids.clone(),
         named: scope.named,
         errors: scope.errors,
         cost: scope.cost,

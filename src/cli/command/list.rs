@@ -347,6 +347,7 @@ fn scope(
         repository: here.and_then(Here::repository),
         agent: args.agent.clone(),
         project: args.project.as_deref().map(project),
+        ids: None,
         named: args.named,
         errors: args.errors,
         cost: args.cost,
