@@ -57,6 +57,12 @@ impl<T> Latest<T> {
         }
     }
 
+    /// Whether a request waits.
+    pub fn waits(&self) -> bool {
+        let slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.next.is_some() || slot.is_closed
+    }
+
     /// Nothing more will be asked for.
     pub fn close(&self) {
         let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +84,7 @@ mod tests {
         let (request, cancel) = requests.take().expect("a request");
         assert!(request == 2 && !cancel.is_cancelled());
         requests.put(3);
-        assert!(cancel.is_cancelled());
+        assert!(cancel.is_cancelled() && requests.waits());
         requests.close();
         assert!(requests.take().is_none());
     }

@@ -100,6 +100,8 @@ pub struct Answer {
     /// The filters of the query, as they were typed.
     pub filters: Vec<String>,
     pub took: Duration,
+    /// Found by titles alone: the whole answer follows.
+    pub is_provisional: bool,
 }
 
 /// A session that is to be read back.

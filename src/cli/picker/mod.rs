@@ -16,6 +16,7 @@ mod news;
 mod previewer;
 mod state;
 mod terminal;
+mod titles;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};

@@ -89,6 +89,8 @@ pub struct Said {
     pub took: Duration,
     /// Sessions of the index, as far as they were counted.
     pub all: u64,
+    /// Found by titles alone.
+    pub is_provisional: bool,
 }
 
 impl State {
@@ -188,7 +190,10 @@ impl State {
         self.is_answered = true;
         // The selection stays on its session where only the index has changed.
         let is_same = self.said.query == answer.question.query;
-        let stays = self.row().filter(|_| is_same).map(Row::key);
+        // Whoever has not moved looks at the best, which titles alone do not tell.
+        let is_first = self.said.is_provisional && self.selected == 0;
+        let stays = self.row().filter(|_| is_same && !is_first);
+        let stays = stays.map(Row::key);
         self.rows = answer.rows;
         let place = stays.and_then(|key| self.rows.iter().position(|row| row.key() == key));
         self.selected = match (place, is_same) {
@@ -209,6 +214,7 @@ impl State {
             owed: answer.owed,
             notes: answer.notes,
             took: answer.took,
+            is_provisional: answer.is_provisional,
         };
         self.look().into_iter().collect()
     }
@@ -382,3 +388,6 @@ impl State {
         }))]
     }
 }
+
+#[cfg(test)]
+mod tests;

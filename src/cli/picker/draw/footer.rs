@@ -53,6 +53,9 @@ fn found(state: &State) -> String {
     let said = &state.said;
     let most = if said.total_exact { "" } else { "at most " };
     let all = said.all.max(said.total);
+    if said.is_provisional {
+        return "by titles so far…".to_owned();
+    }
     let (total, took) = (number(said.total), said.took.as_millis());
     match said.query.trim().is_empty() {
         true => format!("{total} sessions · {took} ms"),
