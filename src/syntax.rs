@@ -255,7 +255,8 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
 
 /// Read `text` while somebody is still typing it: what [`parse`] refuses is left out with a note,
 /// and the last word may go on, unless a `-` or `!` stands before it. One letter at the end, of
-/// which a word may become, is not looked for yet. Text that asks for nothing leaves everything in.
+/// which a word may become, is not looked for yet; of several plain words, two letters are looked
+/// for as a word. Text that asks for nothing leaves everything in.
 pub fn parse_as_typed(text: &str, now: Now) -> Query {
     read(text, now, true).unwrap_or_else(|error| Query {
         alternatives: vec![Alternative::default()],

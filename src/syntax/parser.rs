@@ -60,6 +60,10 @@ impl<'a> Parser<'a> {
                     let Some(expr) = self.goes_on(lexeme, word(text)) else {
                         continue;
                     };
+                    let expr = match is_short(text) {
+                        true => word(text).unwrap_or(expr),
+                        false => expr,
+                    };
                     if lexeme.negated || expr.reads_text() {
                         return None;
                     }
@@ -354,4 +358,10 @@ fn without_first_letter(text: &str) -> &str {
         (Some(letter), None) if letter.len_utf8() < 3 => before.trim_end(),
         _ => text,
     }
+}
+
+/// Whether nearly every session has a word that begins so: of several words such a one counts where
+/// it stands as it is.
+fn is_short(text: &str) -> bool {
+    text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

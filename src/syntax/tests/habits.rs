@@ -236,14 +236,20 @@ fn what_is_being_typed_is_never_refused_and_goes_on() {
         Some("ab*")
     );
     assert!(deep.notes.len() <= 10);
-    let words = parse_as_typed("+tokenizer bu", Now::utc(NOW)).words;
-    let words: Vec<_> = words
-        .iter()
-        .map(|word| (show(&word.expr), word.is_demanded))
-        .collect();
+    let words = |text: &str| -> Vec<(String, bool)> {
+        let words = parse_as_typed(text, Now::utc(NOW)).words.into_iter();
+        words
+            .map(|word| (show(&word.expr), word.is_demanded))
+            .collect()
+    };
+    assert_eq!(words("tokenizer bu")[1].0, "bu");
+    assert_eq!(words("tokenizer b\u{fc}")[1].0, "b\u{fc}*");
+    assert_eq!(words("tokenizer bu*")[1].0, "bu*");
+    assert_eq!(words("tokenizer b"), []);
+    let words = words("+tokenizer bug");
     assert_eq!(
         words,
-        [("tokenizer".to_owned(), true), ("bu*".to_owned(), false)]
+        [("tokenizer".to_owned(), true), ("bug*".to_owned(), false)]
     );
 }
 
