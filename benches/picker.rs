@@ -21,6 +21,8 @@ use crate::Result;
 
 /// Nothing more is drawn for a key after so long a silence.
 const QUIET: Duration = Duration::from_millis(150);
+/// What is drawn of a list is more than this; what comes before it is less.
+const FRAME_BYTES: usize = 1000;
 /// The index is read and watched by then.
 const SETTLED: Duration = Duration::from_secs(2);
 /// How long idleness is watched.
@@ -104,8 +106,7 @@ fn type_all(typist: &Typist<'_>, width: u16, queries: &[String]) -> Result<Waits
     let mut terminal = Terminal::open(width, 40)?;
     let begun = Instant::now();
     let mut program = terminal.start((typist.command)())?;
-    let first = terminal.answered(Duration::from_millis(400))?;
-    let first = first.map_or(f64::NAN, |at| ms(at - begun));
+    let first = ms(terminal.first_frame()? - begun);
     sleep(SETTLED);
     terminal.answered(QUIET)?;
     let mut keys = Vec::new();
@@ -276,6 +277,17 @@ impl Terminal {
 
     fn type_in(&mut self, keys: &str) -> Result<()> {
         Ok(self.master.write_all(keys.as_bytes())?)
+    }
+
+    /// When there was more on the screen than what makes it ready to be drawn on.
+    fn first_frame(&mut self) -> Result<Instant> {
+        let (mut drawn, mut some) = (0, [0; 65536]);
+        while drawn < FRAME_BYTES {
+            let length = self.master.read(&mut some)?;
+            drawn += length;
+            self.answer_questions(&some[..length])?;
+        }
+        Ok(Instant::now())
     }
 
     /// Reads until nothing has come for so long: when the last of it came.
