@@ -22,6 +22,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ratatui::crossterm::event::Event as TerminalEvent;
 use sessionary::Config;
 use sessionary::model::Cancel;
 
@@ -30,15 +31,18 @@ use crate::here::Here;
 use crate::output::Screen;
 pub use choice::{Choice, ChosenAction, Printed, Purpose};
 use latest::Latest;
-use message::Message;
+use message::{Message, System};
 use state::{State, Task};
 pub use terminal::Height;
 use terminal::Terminal;
+pub use terminal::is_open;
 
 /// How long the first frame waits for the list, so that it need not be drawn twice.
 const FIRST_ANSWER: Duration = Duration::from_millis(40);
 /// Ages are drawn again so often when nothing happens.
 const MINUTE: Duration = Duration::from_secs(60);
+/// The signal by which a process ends whose terminal is gone: SIGHUP.
+const HANG_UP: i32 = 1;
 
 /// How the picker is opened.
 pub struct Opening {
@@ -64,9 +68,8 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
     let previews = Arc::new(Latest::default());
     asker::start(&questions, config, opening.here.as_ref(), screen, &tell);
     previewer::start(&previews, config, screen, &tell);
-    let mut terminal = Terminal::enter(opening.height)?;
-    terminal.read_keys(&tell)?;
-    let mut state = State::new(&opening, terminal.size()?);
+    let mut terminal = Terminal::enter(opening.height, &tell)?;
+    let mut state = State::new(&opening, terminal.size());
     let first = Message::Begin;
     news::start(config, &tell);
     let chosen = Loop {
@@ -133,16 +136,41 @@ impl Loop<'_> {
 
     /// Takes one message; `Some`: the picker ends so.
     fn take(&mut self, message: Message) -> Result<Option<Option<Choice>>, Failure> {
+        let message = self.seen_to(message)?;
         for task in self.state.take(message) {
             match task {
                 Task::Ask(question) => self.questions.put(question),
                 Task::Preview(request) => self.previews.put(request),
-                Task::Suspend => self.terminal.suspend()?,
+                Task::Suspend => self.terminal.suspend(true),
                 Task::Leave(choice) => return Ok(Some(choice)),
             }
         }
         Ok(None)
     }
+
+    /// Does with the terminal what a message asks for, before the state learns of it.
+    fn seen_to(&mut self, message: Message) -> Result<Message, Failure> {
+        match message {
+            Message::System(System::Stop) => self.terminal.suspend(false),
+            Message::System(System::Continue) => self.terminal.continued()?,
+            Message::Terminal(TerminalEvent::Resize(..)) => self.terminal.resized()?,
+            Message::System(System::End(signal)) => return Err(Failure::signalled(signal)),
+            Message::System(System::HungUp) => return Err(Failure::signalled(HANG_UP)),
+            Message::System(System::Panicked) => return Err(panicked()),
+            _ => return Ok(message),
+        }
+        // The picker may have another part of the terminal now.
+        let size = self.terminal.size();
+        let size = TerminalEvent::Resize(size.width, size.height);
+        Ok(Message::Terminal(size))
+    }
+}
+
+/// What is said behind the message of a panic.
+fn panicked() -> Failure {
+    Failure::from(anyhow::anyhow!(
+        "the picker ended because of a mistake in it, named above"
+    ))
 }
 
 /// A thread of the picker; it ends with the process, if not before.
