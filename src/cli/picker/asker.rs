@@ -12,7 +12,7 @@ use sessionary::{Config, Error, Freshness, Index};
 
 use super::latest::Latest;
 use super::message::{Answer, Message, Order, Place, Question, Row};
-use super::start_thread;
+use super::{may_panic, start_thread};
 use crate::here::Here;
 use crate::output::Screen;
 
@@ -35,6 +35,7 @@ pub fn start(
     };
     start_thread("picker-asks", move || {
         while let Some((question, cancel)) = questions.take() {
+            may_panic("picker-asks");
             let began = Instant::now();
             let mut answer = match asker.answer(&question, &cancel) {
                 // Another question is waiting.

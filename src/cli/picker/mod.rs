@@ -58,6 +58,8 @@ pub struct Opening {
 
 /// Opens the picker, until something is chosen; `None`: nothing was.
 pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option<Choice>, Failure> {
+    #[cfg(feature = "failpoints")]
+    let _places = fail::FailScenario::setup();
     let cancel = Cancel::default();
     let config = &Config {
         cancel: cancel.clone(),
@@ -128,6 +130,7 @@ impl Loop<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
+            may_panic("picker-draws");
             self.terminal
                 .draw(|frame| draw::frame(frame, self.state, self.screen))?;
             is_drawn = true;
@@ -164,6 +167,12 @@ impl Loop<'_> {
         let size = TerminalEvent::Resize(size.width, size.height);
         Ok(Message::Terminal(size))
     }
+}
+
+/// Here a test may have a thread panic; only with the feature `failpoints`.
+fn may_panic(_place: &str) {
+    #[cfg(feature = "failpoints")]
+    let _: Option<()> = fail::eval(_place, |_| ());
 }
 
 /// What is said behind the message of a panic.

@@ -24,6 +24,7 @@ use ratatui::layout::{Position, Rect, Size};
 use ratatui::{Frame, Terminal as Drawing, TerminalOptions, Viewport};
 
 use super::message::Message;
+use below::Place;
 pub use held::is_open;
 use typed::Typed;
 
@@ -65,6 +66,8 @@ pub struct Terminal {
     screen: Size,
     /// Where the picker is drawn.
     area: Rect,
+    /// Where that is, below the prompt.
+    below: Option<Place>,
 }
 
 impl Terminal {
@@ -88,6 +91,7 @@ impl Terminal {
             pen,
             screen: Size::ZERO,
             area: Rect::ZERO,
+            below: None,
         };
         terminal.take()?;
         Ok(terminal)
@@ -101,6 +105,7 @@ impl Terminal {
     /// Takes the terminal from whoever had it.
     fn take(&mut self) -> io::Result<()> {
         self.typed = None;
+        self.below = None;
         held::hold(&self.tty, Vec::new())?;
         enable_raw_mode()?;
         let mut begin = Vec::new();
@@ -138,7 +143,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Makes room below the prompt.
+    /// Makes room below the prompt, or anew where the picker stands already.
     fn stand_below(&mut self, height: Height) -> io::Result<Rect> {
         let screen = self.screen;
         // The answer is read here.
@@ -150,7 +155,12 @@ impl Terminal {
         }
         // A terminal that does not say where its cursor is gives its last lines.
         let last = Position::new(0, screen.height.saturating_sub(1));
-        let place = below::place(cursor.unwrap_or(last), height, screen);
+        let cursor = cursor.unwrap_or(last);
+        let place = match self.below {
+            Some(before) => below::placed(cursor.y, before.prompt, height, screen),
+            None => below::place(cursor, height, screen),
+        };
+        self.below = Some(place);
         self.pen.say(|out| {
             queue!(out, cursor::MoveTo(0, last.y))?;
             out.extend(std::iter::repeat_n(b'\n', usize::from(place.scroll)));
@@ -177,6 +187,7 @@ impl Terminal {
         // It was stopped without being asked.
         disable_raw_mode()?;
         enable_raw_mode()?;
+        self.below = None;
         self.fit()
     }
 
@@ -185,9 +196,9 @@ impl Terminal {
         if !held::is_held() {
             return Ok(());
         }
-        let below = self.height.is_some();
+        let is_below = self.below.is_some();
         self.drawing.draw(|frame| {
-            if below {
+            if is_below {
                 // Where the cursor is tells where the picker is, once the size has changed.
                 frame.set_cursor_position(frame.area().as_position());
             }
@@ -258,13 +269,14 @@ fn mouse(out: &mut Vec<u8>, is_wanted: bool) -> io::Result<()> {
 }
 
 /// What erases the picker where it stands below the prompt.
-fn below_end(place: Option<below::Place>) -> io::Result<Vec<u8>> {
+fn below_end(place: Option<Place>) -> io::Result<Vec<u8>> {
     let mut end = Vec::new();
     queue!(end, DisableBracketedPaste, SetAttribute(Attribute::Reset))?;
     if let Some(place) = place {
         queue!(end, cursor::MoveTo(0, place.area.y))?;
         queue!(end, Clear(ClearType::FromCursorDown))?;
-        queue!(end, cursor::MoveTo(place.cursor.x, place.cursor.y))?;
+        let cursor = place.cursor();
+        queue!(end, cursor::MoveTo(cursor.x, cursor.y))?;
     }
     queue!(end, cursor::Show)?;
     Ok(end)

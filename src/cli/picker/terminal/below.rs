@@ -23,28 +23,44 @@ pub struct Place {
     pub area: Rect,
     /// The terminal is moved up by so many lines to make room.
     pub scroll: u16,
-    /// Where the cursor stands at the end, as it did before.
-    pub cursor: Position,
+    /// The column in which the cursor was, where something is written in its line: the picker
+    /// stands below that one.
+    pub prompt: Option<u16>,
 }
 
-/// Below the line in which the cursor is, or in it where nothing is written there yet.
+impl Place {
+    /// Where the cursor is at the end, as it was before.
+    pub fn cursor(&self) -> Position {
+        match self.prompt {
+            Some(column) => Position::new(column, self.area.y.saturating_sub(1)),
+            None => self.area.as_position(),
+        }
+    }
+}
+
+/// Below the cursor, or in its line where nothing is written there yet.
 pub fn place(cursor: Position, height: Height, screen: Size) -> Place {
+    let prompt = (cursor.x > 0).then_some(cursor.x);
+    let line = cursor.y.saturating_add(u16::from(prompt.is_some()));
+    placed(line, prompt, height, screen)
+}
+
+/// In this line, as near as that can be.
+pub fn placed(line: u16, prompt: Option<u16>, height: Height, screen: Size) -> Place {
     let wanted = match height {
         Height::Lines(lines) => u32::from(lines),
         Height::Percent(part) => (u32::from(screen.height) * u32::from(part)).div_ceil(100),
     };
     // The prompt is seen, if only there is room for it.
-    let prompt = u16::from(cursor.x > 0 && screen.height > LEAST);
-    let most = screen.height - prompt;
+    let above = u16::from(prompt.is_some() && screen.height > LEAST);
     let wanted = u16::try_from(wanted).unwrap_or(u16::MAX);
-    let height = wanted.max(LEAST).min(most);
-    let line = cursor.y.min(screen.height.saturating_sub(1));
-    let scroll = (line + prompt + height).saturating_sub(screen.height);
-    let line = line.saturating_sub(scroll);
+    let height = wanted.max(LEAST).min(screen.height - above);
+    let line = line.clamp(above, screen.height.max(above));
+    let scroll = (line + height).saturating_sub(screen.height);
     Place {
-        area: Rect::new(0, line + prompt, screen.width, height),
+        area: Rect::new(0, line - scroll, screen.width, height),
         scroll,
-        cursor: Position::new(cursor.x, line),
+        prompt,
     }
 }
 
@@ -112,40 +128,48 @@ mod tests {
 
     const SCREEN: Size = Size::new(80, 24);
 
-    fn placed(x: u16, y: u16, height: Height, screen: Size) -> (Rect, u16, Position) {
+    fn stands(x: u16, y: u16, height: Height, screen: Size) -> (Rect, u16, Position) {
         let place = place(Position::new(x, y), height, screen);
-        (place.area, place.scroll, place.cursor)
+        (place.area, place.scroll, place.cursor())
     }
 
     #[test]
     fn it_stands_below_the_prompt_and_the_terminal_makes_room() {
         let (lines, part) = (Height::Lines(10), Height::Percent(40));
-        let at = |y, height| Rect::new(0, y, 80, height);
+        let at = |y| Rect::new(0, y, 80, 10);
         let cursor = Position::new;
-        assert_eq!(placed(0, 3, lines, SCREEN), (at(3, 10), 0, cursor(0, 3)));
-        assert_eq!(placed(7, 3, lines, SCREEN), (at(4, 10), 0, cursor(7, 3)));
-        assert_eq!(placed(0, 3, part, SCREEN), (at(3, 10), 0, cursor(0, 3)));
-        assert_eq!(placed(0, 23, lines, SCREEN), (at(14, 10), 9, cursor(0, 14)));
-        assert_eq!(
-            placed(2, 23, lines, SCREEN),
-            (at(14, 10), 10, cursor(2, 13))
-        );
+        assert_eq!(stands(0, 3, lines, SCREEN), (at(3), 0, cursor(0, 3)));
+        assert_eq!(stands(7, 3, lines, SCREEN), (at(4), 0, cursor(7, 3)));
+        assert_eq!(stands(0, 3, part, SCREEN), (at(3), 0, cursor(0, 3)));
+        assert_eq!(stands(0, 23, lines, SCREEN), (at(14), 9, cursor(0, 14)));
+        assert_eq!(stands(2, 23, lines, SCREEN), (at(14), 10, cursor(2, 13)));
     }
 
     #[test]
     fn it_is_never_larger_than_the_terminal_nor_without_a_session() {
         for height in [Height::Lines(99), Height::Percent(100)] {
-            assert_eq!(placed(0, 5, height, SCREEN).0, Rect::new(0, 0, 80, 24));
-            assert_eq!(placed(1, 5, height, SCREEN).0, Rect::new(0, 1, 80, 23));
+            assert_eq!(stands(0, 5, height, SCREEN).0, Rect::new(0, 0, 80, 24));
+            assert_eq!(stands(1, 5, height, SCREEN).0, Rect::new(0, 1, 80, 23));
         }
-        assert_eq!(placed(0, 0, Height::Lines(1), SCREEN).0.height, LEAST);
-        for (width, height) in [(0, 0), (1, 1), (5, 3), (80, 4)] {
-            for (x, y) in [(0, 0), (1, 1), (70, 99)] {
+        assert_eq!(stands(0, 0, Height::Lines(1), SCREEN).0.height, LEAST);
+        for (width, height) in [(0, 0), (1, 1), (5, 3), (80, 4), (80, 5)] {
+            for (x, y) in [(0, 0), (1, 1), (70, 99), (70, u16::MAX)] {
                 let screen = Size::new(width, height);
-                let (area, _, cursor) = placed(x, y, Height::Percent(40), screen);
+                let (area, _, cursor) = stands(x, y, Height::Percent(40), screen);
                 assert!(area.bottom() <= height && cursor.y <= height, "{area:?}");
+                assert_eq!(area.height, height.min(LEAST), "{area:?}");
             }
         }
+    }
+
+    #[test]
+    fn it_stays_below_its_prompt_when_the_terminal_grows_or_shrinks() {
+        let before = place(Position::new(7, 20), Height::Percent(50), SCREEN);
+        assert_eq!(before.area, Rect::new(0, 12, 80, 12));
+        let smaller = Size::new(40, 10);
+        let after = placed(6, before.prompt, Height::Percent(50), smaller);
+        assert_eq!(after.area, Rect::new(0, 5, 40, 5));
+        assert_eq!(after.cursor(), Position::new(7, 4));
     }
 
     #[test]
