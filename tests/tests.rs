@@ -34,6 +34,7 @@
 //! - `listing`: what `list` sorts, filters and pages
 //! - `locks`: locks of other programs, a writer that is waited for, limits of the system
 //! - `oracle`: our list and trees against the real agents'
+//! - `picker`: how the picker looks on a terminal, and how it leaves it
 //! - `places`: where in its session's tree a hit stands
 //! - `problems`: what cannot be read is said, and hides nothing
 //! - `provisional`: what is listed while files are still being read
@@ -125,6 +126,9 @@ mod naming;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod pages;
+// The shell, `setsid` and /proc are those of Linux.
+#[cfg(target_os = "linux")]
+mod picker;
 mod places;
 #[cfg(unix)]
 mod problems;

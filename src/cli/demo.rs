@@ -18,6 +18,7 @@ use tempfile::TempDir;
 use crate::args::Global;
 use crate::failure::Failure;
 use crate::output::{pager, say};
+use crate::picker;
 
 /// A session that ships with the program.
 struct MadeUp {
@@ -107,9 +108,10 @@ impl Drop for Demo {
 }
 
 /// Ctrl-C: the folder goes, then the process, whatever it was doing; but not while somebody reads
-/// in a pager, for which it is meant.
+/// in a pager, for which it is meant, nor while the picker is open, which gives the terminal back
+/// first.
 fn interrupted() {
-    if pager::is_open() {
+    if pager::is_open() || picker::is_open() {
         return;
     }
     INTERRUPTED.store(true, Ordering::Relaxed);

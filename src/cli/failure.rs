@@ -70,6 +70,9 @@ pub enum Kind {
     Declined,
     /// Whoever read our output has gone: a normal end.
     Closed,
+    /// The system asked the process to end, by this signal; what had to be put in order before it
+    /// did is done.
+    Signalled(i32),
 }
 
 /// An error on its way to the user.
@@ -127,6 +130,12 @@ impl Failure {
         Self::new(Kind::Declined, anyhow::Error::msg(nothing))
     }
 
+    /// The process is to end by this signal.
+    pub fn signalled(signal: i32) -> Self {
+        let ended = anyhow::anyhow!("ended by signal {signal}");
+        Self::new(Kind::Signalled(signal), ended)
+    }
+
     /// The sessions that a name fits, if that is what is wrong.
     pub fn candidates(&self) -> Option<&[SessionRow]> {
         match self.error.downcast_ref::<Error>() {
@@ -173,6 +182,7 @@ impl Failure {
     pub fn report(&self, json: bool) -> ExitCode {
         let code = match self.kind {
             Kind::Closed => return ExitCode::SUCCESS,
+            Kind::Signalled(signal) => return end_by(signal),
             Kind::Declined => {
                 say(&format!("No: {}.", self.error));
                 return ExitCode::from(1);
@@ -204,6 +214,13 @@ impl Failure {
         }
         ExitCode::from(code)
     }
+}
+
+/// Ends the process as the signal does by default, so that a shell learns of it.
+fn end_by(signal: i32) -> ExitCode {
+    #[cfg(unix)]
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    ExitCode::from(u8::try_from(128 + signal).unwrap_or(2))
 }
 
 /// What clap has to say: help and version are no errors.

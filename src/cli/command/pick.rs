@@ -48,7 +48,17 @@ pub fn run(args: &Pick, config: &Config, screen: &Screen) -> Result<Outcome, Fai
 
 /// Whether somebody at a terminal has typed the program's name alone.
 pub fn is_wanted(global: &Global) -> bool {
-    !global.json && is_possible() && std::io::stdout().is_terminal()
+    !global.json && is_for_a_person()
+}
+
+/// Whether a command that was not asked to pick may open the picker.
+fn is_for_a_person() -> bool {
+    let streams = [
+        std::io::stdin().is_terminal(),
+        std::io::stdout().is_terminal(),
+        std::io::stderr().is_terminal(),
+    ];
+    streams == [true; 3]
 }
 
 /// The picker for somebody who typed the program's name alone.
@@ -59,9 +69,10 @@ pub fn bare(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     }
 }
 
-/// Whether the picker can be opened: somebody is there to see it and to type.
+/// Whether the picker can be opened: somebody is there to see it and to type. It is drawn on the
+/// terminal itself, so that one of the streams may lead elsewhere.
 pub fn is_possible() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    std::io::stdin().is_terminal() || std::io::stderr().is_terminal()
 }
 
 /// Lets somebody pick what a command needs and was not given.
@@ -71,7 +82,7 @@ pub fn instead_of(
     config: &Config,
     screen: &Screen,
 ) -> Result<Option<Choice>, Failure> {
-    if screen.json || !is_possible() || !std::io::stdout().is_terminal() {
+    if screen.json || !is_for_a_person() {
         let asks =
             format!("`{command}` asks which session, and there is no terminal to pick one on");
         return Err(Failure::usage(asks).hint(format!("name it: `sessionary {command} last`")));

@@ -13,8 +13,8 @@ use sessionary::{Config, Error, Freshness, Index};
 
 use super::latest::Latest;
 use super::message::{Answer, Message, Order, Place, Question, Row};
-use super::start_thread;
 use super::titles::{self, Titles};
+use super::{may_panic, start_thread};
 use crate::here::Here;
 use crate::output::Screen;
 
@@ -44,6 +44,7 @@ pub fn start(
     };
     start_thread("picker-asks", move || {
         while let Some((question, cancel)) = questions.take() {
+            may_panic("picker-asks");
             let began = Instant::now();
             if let Some(provisional) = asker.provisional(&question) {
                 let _ = tell.send(Message::Answered(Box::new(provisional)));
@@ -179,7 +180,6 @@ impl Asker {
         let snapshot = index.snapshot()?;
         let all = ListScope {
             fold_subagents: true,
-            sort: Sort::Modified,
             mask: self.mask,
             limit: Some(question.rows + 1),
             ..ListScope::default()

@@ -31,7 +31,8 @@ struct Parts {
     footer: Rect,
 }
 
-fn parts(area: Rect) -> Parts {
+/// `is_plain`: the list alone, as below the prompt.
+fn parts(area: Rect, is_plain: bool) -> Parts {
     let [query, middle, footer] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(0),
@@ -39,6 +40,7 @@ fn parts(area: Rect) -> Parts {
     ])
     .areas(area);
     let (list, preview) = match area.width {
+        _ if is_plain => (middle, None),
         width if width >= WIDE => {
             let [list, preview] =
                 Layout::horizontal([Constraint::Percentage(45), Constraint::Fill(1)]).areas(middle);
@@ -64,14 +66,14 @@ fn area(size: Size) -> Rect {
 }
 
 /// How large the text of the preview is; `None` where there is none.
-pub fn preview_size(size: Size) -> Option<Size> {
-    let preview = parts(area(size)).preview?;
+pub fn preview_size(size: Size, is_plain: bool) -> Option<Size> {
+    let preview = parts(area(size), is_plain).preview?;
     Some(preview::text_area(preview).as_size())
 }
 
 /// Rows of the list on the screen.
-pub fn rows_shown(size: Size) -> usize {
-    usize::from(parts(area(size)).list.height / ROW_LINES)
+pub fn rows_shown(size: Size, is_plain: bool) -> usize {
+    usize::from(parts(area(size), is_plain).list.height / ROW_LINES)
 }
 
 /// Who reads it, and when.
@@ -90,7 +92,7 @@ impl Reader<'_> {
 
 /// Draws all of it.
 pub fn frame(frame: &mut Frame<'_>, state: &State, reader: &Reader<'_>) {
-    let parts = parts(frame.area());
+    let parts = parts(frame.area(), state.is_plain);
     query(frame, parts.query, state);
     list::draw(frame, parts.list, state, reader);
     if let Some(area) = parts.preview {

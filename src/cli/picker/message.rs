@@ -20,10 +20,23 @@ pub enum Message {
     Previewed(Box<Preview>),
     /// What is new in the index.
     News(News),
-    /// The system asks the picker to end.
-    End,
-    /// The system asks it to stop for a while.
+    /// What the system asks of the picker.
+    System(System),
+}
+
+/// What the system asks of the picker, or what has become of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum System {
+    /// To end, by this signal.
+    End(i32),
+    /// To stop for a while.
     Stop,
+    /// To go on: others have used the terminal meanwhile.
+    Continue,
+    /// The terminal is gone.
+    HungUp,
+    /// A thread of it has panicked, and said so.
+    Panicked,
 }
 
 /// Whose sessions are looked at.

@@ -23,6 +23,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ratatui::crossterm::event::Event as TerminalEvent;
 use sessionary::Config;
 use sessionary::model::Cancel;
 use sessionary::syntax::Now;
@@ -33,15 +34,18 @@ use crate::output::Screen;
 pub use choice::{Choice, ChosenAction, Printed, Purpose};
 use draw::Reader;
 use latest::Latest;
-use message::Message;
+use message::{Message, System};
 use state::{State, Task};
 pub use terminal::Height;
 use terminal::Terminal;
+pub use terminal::is_open;
 
 /// How long the first frame waits for the list, so that it need not be drawn twice.
 const FIRST_ANSWER: Duration = Duration::from_millis(40);
 /// Ages are drawn again so often when nothing happens.
 const MINUTE: Duration = Duration::from_secs(60);
+/// The signal by which a process ends whose terminal is gone: SIGHUP.
+const HANG_UP: i32 = 1;
 
 /// How the picker is opened.
 pub struct Opening {
@@ -57,6 +61,8 @@ pub struct Opening {
 
 /// Opens the picker, until something is chosen; `None`: nothing was.
 pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option<Choice>, Failure> {
+    #[cfg(feature = "failpoints")]
+    let _places = fail::FailScenario::setup();
     let cancel = Cancel::default();
     let config = &Config {
         cancel: cancel.clone(),
@@ -67,20 +73,19 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
     let previews = Arc::new(Latest::default());
     asker::start(&questions, config, opening.here.as_ref(), screen, &tell);
     previewer::start(&previews, config, screen, &tell);
-    let mut terminal = Terminal::enter(opening.height)?;
-    terminal.read_keys(&tell)?;
-    let mut state = State::new(&opening, terminal.size()?);
-    let first = Message::Begin;
-    news::start(config, &tell);
+    let mut terminal = Terminal::enter(opening.height, &tell)?;
+    let mut state = State::new(&opening, terminal.size());
     let chosen = Loop {
         terminal: &mut terminal,
         state: &mut state,
         messages: &messages,
         questions: &questions,
         previews: &previews,
+        // Reading all files would take the cores that the first frame needs.
+        news: Some(Box::new(|| news::start(config, &tell))),
         screen,
     }
-    .run(first);
+    .run(Message::Begin);
     drop(terminal);
     // Whoever is at work in the library ends as soon as it can; nobody waits for that.
     cancel.cancel();
@@ -96,6 +101,8 @@ struct Loop<'a> {
     questions: &'a Latest<message::Question>,
     previews: &'a Latest<message::PreviewRequest>,
     screen: &'a Screen,
+    /// Begins to keep the index current.
+    news: Option<Box<dyn FnOnce() + 'a>>,
 }
 
 impl Loop<'_> {
@@ -135,24 +142,59 @@ impl Loop<'_> {
                     zone: self.screen.zone(),
                 },
             };
+            may_panic("picker-draws");
             self.terminal
                 .draw(|frame| draw::frame(frame, self.state, &reader))?;
             is_drawn = true;
+            if let Some(begin) = self.news.take() {
+                begin();
+            }
         }
     }
 
     /// Takes one message; `Some`: the picker ends so.
     fn take(&mut self, message: Message) -> Result<Option<Option<Choice>>, Failure> {
+        let message = self.seen_to(message)?;
         for task in self.state.take(message) {
             match task {
                 Task::Ask(question) => self.questions.put(question),
                 Task::Preview(request) => self.previews.put(request),
-                Task::Suspend => self.terminal.suspend()?,
+                Task::Suspend => self.terminal.suspend(true),
                 Task::Leave(choice) => return Ok(Some(choice)),
             }
         }
         Ok(None)
     }
+
+    /// Does with the terminal what a message asks for, before the state learns of it.
+    fn seen_to(&mut self, message: Message) -> Result<Message, Failure> {
+        match message {
+            Message::System(System::Stop) => self.terminal.suspend(false),
+            Message::System(System::Continue) => self.terminal.continued()?,
+            Message::Terminal(TerminalEvent::Resize(..)) => self.terminal.resized()?,
+            Message::System(System::End(signal)) => return Err(Failure::signalled(signal)),
+            Message::System(System::HungUp) => return Err(Failure::signalled(HANG_UP)),
+            Message::System(System::Panicked) => return Err(panicked()),
+            _ => return Ok(message),
+        }
+        // The picker may have another part of the terminal now.
+        let size = self.terminal.size();
+        let size = TerminalEvent::Resize(size.width, size.height);
+        Ok(Message::Terminal(size))
+    }
+}
+
+/// Here a test may have a thread panic; only with the feature `failpoints`.
+fn may_panic(_place: &str) {
+    #[cfg(feature = "failpoints")]
+    let _: Option<()> = fail::eval(_place, |_| ());
+}
+
+/// What is said behind the message of a panic.
+fn panicked() -> Failure {
+    Failure::from(anyhow::anyhow!(
+        "the picker ended because of a mistake in it, named above"
+    ))
 }
 
 /// A thread of the picker; it ends with the process, if not before.

@@ -11,7 +11,7 @@ use sessionary::{Config, Error, Freshness, Index};
 
 use super::latest::Latest;
 use super::message::{Message, Preview, PreviewRequest};
-use super::start_thread;
+use super::{may_panic, start_thread};
 use crate::output::Screen;
 use crate::output::text::plain_lines;
 use crate::output::wrap;
@@ -31,6 +31,7 @@ pub fn start(
     start_thread("picker-reads", move || {
         let mut index = None;
         while let Some((request, cancel)) = requests.take() {
+            may_panic("picker-reads");
             let opened = match index.take() {
                 Some(index) => Ok(index),
                 None => Index::open(&config, Freshness::AsCommitted),

@@ -66,6 +66,8 @@ pub struct State {
     pub most_owed: u64,
     pub focus: Focus,
     pub size: Size,
+    /// Whether it is a plain list below the prompt.
+    pub is_plain: bool,
     /// Whether there is a "here".
     pub has_here: bool,
     /// The last question that was asked.
@@ -113,6 +115,7 @@ impl State {
             most_owed: 0,
             focus: Focus::default(),
             size,
+            is_plain: opening.height.is_some(),
             has_here: opening.here.is_some(),
             asked: Question::default(),
             previewed: None,
@@ -156,19 +159,21 @@ impl State {
                 Vec::new()
             }
             Message::News(news) => self.news(news),
-            Message::End => vec![Task::Leave(None)],
-            Message::Stop => vec![Task::Suspend],
+            // The loop has seen to it.
+            Message::System(_) => Vec::new(),
         }
     }
 
     /// Lines of the preview that are seen.
     fn preview_height(&self) -> usize {
-        usize::from(super::draw::preview_size(self.size).map_or(0, |size| size.height))
+        usize::from(
+            super::draw::preview_size(self.size, self.is_plain).map_or(0, |size| size.height),
+        )
     }
 
     /// What the query line asks now, as much of it as is seen.
     fn ask_anew(&mut self) -> Task {
-        self.ask(super::draw::rows_shown(self.size) + 1)
+        self.ask(super::draw::rows_shown(self.size, self.is_plain) + 1)
     }
 
     /// The question that the query line asks now.
@@ -244,7 +249,7 @@ impl State {
 
     /// What the preview needs, where it is not there already.
     fn look(&mut self) -> Option<Task> {
-        let size = super::draw::preview_size(self.size)?;
+        let size = super::draw::preview_size(self.size, self.is_plain)?;
         let row = self.rows.get(self.selected)?;
         let entry = row.hits.first().map(|hit| hit.entry.clone());
         let wanted = (row.key(), entry.clone(), size.width);
@@ -346,12 +351,12 @@ impl State {
 
     /// Rows on the screen.
     fn page(&self) -> isize {
-        isize::try_from(super::draw::rows_shown(self.size)).unwrap_or(1)
+        isize::try_from(super::draw::rows_shown(self.size, self.is_plain)).unwrap_or(1)
     }
 
     /// Keeps the selection among the rows that are seen.
     fn scroll(&mut self) {
-        let shown = super::draw::rows_shown(self.size).max(1);
+        let shown = super::draw::rows_shown(self.size, self.is_plain).max(1);
         let most = self.rows.len().saturating_sub(shown);
         let least = (self.selected + 1).saturating_sub(shown);
         self.top = self.top.clamp(least, self.selected.max(least)).min(most);

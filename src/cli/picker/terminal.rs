@@ -1,22 +1,32 @@
 //! How does the terminal become the picker's, and how is it given back as it was?
 
+mod below;
+mod held;
+#[cfg(unix)]
+mod signals;
+mod typed;
+
+use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
+use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
 use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event::{
-    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
-};
+use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste, Event};
+use ratatui::crossterm::style::{Attribute, SetAttribute};
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
+    enable_raw_mode,
 };
-use ratatui::crossterm::{cursor, execute};
-use ratatui::layout::Size;
-use ratatui::{Frame, Terminal as Drawing};
+use ratatui::crossterm::{cursor, queue};
+use ratatui::layout::{Position, Rect, Size};
+use ratatui::{Frame, Terminal as Drawing, TerminalOptions, Viewport};
 
 use super::message::Message;
-use super::start_thread;
+use below::Place;
+pub use held::is_open;
+use typed::Typed;
 
 /// How much of the terminal the picker takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,66 +50,262 @@ impl Height {
     }
 }
 
+/// Of a terminal that does not know its size.
+const UNKNOWN_SIZE: Size = Size::new(80, 24);
+
 /// The terminal while it is the picker's.
 pub struct Terminal {
-    drawing: Drawing<CrosstermBackend<BufWriter<File>>>,
+    tty: File,
+    height: Option<Height>,
+    tell: Sender<Message>,
+    /// Who reads what is typed; nobody while the terminal is not the picker's.
+    typed: Option<Typed>,
+    drawing: Drawing<CrosstermBackend<Pen>>,
+    pen: Pen,
+    /// How large all of the terminal is.
+    screen: Size,
+    /// Where the picker is drawn.
+    area: Rect,
+    /// Where that is, below the prompt.
+    below: Option<Place>,
 }
 
 impl Terminal {
-    /// Takes the terminal.
-    pub fn enter(_height: Option<Height>) -> io::Result<Self> {
-        let tty = File::options().read(true).write(true).open("/dev/tty")?;
-        let mut tty = BufWriter::new(tty);
-        enable_raw_mode()?;
-        execute!(
+    /// Takes the terminal, and tells what is typed there, and what the system has to say.
+    pub fn enter(height: Option<Height>, tell: &Sender<Message>) -> io::Result<Self> {
+        let tty = open()?;
+        #[cfg(unix)]
+        {
+            signals::listen(tell)?;
+            signals::watch_terminal(&tty, tell)?;
+        }
+        held::set_open(true);
+        held::give_back_at_panics(tell);
+        let pen = Pen::default();
+        let mut terminal = Self {
+            drawing: drawing(Rect::ZERO, &pen)?,
             tty,
-            EnterAlternateScreen,
-            EnableMouseCapture,
-            EnableBracketedPaste
-        )?;
-        let drawing = Drawing::new(CrosstermBackend::new(tty))?;
-        Ok(Self { drawing })
+            height,
+            tell: tell.clone(),
+            typed: None,
+            pen,
+            screen: Size::ZERO,
+            area: Rect::ZERO,
+            below: None,
+        };
+        terminal.take()?;
+        Ok(terminal)
     }
 
-    pub fn size(&self) -> io::Result<Size> {
-        self.drawing.size()
+    /// How large the picker is.
+    pub fn size(&self) -> Size {
+        self.area.as_size()
     }
 
-    /// Tells what is typed, from a thread of its own.
-    pub fn read_keys(&self, tell: &Sender<Message>) -> io::Result<()> {
-        let tell = tell.clone();
-        start_thread("picker-keys", move || {
-            while let Ok(event) = event::read() {
-                if tell.send(Message::Terminal(event)).is_err() {
-                    return;
-                }
+    /// Takes the terminal from whoever had it.
+    fn take(&mut self) -> io::Result<()> {
+        self.typed = None;
+        self.below = None;
+        held::hold(&self.tty, Vec::new())?;
+        enable_raw_mode()?;
+        let mut begin = Vec::new();
+        match self.height {
+            None => {
+                let mut end = Vec::new();
+                queue!(begin, EnterAlternateScreen)?;
+                mouse(&mut begin, true)?;
+                mouse(&mut end, false)?;
+                queue!(end, DisableBracketedPaste, LeaveAlternateScreen)?;
+                queue!(end, SetAttribute(Attribute::Reset), cursor::Show)?;
+                held::hold(&self.tty, end)?;
             }
-            let _ = tell.send(Message::End);
-        });
+            Some(_) => held::hold(&self.tty, below_end(None)?)?,
+        }
+        queue!(begin, EnableBracketedPaste)?;
+        held::write(&begin)?;
+        self.fit()
+    }
+
+    /// Fills the terminal as large as it is now, to be drawn anew.
+    fn fit(&mut self) -> io::Result<()> {
+        self.screen = size()?;
+        self.area = match self.height {
+            None => {
+                self.pen.say(|out| queue!(out, Clear(ClearType::All)))?;
+                Rect::from((Position::ORIGIN, self.screen))
+            }
+            Some(height) => self.stand_below(height)?,
+        };
+        self.drawing = drawing(self.area, &self.pen)?;
+        if self.typed.is_none() {
+            self.typed = Some(Typed::read(&self.tell)?);
+        }
         Ok(())
     }
 
+    /// Makes room below the prompt, or anew where the picker stands already.
+    fn stand_below(&mut self, height: Height) -> io::Result<Rect> {
+        let screen = self.screen;
+        // The answer is read here.
+        self.typed = None;
+        held::write(below::QUESTION)?;
+        let (cursor, typed) = below::cursor(&self.tty)?;
+        if !typed.is_empty() {
+            let _ = self.tell.send(Message::Terminal(Event::Paste(typed)));
+        }
+        // A terminal that does not say where its cursor is gives its last lines.
+        let last = Position::new(0, screen.height.saturating_sub(1));
+        let cursor = cursor.unwrap_or(last);
+        let place = match self.below {
+            Some(before) => below::placed(cursor.y, before.prompt, height, screen),
+            None => below::place(cursor, height, screen),
+        };
+        self.below = Some(place);
+        self.pen.say(|out| {
+            queue!(out, cursor::MoveTo(0, last.y))?;
+            out.extend(std::iter::repeat_n(b'\n', usize::from(place.scroll)));
+            queue!(out, cursor::MoveTo(0, place.area.y))?;
+            queue!(out, Clear(ClearType::FromCursorDown))
+        })?;
+        held::hold(&self.tty, below_end(Some(place))?)?;
+        Ok(place.area)
+    }
+
+    /// The terminal has another size.
+    pub fn resized(&mut self) -> io::Result<()> {
+        match held::is_held() && size()? != self.screen {
+            true => self.fit(),
+            false => Ok(()),
+        }
+    }
+
+    /// The process goes on; meanwhile others have used the terminal.
+    pub fn continued(&mut self) -> io::Result<()> {
+        if !held::is_held() {
+            return self.take();
+        }
+        // It was stopped without being asked.
+        disable_raw_mode()?;
+        enable_raw_mode()?;
+        self.below = None;
+        self.fit()
+    }
+
+    /// Draws, unless the terminal is somebody else's at the moment.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.drawing.draw(draw).map(drop)
+        if !held::is_held() {
+            return Ok(());
+        }
+        let is_below = self.below.is_some();
+        self.drawing.draw(|frame| {
+            if is_below {
+                // Where the cursor is tells where the picker is, once the size has changed.
+                frame.set_cursor_position(frame.area().as_position());
+            }
+            draw(frame);
+        })?;
+        self.pen.write()
     }
 
-    /// Stops the process until the shell lets it go on.
-    pub fn suspend(&mut self) -> io::Result<()> {
-        Ok(())
+    /// Stops the process, all of its job or it alone, until a shell lets it go on.
+    pub fn suspend(&mut self, whole_job: bool) {
+        #[cfg(unix)]
+        if held::is_held() && signals::is_of_a_job() {
+            self.typed = None;
+            held::give_back();
+            signals::stop(whole_job);
+        }
     }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        let out = self.drawing.backend_mut();
-        let _ = execute!(
-            out,
-            DisableBracketedPaste,
-            DisableMouseCapture,
-            LeaveAlternateScreen,
-            cursor::Show
-        );
-        let _ = out.flush();
-        let _ = disable_raw_mode();
+        self.typed = None;
+        held::give_back();
+        held::set_open(false);
+    }
+}
+
+fn drawing(area: Rect, pen: &Pen) -> io::Result<Drawing<CrosstermBackend<Pen>>> {
+    let viewport = Viewport::Fixed(area);
+    Drawing::with_options(
+        CrosstermBackend::new(pen.clone()),
+        TerminalOptions { viewport },
+    )
+}
+
+/// The terminal itself: stdout may be a pipe.
+fn open() -> io::Result<File> {
+    let path = if cfg!(windows) { "CONOUT$" } else { "/dev/tty" };
+    File::options().read(true).write(true).open(path)
+}
+
+fn size() -> io::Result<Size> {
+    let (width, height) = terminal::size()?;
+    Ok(match width == 0 || height == 0 {
+        true => UNKNOWN_SIZE,
+        false => Size::new(width, height),
+    })
+}
+
+/// Whether clicks and the wheel are told. Not where the mouse is moved to: each pixel would be
+/// drawn.
+#[cfg(unix)]
+fn mouse(out: &mut Vec<u8>, is_wanted: bool) -> io::Result<()> {
+    let (clicks, wide) = match is_wanted {
+        true => ("\x1b[?1000h", "\x1b[?1006h"),
+        false => ("\x1b[?1000l", "\x1b[?1006l"),
+    };
+    write!(out, "{clicks}{wide}")
+}
+
+#[cfg(not(unix))]
+fn mouse(out: &mut Vec<u8>, is_wanted: bool) -> io::Result<()> {
+    use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+    match is_wanted {
+        true => queue!(out, EnableMouseCapture),
+        false => queue!(out, DisableMouseCapture),
+    }
+}
+
+/// What erases the picker where it stands below the prompt.
+fn below_end(place: Option<Place>) -> io::Result<Vec<u8>> {
+    let mut end = Vec::new();
+    queue!(end, DisableBracketedPaste, SetAttribute(Attribute::Reset))?;
+    if let Some(place) = place {
+        queue!(end, cursor::MoveTo(0, place.area.y))?;
+        queue!(end, Clear(ClearType::FromCursorDown))?;
+        let cursor = place.cursor();
+        queue!(end, cursor::MoveTo(cursor.x, cursor.y))?;
+    }
+    queue!(end, cursor::Show)?;
+    Ok(end)
+}
+
+/// What is drawn: kept until it is whole, so that a panic never finds half of it on the terminal,
+/// and nobody sees half of it.
+#[derive(Clone, Default)]
+struct Pen(Rc<RefCell<Vec<u8>>>);
+
+impl Pen {
+    /// Puts all of it on the terminal.
+    fn write(&self) -> io::Result<()> {
+        held::write(&self.0.take())
+    }
+
+    /// Draws this before everything else.
+    fn say(&self, say: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
+        self.0.borrow_mut().clear();
+        say(&mut self.0.borrow_mut())
+    }
+}
+
+impl Write for Pen {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(text)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
