@@ -12,7 +12,7 @@ fn it_stands_below_the_prompt_and_is_erased() {
     pty.keys("s pick --height 9 --print id");
     pty.until_shown("--print id\n");
     pty.keys("\n");
-    pty.until_shown(" of ");
+    pty.until_shown("36 sessions");
     let shown = pty.text();
     let shown: Vec<&str> = shown.lines().collect();
     assert!(
@@ -124,7 +124,7 @@ fn nothing_is_said_by_dimness_or_colour_alone() {
     let pty = Pty::new(80, 20);
     let _program = start(&home, &pty, &["pick", "--height", "12"]);
     pty.until_shown("Linker error");
-    pty.until_shown(" of ");
+    pty.until_shown("36 sessions");
     let dim = |text: &str| {
         pty.look(|screen| {
             let (rows, columns) = screen.size();
