@@ -33,6 +33,8 @@ pub(super) struct Outline {
     times: Vec<Option<i64>>,
     /// Made where they are first asked for.
     children: OnceCell<Children>,
+    /// Whether the session could stand at an entry.
+    may_lead: Vec<bool>,
     leaf: Option<u32>,
     /// Each entry goes on from the one before it, whatever ids there are.
     pub in_line: bool,
@@ -111,6 +113,7 @@ struct Reading<'a> {
     has_ids: bool,
     /// Every entry goes on from the one before, whether it has an id or not.
     in_line: bool,
+    may_lead: Vec<bool>,
     leaf: Leaf<u32>,
 }
 
@@ -125,6 +128,7 @@ impl<'a> Reading<'a> {
             lines: vec![None; ask.find.len()],
             has_ids: false,
             in_line,
+            may_lead: Vec::new(),
             leaf: Leaf::default(),
         }
     }
@@ -138,7 +142,9 @@ impl<'a> Reading<'a> {
         self.times.push(entry.time_ms);
         // Nothing goes on from an entry that its agent does not see, nor from the header, which is
         // none of the conversation though it has an id.
-        if entry.agent_sees && !BESIDE.contains(&entry.kind) {
+        let may_lead = entry.agent_sees && !BESIDE.contains(&entry.kind);
+        self.may_lead.push(may_lead);
+        if may_lead {
             self.leaf
                 .note(at as u32, self.in_line || entry.id.is_some());
             self.has_ids |= entry.id.is_some();
@@ -169,6 +175,7 @@ impl<'a> Reading<'a> {
             parent,
             times: self.times,
             children: OnceCell::new(),
+            may_lead: self.may_lead,
             leaf: self.leaf.entry(),
             in_line: self.in_line,
         }
@@ -241,6 +248,31 @@ impl Outline {
             at = self.parent[at as usize];
         }
         path
+    }
+
+    /// The branch on which an entry stands, from its end up to the root: the active one; where the
+    /// entry is not on that, the one that ends at the last entry in the file of all below it.
+    pub fn branch_through(&self, at: usize) -> Vec<usize> {
+        let active = self.active_branch();
+        if active.contains(&at) {
+            return active;
+        }
+        let mut seen = vec![false; self.parent.len()];
+        let (mut below, mut last) = (vec![at as u32], at as u32);
+        while let Some(next) = below.pop() {
+            if !std::mem::replace(&mut seen[next as usize], true) {
+                if self.may_lead[next as usize] {
+                    last = last.max(next);
+                }
+                below.extend(self.children(next));
+            }
+        }
+        let branch = self.branch(last as usize);
+        // In a cycle the way up from the last entry need not come by this one.
+        match branch.contains(&at) {
+            true => branch,
+            false => self.branch(at),
+        }
     }
 
     /// From the [leaf](Leaf) up to the root.
