@@ -14,6 +14,8 @@ use crate::query::Snapshot;
 /// session: then make another one.
 #[derive(Debug, Clone, Default)]
 pub struct Branch {
+    /// Its session in the catalogue.
+    session: i64,
     /// The place of each among the entries of its session, and its key in the catalogue.
     entries: Vec<(u32, i64)>,
     focus: Option<usize>,
@@ -53,7 +55,8 @@ impl Snapshot<'_> {
             without: &["session"],
             find: through.as_slice(),
         };
-        let outline = self.outline(&self.stored(session)?, ask)?;
+        let stored = self.stored(session)?;
+        let outline = self.outline(&stored, ask)?;
         let focus = match through {
             Some(name) => {
                 let found = outline.found.first().copied().flatten();
@@ -67,6 +70,7 @@ impl Snapshot<'_> {
         };
         branch.reverse();
         Ok(Branch {
+            session: stored.session,
             focus: focus.and_then(|at| branch.iter().position(|other| *other == at)),
             entries: branch
                 .into_iter()
@@ -79,7 +83,8 @@ impl Snapshot<'_> {
     /// named, with their positions. Only what is asked for is read; an error of `each` ends it.
     ///
     /// # Errors
-    /// When the catalogue cannot be read.
+    /// [`Error::Outdated`] when the session was catalogued anew since the branch was made; when the
+    /// catalogue cannot be read.
     pub fn read_branch<E: From<Error>>(
         &self,
         session: &SessionRow,
@@ -89,6 +94,9 @@ impl Snapshot<'_> {
         each: &mut dyn FnMut(usize, ShownEntry) -> Result<(), E>,
     ) -> Result<(), E> {
         let stored = self.stored(session)?;
+        if stored.session != branch.session {
+            return Err(Error::Outdated.into());
+        }
         let labels = self.catalogue.labels(stored.session).map_err(Error::from)?;
         let mut labels = current_labels(labels);
         if let Some(mask) = mask {

@@ -37,6 +37,18 @@ pub fn who(entry: &ShownEntry) -> String {
     plain_line(entry.role.as_deref().unwrap_or(&entry.kind))
 }
 
+/// Whether it is written as Markdown: what people type is not meant so, and what tools print is not.
+pub fn is_markdown(entry: &ShownEntry) -> bool {
+    let role = entry.role.as_deref().unwrap_or(&entry.kind);
+    let summaries = [
+        "compaction",
+        "branch_summary",
+        "compactionSummary",
+        "branchSummary",
+    ];
+    role == "assistant" || summaries.contains(&role)
+}
+
 /// What stands above an entry.
 pub struct EntryHead {
     /// Who says it, or what it is.
@@ -106,6 +118,7 @@ pub fn call(pieces: &[String]) -> (Option<String>, String) {
     (name, lines.join("\n"))
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether a first piece of several is the name of a tool.
+pub fn is_name(text: &str) -> bool {
     text.len() <= 64 && !text.is_empty() && !text.contains(char::is_whitespace)
 }

@@ -4,12 +4,14 @@
 mod footer;
 mod list;
 mod preview;
+mod tree;
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect, Size};
 use ratatui::text::{Line, Span};
 
 use super::State;
+use super::state::Focus;
 use crate::output::Screen;
 use crate::output::text::columns;
 
@@ -73,13 +75,37 @@ pub fn rows_shown(size: Size) -> usize {
     usize::from(parts(area(size)).list.height / ROW_LINES)
 }
 
+/// What is at a place of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spot {
+    /// A row of the list.
+    Row(usize),
+    /// A line of the preview.
+    Preview(usize),
+}
+
+/// What is there, while this row of the list is selected.
+pub fn spot(size: Size, selected: usize, column: u16, line: u16) -> Option<Spot> {
+    let parts = parts(area(size));
+    let at = Position::new(column, line);
+    if parts.list.contains(at) {
+        let row = (line - parts.list.y) / ROW_LINES;
+        return Some(Spot::Row(
+            list::top(parts.list, selected) + usize::from(row),
+        ));
+    }
+    let preview = parts.preview.filter(|preview| preview.contains(at))?;
+    let text = preview::text_area(preview);
+    Some(Spot::Preview(usize::from(line.saturating_sub(text.y))))
+}
+
 /// Draws all of it.
 pub fn frame(frame: &mut Frame<'_>, state: &State, screen: &Screen) {
     let parts = parts(frame.area());
     query(frame, parts.query, state);
     list::draw(frame, parts.list, state, screen);
     if let Some(area) = parts.preview {
-        preview::draw(frame, area, state);
+        preview::draw(frame, area, state, screen);
     }
     footer::draw(frame, parts.footer, state);
 }
@@ -92,5 +118,8 @@ fn query(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let x = area
         .x
         .saturating_add(u16::try_from(before).unwrap_or(u16::MAX));
+    if state.focus != Focus::List {
+        return;
+    }
     frame.set_cursor_position(Position::new(x.min(area.right().saturating_sub(1)), area.y));
 }

@@ -13,9 +13,13 @@ mod latest;
 mod line;
 mod message;
 mod news;
+mod palette;
+mod pane;
 mod previewer;
+mod reading;
 mod state;
 mod terminal;
+mod tree;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};

@@ -13,9 +13,17 @@ use crate::output::time::{count, money};
 use crate::picker::State;
 use crate::picker::message::Row;
 
+/// The first row that is seen.
+pub fn top(area: Rect, selected: usize) -> usize {
+    selected.saturating_sub(shown(area) - 1)
+}
+
+fn shown(area: Rect) -> usize {
+    usize::from(area.height / ROW_LINES).max(1)
+}
+
 pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, screen: &Screen) {
-    let shown = usize::from(area.height / ROW_LINES).max(1);
-    let top = state.selected.saturating_sub(shown - 1);
+    let (shown, top) = (shown(area), top(area, state.selected));
     for (at, row) in state.rows.iter().enumerate().skip(top).take(shown) {
         let y = area.y + u16::try_from(at - top).unwrap_or(0) * ROW_LINES;
         let is_selected = at == state.selected;
