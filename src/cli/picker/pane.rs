@@ -80,6 +80,8 @@ enum Waiting {
     Elsewhere,
     /// The same part, as it says now.
     Again(Standing),
+    /// The next match.
+    Match(Direction),
     /// More of what is shown.
     More,
 }
@@ -343,6 +345,10 @@ impl Pane {
 
     /// Goes to the next match, where there is one.
     pub fn to_match(&mut self, direction: Direction) -> Option<PreviewRequest> {
+        // To ask again would begin again.
+        if matches!(self.waiting, Some(Waiting::Match(asked)) if asked == direction) {
+            return None;
+        }
         let height = self.height();
         self.note = None;
         let stretch = self.shown_mut()?;
@@ -360,7 +366,7 @@ impl Pane {
             return None;
         };
         stretch.is_moved = true;
-        let request = self.request(Wanted::Match { from, direction }, Waiting::Elsewhere);
+        let request = self.request(Wanted::Match { from, direction }, Waiting::Match(direction));
         self.note = Some("looking for more matches…".to_owned());
         Some(request)
     }
