@@ -72,7 +72,8 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
     /// Somebody has written the index since the [`Snapshot`](crate::index::Snapshot) was taken, and
-    /// what is asked needs both of its stores: take another one.
+    /// what is asked needs both of its stores: take another one. Of a
+    /// [`Branch`](crate::index::Branch): make another one.
     #[error("the index has changed since this snapshot of it was taken")]
     Outdated,
     /// A session file holds other bytes than those catalogued, and they could not be read again

@@ -10,9 +10,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use sessionary::index::{SearchScope, ShowScope, TreeFilter};
-use sessionary::model::BranchPlace;
+use sessionary::model::{BranchPlace, SessionRow, ShownEntry};
 use sessionary::session::{Profile, SessionManager, Setup};
-use sessionary::{Config, Freshness, Index};
+use sessionary::{Config, Error, Freshness, Index};
 
 /// A session file in a folder of its own.
 struct SessionFile {
@@ -114,7 +114,67 @@ fn compare(text: &[u8], what: &str) -> bool {
         let is_on_branch = matches!(place, Some(BranchPlace::Active | BranchPlace::Compacted));
         assert_eq!(is_on_branch, branch.contains(id), "{id}: {place:?}: {what}");
     }
+    compare_parts(&index, &row, &shown.entries, what);
     true
+}
+
+/// Holds the parts of every branch against what `show` says of it.
+fn compare_parts(index: &Index, row: &SessionRow, active: &[ShownEntry], what: &str) {
+    let snapshot = index.snapshot().unwrap();
+    let read = |through: Option<&str>, is_upwards: bool| {
+        let branch = snapshot.branch(row, through).unwrap();
+        let mut positions: Vec<usize> = (0..branch.len()).collect();
+        if is_upwards {
+            positions.reverse();
+        }
+        let mut entries = Vec::new();
+        snapshot
+            .read_branch(row, &branch, positions, None, &mut |at, entry| {
+                assert_eq!(branch.position(entry.place.unwrap()), Some(at), "{what}");
+                entries.push(entry);
+                Ok::<(), Error>(())
+            })
+            .unwrap();
+        if is_upwards {
+            entries.reverse();
+        }
+        (branch.focus(), entries)
+    };
+    assert_eq!(read(None, false), (None, active.to_vec()), "{what}");
+    assert_eq!(read(None, true).1, active, "upwards: {what}");
+    let all = ShowScope {
+        all: true,
+        ..ShowScope::default()
+    };
+    let all = index.show(row, &all).unwrap().entries;
+    for named in all.iter().filter(|entry| entry.kind != "session") {
+        let Ok(found) = snapshot.branch(row, Some(&named.id)) else {
+            assert_eq!(named.kind, "problem", "{what}");
+            continue;
+        };
+        let (focus, entries) = read(Some(&named.id), false);
+        assert_eq!(focus, found.focus());
+        assert_eq!(entries[focus.unwrap()].id, named.id, "{what}");
+        if active.iter().any(|entry| entry.id == named.id) {
+            assert_eq!(entries, active, "through {}: {what}", named.id);
+            continue;
+        }
+        let scope = ShowScope {
+            branch: entries.last().map(|entry| entry.id.clone()),
+            ..ShowScope::default()
+        };
+        let shown = index.show(row, &scope).unwrap().entries;
+        assert_eq!(entries, shown, "through {}: {what}", named.id);
+        // It goes on to an end. What the agent does not see goes on nowhere.
+        let end = entries.last().unwrap();
+        let mut children = all
+            .iter()
+            .filter(|entry| entry.agent_sees && entry.parent.as_ref() == Some(&end.id))
+            // A cycle has none.
+            .filter(|entry| entries.iter().all(|shown| shown.id != entry.id));
+        let next = children.next().filter(|_| end.agent_sees);
+        assert_eq!(next, None, "through {}: {what}", named.id);
+    }
 }
 
 /// Whether each id is of one entry. Files in which none has an id are left out where text that is

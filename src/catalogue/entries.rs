@@ -107,9 +107,16 @@ impl Catalogue {
         take: &mut dyn FnMut(EntryPosition<'_>),
     ) -> Result<(), Error> {
         let (low, high) = key_range(session);
-        let sql = "SELECT key, line, kind, id, parent, time_ms, agent_sees FROM _entries WHERE key BETWEEN ?1 AND ?2
-                 ORDER BY source, start";
-        self.each(sql, [low, high], |row| {
+        // The keys of one source are in file order: see `leaf`. Then nothing has to be sorted.
+        let order = match self.has_one_source(session)? {
+            true => "key",
+            false => "source, start",
+        };
+        let sql = format!(
+            "SELECT key, line, kind, id, parent, time_ms, agent_sees FROM _entries WHERE key BETWEEN ?1 AND ?2
+                 ORDER BY {order}"
+        );
+        self.each(&sql, [low, high], |row| {
             take(EntryPosition {
                 key: row.get(0)?,
                 line: row.get::<_, i64>(1)? as u64,
@@ -123,6 +130,13 @@ impl Catalogue {
         })
     }
 
+    /// Whether all of a session is in one source.
+    fn has_one_source(&self, session: i64) -> Result<bool, Error> {
+        let sql = "SELECT count(*) = 1 FROM _session_sources WHERE session = ?1";
+        let is_one = self.first(sql, [session], |r| r.get(0))?;
+        Ok(is_one.unwrap_or(false))
+    }
+
     /// Give `take` the entries of a session with one source from the last to the first, until it
     /// breaks off. Entries that are on no branch are left out. `false`: the session has several
     /// sources, and `take` got none.
@@ -132,12 +146,10 @@ impl Catalogue {
         take: &mut dyn FnMut(Ascended<'_>) -> ControlFlow<()>,
     ) -> Result<bool, Error> {
         let (low, high) = key_range(session);
+        if !self.has_one_source(session)? {
+            return Ok(false);
+        }
         self.with(|c| {
-            let sources = "SELECT count(*) = 1 FROM _session_sources WHERE session = ?1";
-            let mut sources = c.prepare_cached(sources)?;
-            if !sources.query_row([session], |r| r.get(0))? {
-                return Ok(false);
-            }
             let mut statement = c.prepare_cached(
                 "SELECT key, CASE WHEN agent_sees THEN id END, parent FROM _entries
                  WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC",

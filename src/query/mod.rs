@@ -2,6 +2,7 @@
 
 mod agent_list;
 mod branch;
+mod branch_part;
 mod dump;
 mod filter;
 mod here;
@@ -23,6 +24,7 @@ mod tree;
 mod unreadable;
 mod verify;
 
+pub use branch_part::Branch;
 pub use highlight::Highlighter;
 pub use list::ListScope;
 pub use list_json::WrittenList;

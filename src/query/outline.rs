@@ -4,7 +4,6 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use crate::catalogue;
 use crate::catalogue::entries::{BESIDE, EntryPosition};
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
@@ -33,6 +32,8 @@ pub(super) struct Outline {
     times: Vec<Option<i64>>,
     /// Made where they are first asked for.
     children: OnceCell<Children>,
+    /// Whether the session could stand at an entry.
+    may_lead: Vec<bool>,
     leaf: Option<u32>,
     /// Each entry goes on from the one before it, whatever ids there are.
     pub in_line: bool,
@@ -68,34 +69,15 @@ impl Snapshot<'_> {
             true => Some(super::order::by_time(self.catalogue.entries(session)?)),
             false => None,
         };
-        let each = |take: &mut dyn FnMut(EntryPosition<'_>)| -> Result<(), catalogue::Error> {
-            match &by_time {
-                Some(entries) => entries
-                    .iter()
-                    .for_each(|entry| take(EntryPosition::of(entry))),
-                None => self.catalogue.each_placed(session, take)?,
-            }
-            Ok(())
-        };
-        each(&mut |entry| read.note(entry))?;
-        read.in_line |= !read.has_ids;
-        let mut parent: Vec<u32> = Vec::with_capacity(read.keys.len());
-        let mut before = NONE;
-        each(&mut |entry| {
-            if ask.without.contains(&entry.kind) {
-                return;
-            }
-            let at = parent.len() as u32;
-            parent.push(match read.in_line {
-                true if entry.agent_sees => std::mem::replace(&mut before, at),
-                true => NONE,
-                false => {
-                    let above = entry.parent.and_then(|id| read.by_id.get(id));
-                    above.copied().filter(|above| *above != at).unwrap_or(NONE)
-                }
-            });
-        })?;
-        Ok(read.outline(parent))
+        match &by_time {
+            Some(entries) => entries
+                .iter()
+                .for_each(|entry| read.note(EntryPosition::of(entry))),
+            None => self
+                .catalogue
+                .each_placed(session, &mut |entry| read.note(entry))?,
+        }
+        Ok(read.outline())
     }
 }
 
@@ -104,13 +86,20 @@ struct Reading<'a> {
     ask: OutlineQuery<'a>,
     keys: Vec<i64>,
     times: Vec<Option<i64>>,
-    by_id: HashMap<Box<str>, u32>,
+    /// A number for each id, of an entry or of a parent.
+    numbers: HashMap<Box<str>, u32>,
+    /// The last entry with the id of that number.
+    last_with: Vec<u32>,
+    /// The number of each entry's parent.
+    above: Vec<u32>,
+    sees: Vec<bool>,
     ids: Vec<Option<usize>>,
     lines: Vec<Option<usize>>,
     /// An entry that the agent sees has an id.
     has_ids: bool,
     /// Every entry goes on from the one before, whether it has an id or not.
     in_line: bool,
+    may_lead: Vec<bool>,
     leaf: Leaf<u32>,
 }
 
@@ -120,11 +109,15 @@ impl<'a> Reading<'a> {
             ask,
             keys: Vec::new(),
             times: Vec::new(),
-            by_id: HashMap::new(),
+            numbers: HashMap::new(),
+            last_with: Vec::new(),
+            above: Vec::new(),
+            sees: Vec::new(),
             ids: vec![None; ask.find.len()],
             lines: vec![None; ask.find.len()],
             has_ids: false,
             in_line,
+            may_lead: Vec::new(),
             leaf: Leaf::default(),
         }
     }
@@ -136,14 +129,20 @@ impl<'a> Reading<'a> {
         let at = self.keys.len();
         self.keys.push(entry.key);
         self.times.push(entry.time_ms);
+        self.sees.push(entry.agent_sees);
+        let above = entry.parent.map(|id| self.number(id));
+        self.above.push(above.unwrap_or(NONE));
         // Nothing goes on from an entry that its agent does not see, nor from the header, which is
         // none of the conversation though it has an id.
-        if entry.agent_sees && !BESIDE.contains(&entry.kind) {
+        let may_lead = entry.agent_sees && !BESIDE.contains(&entry.kind);
+        self.may_lead.push(may_lead);
+        if may_lead {
             self.leaf
                 .note(at as u32, self.in_line || entry.id.is_some());
             self.has_ids |= entry.id.is_some();
             if let Some(id) = entry.id {
-                self.by_id.insert(id.into(), at as u32);
+                let number = self.number(id);
+                self.last_with[number as usize] = at as u32;
             }
         }
         for (place, name) in self.ask.find.iter().enumerate() {
@@ -157,8 +156,37 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn outline(self, parent: Vec<u32>) -> Outline {
+    fn number(&mut self, id: &str) -> u32 {
+        if let Some(number) = self.numbers.get(id) {
+            return *number;
+        }
+        let number = self.last_with.len() as u32;
+        self.numbers.insert(id.into(), number);
+        self.last_with.push(NONE);
+        number
+    }
+
+    /// The entry from which each goes on.
+    fn parents(&self) -> Vec<u32> {
+        if self.in_line || !self.has_ids {
+            let mut before = NONE;
+            let parents = (0..).zip(&self.sees).map(|(at, sees)| match sees {
+                true => std::mem::replace(&mut before, at),
+                false => NONE,
+            });
+            return parents.collect();
+        }
+        let parents = (0..).zip(&self.above).map(|(at, above)| {
+            let above = self.last_with.get(*above as usize);
+            above.copied().filter(|above| *above != at).unwrap_or(NONE)
+        });
+        parents.collect()
+    }
+
+    fn outline(self) -> Outline {
         Outline {
+            parent: self.parents(),
+            in_line: self.in_line || !self.has_ids,
             keys: self.keys,
             found: self
                 .ids
@@ -166,11 +194,10 @@ impl<'a> Reading<'a> {
                 .zip(self.lines)
                 .map(|(id, line)| id.or(line))
                 .collect(),
-            parent,
             times: self.times,
             children: OnceCell::new(),
+            may_lead: self.may_lead,
             leaf: self.leaf.entry(),
-            in_line: self.in_line,
         }
     }
 }
@@ -241,6 +268,31 @@ impl Outline {
             at = self.parent[at as usize];
         }
         path
+    }
+
+    /// The branch on which an entry stands, from its end up to the root: the active one; where the
+    /// entry is not on that, the one that ends at the last entry in the file of all below it.
+    pub fn branch_through(&self, at: usize) -> Vec<usize> {
+        let active = self.active_branch();
+        if active.contains(&at) {
+            return active;
+        }
+        let mut seen = vec![false; self.parent.len()];
+        let (mut below, mut last) = (vec![at as u32], at as u32);
+        while let Some(next) = below.pop() {
+            if !std::mem::replace(&mut seen[next as usize], true) {
+                if self.may_lead[next as usize] {
+                    last = last.max(next);
+                }
+                below.extend(self.children(next));
+            }
+        }
+        let branch = self.branch(last as usize);
+        // In a cycle the way up from the last entry need not come by this one.
+        match branch.contains(&at) {
+            true => branch,
+            false => self.branch(at),
+        }
     }
 
     /// From the [leaf](Leaf) up to the root.

@@ -296,7 +296,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The entry as a transcript shows it. Where its bytes have changed, a problem says so.
-    fn shown(
+    pub(super) fn shown(
         &mut self,
         entry: StoredEntry,
         labels: &HashMap<String, String>,

@@ -19,7 +19,7 @@ use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
-use crate::output::transcript::is_setting;
+use crate::output::transcript::{self, is_setting};
 use crate::output::wrap::Wrap;
 use crate::picker::Purpose;
 
@@ -240,9 +240,7 @@ fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
 
 /// A setting, on one line.
 fn setting(entry: &ShownEntry, screen: &Screen) -> String {
-    let pieces = entry.text.iter().flat_map(|(_, pieces)| pieces);
-    let set: Vec<String> = pieces.map(|piece| plain_line(piece)).collect();
-    let line = format!("── {} {}", plain_line(&entry.kind), set.join("/"));
+    let line = format!("── {}", transcript::setting(entry));
     format!("\n{}\n", screen.style.paint(Tone::Quiet, line.trim_end()))
 }
 
@@ -250,45 +248,21 @@ fn setting(entry: &ShownEntry, screen: &Screen) -> String {
 fn rule(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
     let screen = look.screen;
     let style = screen.style;
-    let what = plain_line(entry.role.as_deref().unwrap_or(&entry.kind));
-    let who = match &entry.problem {
-        Some(problem) if entry.kind == "problem" => {
-            format!("not an entry: {}", plain_line(problem))
-        }
-        Some(problem) => format!("{what}: {}", plain_line(problem)),
-        None => what,
-    };
-    let bad = entry.is_error || entry.problem.is_some();
-    let mut after = vec![screen.minute(entry.time.as_deref())];
-    after.extend(
-        entry
-            .label
-            .as_deref()
-            .map(|label| format!("[{}]", plain_line(label))),
-    );
-    if entry.is_error {
-        after.push("error".to_owned());
-    }
-    match entry.kind.as_str() {
-        "problem" if entry.line > 0 => after.push(format!("line {}", entry.line)),
-        "problem" => {}
-        _ if !entry.agent_sees => after.push("the agent does not see it".to_owned()),
-        _ => {}
-    }
-    after.retain(|part| !part.is_empty());
-    let after: String = after.iter().map(|part| format!(" · {part}")).collect();
+    let head = transcript::head(entry, screen.zone());
+    let after: String = head.after.iter().map(|part| format!(" · {part}")).collect();
     // Bytes that are no entry cannot be asked for.
     let id = match entry.kind.as_str() {
         "problem" => String::new(),
         _ => format!(" · {}", plain_line(look.ids.short(&entry.id))),
     };
     let mark = if focused { "▶▶" } else { "──" };
-    let taken = 3 + columns(&who) + columns(&after) + columns(&id) + 1;
+    let taken = 3 + columns(&head.who) + columns(&after) + columns(&id) + 1;
     let rest = screen.width.unwrap_or(80).min(100).saturating_sub(taken);
+    let tone = if head.is_bad { Tone::Bad } else { Tone::Strong };
     format!(
         "{} {}{}{} {}\n",
         style.paint(Tone::Quiet, mark),
-        style.paint(if bad { Tone::Bad } else { Tone::Strong }, &who),
+        style.paint(tone, &head.who),
         style.paint(Tone::Quiet, &after),
         style.paint(Tone::Name, &id),
         style.paint(Tone::Quiet, &"─".repeat(rest)),

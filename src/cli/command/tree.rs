@@ -13,12 +13,12 @@ use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::bounded::{Item, Page, PageArgs, texts_of};
-use crate::output::branches::{ASCII, UNICODE, prefixes};
+use crate::output::branches::{ASCII, Signs, UNICODE, prefixes, row_parts};
 use crate::output::cursor::question;
 use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
-use crate::output::text::{columns, fit, plain_line};
+use crate::output::text::{fit, plain_line};
 use crate::output::wrap::Wrap;
 use crate::picker::Purpose;
 
@@ -209,70 +209,12 @@ fn above(tree: &Tree, screen: &Screen) -> String {
 }
 
 /// The line of an entry.
-fn line(
-    row: &TreeRow,
-    id: &str,
-    prefix: &str,
-    signs: &crate::output::branches::Signs,
-    screen: &Screen,
-) -> String {
-    let sign = match (row.is_leaf, row.on_active_branch) {
-        (true, _) => signs.leaf,
-        (false, true) => signs.active,
-        (false, false) => signs.idle,
-    };
-    let who = plain_line(row.role.as_deref().unwrap_or(&row.kind));
-    let label = row
-        .label
-        .as_deref()
-        .map(|label| format!(" [{}]", plain_line(label)))
-        .unwrap_or_default();
-    let note = match (row.is_leaf, row.agent_sees) {
-        (true, _) => " (leaf)",
-        (false, true) => "",
-        (false, false) => " (the agent does not see it)",
-    };
-    let fixed = columns(prefix)
-        + columns(sign)
-        + columns(id)
-        + columns(&who)
-        + columns(&label)
-        + note.len()
-        + 4;
-    let text = plain_line(&row.text);
-    let room = screen
-        .width
-        .map_or(200, |width| width.saturating_sub(fixed).max(10));
-    let tone = match (row.is_error, row.on_active_branch) {
-        (true, _) => Tone::Bad,
-        (false, true) => Tone::Plain,
-        (false, false) => Tone::Quiet,
-    };
-    let style = screen.style;
-    let mut out = format!(
-        "{}{} {} {}{}{}  {}",
-        style.paint(Tone::Quiet, prefix),
-        style.paint(
-            if row.on_active_branch {
-                Tone::Strong
-            } else {
-                Tone::Quiet
-            },
-            sign
-        ),
-        style.paint(Tone::Name, id),
-        style.paint(
-            if row.is_error {
-                Tone::Bad
-            } else {
-                Tone::Strong
-            },
-            &who
-        ),
-        style.paint(Tone::Warn, &label),
-        style.paint(Tone::Strong, note),
-        style.paint(tone, &fit(&text, room)),
-    );
+fn line(row: &TreeRow, id: &str, prefix: &str, signs: &Signs, screen: &Screen) -> String {
+    let parts = row_parts(row, id, prefix, signs, screen.width);
+    let parts = parts
+        .iter()
+        .map(|(tone, text)| screen.style.paint(*tone, text));
+    let mut out: String = parts.collect();
     out.truncate(out.trim_end().len());
     out.push('\n');
     out

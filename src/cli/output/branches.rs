@@ -5,6 +5,11 @@
 
 use std::rc::Rc;
 
+use sessionary::model::TreeRow;
+
+use super::style::Tone;
+use super::text::{columns, fit, plain_line};
+
 /// Branch points that indent; those below stay at the same column.
 const DEEPEST: usize = 16;
 
@@ -79,6 +84,62 @@ pub fn prefixes(parents: &[Option<u32>], signs: &Signs) -> Vec<Rc<str>> {
         below.push((format!("{prefix}{pass}").into(), depth + 1, to_come));
     }
     own
+}
+
+/// The line of a row, part by part: what stands before it, its sign, the name by which its entry is
+/// known, who says it, and as much of that as there is room for.
+pub fn row_parts(
+    row: &TreeRow,
+    id: &str,
+    prefix: &str,
+    signs: &Signs,
+    width: Option<usize>,
+) -> Vec<(Tone, String)> {
+    let sign = match (row.is_leaf, row.on_active_branch) {
+        (true, _) => signs.leaf,
+        (false, true) => signs.active,
+        (false, false) => signs.idle,
+    };
+    let who = plain_line(row.role.as_deref().unwrap_or(&row.kind));
+    let label = row.label.as_deref();
+    let label = label.map(|label| format!(" [{}]", plain_line(label)));
+    let label = label.unwrap_or_default();
+    let note = match (row.is_leaf, row.agent_sees) {
+        (true, _) => " (leaf)",
+        (false, true) => "",
+        (false, false) => " (the agent does not see it)",
+    };
+    let named = [prefix, sign, id, &who, &label].map(columns);
+    let fixed = named.iter().sum::<usize>() + note.len() + 4;
+    let room = width.map_or(200, |width| width.saturating_sub(fixed).max(10));
+    let tone = match (row.is_error, row.on_active_branch) {
+        (true, _) => Tone::Bad,
+        (false, true) => Tone::Plain,
+        (false, false) => Tone::Quiet,
+    };
+    let sign_tone = match row.on_active_branch {
+        true => Tone::Strong,
+        false => Tone::Quiet,
+    };
+    let who_tone = match row.is_error {
+        true => Tone::Bad,
+        false => Tone::Strong,
+    };
+    let plain = |text: &str| (Tone::Plain, text.to_owned());
+    let mut parts = vec![
+        (Tone::Quiet, prefix.to_owned()),
+        (sign_tone, sign.to_owned()),
+        plain(" "),
+        (Tone::Name, id.to_owned()),
+        plain(" "),
+        (who_tone, who),
+        (Tone::Warn, label),
+        (Tone::Strong, note.to_owned()),
+        plain("  "),
+        (tone, fit(&plain_line(&row.text), room)),
+    ];
+    parts.retain(|(_, text)| !text.is_empty());
+    parts
 }
 
 #[cfg(test)]

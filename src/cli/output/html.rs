@@ -10,7 +10,7 @@ use sessionary::model::{Class, SessionRow, ShownEntry, Zone};
 use super::Screen;
 use super::text::{inert_lines, plain_line};
 use super::time::minute;
-use super::transcript::{about, call, who};
+use super::transcript::{about, call, is_markdown, who};
 
 /// Lines of a tool's output up to which it is shown unasked.
 const OPEN_LINES: usize = 14;
@@ -46,13 +46,13 @@ pub fn head(row: &SessionRow, screen: &Screen) -> String {
 /// One entry.
 pub fn entry(entry: &ShownEntry, zone: &Zone) -> String {
     let role = entry.role.as_deref().unwrap_or(&entry.kind);
-    let (side, is_markdown) = match role {
-        "user" => ("user", false),
-        "assistant" => ("assistant", true),
-        "toolResult" | "tool" | "tool_result" | "bashExecution" => ("tool", false),
-        "compaction" | "branch_summary" | "compactionSummary" | "branchSummary" => ("note", true),
-        _ => ("note", false),
+    let side = match role {
+        "user" => "user",
+        "assistant" => "assistant",
+        "toolResult" | "tool" | "tool_result" | "bashExecution" => "tool",
+        _ => "note",
     };
+    let is_markdown = is_markdown(entry);
     let bad = if entry.is_error { " bad" } else { "" };
     let id = escaped(&plain_line(&entry.id));
     let mut out = format!(

@@ -48,6 +48,8 @@ pub struct Screen {
     pub json: bool,
     /// Colours or none.
     pub style: Style,
+    /// Whether what is drawn on the terminal itself, wherever answers go, has colours.
+    pub has_colours: bool,
     /// Columns to fit; `None` when the reader is no terminal.
     pub width: Option<usize>,
     /// The moment that ages count from, in ms.
@@ -78,11 +80,12 @@ impl Screen {
         };
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let colours = match global.color {
+        let has_colours = match global.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => terminal && !set("NO_COLOR") && !dumb,
+            Color::Auto => !set("NO_COLOR") && !dumb,
         };
+        let colours = has_colours && (terminal || matches!(global.color, Color::Always));
         let now_ms = match (global.now, demo::now_ms()) {
             (None, Some(demo)) => demo,
             (named, _) => named.unwrap_or_else(jiff::Timestamp::now).as_millisecond(),
@@ -90,6 +93,7 @@ impl Screen {
         Ok(Self {
             json: global.json,
             style: Style::new(colours),
+            has_colours,
             width,
             now_ms,
             again: global.again(),

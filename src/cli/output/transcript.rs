@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use sessionary::model::{SETTINGS, SessionRow, ShownEntry};
+use sessionary::model::{Class, SETTINGS, SessionRow, ShownEntry, Zone};
 
 use super::Screen;
 use super::text::{inert_lines, plain_line};
-use super::time::{minute_anywhere, money, number};
+use super::time::{minute, minute_anywhere, money, number};
 
 /// What is known of a session: names and values.
 pub fn about(row: &SessionRow, screen: &Screen) -> Vec<(&'static str, String)> {
@@ -37,6 +37,77 @@ pub fn who(entry: &ShownEntry) -> String {
     plain_line(entry.role.as_deref().unwrap_or(&entry.kind))
 }
 
+/// Whether it is written as Markdown: what people type is not meant so, and what tools print is not.
+pub fn is_markdown(entry: &ShownEntry) -> bool {
+    let role = entry.role.as_deref().unwrap_or(&entry.kind);
+    let summaries = [
+        "compaction",
+        "branch_summary",
+        "compactionSummary",
+        "branchSummary",
+    ];
+    role == "assistant" || summaries.contains(&role)
+}
+
+/// What stands above an entry.
+pub struct EntryHead {
+    /// Who says it, or what it is.
+    pub who: String,
+    /// Whether something is wrong with it.
+    pub is_bad: bool,
+    /// The tool that was called or gave it.
+    pub tool: Option<String>,
+    /// When it was, and what else is known of it.
+    pub after: Vec<String>,
+}
+
+/// What stands above an entry, in the reader's time.
+pub fn head(entry: &ShownEntry, zone: &Zone) -> EntryHead {
+    let what = who(entry);
+    let who = match &entry.problem {
+        Some(problem) if entry.kind == "problem" => {
+            format!("not an entry: {}", plain_line(problem))
+        }
+        Some(problem) => format!("{what}: {}", plain_line(problem)),
+        None => what,
+    };
+    let mut after = vec![minute(entry.time.as_deref(), zone)];
+    let label = entry.label.as_deref();
+    after.extend(label.map(|label| format!("[{}]", plain_line(label))));
+    if entry.is_error {
+        after.push("error".to_owned());
+    }
+    match entry.kind.as_str() {
+        "problem" if entry.line > 0 => after.push(format!("line {}", entry.line)),
+        "problem" => {}
+        _ if !entry.agent_sees => after.push("the agent does not see it".to_owned()),
+        _ => {}
+    }
+    after.retain(|part| !part.is_empty());
+    EntryHead {
+        who,
+        is_bad: entry.is_error || entry.problem.is_some(),
+        tool: tool(entry),
+        after,
+    }
+}
+
+/// The tool of an entry that is nothing but what a tool took or gave.
+fn tool(entry: &ShownEntry) -> Option<String> {
+    let mut passages = entry.text.iter();
+    match (passages.next(), passages.next()) {
+        (Some((Class::Output, pieces)), None) => call(pieces).0,
+        _ => None,
+    }
+}
+
+/// What a setting was set to, with what it is, on one line.
+pub fn setting(entry: &ShownEntry) -> String {
+    let pieces = entry.text.iter().flat_map(|(_, pieces)| pieces);
+    let set: Vec<String> = pieces.map(|piece| plain_line(piece)).collect();
+    format!("{} {}", plain_line(&entry.kind), set.join("/"))
+}
+
 /// What a tool was given or gave: its name, where that is printed first, and the rest.
 pub fn call(pieces: &[String]) -> (Option<String>, String) {
     let (name, rest) = match pieces {
@@ -47,6 +118,7 @@ pub fn call(pieces: &[String]) -> (Option<String>, String) {
     (name, lines.join("\n"))
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether a first piece of several is the name of a tool.
+pub fn is_name(text: &str) -> bool {
     text.len() <= 64 && !text.is_empty() && !text.contains(char::is_whitespace)
 }

@@ -7,6 +7,8 @@ use super::text::{char_columns, columns};
 
 /// What makes one emoji of those around it.
 const JOINER: char = '\u{200d}';
+/// What makes an emoji of the character before it.
+const AS_EMOJI: char = '\u{fe0f}';
 /// Wide characters that stand at no beginning of a line.
 const CLOSING: &str = "、。，．！？：；）」』】〉》ー";
 
@@ -36,6 +38,16 @@ impl Wrap {
     pub fn pieces(&mut self, line: &str) -> Vec<Piece> {
         let is_code = self.is_code(line);
         match self.width.filter(|_| !is_code) {
+            Some(width) => pieces(line, width),
+            None => vec![(0, 0..line.len())],
+        }
+    }
+
+    /// As [`Wrap::pieces`] where nothing may be wider: code is broken where the line is full.
+    pub fn fitting(&mut self, line: &str) -> Vec<Piece> {
+        let is_code = self.is_code(line);
+        match self.width {
+            Some(width) if is_code => filled(line, width),
             Some(width) => pieces(line, width),
             None => vec![(0, 0..line.len())],
         }
@@ -80,9 +92,48 @@ fn list_mark(text: &str) -> usize {
     }
 }
 
+/// Columns of the character that the text begins with. Many an emoji is a narrow character and what
+/// makes an emoji of it.
+fn first_columns(text: &str, character: char) -> usize {
+    match char_columns(character) {
+        1 if text[character.len_utf8()..].starts_with(AS_EMOJI) => 2,
+        wide => wide,
+    }
+}
+
+/// Whether a character is a part of the one before it.
+fn is_part(before: Option<char>, character: char) -> bool {
+    before == Some(JOINER) || character == AS_EMOJI || is_skin(character)
+}
+
+/// Whether all of a line fits.
+fn fits(line: &str, width: usize) -> bool {
+    let emoji = line.matches(AS_EMOJI).count();
+    columns(line) + emoji <= width
+}
+
+/// A line in lines of at most `width` columns, each as full as can be.
+pub fn filled(line: &str, width: usize) -> Vec<Piece> {
+    let (mut pieces, mut start, mut taken, mut before) = (Vec::new(), 0, 0, None);
+    if fits(line, width) {
+        return vec![(0, 0..line.len())];
+    }
+    for (at, character) in line.char_indices() {
+        let wide = first_columns(&line[at..], character);
+        if taken + wide > width && at > start && !is_part(before, character) {
+            pieces.push((0, start..at));
+            (start, taken) = (at, 0);
+        }
+        taken += wide;
+        before = Some(character);
+    }
+    pieces.push((0, start..line.len()));
+    pieces
+}
+
 /// A line in lines of at most `width` columns.
 pub fn pieces(line: &str, width: usize) -> Vec<Piece> {
-    if columns(line) <= width {
+    if fits(line, width) {
         return vec![(0, 0..line.len())];
     }
     let blanks = line.len() - line.trim_start_matches(' ').len();
@@ -95,7 +146,7 @@ pub fn pieces(line: &str, width: usize) -> Vec<Piece> {
     let mut gap: Option<(usize, usize)> = None;
     let mut before = None;
     for (at, character) in line.char_indices() {
-        let wide = char_columns(character);
+        let wide = first_columns(&line[at..], character);
         if at > content && at > start {
             gap = match (character, before) {
                 (' ', Some(' ')) | (_, Some(JOINER)) => gap,
@@ -105,7 +156,7 @@ pub fn pieces(line: &str, width: usize) -> Vec<Piece> {
                 _ => gap,
             };
         }
-        let is_one = before == Some(JOINER) || is_skin(character);
+        let is_one = is_part(before, character);
         while character != ' ' && !is_one && indented + taken + wide > width && at > start {
             let (end, next) = gap.take().unwrap_or((at, at));
             pieces.push((indented, trimmed(start, end)));
@@ -198,6 +249,33 @@ mod tests {
             let fits = shown.lines().all(|line| columns(line) <= width);
             assert!(fits, "{line:?} in {width}: {shown}");
         }
+    }
+
+    #[test]
+    fn code_is_broken_where_the_line_is_full() {
+        let fitted = |text: &str, width| {
+            let mut wrap = Wrap::new(Some(width));
+            let lines = text.lines().flat_map(|line| {
+                let pieces = wrap.fitting(line).into_iter();
+                pieces.map(|(indent, piece)| format!("{:indent$}{}", "", &line[piece]))
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        let text = "one two three\n```\nlet one = two;\n```";
+        assert_eq!(
+            fitted(text, 8),
+            "one two\nthree\n```\nlet one \n= two;\n```"
+        );
+        // No wide character is cut, and no emoji of several.
+        assert_eq!(
+            fitted(
+                "```\n日本語\n❤️❤️❤️\n👍🏽👍🏽\ne\u{301}e\u{301}e\u{301}e\u{301}",
+                3
+            ),
+            "```\n日\n本\n語\n❤️\n❤️\n❤️\n👍🏽\n👍🏽\ne\u{301}e\u{301}e\u{301}\ne\u{301}"
+        );
+        assert_eq!(wrapped("❤️❤️❤️", 4), "❤️❤️\n❤️");
+        assert_eq!(wrapped("a ❤️ b", 4), "a ❤️\nb");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod footer;
 mod list;
 mod preview;
+mod tree;
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect, Size};
@@ -11,6 +12,8 @@ use ratatui::text::{Line, Span};
 use sessionary::syntax::Now;
 
 use super::State;
+use super::palette::Palette;
+use super::state::Focus;
 use crate::output::Screen;
 use crate::output::text::columns;
 
@@ -81,6 +84,7 @@ pub struct Reader<'a> {
     pub screen: &'a Screen,
     /// What ages count to.
     pub now: Now<'a>,
+    pub palette: Palette,
 }
 
 impl Reader<'_> {
@@ -90,15 +94,37 @@ impl Reader<'_> {
     }
 }
 
+/// What is at a place of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spot {
+    /// A row of the list.
+    Row(usize),
+    /// A line of the preview.
+    Preview(usize),
+}
+
+/// What is there, where the list begins with its row `top`. There is no mouse below a prompt.
+pub fn spot(size: Size, top: usize, column: u16, line: u16) -> Option<Spot> {
+    let parts = parts(area(size), false);
+    let at = Position::new(column, line);
+    if parts.list.contains(at) {
+        let row = (line - parts.list.y) / ROW_LINES;
+        return Some(Spot::Row(top + usize::from(row)));
+    }
+    let preview = parts.preview.filter(|preview| preview.contains(at))?;
+    let text = preview::text_area(preview);
+    Some(Spot::Preview(usize::from(line.saturating_sub(text.y))))
+}
+
 /// Draws all of it.
 pub fn frame(frame: &mut Frame<'_>, state: &State, reader: &Reader<'_>) {
     let parts = parts(frame.area(), state.is_plain);
     query(frame, parts.query, state);
     list::draw(frame, parts.list, state, reader);
     if let Some(area) = parts.preview {
-        preview::draw(frame, area, state);
+        preview::draw(frame, area, state, reader.screen);
     }
-    footer::draw(frame, parts.footer, state);
+    footer::draw(frame, parts.footer, state, reader.palette);
 }
 
 fn query(frame: &mut Frame<'_>, area: Rect, state: &State) {
@@ -109,5 +135,8 @@ fn query(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let x = area
         .x
         .saturating_add(u16::try_from(before).unwrap_or(u16::MAX));
+    if state.focus != Focus::List {
+        return;
+    }
     frame.set_cursor_position(Position::new(x.min(area.right().saturating_sub(1)), area.y));
 }

@@ -93,3 +93,71 @@ pub fn in_list(key: KeyEvent) -> Option<Action> {
         _ => return None,
     })
 }
+
+/// What a key asks of the preview.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadingAction {
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    First,
+    Last,
+    NextMatch,
+    LastMatch,
+    /// The tree; in the tree: other entries of it.
+    Tree,
+    /// What the list does with Enter; in the tree: that branch is read.
+    Accept,
+    AcceptEntry,
+    /// To what had the keys before.
+    Back,
+    Help,
+    Suspend,
+    Leave,
+}
+
+/// What a key means while the preview has the keys; `None`: nothing.
+pub fn in_preview(key: KeyEvent) -> Option<ReadingAction> {
+    match (key.code, is_plain(key)) {
+        (KeyCode::Char('n'), true) => Some(ReadingAction::NextMatch),
+        (KeyCode::Char('N'), true) => Some(ReadingAction::LastMatch),
+        (KeyCode::Char('t'), true) => Some(ReadingAction::Tree),
+        _ => in_text(key),
+    }
+}
+
+/// What a key means while the tree has the keys; `None`: nothing.
+pub fn in_tree(key: KeyEvent) -> Option<ReadingAction> {
+    match (key.code, is_plain(key)) {
+        (KeyCode::Char('f'), true) => Some(ReadingAction::Tree),
+        (KeyCode::Char('t'), true) => Some(ReadingAction::Back),
+        _ => in_text(key),
+    }
+}
+
+fn is_plain(key: KeyEvent) -> bool {
+    let held = key.modifiers - KeyModifiers::SHIFT;
+    held.is_empty() && key.kind != KeyEventKind::Release
+}
+
+/// What a key means in any text that is read.
+fn in_text(key: KeyEvent) -> Option<ReadingAction> {
+    Some(match in_list(key)? {
+        Action::Up => ReadingAction::Up,
+        Action::Down => ReadingAction::Down,
+        Action::PageUp => ReadingAction::PageUp,
+        Action::PageDown | Action::Type(' ') => ReadingAction::PageDown,
+        // Home and End, which in a line are its own.
+        Action::First | Action::LineStart => ReadingAction::First,
+        Action::Last | Action::LineEnd => ReadingAction::Last,
+        Action::Accept => ReadingAction::Accept,
+        Action::AcceptEntry => ReadingAction::AcceptEntry,
+        Action::Left => ReadingAction::Back,
+        Action::Leave if key.code == KeyCode::Esc => ReadingAction::Back,
+        Action::Leave => ReadingAction::Leave,
+        Action::Help => ReadingAction::Help,
+        Action::Suspend => ReadingAction::Suspend,
+        _ => return None,
+    })
+}

@@ -1,11 +1,16 @@
 //! What do the threads of the picker tell each other?
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use ratatui::crossterm::event::Event as TerminalEvent;
-use ratatui::text::Line;
+use ratatui::layout::Size;
+use sessionary::index::TreeFilter;
 use sessionary::model::{Hit, SessionRow};
+
+use super::pane::{Block, Direction};
+use super::tree::TreeLine;
 
 /// What the thread that owns the terminal is told.
 #[derive(Debug)]
@@ -117,30 +122,66 @@ pub struct Answer {
     pub is_provisional: bool,
 }
 
-/// A session that is to be read back.
+/// What is to be read of a session.
 #[derive(Debug, Clone)]
 pub struct PreviewRequest {
     pub number: u64,
     pub session: SessionRow,
-    /// The entry that is looked for; its branch is shown. `None`: the end of the active branch.
-    pub entry: Option<String>,
+    /// The branch on which this entry stands; `None`: the active one.
+    pub through: Option<String>,
+    pub wanted: Wanted,
     /// What stands out.
     pub query: String,
-    /// Columns.
-    pub width: u16,
+    /// What was found in the session, the best first.
+    pub hits: Vec<Hit>,
+    /// The room for it.
+    pub size: Size,
+}
+
+/// Which part of a session is to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// What is around the entry through which the branch goes; the end where there is none.
+    Through,
+    /// The beginning of the branch.
+    Start,
+    /// Its end.
+    End,
+    /// What is around an entry, by its number in the session.
+    Place(u32),
+    /// These entries of the branch.
+    Part(Range<usize>),
+    /// What is around the next entry with a match.
+    Match { from: usize, direction: Direction },
+    /// The tree.
+    Tree(TreeFilter),
 }
 
 /// What a session says, ready to be drawn.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Preview {
     pub number: u64,
-    pub lines: Vec<Line<'static>>,
-    /// The line on which the match is that was asked for, or the last line.
-    pub focus: usize,
-    /// All lines with a match, ascending.
-    pub matches: Vec<usize>,
-    /// The entry of each line.
-    pub entries: Vec<(usize, String)>,
+    pub content: PreviewContent,
+}
+
+/// What was read of a session.
+#[derive(Debug)]
+pub enum PreviewContent {
+    /// A part of a branch with so many entries, and what is looked at in it: a line of the entry at
+    /// this position.
+    Opened {
+        length: usize,
+        blocks: Vec<Block>,
+        position: usize,
+        line: usize,
+    },
+    /// What comes before that, or behind it.
+    More(Vec<Block>),
+    /// There is no further match.
+    NoMatch,
+    Tree(Vec<TreeLine>),
+    /// Nothing, for this reason.
+    Failed(String),
 }
 
 /// What is new in the index.

@@ -13,10 +13,14 @@ mod latest;
 mod line;
 mod message;
 mod news;
+mod palette;
+mod pane;
 mod previewer;
+mod reading;
 mod state;
 mod terminal;
 mod titles;
+mod tree;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -35,6 +39,7 @@ pub use choice::{Choice, ChosenAction, Printed, Purpose};
 use draw::Reader;
 use latest::Latest;
 use message::{Message, System};
+use palette::Palette;
 use state::{State, Task};
 pub use terminal::Height;
 use terminal::Terminal;
@@ -137,6 +142,7 @@ impl Loop<'_> {
             }
             let reader = Reader {
                 screen: self.screen,
+                palette: Palette::of(self.screen).plain(self.state.is_plain),
                 now: Now {
                     ms: self.screen.now_ms + begun.elapsed().as_millis() as i64,
                     zone: self.screen.zone(),

@@ -1,23 +1,36 @@
 //! What does the session say on which the selection stands?
+//!
+//! A session may be longer than anybody reads: what branches there are is known by a few bytes an
+//! entry, and of the entries only those are read that are seen.
+
+mod entry;
+mod fold;
+mod found;
+mod markdown;
+mod rows;
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use ratatui::text::Line;
-use sessionary::index::{Highlighter, ShowScope};
-use sessionary::model::Mask;
-use sessionary::syntax::{self, Now};
+use sessionary::index::{Branch, Snapshot, TreeFilter, TreePart, TreeScope};
+use sessionary::model::{Cancel, Mask, SessionRow, ShownEntry, Zone};
 use sessionary::{Config, Error, Freshness, Index};
 
+use self::entry::{Look, block, has_match};
 use super::latest::Latest;
-use super::message::{Message, Preview, PreviewRequest};
+use super::message::{Message, Preview, PreviewContent, PreviewRequest, Wanted};
+use super::palette::Palette;
+use super::pane::{Block, Direction};
+use super::tree::TreeLine;
 use super::{may_panic, start_thread};
 use crate::output::Screen;
-use crate::output::text::plain_lines;
-use crate::output::wrap;
+use crate::output::branches::{UNICODE, prefixes, row_parts};
+use crate::output::text::plain_line;
 
-/// Entries read before and after the one that is looked for.
-const AROUND: usize = 30;
+/// Entries that are read at most on either side of the one that is looked for.
+const AROUND: usize = 60;
+/// No preview is so narrow that a letter would not fit.
+const NARROWEST: u16 = 10;
 
 /// Reads sessions back until no more are asked for.
 pub fn start(
@@ -27,31 +40,25 @@ pub fn start(
     tell: &Sender<Message>,
 ) {
     let (requests, tell) = (Arc::clone(requests), tell.clone());
-    let (config, mask) = (config.clone(), screen.mask());
+    let mut previewer = Previewer {
+        config: config.clone(),
+        mask: screen.mask(),
+        zone: screen.zone().clone(),
+        palette: Palette::of(screen),
+        index: None,
+        outline: None,
+    };
     start_thread("picker-reads", move || {
-        let mut index = None;
         while let Some((request, cancel)) = requests.take() {
             may_panic("picker-reads");
-            let opened = match index.take() {
-                Some(index) => Ok(index),
-                None => Index::open(&config, Freshness::AsCommitted),
+            let content = match previewer.answer(&request, &cancel) {
+                // Another request is waiting.
+                Err(Error::Cancelled) => continue,
+                Ok(content) => content,
+                Err(error) => PreviewContent::Failed(plain_line(&error.to_string())),
             };
-            let read = opened.and_then(|opened| {
-                let read = read(&request, &opened, mask);
-                index = Some(opened);
-                read
-            });
-            let preview = read.unwrap_or_else(|error| {
-                index = None;
-                said(&error)
-            });
-            let preview = Message::Previewed(Box::new(Preview {
-                number: request.number,
-                ..preview
-            }));
-            if cancel.is_cancelled() {
-                continue;
-            }
+            let number = request.number;
+            let preview = Message::Previewed(Box::new(Preview { number, content }));
             if tell.send(preview).is_err() {
                 return;
             }
@@ -59,49 +66,274 @@ pub fn start(
     });
 }
 
-fn said(error: &Error) -> Preview {
-    Preview {
-        lines: vec![Line::raw(error.to_string())],
-        ..Preview::default()
+struct Previewer {
+    config: Config,
+    mask: Option<Mask>,
+    zone: Zone,
+    palette: Palette,
+    index: Option<Index>,
+    outline: Option<Outline>,
+}
+
+/// The branch that was read last: making it takes longer than reading a part of it.
+struct Outline {
+    session: SessionRow,
+    through: Option<String>,
+    branch: Branch,
+}
+
+/// Why no further entry is read.
+enum End {
+    /// There are enough.
+    Enough,
+    Failed(Error),
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
     }
 }
 
-fn read(request: &PreviewRequest, index: &Index, mask: Option<Mask>) -> Result<Preview, Error> {
-    let scope = ShowScope {
-        entry: request.entry.clone(),
-        context: AROUND,
-        mask,
-        ..ShowScope::default()
-    };
-    let transcript = index.show(&request.session, &scope)?;
-    let query = syntax::parse_as_typed(&request.query, Now::utc(0));
-    let highlighter = Highlighter::new(&query);
-    let mut preview = Preview::default();
-    for entry in &transcript.entries {
-        preview
-            .entries
-            .push((preview.lines.len(), entry.id.clone()));
-        if transcript.focus.as_ref() == Some(&entry.id) {
-            preview.focus = preview.lines.len();
+impl Previewer {
+    fn answer(
+        &mut self,
+        request: &PreviewRequest,
+        cancel: &Cancel,
+    ) -> Result<PreviewContent, Error> {
+        let is_fresh = !self.index.as_ref().is_some_and(Index::is_made);
+        if is_fresh {
+            self.open()?;
         }
-        let who = entry.role.clone().unwrap_or_else(|| entry.kind.clone());
-        preview.lines.push(Line::raw(format!("── {who}")));
-        for (class, pieces) in &entry.text {
-            for piece in pieces {
-                for line in plain_lines(piece).lines() {
-                    let marked = highlighter
-                        .as_ref()
-                        .is_some_and(|found| !found.marks(*class, line).is_empty());
-                    if marked {
-                        preview.matches.push(preview.lines.len());
-                    }
-                    let pieces = wrap::pieces(line, usize::from(request.width.max(10)));
-                    for (_, range) in pieces {
-                        preview.lines.push(Line::raw(line[range].to_owned()));
-                    }
-                }
+        match self.read(request, cancel) {
+            // The index was built anew meanwhile, or the session was read again.
+            Err(error) if !is_fresh && !matches!(error, Error::Cancelled) => {
+                self.open()?;
+                self.read(request, cancel)
             }
+            read => read,
         }
     }
-    Ok(preview)
+
+    fn open(&mut self) -> Result<(), Error> {
+        (self.index, self.outline) = (None, None);
+        self.index = Some(Index::open(&self.config, Freshness::AsCommitted)?);
+        Ok(())
+    }
+
+    fn read(&mut self, request: &PreviewRequest, cancel: &Cancel) -> Result<PreviewContent, Error> {
+        let Some(index) = &self.index else {
+            return Err(Error::Cancelled);
+        };
+        let snapshot = index.snapshot()?;
+        if let Wanted::Tree(filter) = request.wanted {
+            return tree(&snapshot, request, filter, self.mask, cancel);
+        }
+        let known = self.outline.take().filter(|outline| {
+            outline.session == request.session && outline.through == request.through
+        });
+        let outline = match known {
+            Some(outline) => outline,
+            None => outline(&snapshot, request)?,
+        };
+        let width = usize::from(request.size.width.max(NARROWEST));
+        let reading = Reading {
+            snapshot: &snapshot,
+            session: &request.session,
+            branch: &outline.branch,
+            mask: self.mask,
+            cancel,
+            look: Look {
+                palette: self.palette,
+                zone: self.zone.clone(),
+                width,
+                highlighter: found::highlighter(&request.query, &request.hits),
+                hits: request.hits.clone(),
+            },
+            height: usize::from(request.size.height.max(1)),
+        };
+        let content = reading.content(&request.wanted);
+        self.outline = Some(outline);
+        content
+    }
+}
+
+/// The branch that is asked for; the active one where its entry is gone.
+fn outline(snapshot: &Snapshot<'_>, request: &PreviewRequest) -> Result<Outline, Error> {
+    let through = request.through.as_deref();
+    let branch = match snapshot.branch(&request.session, through) {
+        Err(Error::NoEntry { .. }) => snapshot.branch(&request.session, None)?,
+        branch => branch?,
+    };
+    Ok(Outline {
+        session: request.session.clone(),
+        through: request.through.clone(),
+        branch,
+    })
+}
+
+/// A branch that is being read.
+struct Reading<'a> {
+    snapshot: &'a Snapshot<'a>,
+    session: &'a SessionRow,
+    branch: &'a Branch,
+    mask: Option<Mask>,
+    cancel: &'a Cancel,
+    look: Look,
+    /// Lines that are seen at once.
+    height: usize,
+}
+
+impl Reading<'_> {
+    fn content(&self, wanted: &Wanted) -> Result<PreviewContent, Error> {
+        match wanted {
+            Wanted::Through => self.around(self.branch.focus()),
+            Wanted::Place(place) => self.around(self.branch.position(*place)),
+            Wanted::Start => self.around(Some(0)),
+            Wanted::End => self.around(None),
+            Wanted::Part(part) => self
+                .blocks(part.clone(), usize::MAX)
+                .map(PreviewContent::More),
+            Wanted::Match { from, direction } => match self.next_match(*from, *direction)? {
+                Some(found) => self.at_match(found, *direction),
+                None => Ok(PreviewContent::NoMatch),
+            },
+            Wanted::Tree(_) => Err(Error::Cancelled),
+        }
+    }
+
+    /// A screen on either side of an entry; of the end of the branch, where there is none.
+    fn around(&self, position: Option<usize>) -> Result<PreviewContent, Error> {
+        let end = self.branch.len();
+        let from = position.map_or(end, |at| at.min(end));
+        let behind = from..end.min(from.saturating_add(AROUND));
+        let mut blocks = self.blocks(behind, 2 * self.height)?;
+        let before = (from.saturating_sub(AROUND)..from).rev();
+        let mut before = self.blocks(before, 2 * self.height)?;
+        before.reverse();
+        before.append(&mut blocks);
+        let found = before.iter().find(|block| Some(block.position) == position);
+        let (position, line) = match (found, before.last()) {
+            (Some(block), _) => (block.position, block.best.unwrap_or(0)),
+            (None, Some(last)) => (last.position, last.lines.len()),
+            (None, None) => (0, 0),
+        };
+        Ok(PreviewContent::Opened {
+            length: end,
+            blocks: before,
+            position,
+            line,
+        })
+    }
+
+    /// What is around an entry, with its first match, or its last.
+    fn at_match(&self, found: usize, direction: Direction) -> Result<PreviewContent, Error> {
+        let mut content = self.around(Some(found))?;
+        if let PreviewContent::Opened {
+            blocks,
+            position,
+            line,
+            ..
+        } = &mut content
+        {
+            let block = blocks.iter().find(|block| block.position == found);
+            let matches = block.map(|block| block.matches.as_slice());
+            let at = match direction {
+                Direction::Down => matches.and_then(<[usize]>::first),
+                Direction::Up => matches.and_then(<[usize]>::last),
+            };
+            (*position, *line) = (found, at.copied().unwrap_or(0));
+        }
+        Ok(content)
+    }
+
+    /// These entries, until they fill so many lines.
+    fn blocks(
+        &self,
+        positions: impl Iterator<Item = usize>,
+        lines: usize,
+    ) -> Result<Vec<Block>, Error> {
+        let (mut blocks, mut taken) = (Vec::new(), 0);
+        self.each(positions, &mut |position, entry| {
+            let block = block(position, &entry, &self.look);
+            taken += block.lines.len();
+            blocks.push(block);
+            match taken >= lines {
+                true => Err(End::Enough),
+                false => Ok(()),
+            }
+        })?;
+        Ok(blocks)
+    }
+
+    /// The next entry with a match behind this one, or before it.
+    fn next_match(&self, from: usize, direction: Direction) -> Result<Option<usize>, Error> {
+        let mut found = None;
+        let take = &mut |position, entry: ShownEntry| {
+            if !has_match(&entry, &self.look) {
+                return Ok(());
+            }
+            found = Some(position);
+            Err(End::Enough)
+        };
+        match direction {
+            Direction::Down => self.each(from.saturating_add(1)..self.branch.len(), take)?,
+            Direction::Up => self.each((0..from).rev(), take)?,
+        }
+        Ok(found)
+    }
+
+    /// Reads these entries one by one, as long as they are wanted.
+    fn each(
+        &self,
+        positions: impl Iterator<Item = usize>,
+        take: &mut dyn FnMut(usize, ShownEntry) -> Result<(), End>,
+    ) -> Result<(), Error> {
+        let each = &mut |position, entry| match self.cancel.is_cancelled() {
+            true => Err(End::Failed(Error::Cancelled)),
+            false => take(position, entry),
+        };
+        let (session, branch) = (self.session, self.branch);
+        let read = self
+            .snapshot
+            .read_branch(session, branch, positions, self.mask, each);
+        match read {
+            Err(End::Failed(error)) => Err(error),
+            Err(End::Enough) | Ok(()) => Ok(()),
+        }
+    }
+}
+
+/// The session's tree.
+fn tree(
+    snapshot: &Snapshot<'_>,
+    request: &PreviewRequest,
+    filter: TreeFilter,
+    mask: Option<Mask>,
+    cancel: &Cancel,
+) -> Result<PreviewContent, Error> {
+    let ids = snapshot.short_entry_ids(&request.session)?;
+    let width = usize::from(request.size.width.max(NARROWEST));
+    let (mut before, mut rows) = (Vec::new(), Vec::new());
+    let scope = TreeScope { filter, mask };
+    snapshot.tree_each(&request.session, scope, &mut |part| {
+        match part {
+            TreePart::Head(_) => {}
+            TreePart::Parents(parents) => before = prefixes(parents, &UNICODE),
+            TreePart::Row(row) => {
+                let id = plain_line(ids.short(&row.id));
+                let prefix = before.get(rows.len()).map_or("", |prefix| prefix);
+                rows.push(TreeLine {
+                    parts: row_parts(&row, &id, prefix, &UNICODE, Some(width)),
+                    is_leaf: row.is_leaf,
+                    entry: row.id,
+                });
+            }
+        }
+        match cancel.is_cancelled() {
+            true => Err(Error::Cancelled),
+            false => Ok(()),
+        }
+    })?;
+    Ok(PreviewContent::Tree(rows))
 }

@@ -5,16 +5,15 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use ratatui::crossterm::event::{Event as TerminalEvent, KeyEvent, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::{Event as TerminalEvent, KeyEvent};
 use ratatui::layout::Size;
 
 use super::Opening;
 use super::choice::{Choice, ChosenAction, Purpose};
 use super::keys::{self, Action};
 use super::line::QueryLine;
-use super::message::{
-    Answer, Key, Message, News, Order, Place, Preview, PreviewRequest, Question, Row,
-};
+use super::message::{Answer, Key, Message, News, Order, Place, PreviewRequest, Question, Row};
+use super::pane::Pane;
 
 /// More rows are asked for when the selection is so near the last one.
 const NEAR_END: usize = 20;
@@ -35,6 +34,10 @@ pub enum Focus {
     /// The query line and the list.
     #[default]
     List,
+    /// The text of a session.
+    Preview,
+    /// Its tree.
+    Tree,
     /// The help, which any key closes.
     Help,
 }
@@ -55,9 +58,7 @@ pub struct State {
     pub marked: BTreeSet<Key>,
     /// What the last answer said beside its rows.
     pub said: Said,
-    pub preview: Option<Preview>,
-    /// The first line of the preview that is shown.
-    pub preview_top: usize,
+    pub pane: Pane,
     /// Files that are read for the first time: how many of how many.
     pub reading: Option<(u64, u64)>,
     /// Why the index is not kept current.
@@ -72,9 +73,6 @@ pub struct State {
     pub has_here: bool,
     /// The last question that was asked.
     asked: Question,
-    /// What is previewed: session, entry and width.
-    previewed: Option<(Key, Option<String>, u16)>,
-    previews: u64,
     is_answered: bool,
 }
 
@@ -108,8 +106,7 @@ impl State {
             filters: Vec::new(),
             marked: BTreeSet::new(),
             said: Said::default(),
-            preview: None,
-            preview_top: 0,
+            pane: Pane::default(),
             reading: None,
             behind: None,
             most_owed: 0,
@@ -118,8 +115,6 @@ impl State {
             is_plain: opening.height.is_some(),
             has_here: opening.here.is_some(),
             asked: Question::default(),
-            previewed: None,
-            previews: 0,
             is_answered: false,
         }
     }
@@ -152,23 +147,13 @@ impl State {
             Message::Terminal(_) => Vec::new(),
             Message::Answered(answer) => self.answered(*answer),
             Message::Previewed(preview) => {
-                if preview.number == self.previews {
-                    self.preview_top = preview.focus.saturating_sub(self.preview_height() / 3);
-                    self.preview = Some(*preview);
-                }
+                self.pane.take(*preview);
                 Vec::new()
             }
             Message::News(news) => self.news(news),
             // The loop has seen to it.
             Message::System(_) => Vec::new(),
         }
-    }
-
-    /// Lines of the preview that are seen.
-    fn preview_height(&self) -> usize {
-        usize::from(
-            super::draw::preview_size(self.size, self.is_plain).map_or(0, |size| size.height),
-        )
     }
 
     /// What the query line asks now, as much of it as is seen.
@@ -232,8 +217,6 @@ impl State {
             }
             News::Changed => {
                 let rows = self.asked.rows;
-                // What is read may say more.
-                self.previewed = None;
                 vec![self.ask(rows)]
             }
             News::Current => {
@@ -248,36 +231,21 @@ impl State {
     }
 
     /// What the preview needs, where it is not there already.
-    fn look(&mut self) -> Option<Task> {
-        let size = super::draw::preview_size(self.size, self.is_plain)?;
-        let row = self.rows.get(self.selected)?;
-        let entry = row.hits.first().map(|hit| hit.entry.clone());
-        let wanted = (row.key(), entry.clone(), size.width);
-        if self.previewed.as_ref() == Some(&wanted) {
+    pub(super) fn look(&mut self) -> Option<Task> {
+        let size = super::draw::preview_size(self.size, self.is_plain);
+        let Some((size, row)) = size.zip(self.rows.get(self.selected)) else {
+            self.leave_preview();
             return None;
-        }
-        self.previewed = Some(wanted);
-        self.previews += 1;
-        Some(Task::Preview(PreviewRequest {
-            number: self.previews,
-            session: row.session.clone(),
-            entry,
-            query: self.said.query.clone(),
-            width: size.width,
-        }))
-    }
-
-    fn mouse(&mut self, mouse: MouseEvent) -> Vec<Task> {
-        match mouse.kind {
-            MouseEventKind::ScrollDown => self.moved(1),
-            MouseEventKind::ScrollUp => self.moved(-1),
-            _ => Vec::new(),
-        }
+        };
+        let request = self.pane.look(row, &self.said.query, size);
+        request.map(Task::Preview)
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         match self.focus {
             Focus::List => self.key_in_list(key),
+            Focus::Preview => self.key_in_preview(key),
+            Focus::Tree => self.key_in_tree(key),
             Focus::Help => {
                 self.focus = Focus::List;
                 Vec::new()
@@ -334,6 +302,7 @@ impl State {
                 return vec![self.ask_anew()];
             }
             Action::Left => self.line.left(),
+            Action::Right if self.line.is_at_end() => self.enter_preview(),
             Action::Right => self.line.right(),
             Action::WordLeft => self.line.word_left(),
             Action::WordRight => self.line.word_right(),
@@ -363,7 +332,7 @@ impl State {
     }
 
     /// Moves the selection so many rows down.
-    fn moved(&mut self, by: isize) -> Vec<Task> {
+    pub(super) fn moved(&mut self, by: isize) -> Vec<Task> {
         let last = self.rows.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
         self.scroll();
@@ -375,7 +344,7 @@ impl State {
         tasks
     }
 
-    fn accept(&mut self, action: ChosenAction) -> Vec<Task> {
+    pub(super) fn accept(&mut self, action: ChosenAction) -> Vec<Task> {
         let marked = self.rows.iter();
         let marked = marked.filter(|row| self.marked.contains(&row.key()));
         let mut sessions: Vec<_> = marked.map(|row| row.session.clone()).collect();
@@ -385,7 +354,8 @@ impl State {
         if sessions.is_empty() || action == ChosenAction::ResumeFrom {
             sessions = vec![row.session.clone()];
         }
-        let entry = row.hits.first().map(|hit| hit.entry.clone());
+        let entry = self.pane.chosen_entry(&row.key());
+        let entry = entry.or_else(|| row.hits.first().map(|hit| hit.entry.clone()));
         vec![Task::Leave(Some(Choice {
             action,
             sessions,

@@ -3,21 +3,20 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use crate::output::text::plain_line;
 use crate::output::time::number;
 use crate::picker::State;
 use crate::picker::message::{Order, Place};
+use crate::picker::palette::Palette;
 
 /// Filters that are named, at most.
 const MOST_FILTERS: usize = 6;
 
-pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
-    let quiet = Style::new().add_modifier(Modifier::DIM);
-    let mut spans = vec![Span::styled(place(state), Style::new().fg(Color::Cyan))];
-    let chip = Style::new().add_modifier(Modifier::REVERSED);
+pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) {
+    let (quiet, chip) = (palette.quiet(), palette.selected());
+    let mut spans = vec![Span::styled(place(state), palette.name())];
     for filter in state.filters.iter().take(MOST_FILTERS) {
         spans.push(Span::raw(" "));
         spans.push(Span::styled(format!(" {} ", plain_line(filter)), chip));

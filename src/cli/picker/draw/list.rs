@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use sessionary::model::{BranchPlace, Hit, SessionRow};
 
@@ -15,11 +15,14 @@ use crate::output::text::{columns, fit, plain_line, plain_line_marked, prefix};
 use crate::output::time::{count, money};
 use crate::picker::State;
 use crate::picker::message::Row;
+use crate::picker::palette::Palette;
 
 /// A session that was written so shortly ago is being written.
 const LIVE_MS: i64 = 2 * 60_000;
-/// What stands before each line of the row on which the selection stands, and of others.
+/// What stands before each line of the row on which the selection stands, and of others; and before
+/// its title where nothing is said by looks.
 const SELECTED: &str = "▌";
+const SELECTED_PLAIN: &str = ">";
 const OTHER: &str = " ";
 
 pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, reader: &Reader<'_>) {
@@ -41,10 +44,6 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, reader: &Reader<'_
     }
 }
 
-fn quiet() -> Style {
-    Style::new().add_modifier(Modifier::DIM)
-}
-
 /// How a row is drawn.
 struct Look<'a> {
     is_selected: bool,
@@ -56,26 +55,29 @@ struct Look<'a> {
 impl Look<'_> {
     /// The title, and at the right how long ago it was written.
     fn first(&self, row: &Row) -> Line<'static> {
-        let session = &row.session;
+        let (session, palette) = (&row.session, self.reader.palette);
         let is_live = session
             .modified_ms
             .is_some_and(|ms| (0..LIVE_MS).contains(&(self.reader.now.ms - ms)));
         let age = match is_live {
-            true => Span::styled("writing", Style::new().fg(Color::Green)),
-            false => Span::styled(self.reader.age(session.modified.as_deref()), quiet()),
+            true => Span::styled("writing", palette.name()),
+            false => Span::styled(
+                self.reader.age(session.modified.as_deref()),
+                palette.quiet(),
+            ),
         };
         let pin = if row.is_pinned { "★ " } else { "" };
         let room = self.width.saturating_sub(3 + columns(&age.content));
         let title = fit(&format!("{pin}{}", title(session).1), room);
         let gap = room.saturating_sub(columns(&title)) + 1;
         let strong = match self.is_selected {
-            true => Style::new().add_modifier(Modifier::BOLD),
+            true => palette.strong(),
             false => Style::new(),
         };
         let mark = if self.is_marked { "●" } else { " " };
         Line::from(vec![
-            self.edge(),
-            Span::styled(mark, Style::new().fg(Color::Magenta)),
+            self.edge(SELECTED_PLAIN),
+            Span::styled(mark, palette.person()),
             Span::styled(title, strong),
             Span::raw(" ".repeat(gap)),
             age,
@@ -84,18 +86,27 @@ impl Look<'_> {
 
     /// What was found, or what is known.
     fn second(&self, row: &Row) -> Line<'static> {
-        let mut line = vec![self.edge(), Span::raw(" ")];
-        let room = self.width.saturating_sub(2);
+        let mut line = vec![self.edge(OTHER), Span::raw(" ")];
+        let (room, palette) = (self.width.saturating_sub(2), self.reader.palette);
         match row.hits.first() {
-            Some(hit) => line.extend(found(hit, room)),
-            None => line.push(Span::styled(fit(&self.known(&row.session), room), quiet())),
+            Some(hit) => line.extend(found(hit, room, palette)),
+            None => {
+                let known = fit(&self.known(&row.session), room);
+                line.push(Span::styled(known, palette.quiet()));
+            }
         }
         Line::from(line)
     }
 
-    fn edge(&self) -> Span<'static> {
-        let edge = if self.is_selected { SELECTED } else { OTHER };
-        Span::styled(edge, Style::new().fg(Color::Cyan))
+    /// What stands at the left; `plain` for somebody who hears it read.
+    fn edge(&self, plain: &'static str) -> Span<'static> {
+        let palette = self.reader.palette;
+        let edge = match (self.is_selected, palette.is_plain()) {
+            (false, _) => OTHER,
+            (true, true) => plain,
+            (true, false) => SELECTED,
+        };
+        Span::styled(edge, palette.current())
     }
 
     /// What is known of a session.
@@ -115,25 +126,25 @@ impl Look<'_> {
 }
 
 /// The words around the match, and where it stands in the tree of its session.
-fn found(hit: &Hit, room: usize) -> Vec<Span<'static>> {
+fn found(hit: &Hit, room: usize, palette: Palette) -> Vec<Span<'static>> {
+    let (quiet, matched) = (palette.quiet(), palette.matched());
     let place = match hit.place {
         Some(BranchPlace::Abandoned) => "abandoned ",
         Some(BranchPlace::Compacted) => "before compaction ",
         Some(BranchPlace::Active) | None => "",
     };
-    let mut spans = vec![Span::styled(place, Style::new().fg(Color::Yellow))];
+    let mut spans = vec![Span::styled(place, palette.warning())];
     let (text, marks) = plain_line_marked(&hit.snippet, &hit.highlights);
     let room = room.saturating_sub(columns(place));
     let (from, cut) = beginning(&text, &marks, room);
-    spans.extend(cut.map(|cut| Span::styled(cut, quiet())));
-    let matched = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
+    spans.extend(cut.map(|cut| Span::styled(cut, quiet)));
     let mut at = from;
     for (start, end) in marks {
-        spans.push(Span::styled(text[at..start.max(at)].to_owned(), quiet()));
+        spans.push(Span::styled(text[at..start.max(at)].to_owned(), quiet));
         spans.push(Span::styled(text[start.max(at)..end].to_owned(), matched));
         at = end;
     }
-    spans.push(Span::styled(text[at..].to_owned(), quiet()));
+    spans.push(Span::styled(text[at..].to_owned(), quiet));
     spans
 }
 

@@ -1,31 +1,71 @@
-//! How does the preview look?
+//! How does the preview look? The text, and at its left where its reader stands.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
-use ratatui::widgets::{Block, Borders};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Padding};
 
+use crate::output::Screen;
+use crate::output::text::{columns, fit};
 use crate::picker::State;
+use crate::picker::palette::Palette;
+use crate::picker::pane::Seen;
+use crate::picker::state::Focus;
+
+/// The line at the left, of an entry, and where somebody stands in it.
+const BAR: &str = "│";
+const ENTRY: &str = "┃";
+const HERE: &str = "▶";
 
 /// Where its text stands.
 pub fn text_area(area: Rect) -> Rect {
-    block().inner(area)
-}
-
-fn block() -> Block<'static> {
+    let left = Padding::left(1);
     Block::new()
         .borders(Borders::LEFT)
-        .border_style(Style::new().add_modifier(Modifier::DIM))
+        .padding(left)
+        .inner(area)
 }
 
-pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
-    frame.render_widget(block(), area);
-    let area = text_area(area);
-    let Some(preview) = &state.preview else {
-        return;
-    };
-    let shown = preview.lines.iter().skip(state.preview_top);
-    for (line, row) in shown.zip(area.rows()) {
-        frame.render_widget(line, row);
+pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, screen: &Screen) {
+    let palette = Palette::of(screen);
+    let text = text_area(area);
+    let tree = state.pane.tree.as_ref();
+    let mut seen = state.pane.seen().take_while(|_| tree.is_none());
+    for (row, beside) in text.rows().zip(area.rows()) {
+        let seen = seen.next();
+        frame.render_widget(bar(state, seen.as_ref(), palette), beside);
+        if let Some(seen) = seen {
+            frame.render_widget(seen.line, row);
+        }
     }
+    if let Some(tree) = tree {
+        super::tree::draw(frame, text, tree, palette);
+    }
+    if let Some(note) = &state.pane.note {
+        self::note(frame, text, note, palette);
+    }
+}
+
+/// What stands at the left of a line.
+fn bar(state: &State, seen: Option<&Seen<'_>>, palette: Palette) -> Span<'static> {
+    let seen = seen.filter(|_| state.focus == Focus::Preview);
+    match seen {
+        Some(seen) if seen.is_here => Span::styled(HERE, palette.current()),
+        Some(seen) if seen.is_of_entry => Span::styled(ENTRY, palette.current()),
+        _ => Span::styled(BAR, palette.quiet()),
+    }
+}
+
+/// Says something in the corner.
+fn note(frame: &mut Frame<'_>, area: Rect, note: &str, palette: Palette) {
+    let note = fit(&format!(" {note} "), usize::from(area.width));
+    let width = u16::try_from(columns(&note)).unwrap_or(area.width);
+    let corner = Rect {
+        x: area.right().saturating_sub(width),
+        y: area.bottom().saturating_sub(1),
+        width,
+        height: 1,
+    };
+    let line = Line::styled(note, palette.selected());
+    frame.render_widget(line, corner.intersection(area));
 }

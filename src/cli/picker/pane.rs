@@ -1,0 +1,600 @@
+//! What of a session is in the preview, and where in it does its reader stand?
+//!
+//! The pane holds a stretch of a branch. Somebody stands on one of its lines, which is in sight;
+//! where they come near the end of what was read, more is asked for.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use ratatui::layout::Size;
+use ratatui::text::Line;
+use sessionary::index::TreeFilter;
+use sessionary::model::{Hit, SessionRow};
+
+use super::message::{Key, Preview, PreviewContent, PreviewRequest, Row, Wanted};
+use super::tree::{self, TreePane};
+
+/// Entries that are asked for at once when more are wanted.
+const MORE: usize = 30;
+/// Entries that are kept at most.
+const MOST: usize = 400;
+
+/// An entry of a branch, written out.
+#[derive(Debug, Clone, Default)]
+pub struct Block {
+    /// Its number on the branch, from 0.
+    pub position: usize,
+    /// Its number in the session, which stays.
+    pub place: u32,
+    /// What names it.
+    pub entry: String,
+    pub lines: Vec<Line<'static>>,
+    /// Lines in which a match begins, ascending.
+    pub matches: Vec<usize>,
+    /// The line with the match that is shown first.
+    pub best: Option<usize>,
+}
+
+/// Where the next match is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Up,
+    Down,
+}
+
+/// The preview.
+#[derive(Default)]
+pub struct Pane {
+    /// What was asked for last.
+    subject: Option<Subject>,
+    stretch: Option<Stretch>,
+    /// The tree, where that is seen instead.
+    pub tree: Option<TreePane>,
+    /// Of the request that was made last.
+    number: u64,
+    /// What the last request was for, as long as it is not answered.
+    waiting: Option<Waiting>,
+    /// What there is to say about it.
+    pub note: Option<String>,
+    size: Size,
+}
+
+/// A session, and what makes somebody look at it.
+struct Subject {
+    session: SessionRow,
+    query: String,
+    hits: Vec<Hit>,
+    /// The entry through which the branch goes.
+    through: Option<String>,
+}
+
+impl Subject {
+    fn key(&self) -> Key {
+        (self.session.path.clone(), self.session.id.clone())
+    }
+}
+
+/// What a request is for.
+enum Waiting {
+    /// Another part of the session.
+    Elsewhere,
+    /// The same part, as it says now.
+    Again(Standing),
+    /// The next match.
+    Match(Direction),
+    /// More of what is shown.
+    More,
+}
+
+/// Where somebody stands, in words that hold when what is around it was read again.
+struct Standing {
+    place: u32,
+    /// The line of the entry.
+    line: usize,
+    /// Which of its matches stands there.
+    found: Option<usize>,
+    /// Lines in sight above it.
+    above: usize,
+}
+
+/// A part of a branch that was read.
+struct Stretch {
+    /// Of this session.
+    of: Key,
+    /// Entries on the branch.
+    length: usize,
+    blocks: VecDeque<Block>,
+    /// The first line in sight.
+    top: usize,
+    /// The line where somebody stands.
+    at: usize,
+    /// Whether that is no longer where they were put.
+    is_moved: bool,
+}
+
+/// A line of the preview that is in sight.
+pub struct Seen<'a> {
+    pub line: &'a Line<'static>,
+    /// Whether it is of the entry where somebody stands.
+    pub is_of_entry: bool,
+    /// Whether they stand on it.
+    pub is_here: bool,
+}
+
+impl Pane {
+    /// Looks at what is selected now, on a screen with this much room for it.
+    pub fn look(&mut self, row: &Row, query: &str, size: Size) -> Option<PreviewRequest> {
+        let is_as_wide = self.size.width == size.width;
+        self.resize(size);
+        let Some(subject) = &mut self.subject else {
+            return Some(self.open(row, query));
+        };
+        if subject.key() != row.key() || subject.query != query {
+            return Some(self.open(row, query));
+        }
+        if subject.session == row.session && is_as_wide {
+            return None;
+        }
+        subject.session = row.session.clone();
+        if let Some(tree) = self.tree.as_mut() {
+            tree.is_read = false;
+            let wanted = Wanted::Tree(tree.filter);
+            return Some(self.request(wanted, Waiting::Elsewhere));
+        }
+        Some(self.again())
+    }
+
+    /// Nothing is selected.
+    pub fn close(&mut self) {
+        let number = self.number + 1;
+        *self = Self {
+            number,
+            size: self.size,
+            ..Self::default()
+        };
+    }
+
+    fn open(&mut self, row: &Row, query: &str) -> PreviewRequest {
+        self.tree = None;
+        if let Some(stretch) = &mut self.stretch {
+            stretch.is_moved = false;
+        }
+        self.subject = Some(Subject {
+            session: row.session.clone(),
+            query: query.to_owned(),
+            through: row.hits.first().map(|hit| hit.entry.clone()),
+            hits: row.hits.clone(),
+        });
+        self.request(Wanted::Through, Waiting::Elsewhere)
+    }
+
+    /// Asks for what is shown once more.
+    fn again(&mut self) -> PreviewRequest {
+        let shown = self.shown().filter(|stretch| !stretch.is_at_end());
+        let standing = shown.and_then(Stretch::standing);
+        match (standing, self.shown()) {
+            (Some(standing), _) => {
+                let wanted = Wanted::Place(standing.place);
+                self.request(wanted, Waiting::Again(standing))
+            }
+            (None, Some(_)) => self.request(Wanted::End, Waiting::Elsewhere),
+            (None, None) => self.request(Wanted::Through, Waiting::Elsewhere),
+        }
+    }
+
+    fn request(&mut self, wanted: Wanted, waiting: Waiting) -> PreviewRequest {
+        self.number += 1;
+        self.waiting = Some(waiting);
+        self.note = None;
+        let subject = self.subject.as_ref();
+        PreviewRequest {
+            number: self.number,
+            session: subject.map(|of| of.session.clone()).unwrap_or_default(),
+            through: subject.and_then(|of| of.through.clone()),
+            wanted,
+            query: subject.map(|of| of.query.clone()).unwrap_or_default(),
+            hits: subject.map(|of| of.hits.clone()).unwrap_or_default(),
+            size: self.size,
+        }
+    }
+
+    fn resize(&mut self, size: Size) {
+        self.size = size;
+        let height = self.height();
+        if let Some(stretch) = &mut self.stretch {
+            stretch.keep_in_sight(height);
+        }
+    }
+
+    /// What was read, unless it is of a session that was left.
+    fn shown(&self) -> Option<&Stretch> {
+        let subject = self.subject.as_ref()?;
+        let stretch = self.stretch.as_ref();
+        stretch.filter(|stretch| stretch.of == subject.key())
+    }
+
+    fn shown_mut(&mut self) -> Option<&mut Stretch> {
+        let subject = self.subject.as_ref()?;
+        let stretch = self.stretch.as_mut();
+        stretch.filter(|stretch| stretch.of == subject.key())
+    }
+
+    fn height(&self) -> usize {
+        usize::from(self.size.height).max(1)
+    }
+
+    /// Takes what was read; `false`: it was not waited for.
+    pub fn take(&mut self, preview: Preview) -> bool {
+        if preview.number != self.number {
+            return false;
+        }
+        let waiting = self.waiting.take();
+        let height = self.height();
+        match preview.content {
+            PreviewContent::Opened {
+                length,
+                blocks,
+                position,
+                line,
+            } => {
+                let Some(of) = self.subject.as_ref().map(Subject::key) else {
+                    return false;
+                };
+                let is_moved = self.shown().is_some_and(|stretch| stretch.is_moved);
+                let mut stretch = Stretch {
+                    of,
+                    length,
+                    blocks: blocks.into(),
+                    top: 0,
+                    at: 0,
+                    is_moved,
+                };
+                match waiting {
+                    Some(Waiting::Again(standing)) => stretch.stand(&standing, height),
+                    _ => stretch.go(stretch.row_of(position, line), height),
+                }
+                self.stretch = Some(stretch);
+            }
+            PreviewContent::More(blocks) => {
+                if let Some(stretch) = self.shown_mut() {
+                    stretch.add(blocks, height);
+                }
+            }
+            PreviewContent::NoMatch => self.note = Some("no more matches".to_owned()),
+            PreviewContent::Tree(rows) => {
+                if let Some(tree) = &mut self.tree {
+                    tree.take(rows, height);
+                }
+            }
+            PreviewContent::Failed(why) => {
+                // What is there says nothing about another session.
+                if self.shown().is_none() {
+                    self.stretch = None;
+                }
+                self.note = Some(why);
+            }
+        }
+        true
+    }
+
+    /// The lines in sight.
+    pub fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
+        let stretch = self.stretch.iter();
+        stretch.flat_map(|stretch| stretch.seen(self.height()))
+    }
+
+    /// Whether there is a session to be read.
+    pub fn has_session(&self) -> bool {
+        self.subject.is_some()
+    }
+
+    /// The entry where somebody stands.
+    pub fn entry(&self) -> Option<String> {
+        let stretch = self.shown()?;
+        Some(stretch.block_at(stretch.at)?.0.entry.clone())
+    }
+
+    /// The entry to which somebody went in this session, in the preview or the tree.
+    pub fn chosen_entry(&self, key: &Key) -> Option<String> {
+        let stretch = self.shown()?;
+        if let Some(tree) = &self.tree {
+            return tree.selected_entry().filter(|_| stretch.of == *key);
+        }
+        self.entry()
+            .filter(|_| stretch.is_moved && stretch.of == *key)
+    }
+
+    /// Goes so many lines down, or up.
+    pub fn scroll(&mut self, by: isize) -> Option<PreviewRequest> {
+        let height = self.height();
+        self.note = None;
+        self.shown_mut()?.scroll(by, height);
+        self.more(by.signum())
+    }
+
+    /// Goes so many screens down, or up.
+    pub fn page(&mut self, by: isize) -> Option<PreviewRequest> {
+        // A line stays in sight.
+        let lines = isize::try_from(self.height()).unwrap_or(1) - 1;
+        self.scroll(by * lines.max(1))
+    }
+
+    /// Goes to the beginning of the branch.
+    pub fn first(&mut self) -> Option<PreviewRequest> {
+        let height = self.height();
+        let stretch = self.shown_mut()?;
+        stretch.is_moved = true;
+        if stretch.has_start() {
+            stretch.go(0, height);
+            return None;
+        }
+        Some(self.request(Wanted::Start, Waiting::Elsewhere))
+    }
+
+    /// Goes to its end.
+    pub fn last(&mut self) -> Option<PreviewRequest> {
+        let height = self.height();
+        let stretch = self.shown_mut()?;
+        stretch.is_moved = true;
+        if stretch.has_end() {
+            stretch.go(stretch.rows().saturating_sub(1), height);
+            return None;
+        }
+        Some(self.request(Wanted::End, Waiting::Elsewhere))
+    }
+
+    /// Goes to the next match, where there is one.
+    pub fn to_match(&mut self, direction: Direction) -> Option<PreviewRequest> {
+        // To ask again would begin again.
+        if matches!(self.waiting, Some(Waiting::Match(asked)) if asked == direction) {
+            return None;
+        }
+        let height = self.height();
+        self.note = None;
+        let stretch = self.shown_mut()?;
+        if let Some(row) = stretch.next_match(direction) {
+            stretch.is_moved = true;
+            stretch.go(row, height);
+            return None;
+        }
+        let edge = match direction {
+            Direction::Up => stretch.blocks.front().filter(|_| !stretch.has_start()),
+            Direction::Down => stretch.blocks.back().filter(|_| !stretch.has_end()),
+        };
+        let Some(from) = edge.map(|block| block.position) else {
+            self.note = Some("no more matches".to_owned());
+            return None;
+        };
+        stretch.is_moved = true;
+        let request = self.request(Wanted::Match { from, direction }, Waiting::Match(direction));
+        self.note = Some("looking for more matches…".to_owned());
+        Some(request)
+    }
+
+    /// Shows the tree.
+    pub fn open_tree(&mut self) -> Option<PreviewRequest> {
+        let entries = self.subject.as_ref()?.session.entries;
+        self.show_tree(tree::first_filter(entries))
+    }
+
+    /// Shows other entries of the tree.
+    pub fn turn_tree(&mut self) -> Option<PreviewRequest> {
+        let filter = self.tree.as_ref()?.filter;
+        self.show_tree(tree::next_filter(filter))
+    }
+
+    fn show_tree(&mut self, filter: TreeFilter) -> Option<PreviewRequest> {
+        self.subject.as_ref()?;
+        let selected = self.tree.take().and_then(|tree| tree.selected_entry());
+        let selected = selected.or_else(|| self.entry());
+        self.tree = Some(TreePane::new(filter, selected));
+        Some(self.request(Wanted::Tree(filter), Waiting::Elsewhere))
+    }
+
+    /// Shows the branch of the entry that is selected in the tree.
+    pub fn choose_branch(&mut self) -> Option<PreviewRequest> {
+        let entry = self.tree.as_ref()?.selected_entry()?;
+        self.tree = None;
+        self.subject.as_mut()?.through = Some(entry);
+        if let Some(stretch) = self.shown_mut() {
+            stretch.is_moved = true;
+        }
+        Some(self.request(Wanted::Through, Waiting::Elsewhere))
+    }
+
+    /// Goes back from the tree to what was shown before, which may say more by now.
+    pub fn close_tree(&mut self) -> Option<PreviewRequest> {
+        self.tree = None;
+        self.subject.is_some().then(|| self.again())
+    }
+
+    /// Asks for more where an end of what was read is near.
+    fn more(&mut self, towards: isize) -> Option<PreviewRequest> {
+        if self.waiting.is_some() {
+            return None;
+        }
+        let height = self.height();
+        let part = self.shown()?.lacks(towards, height)?;
+        Some(self.request(Wanted::Part(part), Waiting::More))
+    }
+}
+
+impl Stretch {
+    /// Lines that were read.
+    fn rows(&self) -> usize {
+        self.blocks.iter().map(|block| block.lines.len()).sum()
+    }
+
+    fn has_start(&self) -> bool {
+        self.blocks.front().is_none_or(|block| block.position == 0)
+    }
+
+    fn has_end(&self) -> bool {
+        let last = self.blocks.back();
+        last.is_none_or(|block| block.position + 1 == self.length)
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.has_end() && self.at + 1 >= self.rows()
+    }
+
+    /// Each entry with its first line.
+    fn begins(&self) -> Vec<(usize, &Block)> {
+        let mut begins = Vec::with_capacity(self.blocks.len());
+        let mut at = 0;
+        for block in &self.blocks {
+            begins.push((at, block));
+            at += block.lines.len();
+        }
+        begins
+    }
+
+    /// The entry to which a line belongs, and the line of it.
+    fn block_at(&self, row: usize) -> Option<(&Block, usize)> {
+        let begins = self.begins().into_iter();
+        let (begin, block) = begins.rev().find(|(begin, _)| *begin <= row)?;
+        Some((block, row - begin))
+    }
+
+    fn row_of(&self, position: usize, line: usize) -> usize {
+        let mut begins = self.begins().into_iter();
+        let found = begins.find(|(_, block)| block.position == position);
+        found.map_or(0, |(begin, block)| {
+            begin + line.min(block.lines.len().saturating_sub(1))
+        })
+    }
+
+    fn seen(&self, height: usize) -> impl Iterator<Item = Seen<'_>> {
+        let here = self.block_at(self.at).map(|(block, _)| block.position);
+        let lines = self.blocks.iter().flat_map(move |block| {
+            let is_of_entry = here == Some(block.position);
+            block.lines.iter().map(move |line| (line, is_of_entry))
+        });
+        let lines = lines.enumerate().skip(self.top).take(height);
+        lines.map(|(row, (line, is_of_entry))| Seen {
+            line,
+            is_of_entry,
+            is_here: row == self.at,
+        })
+    }
+
+    /// The first line in sight at most.
+    fn last_top(&self, height: usize) -> usize {
+        self.rows().saturating_sub(height)
+    }
+
+    /// Stands on a line, which is seen at a third of the height.
+    fn go(&mut self, row: usize, height: usize) {
+        self.at = row.min(self.rows().saturating_sub(1));
+        self.top = self
+            .at
+            .saturating_sub(height / 3)
+            .min(self.last_top(height));
+    }
+
+    fn keep_in_sight(&mut self, height: usize) {
+        let rows = self.rows();
+        self.at = self.at.min(rows.saturating_sub(1));
+        self.top = top_that_shows(self.at, self.top, rows, height);
+    }
+
+    /// Moves the text; where it cannot be moved any further, only where somebody stands.
+    fn scroll(&mut self, by: isize, height: usize) {
+        self.is_moved = true;
+        let top = self
+            .top
+            .saturating_add_signed(by)
+            .min(self.last_top(height));
+        let moved = top.cast_signed() - self.top.cast_signed();
+        let by = if moved == 0 { by } else { moved };
+        self.top = top;
+        self.at = self.at.saturating_add_signed(by);
+        self.keep_in_sight(height);
+    }
+
+    fn next_match(&self, direction: Direction) -> Option<usize> {
+        let begins = self.begins().into_iter();
+        let mut rows = begins.flat_map(|(begin, block)| {
+            let matches = block.matches.iter();
+            matches.map(move |line| begin + line)
+        });
+        match direction {
+            Direction::Down => rows.find(|row| *row > self.at),
+            Direction::Up => rows.take_while(|row| *row < self.at).last(),
+        }
+    }
+
+    fn standing(&self) -> Option<Standing> {
+        let (block, line) = self.block_at(self.at)?;
+        Some(Standing {
+            place: block.place,
+            line,
+            found: block.matches.iter().position(|found| *found == line),
+            above: self.at.saturating_sub(self.top),
+        })
+    }
+
+    /// Stands where somebody stood before.
+    fn stand(&mut self, standing: &Standing, height: usize) {
+        let mut blocks = self.blocks.iter();
+        let Some(block) = blocks.find(|block| block.place == standing.place) else {
+            return self.go(self.rows().saturating_sub(1), height);
+        };
+        let found = standing.found.and_then(|at| block.matches.get(at));
+        let line = found.copied().unwrap_or(standing.line);
+        self.at = self.row_of(block.position, line);
+        self.top = self
+            .at
+            .saturating_sub(standing.above)
+            .min(self.last_top(height));
+        self.keep_in_sight(height);
+    }
+
+    /// Entries that are to be read before somebody who goes on comes to the end of what was read.
+    fn lacks(&self, towards: isize, height: usize) -> Option<Range<usize>> {
+        let (first, last) = (self.blocks.front()?, self.blocks.back()?);
+        if towards < 0 && self.top < height && !self.has_start() {
+            return Some(first.position.saturating_sub(MORE)..first.position);
+        }
+        let is_near = self.top + 2 * height > self.rows();
+        (towards > 0 && is_near && !self.has_end()).then(|| {
+            let next = last.position + 1;
+            next..(next + MORE).min(self.length)
+        })
+    }
+
+    /// Adds entries before or behind those that were read. What lies far off on the other side is
+    /// forgotten.
+    fn add(&mut self, blocks: Vec<Block>, height: usize) {
+        let (Some(first), Some(last)) = (self.blocks.front(), self.blocks.back()) else {
+            return;
+        };
+        let (first, last) = (first.position, last.position);
+        for block in blocks.iter().rev().filter(|block| block.position < first) {
+            self.top += block.lines.len();
+            self.at += block.lines.len();
+            self.blocks.push_front(block.clone());
+        }
+        let behind = blocks.into_iter().filter(|block| block.position > last);
+        self.blocks.extend(behind);
+        let goes_down = self
+            .blocks
+            .back()
+            .is_some_and(|block| block.position > last);
+        while self.blocks.len() > MOST {
+            if !goes_down {
+                self.blocks.pop_back();
+            } else if let Some(block) = self.blocks.pop_front() {
+                self.top = self.top.saturating_sub(block.lines.len());
+                self.at = self.at.saturating_sub(block.lines.len());
+            }
+        }
+        self.keep_in_sight(height);
+    }
+}
+
+/// The first of so many lines in sight, as near to `top` as can be, so that a line is among them.
+pub fn top_that_shows(line: usize, top: usize, lines: usize, height: usize) -> usize {
+    let first = (line + 1).saturating_sub(height);
+    top.clamp(first, line).min(lines.saturating_sub(height))
+}

@@ -1,0 +1,149 @@
+//! What do keys and the mouse do to what is read: the preview and the tree?
+
+use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+
+use super::choice::ChosenAction;
+use super::draw::{self, Spot};
+use super::keys::{self, ReadingAction};
+use super::message::PreviewRequest;
+use super::pane::Direction;
+use super::state::{Focus, State, Task};
+use super::tree::rows_in;
+
+/// Lines that a turn of the wheel moves a text.
+const WHEEL: isize = 3;
+
+impl State {
+    /// Gives the keys to the preview, where there is one.
+    pub(super) fn enter_preview(&mut self) {
+        if draw::preview_size(self.size, self.is_plain).is_some() && self.pane.has_session() {
+            self.focus = match self.pane.tree {
+                Some(_) => Focus::Tree,
+                None => Focus::Preview,
+            };
+        }
+    }
+
+    /// There is nothing to be read any more, or no room for it.
+    pub(super) fn leave_preview(&mut self) {
+        self.pane.close();
+        if matches!(self.focus, Focus::Preview | Focus::Tree) {
+            self.focus = Focus::List;
+        }
+    }
+
+    pub(super) fn key_in_preview(&mut self, key: KeyEvent) -> Vec<Task> {
+        let Some(action) = keys::in_preview(key) else {
+            return Vec::new();
+        };
+        let request = match action {
+            ReadingAction::Up => self.pane.scroll(-1),
+            ReadingAction::Down => self.pane.scroll(1),
+            ReadingAction::PageUp => self.pane.page(-1),
+            ReadingAction::PageDown => self.pane.page(1),
+            ReadingAction::First => self.pane.first(),
+            ReadingAction::Last => self.pane.last(),
+            ReadingAction::NextMatch => self.pane.to_match(Direction::Down),
+            ReadingAction::LastMatch => self.pane.to_match(Direction::Up),
+            ReadingAction::Tree => {
+                self.focus = Focus::Tree;
+                self.pane.open_tree()
+            }
+            ReadingAction::Back => {
+                self.focus = Focus::List;
+                None
+            }
+            other => return self.act_anywhere(other),
+        };
+        tasks(request)
+    }
+
+    pub(super) fn key_in_tree(&mut self, key: KeyEvent) -> Vec<Task> {
+        let Some(action) = keys::in_tree(key) else {
+            return Vec::new();
+        };
+        let height =
+            draw::preview_size(self.size, self.is_plain).map_or(1, |size| usize::from(size.height));
+        let page = isize::try_from(rows_in(height)).unwrap_or(1);
+        let by = match action {
+            ReadingAction::Up => -1,
+            ReadingAction::Down => 1,
+            ReadingAction::PageUp => -page,
+            ReadingAction::PageDown => page,
+            ReadingAction::First => isize::MIN,
+            ReadingAction::Last => isize::MAX,
+            ReadingAction::Tree => return tasks(self.pane.turn_tree()),
+            ReadingAction::Accept => {
+                self.focus = Focus::Preview;
+                let request = self.pane.choose_branch();
+                return tasks(request.or_else(|| self.pane.close_tree()));
+            }
+            ReadingAction::Back => {
+                self.focus = Focus::Preview;
+                return tasks(self.pane.close_tree());
+            }
+            other => return self.act_anywhere(other),
+        };
+        if let Some(tree) = &mut self.pane.tree {
+            tree.go(by, height);
+        }
+        Vec::new()
+    }
+
+    /// What a key does wherever text is read.
+    fn act_anywhere(&mut self, action: ReadingAction) -> Vec<Task> {
+        match action {
+            ReadingAction::Accept => self.accept(ChosenAction::Accept),
+            ReadingAction::AcceptEntry => self.accept(ChosenAction::ResumeFrom),
+            ReadingAction::Leave => vec![Task::Leave(None)],
+            ReadingAction::Suspend => vec![Task::Suspend],
+            ReadingAction::Help => {
+                self.focus = Focus::Help;
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn mouse(&mut self, mouse: MouseEvent) -> Vec<Task> {
+        let spot = draw::spot(self.size, self.top, mouse.column, mouse.row);
+        let by = match mouse.kind {
+            MouseEventKind::ScrollDown => 1,
+            MouseEventKind::ScrollUp => -1,
+            MouseEventKind::Down(MouseButton::Left) => return self.click(spot),
+            _ => return Vec::new(),
+        };
+        match (spot, &mut self.pane.tree) {
+            (Some(Spot::Preview(_)), Some(tree)) => {
+                let height = draw::preview_size(self.size, self.is_plain)
+                    .map_or(1, |size| usize::from(size.height));
+                tree.go(by * WHEEL, height);
+                Vec::new()
+            }
+            (Some(Spot::Preview(_)), None) => tasks(self.pane.scroll(by * WHEEL)),
+            _ => self.moved(by),
+        }
+    }
+
+    fn click(&mut self, spot: Option<Spot>) -> Vec<Task> {
+        match spot {
+            Some(Spot::Row(row)) if row < self.rows.len() => {
+                self.focus = Focus::List;
+                self.selected = row;
+                self.moved(0)
+            }
+            Some(Spot::Preview(line)) if self.pane.has_session() => {
+                self.enter_preview();
+                if let Some(tree) = &mut self.pane.tree {
+                    tree.select_line(line);
+                }
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn tasks(request: Option<PreviewRequest>) -> Vec<Task> {
+    request.map(Task::Preview).into_iter().collect()
+}
