@@ -1,1 +1,77 @@
-//! todo
+//! What appears while the picker is open?
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::process::{Child, Stdio};
+
+use super::pty::{Pty, lines};
+use super::{FOLDER, home, start, write};
+
+/// Waits until the selection stands on this.
+fn until_selected(pty: &Pty, title: &str) {
+    pty.until(&format!("{title} is selected"), |screen| {
+        lines(screen).contains(&format!("\u{258c} {title}"))
+    });
+}
+
+#[test]
+fn new_sessions_and_new_lines_appear_and_the_selection_stays() {
+    let home = home();
+    let pty = Pty::new(120, 30);
+    let mut program = start(&home, &pty, &["pick", "--print", "id"]);
+    pty.until_shown("36 sessions");
+    pty.keys("\x1b[B");
+    until_selected(&pty, "The parser reads");
+    write(
+        &home,
+        660,
+        "Brand new",
+        "~/code/parser",
+        &[("user", "pelican one")],
+    );
+    pty.until_shown("37 sessions");
+    pty.until_shown("  Brand new");
+    until_selected(&pty, "The parser reads");
+    // What is typed is asked of what came later, too.
+    pty.keys("pelican");
+    pty.until_shown("1 of 37");
+    let line = r#"{"type":"message","id":"late0001","parentId":"e6600000","timestamp":"2026-01-03T11:30:00.000Z","message":{"role":"assistant","content":[{"type":"text","text":"pelican heron"}]}}"#;
+    let id = format!("019b8d10-0000-7000-8000-{:012}", 660);
+    let path = home.home.join(FOLDER).join(format!("{id}.jsonl"));
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    writeln!(file, "{line}").unwrap();
+    pty.keys(" heron");
+    pty.until_shown("pelican heron");
+    std::fs::remove_file(&path).unwrap();
+    pty.until_shown("0 of 36");
+    pty.keys("\x15");
+    pty.until_shown("36 sessions");
+    pty.keys("\x1b[B\r");
+    assert_eq!(program.code(), Some(0));
+    pty.until_shown("019b8d10-0000-7000-8000-000000000540");
+}
+
+#[test]
+fn it_is_current_beside_another_process_that_watches() {
+    let home = home();
+    let mut watcher = home.command(&["watch"]);
+    let watcher = watcher.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let _watcher = Killed(watcher.expect("a watcher"));
+    let pty = Pty::new(80, 24);
+    let mut program = start(&home, &pty, &["pick"]);
+    pty.until_shown("36 sessions");
+    write(&home, 661, "Brand new", "/elsewhere", &[("user", "heron")]);
+    pty.until_shown("37 sessions");
+    pty.keys("\x1b");
+    assert_eq!(program.code(), Some(1));
+}
+
+/// A process that ends with the test.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

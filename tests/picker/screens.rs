@@ -1,1 +1,61 @@
-//! todo
+//! How does each screen look, at every width?
+
+use insta::assert_snapshot;
+
+use super::pty::{Program, Pty};
+use super::{home, start};
+use crate::sandbox::Sandbox;
+
+/// The screen, without how long an answer took.
+fn screen(pty: &Pty) -> String {
+    let took = regex::Regex::new(r"\d+ ms").expect("an expression");
+    took.replace_all(&pty.text(), "N ms").into_owned()
+}
+
+fn opened(home: &Sandbox, columns: u16, keys: &str, shown: &str) -> (Pty, Program) {
+    let pty = Pty::new(columns, 24);
+    let program = start(home, &pty, &["pick"]);
+    pty.until_shown("36 sessions");
+    pty.keys(keys);
+    pty.until_shown(shown);
+    (pty, program)
+}
+
+/// The screens at each width, each with its name.
+fn at_widths(keys: &str, shown: &str, preview: &str) -> String {
+    let home = home();
+    let mut all = String::new();
+    for columns in [40, 60, 80, 120, 200] {
+        let (pty, _program) = opened(&home, columns, keys, shown);
+        if columns >= 60 {
+            pty.until_shown(preview);
+        }
+        all += &format!("{columns} columns\n{}\n", screen(&pty));
+    }
+    all
+}
+
+#[test]
+fn the_list() {
+    assert_snapshot!(at_widths("", "Linker error in CI", "Use the bundled one."));
+}
+
+#[test]
+fn a_search() {
+    assert_snapshot!(at_widths("walrus number 3", "of 36", "Yes."));
+}
+
+#[test]
+fn a_search_for_one_thing() {
+    assert_snapshot!(at_widths("sqlite3", "1 of 36", "does not find sqlite3"));
+}
+
+#[test]
+fn nothing_is_found() {
+    assert_snapshot!(at_widths("xylophone", "0 of 36", ""));
+}
+
+#[test]
+fn the_help() {
+    assert_snapshot!(at_widths("\x1bOP", "Ctrl-", ""));
+}
