@@ -214,15 +214,18 @@ impl Pty {
     /// Waits until the screen is so.
     pub fn until(&self, what: &str, so: impl Fn(&Screen) -> bool) {
         let (shown, changed) = &*self.shown;
-        let waited = changed
-            .wait_timeout_while(shown.lock().expect("the screen"), DEADLINE, |shown| {
-                !so(shown.parser.screen())
-            })
-            .expect("the screen");
-        let (shown, timeout) = waited;
-        let text = lines(shown.parser.screen());
-        drop(shown);
-        assert!(!timeout.timed_out(), "never: {what}\n{text}");
+        let end = Instant::now() + DEADLINE;
+        let mut shown = shown.lock().expect("the screen");
+        while !so(shown.parser.screen()) {
+            if Instant::now() > end {
+                let text = lines(shown.parser.screen());
+                drop(shown);
+                panic!("never: {what}\n{text}");
+            }
+            // Not all that is waited for is on the screen.
+            let waited = changed.wait_timeout(shown, Duration::from_millis(20));
+            shown = waited.expect("the screen").0;
+        }
     }
 
     /// Waits until this stands on the screen.

@@ -59,8 +59,9 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_gives_it_back() {
             pty.keys("\x7f");
             pty.until_shown("> linker\n");
         }
+        let job = other_than(&pty, shell.id());
         pty.keys("\x03");
-        other_than(&pty, other_than(&pty, shell.id()));
+        other_than(&pty, job);
         pty.keys("echo left $?\n");
         pty.until_shown("left 1\n$");
         assert!(pty.condition().is_like_but_for_text(&before));

@@ -178,8 +178,8 @@ impl Loop<'_> {
             Message::System(System::Stop) => self.terminal.suspend(false),
             Message::System(System::Continue) => self.terminal.continued()?,
             Message::Terminal(TerminalEvent::Resize(..)) => self.terminal.resized()?,
-            Message::System(System::End(signal)) => return Err(Failure::signalled(signal)),
-            Message::System(System::HungUp) => return Err(Failure::signalled(HANG_UP)),
+            Message::System(System::End(signal)) => return Err(self.ended_by(signal)),
+            Message::System(System::HungUp) => return Err(self.ended_by(HANG_UP)),
             Message::System(System::Panicked) => return Err(panicked()),
             _ => return Ok(message),
         }
@@ -187,6 +187,11 @@ impl Loop<'_> {
         let size = self.terminal.size();
         let size = TerminalEvent::Resize(size.width, size.height);
         Ok(Message::Terminal(size))
+    }
+
+    fn ended_by(&mut self, signal: i32) -> Failure {
+        self.terminal.end_by_signal();
+        Failure::signalled(signal)
     }
 }
 

@@ -68,6 +68,8 @@ pub struct Terminal {
     area: Rect,
     /// Where that is, below the prompt.
     below: Option<Place>,
+    /// A signal ends the process.
+    is_ending: bool,
 }
 
 impl Terminal {
@@ -92,6 +94,7 @@ impl Terminal {
             screen: Size::ZERO,
             area: Rect::ZERO,
             below: None,
+            is_ending: false,
         };
         terminal.take()?;
         Ok(terminal)
@@ -207,6 +210,11 @@ impl Terminal {
         self.pen.write()
     }
 
+    /// A signal is about to end the process.
+    pub fn end_by_signal(&mut self) {
+        self.is_ending = true;
+    }
+
     /// Stops the process, all of its job or it alone, until a shell lets it go on.
     pub fn suspend(&mut self, whole_job: bool) {
         #[cfg(unix)]
@@ -222,7 +230,10 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         self.typed = None;
         held::give_back();
-        held::set_open(false);
+        // To the end it is the picker that sees to a signal which came while it was open.
+        if !self.is_ending {
+            held::set_open(false);
+        }
     }
 }
 
