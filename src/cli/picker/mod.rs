@@ -13,6 +13,7 @@ mod latest;
 mod line;
 mod message;
 mod news;
+pub mod pins;
 mod previewer;
 mod state;
 mod terminal;
