@@ -331,21 +331,39 @@ pub fn to_free_name(
     Ok(place)
 }
 
-/// A title as the name of a file: its letters and digits, in lower case.
+/// A title as the name of a file: the letters and digits of its first words, in lower case. What
+/// stands before them keeps a session from choosing a name that means something, as AGENTS.md does.
 fn file_stem(title: &str) -> String {
     let words = title.split(|c: char| !c.is_alphanumeric());
-    let mut stem = String::new();
+    let mut stem = "session".to_owned();
     for word in words.filter(|word| !word.is_empty()) {
-        let dash = usize::from(!stem.is_empty());
-        if stem.len() + dash + word.len() > MOST_STEM {
+        if stem.len() + 1 + word.len() > MOST_STEM {
             break;
         }
-        stem.push_str(if dash > 0 { "-" } else { "" });
+        stem.push('-');
         stem.push_str(&word.to_lowercase());
     }
-    match stem.is_empty() {
-        true => "session".to_owned(),
-        false => stem,
+    stem
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_names_a_file_that_means_nothing_else() {
+        for (title, stem) in [
+            ("Why does the build end?", "session-why-does-the-build-end"),
+            ("AGENTS.md", "session-agents-md"),
+            ("../../.bashrc", "session-bashrc"),
+            ("日本語 テスト", "session-日本語-テスト"),
+            (" \u{1b}[31m/", "session-31m"),
+            ("", "session"),
+            (&"x".repeat(100), "session"),
+            (&"ab ".repeat(50), &format!("session{}", "-ab".repeat(17))),
+        ] {
+            assert_eq!(file_stem(title), stem, "{title}");
+        }
     }
 }
 

@@ -247,3 +247,10 @@ fn disk(path: &Path) -> Option<u64> {
 fn disk(_: &Path) -> Option<u64> {
     None
 }
+
+/// All files at a place, which is one or a folder of them.
+pub fn files_below(place: &PathBuf) -> Vec<PathBuf> {
+    let all = walkdir::WalkDir::new(place).into_iter().flatten();
+    let files = all.filter(|entry| !entry.file_type().is_dir());
+    files.map(walkdir::DirEntry::into_path).collect()
+}

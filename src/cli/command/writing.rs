@@ -302,6 +302,15 @@ fn tell(said: &WriteResult, screen: &Screen) -> Result<(), Failure> {
     Ok(screen.print(&plain_lines(&address))?)
 }
 
+/// Where the old file is, if the whole of it was written anew.
+pub fn kept_copy(written: &WriteResult, screen: &Screen) -> Option<String> {
+    let backups = backups().filter(|_| written.rewritten)?;
+    Some(format!(
+        "A copy of the old file is kept in {}.",
+        screen.path(&backups)
+    ))
+}
+
 fn say_backup(does: &str, said: &WriteResult, screen: &Screen) {
     if let Some(backups) = backups().filter(|_| said.rewritten) {
         let backups = screen.path(&backups);

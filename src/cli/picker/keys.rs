@@ -33,6 +33,12 @@ pub enum Action {
     CutWord,
     CutToStart,
     PasteCut,
+    /// Pins or unpins.
+    Pin,
+    CopyMenu,
+    ActionMenu,
+    /// Offers what the word being typed may become.
+    Complete,
     Help,
 }
 
@@ -59,9 +65,13 @@ pub fn in_list(key: KeyEvent) -> Option<Action> {
             'w' => Action::CutWord,
             'y' => Action::PasteCut,
             'z' => Action::Suspend,
+            ' ' => Action::Complete,
             _ => return None,
         },
         KeyCode::Char(letter) if alt && !control => match letter {
+            'a' => Action::ActionMenu,
+            'c' => Action::CopyMenu,
+            'p' => Action::Pin,
             's' => Action::TogglePlace,
             'o' => Action::ToggleOrder,
             'b' => Action::WordLeft,
