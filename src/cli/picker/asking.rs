@@ -291,3 +291,6 @@ fn target(row: &Row) -> Target {
         entry: row.hits.first().map(|hit| hit.entry.clone()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -112,3 +112,92 @@ fn plain_line_at(text: &str) -> String {
     };
     text.chars().map(shown).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use ratatui::layout::Size;
+
+    use super::*;
+    use crate::picker::menu::{ACTIONS, Naming, Prompt, Question};
+    use crate::picker::message::Message;
+    use crate::picker::{Opening, Purpose};
+
+    fn state() -> State {
+        let opening = Opening {
+            query: "ag".to_owned(),
+            purpose: Purpose::Resume,
+            height: None,
+            here: None,
+        };
+        State::new(&opening, Size::new(80, 24))
+    }
+
+    fn target() -> crate::picker::actions::Target {
+        crate::picker::actions::Target {
+            session: sessionary::model::SessionRow::default(),
+            entry: None,
+        }
+    }
+
+    /// What is seen on a screen of that size.
+    fn seen(state: &State, width: u16, height: u16) -> String {
+        let Ok(mut terminal) = Terminal::new(TestBackend::new(width, height));
+        let Ok(_) = terminal.draw(|frame| {
+            draw(frame, frame.area(), state);
+            super::super::completion::draw(frame, frame.area(), 2, state);
+        });
+        terminal.backend().to_string()
+    }
+
+    #[test]
+    fn it_is_drawn_on_a_screen_of_any_size() {
+        let mut all: Vec<State> = Vec::new();
+        for selected in [0, 6] {
+            let mut menu = state();
+            menu.asking = Some(Asking::Menu(Menu {
+                title: "Do: “日本語 title”".to_owned(),
+                items: ACTIONS.to_vec(),
+                selected,
+                targets: vec![target()],
+                shown: target(),
+            }));
+            all.push(menu);
+        }
+        let mut prompt = state();
+        prompt.asking = Some(Asking::Prompt(Prompt {
+            title: "Name of “x”".to_owned(),
+            line: QueryLine::new(&"日本 a\u{301} ".repeat(30)),
+            about: Naming::Entry(Box::new(target())),
+        }));
+        all.push(prompt);
+        let mut question = state();
+        question.asking = Some(Asking::Question(Question {
+            text: "Move 3 sessions to the trash? y/N".to_owned(),
+            sessions: Vec::new(),
+        }));
+        all.push(question);
+        let mut offered = state();
+        offered.complete(true);
+        let candidates = ["agent", "日本", "x\u{1b}[31m"].map(str::to_owned).to_vec();
+        offered.take(Message::Completed(crate::picker::message::Completed {
+            number: 1,
+            candidates,
+        }));
+        all.push(offered);
+        for state in &all {
+            for width in (1..40).chain([80, 200]) {
+                for height in (1..14).chain([24, 60]) {
+                    let seen = seen(state, width, height);
+                    assert!(!seen.contains('\u{1b}'), "{seen}");
+                }
+            }
+        }
+        assert!(seen(&all[0], 60, 12).contains("r  rename"));
+        // The selection is seen where not all fits.
+        assert!(seen(&all[1], 60, 4).contains("u  bring back"));
+        assert!(seen(&all[3], 60, 12).contains("Move 3 sessions to the trash? y/N"));
+        assert!(seen(&all[4], 60, 12).contains("agent"));
+    }
+}
