@@ -7,6 +7,8 @@ use std::process::{Command, Output};
 
 use crate::cli::home;
 use crate::sandbox::Sandbox;
+#[cfg(target_os = "linux")]
+use crate::typed::Typed;
 
 /// What `shell` is told of the words typed so far, the last of which is being typed.
 fn told(home: &Sandbox, shell: &str, words: &[&str]) -> Output {
@@ -432,112 +434,23 @@ fn init_binds_a_key_as_each_shell_writes_it() {
     }
 }
 
-/// A shell at which somebody types, and what is seen.
-#[cfg(target_os = "linux")]
-struct TypedShell {
-    script: std::process::Child,
-    keys: std::process::ChildStdin,
-    seen: std::sync::mpsc::Receiver<Vec<u8>>,
-    text: String,
-}
-
-#[cfg(target_os = "linux")]
-impl TypedShell {
-    /// `None` where the shell is missing, or what makes a terminal.
-    fn start(home: &Sandbox, shell: &str) -> Option<Self> {
-        use std::io::Read;
-        use std::process::Stdio;
-        let options = match shell {
-            "zsh" => "-f -i",
-            "fish" => "--no-config -i",
-            _ => "--norc -i",
-        };
-        let program = Path::new(env!("CARGO_BIN_EXE_sessionary"));
-        let path = std::env::var("PATH").unwrap_or_default();
-        let folder = program.parent().expect("a folder").display();
-        let has = |name: &str| {
-            let mut folders = std::env::split_paths(&path);
-            folders.any(|folder| folder.join(name).is_file())
-        };
-        if !has("script") || !has(shell) {
-            eprintln!("SKIPPED: there is no {shell}, or no `script`");
-            return None;
-        }
-        let mut script = Command::new("script")
-            .args(["-qfec", &format!("{shell} {options}"), "/dev/null"])
-            .env_clear()
-            .env("HOME", &home.home)
-            .env(
-                "PATH",
-                format!("{folder}:{}:{path}", home.home.join("bin").display()),
-            )
-            .env("CLIDO_DATA_DIR", home.home.join("clido"))
-            .env("LC_ALL", "C.UTF-8")
-            .env("TERM", "xterm")
-            .current_dir(&home.cwd)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let (tell, seen) = std::sync::mpsc::channel();
-        let mut out = script.stdout.take().expect("its output");
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(read @ 1..) = out.read(&mut bytes) {
-                if tell.send(bytes[..read].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
-        let keys = script.stdin.take().expect("its input");
-        Some(Self {
-            script,
-            keys,
-            seen,
-            text: String::new(),
-        })
-    }
-
-    fn types(&mut self, keys: &str) {
-        use std::io::Write;
-        self.text.clear();
-        self.keys.write_all(keys.as_bytes()).expect("it reads");
-        self.keys.flush().expect("it reads");
-    }
-
-    /// Waits until this is seen of what came since the last keys.
-    fn shows(&mut self, wanted: &str) -> &str {
-        while !self.text.contains(wanted) {
-            let more = self.seen.recv_timeout(std::time::Duration::from_secs(60));
-            let more = more.unwrap_or_else(|_| panic!("no {wanted:?} in {:?}", self.text));
-            self.text.push_str(&String::from_utf8_lossy(&more));
-        }
-        &self.text
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for TypedShell {
-    fn drop(&mut self) {
-        let _ = self.script.kill();
-        let _ = self.script.wait();
-    }
-}
-
 /// The key opens the picker, and what is chosen there goes into the line that is being typed.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_key_puts_a_session_into_the_line_of_each_shell() {
-    use std::os::unix::fs::PermissionsExt;
     let home = indexed();
-    let agent = home.write("bin/pi", "#!/bin/sh\necho \"agent in $PWD: $*\"\n");
-    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).expect("it may run");
+    crate::typed::agent(&home);
     for (shell, lines) in [
         ("bash", "eval \"$(sessionary init bash)\""),
         ("zsh", "eval \"$(sessionary init zsh)\""),
         ("fish", "sessionary init fish | source"),
     ] {
-        let Some(mut typed) = TypedShell::start(&home, shell) else {
+        let options = match shell {
+            "zsh" => "-f -i",
+            "fish" => "--no-config -i",
+            _ => "--norc -i",
+        };
+        let Some(mut typed) = Typed::at(&home, shell, options) else {
             continue;
         };
         // What is typed is seen too, so what is waited for is put together.

@@ -346,6 +346,22 @@ fn file_stem(title: &str) -> String {
     stem
 }
 
+/// Writes a file beside its place, readable by its owner alone, and moves it there when it is
+/// whole.
+fn to_file(path: &Path, force: bool, mut spool: Spool) -> Result<(), Failure> {
+    let place = || path.display().to_string();
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(place)?;
+    spool.copy_to(file.as_file_mut()).with_context(place)?;
+    match force {
+        true => file.persist(path).map(drop),
+        false => file.persist_noclobber(path).map(drop),
+    }
+    .map_err(|refusal| refusal.error)
+    .with_context(place)?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -365,20 +381,4 @@ mod tests {
             assert_eq!(file_stem(title), stem, "{title}");
         }
     }
-}
-
-/// Writes a file beside its place, readable by its owner alone, and moves it there when it is
-/// whole.
-fn to_file(path: &Path, force: bool, mut spool: Spool) -> Result<(), Failure> {
-    let place = || path.display().to_string();
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(place)?;
-    spool.copy_to(file.as_file_mut()).with_context(place)?;
-    match force {
-        true => file.persist(path).map(drop),
-        false => file.persist_noclobber(path).map(drop),
-    }
-    .map_err(|refusal| refusal.error)
-    .with_context(place)?;
-    Ok(())
 }

@@ -97,15 +97,19 @@ pub fn setup_of(row: &SessionRow, config: &Config, screen: &Screen) -> Result<Se
         .file_name()
         .is_some_and(|name| name.to_string_lossy().starts_with("--"));
     let above = folder.parent().unwrap_or(folder);
-    // Programs of one name may read their files otherwise: the root says which of them it is.
-    let is_above = |root: &&RootSpec| root.agent == row.agent && row.path.starts_with(&root.path);
-    let root = config.roots.iter().find(is_above);
-    let format = root.map_or(&row.agent, |root| &root.format);
-    let mut setup = setup(format, above, screen)?;
+    let mut setup = setup(format_of(row, config), above, screen)?;
     if !per_project {
         setup.flat = Some(folder.to_path_buf());
     }
     Ok(setup)
+}
+
+/// The format of a session's files. Programs of one name may read theirs otherwise: the root says
+/// which of them it is.
+pub fn format_of<'a>(row: &'a SessionRow, config: &'a Config) -> &'a str {
+    let is_above = |root: &&RootSpec| root.agent == row.agent && row.path.starts_with(&root.path);
+    let root = config.roots.iter().find(is_above);
+    root.map_or(&row.agent, |root| &root.format)
 }
 
 /// Changes the session that `name` means, standing at the entry it names, and says what was added.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use sessionary::index::ListScope;
+use sessionary::format::resume;
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index};
 
@@ -14,7 +14,7 @@ use super::message::{Key, Message};
 use super::pins;
 use crate::command::export::{self, ExportFormat};
 use crate::command::trashing::{self, DeletionTarget};
-use crate::command::writing::{DryRun, WriteResult, catalogued, directory, kept_copy};
+use crate::command::writing::{DryRun, WriteResult, catalogued, directory, format_of, kept_copy};
 use crate::command::{fork, label, name, title};
 use crate::demo;
 use crate::failure::Failure;
@@ -334,17 +334,13 @@ impl Worker {
         let for_real = DryRun::default();
         let Target { session, entry } = target;
         let new = fork::branch(&session, entry, for_real, &self.config, &self.screen)?;
-        // Whoever writes the index is waited for: how the session is continued is known from there.
-        let index = Index::open(&self.config, Freshness::Check)?;
-        let listed = index.list(&ListScope {
-            ids: Some(vec![new.session]),
-            ..ListScope::default()
-        })?;
-        let mut rows = listed.sessions.into_iter();
-        let row = rows.find(|row| row.path == new.path).ok_or_else(|| {
-            let path = self.screen.path(&new.path);
-            Failure::usage(format!("{path} is the new session, and is not indexed yet"))
-        })?;
+        // The index need not have it yet: it is read by itself, and its agent knows it as its own.
+        let mut row = Index::of_file(&self.config, &new.path)?.only()?;
+        let path = new.path.to_string_lossy();
+        let format = format_of(&session, &self.config);
+        row.resume = resume(&session.agent, format, &path, &row.id, &row.cwd);
+        (row.listed_by_agent, row.reason) = (true, None);
+        (row.agent, row.label) = (session.agent, session.label);
         Ok(Done::Branched(Box::new(row)))
     }
 

@@ -371,3 +371,128 @@ fn here_row(session: SessionRow) -> Row {
         ..row(session)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use sessionary::RootSpec;
+
+    use super::*;
+
+    /// Six sessions, the first the newest; the odd ones ran in `here`.
+    fn asker(folder: &Path) -> Asker {
+        let sessions = folder.join("pi/--w--");
+        fs::create_dir_all(&sessions).expect("a folder");
+        fs::create_dir_all(folder.join("here")).expect("a folder");
+        for number in 0..6 {
+            let cwd = if number % 2 == 1 { "here" } else { "elsewhere" };
+            let cwd = folder.join(cwd);
+            let at = format!("2026-01-0{}T09:00:00.000Z", 9 - number);
+            let lines = [
+                format!(
+                    r#"{{"type":"session","version":3,"id":"s{number}","timestamp":"{at}","cwd":{cwd:?}}}"#
+                ),
+                format!(
+                    r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"{at}","message":{{"role":"user","content":"linker {number}"}}}}"#
+                ),
+            ];
+            let file = sessions.join(format!("{number}.jsonl"));
+            fs::write(file, lines.join("\n") + "\n").expect("a file");
+        }
+        let root = RootSpec {
+            agent: "pi".to_owned(),
+            format: "pi".to_owned(),
+            path: folder.join("pi"),
+            label: None,
+            flat: false,
+            why: "test".to_owned(),
+        };
+        let config = Config::new(folder.join("index"), vec![root]);
+        drop(Index::open(&config, Freshness::Check).expect("an index"));
+        Asker {
+            config,
+            here: Some(Here::alone(folder.join("here"))),
+            home: None,
+            mask: None,
+            now_ms: 0,
+            pins: Some(folder.join("pins.json")),
+            index: None,
+            titles: None,
+            is_slow: false,
+        }
+    }
+
+    fn ask(asker: &mut Asker, query: &str, place: Place, rows: usize) -> Answer {
+        let question = Question {
+            query: query.to_owned(),
+            place,
+            rows,
+            ..Question::default()
+        };
+        let answered = asker.answer(&question, &Cancel::default());
+        answered.expect("an answer")
+    }
+
+    fn shown(answer: &Answer) -> String {
+        let row = |row: &Row| {
+            let pin = if row.is_pinned { "*" } else { "" };
+            let here = if row.is_here { "." } else { "" };
+            format!("{pin}{}{here}", row.session.id)
+        };
+        answer.rows.iter().map(row).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn pins_stand_first_while_nothing_is_typed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().canonicalize().expect("a folder");
+        let mut asker = asker(&folder);
+        let all = ask(&mut asker, "", Place::Everywhere, 10);
+        assert_eq!(shown(&all), "s1. s3. s5. s0 s2 s4");
+        let file = folder.join("pins.json");
+        let key = |id: &str| {
+            let mut rows = all.rows.iter();
+            let row = rows.find(|row| row.session.id == id);
+            row.map(Row::key).expect("it is listed")
+        };
+        let gone = (folder.join("pi/gone.jsonl"), "gone".to_owned());
+        // It has the id of one that is there, and is another session.
+        let copy = (folder.join("pi/copy.jsonl"), "s2".to_owned());
+        pins::toggle(&[key("s4"), key("s5"), gone, copy], &file).expect("written");
+        for (place, rows, wanted) in [
+            (Place::Everywhere, 10, "*s4 *s5. s1. s3. s0 s2"),
+            // They are older than all that fits, and nothing is there twice.
+            (Place::Everywhere, 3, "*s4 *s5. s1."),
+            (Place::Everywhere, 5, "*s4 *s5. s1. s3. s0"),
+            (Place::Everywhere, 1, "*s4"),
+            (Place::Here, 10, "*s5. s1. s3."),
+            (Place::Here, 2, "*s5. s1."),
+        ] {
+            let answer = ask(&mut asker, "", place, rows);
+            assert_eq!(shown(&answer), wanted, "{place:?} {rows}");
+            let all = if place == Place::Here { 3 } else { 6 };
+            assert_eq!(answer.has_more, rows < all);
+            assert_eq!(answer.total, all as u64);
+            assert!(answer.notes.is_empty(), "{:?}", answer.notes);
+        }
+        // What is found stands where its rank puts it.
+        let found = ask(&mut asker, "linker", Place::Everywhere, 10);
+        assert_eq!(found.rows.len(), 6);
+        assert!(
+            found
+                .rows
+                .iter()
+                .all(|row| row.is_pinned == ["s4", "s5"].contains(&&*row.session.id))
+        );
+        fs::write(&file, "{").expect("damaged");
+        let answer = ask(&mut asker, "", Place::Everywhere, 10);
+        assert_eq!(shown(&answer), "s1. s3. s5. s0 s2 s4");
+        assert!(
+            answer.notes.iter().any(|note| note.contains("damaged")),
+            "{:?}",
+            answer.notes
+        );
+    }
+}

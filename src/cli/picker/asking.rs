@@ -79,13 +79,13 @@ impl State {
             [one] => called(&one.session),
             all => count(all.len() as u64, "session"),
         };
-        self.asking = Some(Asking::Menu(Menu {
+        self.asking = Some(Asking::Menu(Box::new(Menu {
             title: format!("{what}: {of}"),
             items: items.to_vec(),
             selected: 0,
             targets,
             shown,
-        }));
+        })));
         Vec::new()
     }
 
@@ -108,8 +108,8 @@ impl State {
         }
     }
 
-    fn chosen(&mut self, item: MenuItem, menu: Menu) -> Vec<Task> {
-        let Menu { targets, shown, .. } = menu;
+    fn chosen(&mut self, item: MenuItem, menu: Box<Menu>) -> Vec<Task> {
+        let Menu { targets, shown, .. } = *menu;
         vec![Task::Do(match item {
             MenuItem::CopyCommand => Job::Copy(targets, Copied::Command),
             MenuItem::CopyId => Job::Copy(targets, Copied::Id),

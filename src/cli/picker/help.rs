@@ -72,17 +72,12 @@ pub const KEYS: &[KeyHelp] = &[
         Action::MarkUp,
     ),
     key(Part::Sessions, "Alt-P", "pin or unpin", Action::Pin),
-    key(
-        Part::Sessions,
-        "Alt-C",
-        "copy: choose what",
-        Action::CopyMenu,
-    ),
+    key(Part::Sessions, "Alt-C", "copy: choose what", Action::Copy),
     key(
         Part::Sessions,
         "Alt-A",
         "rename, label, trash …",
-        Action::ActionMenu,
+        Action::Act,
     ),
     key(
         Part::Sessions,

@@ -35,8 +35,10 @@ pub enum Action {
     PasteCut,
     /// Pins or unpins.
     Pin,
-    CopyMenu,
-    ActionMenu,
+    /// Asks what is to be copied.
+    Copy,
+    /// Asks what is to be done.
+    Act,
     /// Offers what the word being typed may become.
     Complete,
     Help,
@@ -69,8 +71,8 @@ pub fn in_list(key: KeyEvent) -> Option<Action> {
             _ => return None,
         },
         KeyCode::Char(letter) if alt && !control => match letter {
-            'a' => Action::ActionMenu,
-            'c' => Action::CopyMenu,
+            'a' => Action::Act,
+            'c' => Action::Copy,
             'p' => Action::Pin,
             's' => Action::TogglePlace,
             'o' => Action::ToggleOrder,

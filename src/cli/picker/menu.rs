@@ -11,7 +11,7 @@ use super::line::QueryLine;
 
 /// What stands over the list until it is answered.
 pub enum Asking {
-    Menu(Menu),
+    Menu(Box<Menu>),
     Prompt(Prompt),
     Question(Question),
 }
@@ -192,7 +192,7 @@ impl Menu {
                 }
             }
             // The key that opened it closes it.
-            Some(Action::CopyMenu | Action::ActionMenu) => return Reply::No,
+            Some(Action::Copy | Action::Act) => return Reply::No,
             _ => {}
         }
         Reply::Stays

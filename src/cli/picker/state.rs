@@ -382,8 +382,8 @@ impl State {
                 return vec![self.ask_anew()];
             }
             Action::Pin => return self.pin(),
-            Action::CopyMenu => return self.ask_what_to_copy(),
-            Action::ActionMenu => return self.ask_what_to_do(),
+            Action::Copy => return self.ask_what_to_copy(),
+            Action::Act => return self.ask_what_to_do(),
             Action::Complete => return self.complete(true),
             Action::Help => (self.focus, self.help_top) = (Focus::Help, 0),
             edit => self.line.edit(&edit),

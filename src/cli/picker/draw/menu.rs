@@ -156,13 +156,13 @@ mod tests {
         let mut all: Vec<State> = Vec::new();
         for selected in [0, 6] {
             let mut menu = state();
-            menu.asking = Some(Asking::Menu(Menu {
+            menu.asking = Some(Asking::Menu(Box::new(Menu {
                 title: "Do: “日本語 title”".to_owned(),
                 items: ACTIONS.to_vec(),
                 selected,
                 targets: vec![target()],
                 shown: target(),
-            }));
+            })));
             all.push(menu);
         }
         let mut prompt = state();
