@@ -5,9 +5,10 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 28] = [
+const VERBS: [&str; 29] = [
     "list",
     "search",
+    "pick",
     "tree",
     "show",
     "resume",
@@ -41,11 +42,12 @@ fn help_of_the_whole() {
     assert_snapshot!(Sandbox::new().run(&["--help"]), @r#"
     Find and read back every session you ever had with a coding agent
 
-    Without a command it prints a short overview of what is there.
+    Without a command it opens the picker, or prints a short overview where there is no terminal.
 
     Usage: sessionary [OPTIONS] [COMMAND]
 
     Every day:
+      pick         Pick a session from a list that is searched as you type
       list, ls     List the sessions of this repository, or all sessions
       search       Search everything that was said, thought, run and printed
       show         Read back a session, or one entry of it
@@ -76,7 +78,7 @@ fn help_of_the_whole() {
       rebuild      Delete the index and rebuild it from the session files
 
     Setup:
-      init         Print the lines that set up a shell: completions, and a short name
+      init         Print the lines that set up a shell: completions, a key for the picker, and a short name
       completions  Print completions for a shell
       config       Show the settings and where each comes from
       clean        Remove everything that sessionary ever wrote; never a session
@@ -130,7 +132,7 @@ fn help_of_the_whole() {
               Print version
 
     Examples:
-      sessionary                         what is there, and what to try
+      sessionary                         pick a session, and go on with it
       sessionary ls -a                   every session, newest first (list --all)
       sessionary search tokenizer bug    where was that said?
       sessionary show last               read back the newest session of this repository
@@ -250,12 +252,47 @@ fn help_of_every_command() {
     `sessionary show ADDRESS` prints a hit in full, `sessionary resume SESSION` continues its session.
     In JSON the highlights of a snippet are byte offsets into its UTF-8 text: start and end.
     ----
-    Show the tree of a session: branches, labels, the active leaf
+    Pick a session from a list that is searched as you type
 
-    Usage: sessionary tree [OPTIONS] <SESSION>
+    Usage: sessionary pick [OPTIONS] [QUERY]...
 
     Arguments:
-      <SESSION>
+      [QUERY]...
+              What stands in the query line at the beginning
+
+    Options:
+          --print <WHAT>
+              Print this of the chosen sessions instead of continuing one
+
+              Possible values:
+              - id:      Its id
+              - path:    The path of its file
+              - command: The command that resumes it, quoted for the shell
+              - json:    The rows of `list --json`
+
+          --height <N>
+              Take so many lines, or so much of the terminal, below the prompt: 15, 40%
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      sessionary pick                        as `sessionary` alone: Enter continues the session
+      sessionary pick linker error           begin with a query
+      sessionary pick --print id             print the id of what is chosen, for another program
+      sessionary pick --height 40%           below the prompt, as fzf does, instead of the whole screen
+
+    F1 lists its keys. What is typed is a query as `search` takes it.
+    With --print, what is chosen goes to standard output, a line each; the picker itself is drawn on the
+    terminal.
+    Exit codes: 0 something was chosen; 1 nothing was; 2 error.
+    ----
+    Show the tree of a session: branches, labels, the active leaf
+
+    Usage: sessionary tree [OPTIONS] [SESSION]
+
+    Arguments:
+      [SESSION]
               Session id, the start of one, a path, a name or title, `last`, or `last~N`
 
     Options:
@@ -301,10 +338,10 @@ fn help_of_every_command() {
     ----
     Read back a session, or one entry of it
 
-    Usage: sessionary show [OPTIONS] <SESSION[:ENTRY]>
+    Usage: sessionary show [OPTIONS] [SESSION[:ENTRY]]
 
     Arguments:
-      <SESSION[:ENTRY]>  Session id, the start of one, a path, a name or title, `last`, or `last~N`;
+      [SESSION[:ENTRY]]  Session id, the start of one, a path, a name or title, `last`, or `last~N`;
                          `:ENTRY` names one entry (an id, the start of one, or L<line>)
 
     Options:
@@ -335,10 +372,10 @@ fn help_of_every_command() {
     ----
     Continue a session with its agent, in its directory
 
-    Usage: sessionary resume [OPTIONS] <SESSION>
+    Usage: sessionary resume [OPTIONS] [SESSION]
 
     Arguments:
-      <SESSION>  Session id, the start of one, a path, a name or title, `last`, or `last~N`
+      [SESSION]  Session id, the start of one, a path, a name or title, `last`, or `last~N`
 
     Options:
           --print     Print the command for the shell instead of running it
@@ -710,7 +747,7 @@ fn help_of_every_command() {
     Options:
       -y, --yes      Do not ask
           --config   Remove the configuration file too
-          --data     Remove what was learned of work trees too
+          --data     Remove what was learned of work trees, and your pins, too
           --no-wait  Fail at once if another process is writing the index, instead of waiting
       -h, --help     Print help
 
@@ -718,7 +755,7 @@ fn help_of_every_command() {
       sessionary clean
       sessionary clean --yes --config --data   without asking, the configuration and that too
     ----
-    Print the lines that set up a shell: completions, and a short name
+    Print the lines that set up a shell: completions, a key for the picker, and a short name
 
     Usage: sessionary init [OPTIONS] <SHELL>
 
@@ -727,12 +764,19 @@ fn help_of_every_command() {
 
     Options:
           --alias <NAME>  Also let NAME stand for sessionary
+          --key <KEY>     The key that opens the picker: alt- or ctrl-, and a letter [default: alt-i]
+          --no-key        Without a key for the picker
       -h, --help          Print help
 
     Examples:
       sessionary init bash              in ~/.bashrc: eval "$(sessionary init bash)"
       sessionary init zsh --alias sy    in ~/.zshrc: eval "$(sessionary init zsh --alias sy)"
       sessionary init fish              in ~/.config/fish/config.fish: sessionary init fish | source
+      sessionary init zsh --key ctrl-g  another key for the picker; --no-key: none
+
+    Alt-I opens the picker, and puts the command that continues the chosen session into the command
+    line, where the cursor is. bash, zsh and fish leave that key free; Alt-S, for one, is taken in zsh
+    and fish, Ctrl-G in bash and zsh.
 
     Completions know sessions (zsh and fish show their titles, bash ids alone), agents, projects, labels
     and the filters of a query. They answer from the index as it is, and scan nothing.

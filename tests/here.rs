@@ -265,6 +265,38 @@ fn a_directory_need_not_be_utf_8() {
 }
 
 #[test]
+fn clean_asks_for_pins_apart() {
+    let home = home();
+    let pins = home.write(".local/share/sessionary/pins.json", "{\"pins\":[]}\n");
+    let damaged = home.write(".local/share/sessionary/pins.json.damaged", "");
+    let trees = home.write(".local/share/sessionary/worktrees.json", "{}\n");
+    let said = home.run(&["clean", "--yes"]);
+    assert!(
+        said.contains(
+            "pins.json, ~/.local/share/sessionary/pins.json.damaged stay: they hold what"
+        ),
+        "{said}"
+    );
+    assert!(
+        said.contains("worktrees.json stays: it holds what"),
+        "{said}"
+    );
+    // A question for each.
+    #[cfg(target_os = "linux")]
+    if let Some(said) = home.on_terminal(&["clean"], "n\ny\n") {
+        assert!(said.contains("worktrees.json stays"), "{said}");
+        assert!(
+            !pins.exists() && !damaged.exists() && trees.exists(),
+            "{said}"
+        );
+    }
+    home.write(".local/share/sessionary/pins.json", "{\"pins\":[]}\n");
+    let said = home.run(&["clean", "--yes", "--data"]);
+    assert!(!said.contains("stay") && !pins.exists(), "{said}");
+    assert!(!home.home.join(".local/share/sessionary").exists());
+}
+
+#[test]
 fn clean_says_what_it_removed_and_where() {
     let home = home();
     let json = |answer: &str| serde_json::from_str::<Value>(answer).expect("JSON");

@@ -7,6 +7,8 @@ use std::process::{Command, Output};
 
 use crate::cli::home;
 use crate::sandbox::Sandbox;
+#[cfg(target_os = "linux")]
+use crate::typed::Typed;
 
 /// What `shell` is told of the words typed so far, the last of which is being typed.
 fn told(home: &Sandbox, shell: &str, words: &[&str]) -> Output {
@@ -405,4 +407,72 @@ fn last_is_the_session_that_other_commands_take() {
     assert!(below(&["show", "last:"]).starts_with("last:a1\t"));
     assert!(below(&["show", "last~0:"]).starts_with("last~0:a1\t"));
     assert!(!below(&["--dir", "show", "last:"]).contains("a1"));
+}
+
+#[test]
+fn init_binds_a_key_as_each_shell_writes_it() {
+    let home = Sandbox::new();
+    for (arguments, bound) in [
+        (&["init", "bash"][..], r#"bind -m emacs -x '"\ei": "#),
+        (&["init", "zsh"], "bindkey -M viins '^[i' "),
+        (&["init", "fish"], r"bind -M insert \ei "),
+        (&["init", "bash", "--key", "Ctrl-G"], r#"-x '"\C-g": "#),
+        (&["init", "zsh", "--key", "ctrl-g"], "emacs '^G' "),
+        (&["init", "fish", "--key", "alt-x"], r"bind \ex "),
+    ] {
+        let lines = home.run(arguments);
+        assert!(lines.contains(bound), "{arguments:?}: {lines}");
+        let without = home.run(&[arguments[0], arguments[1], "--no-key"]);
+        assert!(!without.contains("bind"), "{without}");
+    }
+    for wrong in [
+        "", "i", "alt-", "alt-ab", "alt-;", "alt-'", "ctrl-m", "ctrl-C", "super-x", "alt-ü",
+    ] {
+        let output = home.output(&["init", "zsh", "--key", wrong]);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(output.stdout.is_empty(), "{wrong:?}");
+    }
+}
+
+/// The key opens the picker, and what is chosen there goes into the line that is being typed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_key_puts_a_session_into_the_line_of_each_shell() {
+    let home = indexed();
+    crate::typed::agent(&home);
+    for (shell, lines) in [
+        ("bash", "eval \"$(sessionary init bash)\""),
+        ("zsh", "eval \"$(sessionary init zsh)\""),
+        ("fish", "sessionary init fish | source"),
+    ] {
+        let options = match shell {
+            "zsh" => "-f -i",
+            "fish" => "--no-config -i",
+            _ => "--norc -i",
+        };
+        let Some(mut typed) = Typed::at(&home, shell, options) else {
+            continue;
+        };
+        // What is typed is seen too, so what is waited for is put together.
+        typed.types(&format!(
+            "stty cols 100 rows 30; {lines}; echo is-\"\"set\r"
+        ));
+        typed.shows("is-set");
+        // At the beginning of a line that goes on.
+        typed.types("; echo and-\"\"the-rest\x01\x1bi");
+        typed.shows("Tokenizer work");
+        typed.types("\r");
+        typed.shows("and-\"\"the-rest");
+        typed.types("\r");
+        let seen = typed.shows("and-the-rest").to_owned();
+        let agent = format!("agent in {}: --session ", home.cwd.display());
+        assert!(seen.contains(&agent), "{shell}: {seen:?}");
+        // Where nothing is chosen, the line is as it was.
+        typed.types("echo still-\"\"here\x1bi");
+        typed.shows("Tokenizer work");
+        typed.types("\x1b");
+        typed.shows("still-");
+        typed.types("\r");
+        typed.shows("still-here");
+    }
 }

@@ -34,6 +34,7 @@
 //! - `listing`: what `list` sorts, filters and pages
 //! - `locks`: locks of other programs, a writer that is waited for, limits of the system
 //! - `oracle`: our list and trees against the real agents'
+//! - `picked`: what becomes of a session that is picked
 //! - `picker`: how the picker looks on a terminal, and how it leaves it
 //! - `places`: where in its session's tree a hit stands
 //! - `problems`: what cannot be read is said, and hides nothing
@@ -58,6 +59,7 @@
 //! - `terminal`: what a person meets whom a command asks something, or gives much to read
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: what the documents show, command by command
+//! - `typed`: a program on a terminal, at which somebody types
 //! - `typing`: letters, other names and slips
 //! - `verifying`: `verify` tells the truth while others write
 //! - `watching`: a live watcher against real files and notifications
@@ -126,6 +128,9 @@ mod naming;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod pages;
+// `script` makes a terminal.
+#[cfg(target_os = "linux")]
+mod picked;
 // The shell, `setsid` and /proc are those of Linux.
 #[cfg(target_os = "linux")]
 mod picker;
@@ -175,6 +180,8 @@ mod time_zones;
 mod tools;
 #[cfg(unix)]
 mod tour;
+#[cfg(target_os = "linux")]
+mod typed;
 #[cfg(unix)]
 mod typing;
 #[cfg(unix)]

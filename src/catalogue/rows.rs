@@ -84,12 +84,7 @@ impl RowSelection {
         };
         let mut asked = vec!["1".to_owned()];
         if let Some(ids) = &self.ids {
-            // By way of the roots there is an index.
-            let ids = bind(list(ids));
-            asked.push(format!(
-                "s.session IN (SELECT i.session FROM _roots o CROSS JOIN json_each({ids}) j
-                               CROSS JOIN _sessions i ON i.root = o.root AND i.id = j.value)"
-            ));
+            asked.push(WITH_IDS.replace("IDS", &bind(list(ids))));
         }
         if self.named {
             asked.push("trim(s.name) <> ''".to_owned());
@@ -129,6 +124,10 @@ impl RowSelection {
         (some, bound)
     }
 }
+
+/// Sessions with one of these ids: by way of the roots there is an index.
+const WITH_IDS: &str = "s.session IN (SELECT i.session FROM _roots o CROSS JOIN json_each(IDS) j
+                   CROSS JOIN _sessions i ON i.root = o.root AND i.id = j.value)";
 
 /// The folder that a session is looked for by: its project where its agent goes by projects.
 const PROJECT: &str = "coalesce(s.own ->> '$.projectRoot', s.cwd)";

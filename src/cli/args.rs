@@ -16,11 +16,11 @@ use crate::groups::in_groups;
 
 /// Find and read back every session you ever had with a coding agent
 ///
-/// Without a command it prints a short overview of what is there.
+/// Without a command it opens the picker, or prints a short overview where there is no terminal.
 #[derive(Debug, Parser)]
 #[command(name = "sessionary", version)]
 #[command(after_help = "Examples:\n  \
-    sessionary                         what is there, and what to try\n  \
+    sessionary                         pick a session, and go on with it\n  \
     sessionary ls -a                   every session, newest first (list --all)\n  \
     sessionary search tokenizer bug    where was that said?\n  \
     sessionary show last               read back the newest session of this repository\n  \

@@ -155,6 +155,11 @@ impl Failure {
         self.error.to_string()
     }
 
+    /// What it says, and why, on one line.
+    pub fn line(&self) -> String {
+        plain_line(&format!("{:#}", self.error))
+    }
+
     /// Whether the catalogue turned out to be damaged.
     pub fn is_damage(&self) -> bool {
         let error = self.error.downcast_ref::<Error>();

@@ -4,19 +4,15 @@
 //! Nothing depends on it: where it cannot be read or written, or is rubbish, nothing is known.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sessionary::repository::{Repository, is_tree};
 use sessionary::settings::Surroundings;
-use tempfile::NamedTempFile;
 
-/// Bytes of the file that are read at most.
-const MOST_BYTES: u64 = 4 << 20;
+use crate::kept;
+
 /// Working trees that are kept at most, of all repositories.
 const MOST_TREES: usize = 2_000;
 /// The longest path that is kept, in bytes.
@@ -76,8 +72,7 @@ fn worth_keeping(repository: &Repository) -> Vec<&PathBuf> {
 
 /// Writes down what is new, by one process at a time.
 fn learn(repository: &Repository, file: &Path) -> io::Result<()> {
-    fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
-    let _lock = lock(file)?;
+    let _lock = kept::lock(file)?;
     let mut known = read(file).unwrap_or_default();
     let now: Vec<PathBuf> = worth_keeping(repository).into_iter().cloned().collect();
     let is_gone = {
@@ -96,36 +91,7 @@ fn learn(repository: &Repository, file: &Path) -> io::Result<()> {
     };
     known.repositories.insert(0, own);
     known.cut();
-    write(file, &known)
-}
-
-/// A lock beside the file. Who holds it has soon written; where one does not let go of it, it is an
-/// error.
-fn lock(file: &Path) -> io::Result<File> {
-    let lock = File::create(lock_file(file))?;
-    for _ in 0..100 {
-        if lock.try_lock().is_ok() {
-            return Ok(lock);
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
-    Err(io::ErrorKind::WouldBlock.into())
-}
-
-fn lock_file(file: &Path) -> PathBuf {
-    file.with_extension("lock")
-}
-
-/// Removes what was learned, and the folder if nothing else is in it.
-pub fn forget(file: &Path) -> io::Result<()> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    // Nothing of it is lost where one of these stays.
-    let _ = fs::remove_file(lock_file(file));
-    let _ = file.parent().map(fs::remove_dir);
-    Ok(())
+    kept::replace(file, &known)
 }
 
 impl KnownTrees {
@@ -146,31 +112,15 @@ impl KnownTrees {
 }
 
 fn read(file: &Path) -> Option<KnownTrees> {
-    if !fs::metadata(file).ok()?.is_file() {
-        return None;
-    }
-    let mut text = Vec::new();
-    File::open(file)
-        .ok()?
-        .take(MOST_BYTES)
-        .read_to_end(&mut text)
-        .ok()?;
+    let text = kept::read(file).ok().flatten()?;
     serde_json::from_slice(&text).ok()
-}
-
-/// Replaces the file as a whole. Nobody else may read it: it names what somebody works on.
-fn write(file: &Path, known: &KnownTrees) -> io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    // Made with mode 0600.
-    let mut new = NamedTempFile::new_in(folder)?;
-    serde_json::to_writer_pretty(&mut new, known)?;
-    new.write_all(b"\n")?;
-    new.persist(file)?;
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, File};
+    use std::thread;
+
     use super::*;
 
     fn of(common: &str, trees: &[&str]) -> Repository {
@@ -241,11 +191,11 @@ mod tests {
         });
         assert_eq!(read(&file).unwrap().repositories.len(), 12);
         // Whoever does not let go of the lock keeps nobody from an answer.
-        let held = File::create(lock_file(&file))?;
+        let held = File::create(kept::lock_file(&file))?;
         held.lock()?;
         assert_eq!(told(&of("/x/.git", &["/x", "/y"]), &file), ["/x", "/y"]);
         assert_eq!(read(&file).unwrap().repositories.len(), 12);
-        forget(&file)?;
+        kept::forget(&file)?;
         assert!(!folder.path().join("data").exists());
         Ok(())
     }

@@ -16,6 +16,7 @@ mod demo;
 mod failure;
 mod groups;
 mod here;
+mod kept;
 mod known_trees;
 mod output;
 mod picker;

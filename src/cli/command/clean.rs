@@ -13,9 +13,11 @@ use super::Reply;
 use crate::args::Global;
 use crate::autostart;
 use crate::failure::{Failure, Outcome};
+use crate::kept;
 use crate::known_trees;
 use crate::output::Screen;
 use crate::output::time::bytes;
+use crate::picker::pins;
 use crate::places;
 
 /// Remove everything that sessionary ever wrote; never a session
@@ -23,7 +25,7 @@ use crate::places;
 #[command(
     after_help = "Removes the indexes of all versions in the index directory and what `watch --install` wrote, after asking. Files that \
     sessionary did not write stay and are listed; so do the copies of session files that `migrate` kept. What was learned of the \
-    work trees of repositories cannot be read again from anywhere once they are gone: for that it asks apart.\n\n\
+    work trees of repositories, and what you pinned in the picker, cannot be read again from anywhere: for each it asks apart.\n\n\
     Examples:\n  \
     sessionary clean\n  \
     sessionary clean --yes --config --data   without asking, the configuration and that too"
@@ -35,7 +37,7 @@ pub struct Clean {
     /// Remove the configuration file too
     #[arg(long)]
     config: bool,
-    /// Remove what was learned of work trees too
+    /// Remove what was learned of work trees, and your pins, too
     #[arg(long)]
     data: bool,
     /// Fail at once if another process is writing the index, instead of waiting
@@ -67,14 +69,13 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
     // A configuration file that cannot be read says nothing of where the index is: that is said.
     let index_dir = places::settings(global)?.index.value;
     let mut found = traces(&index_dir)?;
-    add_what_is_asked_for(&mut found, args)?;
+    let kept_by_request = add_what_is_asked_for(&mut found, args)?;
     // It would start a watcher again, and that one make an index.
     let unit = autostart::path().filter(|file| file.is_file());
     if let Some(file) = &unit {
         found.bytes += file.metadata()?.len();
         found.ours.insert(0, file.clone());
     }
-    let learned = known_trees::file(&places::surroundings()).filter(|file| file.is_file());
     if found.ours.is_empty() {
         if screen.json {
             screen.json(&Cleaned::of(&found))?;
@@ -87,7 +88,7 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
             "Nothing to remove in {}{kept}.",
             screen.path(&index_dir)
         ));
-        return Ok(match remove_learned(learned.as_deref(), args, screen)? {
+        return Ok(match remove_kept(args, screen)? {
             true => Outcome::Found,
             false => Outcome::Nothing,
         });
@@ -111,15 +112,14 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         false => found.remove()?,
     }
     tell(&found, &index_dir, screen)?;
-    match learned.as_deref() {
-        Some(file) if args.data => known_trees::forget(file)?,
-        learned => drop(remove_learned(learned, args, screen)?),
-    }
+    // With --data they are gone already; what was locked with them goes now.
+    forget(&kept_by_request)?;
+    remove_kept(args, screen)?;
     Ok(Outcome::Found)
 }
 
-/// Adds what goes only where it is asked for.
-fn add_what_is_asked_for(found: &mut IndexFiles, args: &Clean) -> Result<(), Failure> {
+/// Adds what goes only where it is asked for. The files among it that cannot be made again.
+fn add_what_is_asked_for(found: &mut IndexFiles, args: &Clean) -> Result<Vec<PathBuf>, Failure> {
     if args.config
         && let Some(file) = settings::path(&places::surroundings()).filter(|file| file.is_file())
     {
@@ -128,12 +128,15 @@ fn add_what_is_asked_for(found: &mut IndexFiles, args: &Clean) -> Result<(), Fai
         let at = found.ours.len().saturating_sub(1);
         found.ours.insert(at, file);
     }
-    let learned = known_trees::file(&places::surroundings()).filter(|file| file.is_file());
-    if let Some(file) = learned.filter(|_| args.data) {
-        found.bytes += file.metadata()?.len();
-        found.ours.insert(0, file);
+    let mut kept = Vec::new();
+    if args.data {
+        kept.extend(kept_files().into_iter().flat_map(|kept| kept.files));
     }
-    Ok(())
+    for file in &kept {
+        found.bytes += file.metadata()?.len();
+        found.ours.insert(0, file.clone());
+    }
+    Ok(kept)
 }
 
 /// The folder of the index and the files elsewhere, with their lengths in bytes.
@@ -192,29 +195,66 @@ fn folders<'a>(removed: &'a [PathBuf], index_dir: &'a Path) -> Vec<&'a Path> {
     folders
 }
 
-/// Asks apart for what was learned of work trees: it cannot be read again from anywhere. Whether it
-/// was removed now.
-fn remove_learned(file: Option<&Path>, args: &Clean, screen: &Screen) -> Result<bool, Failure> {
-    let Some(file) = file.filter(|file| file.is_file()) else {
-        return Ok(false);
-    };
-    let question = format!(
-        "Remove {} too, from which the sessions of work trees that are gone are still known? [y/N] ",
-        screen.path(file)
-    );
-    let reply = match args.yes || screen.json {
-        true => Reply::Nobody,
-        false => super::ask(&question)?,
-    };
-    let Reply::Yes = reply else {
-        screen.say(&format!(
-            "{} stays: it holds what was learned of work trees; --data removes it.",
-            screen.path(file)
-        ));
-        return Ok(false);
-    };
-    known_trees::forget(file)?;
-    Ok(true)
+/// What cannot be made again from anything else: it is asked for apart.
+struct KeptFiles {
+    files: Vec<PathBuf>,
+    /// What would be lost.
+    question: &'static str,
+    /// What is in them.
+    holds: &'static str,
+}
+
+/// What there is of it.
+fn kept_files() -> Vec<KeptFiles> {
+    let surroundings = places::surroundings();
+    let trees = known_trees::file(&surroundings).filter(|file| file.is_file());
+    let pins = pins::file(&surroundings).map(|file| pins::all_files(&file));
+    let mut kept = vec![
+        KeptFiles {
+            files: trees.into_iter().collect(),
+            question: "from which the sessions of work trees that are gone are still known",
+            holds: "what was learned of work trees",
+        },
+        KeptFiles {
+            files: pins.unwrap_or_default(),
+            question: "by which pinned sessions stand first in the picker",
+            holds: "what you pinned",
+        },
+    ];
+    kept.retain(|kept| !kept.files.is_empty());
+    kept
+}
+
+/// Asks apart for each file that cannot be made again. Whether one was removed now.
+fn remove_kept(args: &Clean, screen: &Screen) -> Result<bool, Failure> {
+    let mut removed = false;
+    for kept in kept_files() {
+        let names: Vec<String> = kept.files.iter().map(|file| screen.path(file)).collect();
+        let names = names.join(", ");
+        let question = format!("Remove {names} too, {}? [y/N] ", kept.question);
+        let reply = match args.yes || screen.json {
+            true => Reply::Nobody,
+            false => super::ask(&question)?,
+        };
+        let Reply::Yes = reply else {
+            let (stay, hold, remove) = match kept.files.len() {
+                1 => ("stays", "it holds", "it"),
+                _ => ("stay", "they hold", "them"),
+            };
+            screen.say(&format!(
+                "{names} {stay}: {hold} {}; --data removes {remove}.",
+                kept.holds
+            ));
+            continue;
+        };
+        forget(&kept.files)?;
+        removed = true;
+    }
+    Ok(removed)
+}
+
+fn forget(files: &[PathBuf]) -> Result<(), Failure> {
+    Ok(files.iter().try_for_each(|file| kept::forget(file))?)
 }
 
 /// Copies of sessions are sessions: they are for their owner to remove.

@@ -10,22 +10,21 @@ use sessionary::model::SessionRow;
 use sessionary::session::clido::{self, SessionLine, SessionReader, SessionWriter};
 use sessionary::session::{Ids, Json, RandomIds};
 
-use super::writing::{self, Copy, DryRun, StartTime, WriteResult, catalogued, said};
-use crate::failure::{Failure, Outcome};
+use super::writing::{Copy, DryRun, StartTime, WriteResult, catalogued};
+use crate::failure::Failure;
 use crate::output::Screen;
 
 /// What stands in a line in place of what was left out.
 const REDACTED: &str = "[REDACTED]";
 
-/// Writes a line at the session's end, and says what was added.
+/// Writes a line at the session's end.
 pub fn append(
     row: &SessionRow,
     entry: Option<&str>,
     line: &SessionLine,
     DryRun { dry_run }: DryRun,
     config: &Config,
-    screen: &Screen,
-) -> Result<Outcome, Failure> {
+) -> Result<WriteResult, Failure> {
     if entry.is_some() {
         return Err(Failure::usage(
             "a session of clido has no branches: lines are added only at its end",
@@ -39,29 +38,28 @@ pub fn append(
     };
     let path = copy.as_ref().map_or(&row.path, |copy| &copy.path);
     let place = SessionWriter::append_to(path)?.write_line(line)?;
-    if !dry_run {
-        catalogued(std::slice::from_ref(&row.path), config, screen);
-    }
+    let unindexed = match dry_run {
+        true => None,
+        false => catalogued(std::slice::from_ref(&row.path), config),
+    };
     let bytes = fs::read(path).with_context(|| path.display().to_string())?;
     let (start, end) = (place.start as usize, place.end as usize);
     let new = bytes.get(start..end).unwrap_or_default();
     let number = memchr::memchr_iter(b'\n', bytes.get(..end).unwrap_or_default()).count();
-    written(
-        &WriteResult {
-            dry_run,
-            session: &row.id,
-            path: &row.path,
-            entry: Some(&format!("L{number}")),
-            rewritten: false,
-            new: String::from_utf8_lossy(new).trim_start_matches('\n'),
-        },
-        screen,
-    )?;
-    if !dry_run {
-        screen
-            .say("If clido has this session open, it overwrites what others add: close it first.");
-    }
-    Ok(Outcome::Found)
+    let new = String::from_utf8_lossy(new);
+    let new = new.trim_start_matches('\n').to_owned();
+    let open = "If clido has this session open, it overwrites what others add: close it first.";
+    let open = (!dry_run).then(|| open.to_owned());
+    let remarks = unindexed.into_iter().chain(of_keys(&new)).chain(open);
+    Ok(WriteResult {
+        dry_run,
+        session: row.id.clone(),
+        path: row.path.clone(),
+        entry: Some(format!("L{number}")),
+        rewritten: false,
+        remarks: remarks.collect(),
+        new,
+    })
 }
 
 /// Copies all of a session into a new one for `cwd`, as clido forks.
@@ -71,7 +69,7 @@ pub fn fork(
     DryRun { dry_run }: DryRun,
     config: &Config,
     screen: &Screen,
-) -> Result<Outcome, Failure> {
+) -> Result<WriteResult, Failure> {
     is_read_by_clido(&row.path)?;
     let id = RandomIds.random();
     let folder = folder_of_fork(row, cwd, config);
@@ -86,28 +84,25 @@ pub fn fork(
     };
     clido::fork(&row.path, &path, &id, cwd, &StartTime(screen.now_ms))?;
     let new = fs::read(&path).with_context(|| path.display().to_string())?;
-    let new = String::from_utf8_lossy(&new);
-    writing::copied(
-        &WriteResult {
-            dry_run,
-            session: &id,
-            path: &target,
-            entry: None,
-            rewritten: false,
-            new: &new,
-        },
-        config,
-        screen,
-    )
+    let unindexed = match dry_run {
+        true => None,
+        false => catalogued(std::slice::from_ref(&target), config),
+    };
+    Ok(WriteResult {
+        dry_run,
+        session: id,
+        path: target,
+        entry: None,
+        rewritten: false,
+        new: String::from_utf8_lossy(&new).into_owned(),
+        remarks: unindexed.into_iter().collect(),
+    })
 }
 
-/// Says what was written, and whether something was left out of it.
-pub fn written(what: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
-    said(what, screen)?;
-    if what.new.contains(REDACTED) {
-        screen.say("What looks like a key was written as [REDACTED], as clido writes it.");
-    }
-    Ok(())
+/// What is said where something was left out of what was written.
+pub fn of_keys(new: &str) -> Option<String> {
+    let said = "What looks like a key was written as [REDACTED], as clido writes it.";
+    new.contains(REDACTED).then(|| said.to_owned())
 }
 
 /// The folder of the project below the root that the session is in; where there is one folder for

@@ -48,13 +48,27 @@ pub struct Export {
     dry_run: bool,
 }
 
+/// Bytes of the name that a file is given, at most.
+const MOST_STEM: usize = 60;
+
 /// Its variants carry no help of their own, which would stretch the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum ExportFormat {
+pub enum ExportFormat {
     Markdown,
     Html,
     Jsonl,
+}
+
+impl ExportFormat {
+    /// How its files are called.
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Markdown => "md",
+            Self::Html => "html",
+            Self::Jsonl => "jsonl",
+        }
+    }
 }
 
 /// What `export --json` prints.
@@ -214,49 +228,122 @@ fn written(
     out: impl Write,
 ) -> Result<(ExportReport, StreamOutcome), Failure> {
     let mut out = CountingWriter { out, bytes: 0 };
-    let mut entries = 0;
-    let streamed;
-    match form {
+    let (entries, streamed) = match form {
         ExportFormat::Jsonl => {
             let copied = index.copy_branch(row, leaf.as_deref(), &mut out);
-            (entries, streamed) = copied.map_err(|error| match error {
+            copied.map_err(|error| match error {
                 Error::NotLines { .. } => Failure::usage(error.to_string())
                     .hint("--format markdown and --format html can write it"),
                 error => error.into(),
-            })?;
+            })?
         }
         ExportFormat::Markdown | ExportFormat::Html => {
             let scope = ShowScope {
                 branch: leaf,
-                // Whoever is given it may pass it on, wherever it goes first.
-                mask: screen.mask_of_files(),
                 ..ShowScope::default()
             };
-            streamed = index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
-                let text = match part {
-                    ShownPart::Head(head) => match form {
-                        ExportFormat::Html => html::head(&head.session, screen),
-                        _ => markdown::head(&head.session, screen),
-                    },
-                    // A page is about what was said.
-                    ShownPart::Entry(entry) if is_setting(&entry) => return Ok(()),
-                    ShownPart::Entry(entry) => {
-                        entries += 1;
-                        match form {
-                            ExportFormat::Html => html::entry(&entry, screen.zone()),
-                            _ => markdown::entry(&entry, screen.zone()),
-                        }
-                    }
-                };
-                Ok(out.write_all(text.as_bytes())?)
-            })?;
-            if form == ExportFormat::Html {
-                out.write_all(html::END.as_bytes())?;
-            }
+            page(form, index, row, scope, screen, &mut out)?
         }
-    }
+    };
     let bytes = out.bytes;
     Ok((ExportReport { entries, bytes }, streamed))
+}
+
+/// Writes what was said as Markdown or as an HTML page; how many entries that were.
+fn page(
+    form: ExportFormat,
+    index: &Index,
+    row: &SessionRow,
+    scope: ShowScope,
+    screen: &Screen,
+    out: &mut impl Write,
+) -> Result<(u64, StreamOutcome), Failure> {
+    let scope = ShowScope {
+        // Whoever is given it may pass it on, wherever it goes first.
+        mask: screen.mask_of_files(),
+        ..scope
+    };
+    let mut entries = 0;
+    let streamed = index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
+        let text = match part {
+            ShownPart::Head(head) => match form {
+                ExportFormat::Html => html::head(&head.session, screen),
+                _ => markdown::head(&head.session, screen),
+            },
+            // A page is about what was said.
+            ShownPart::Entry(entry) if is_setting(&entry) => return Ok(()),
+            ShownPart::Entry(entry) => {
+                entries += 1;
+                match form {
+                    ExportFormat::Html => html::entry(&entry, screen.zone()),
+                    _ => markdown::entry(&entry, screen.zone()),
+                }
+            }
+        };
+        Ok(out.write_all(text.as_bytes())?)
+    })?;
+    if form == ExportFormat::Html {
+        out.write_all(html::END.as_bytes())?;
+    }
+    Ok((entries, streamed))
+}
+
+/// The branch on which an entry stands, or the active one, as Markdown or as an HTML page.
+pub fn branch_with(
+    form: ExportFormat,
+    entry: Option<&str>,
+    row: &SessionRow,
+    index: &Index,
+    screen: &Screen,
+) -> Result<Spool, Failure> {
+    let scope = ShowScope {
+        entry: entry.map(str::to_owned),
+        context: usize::MAX,
+        ..ShowScope::default()
+    };
+    let (spool, _) = super::answer(|| {
+        let mut spool = Spool::default();
+        let (_, streamed) = page(form, index, row, scope.clone(), screen, &mut spool)?;
+        Ok((spool, streamed))
+    })?;
+    Ok(spool)
+}
+
+/// Writes it to a file of a name that is free in that folder, and says which that is.
+pub fn to_free_name(
+    folder: &Path,
+    title: &str,
+    form: ExportFormat,
+    spool: Spool,
+    config: &Config,
+    screen: &Screen,
+) -> Result<PathBuf, Failure> {
+    let (stem, extension) = (file_stem(title), form.extension());
+    let names = (1..).map(|number: u32| match number {
+        1 => format!("{stem}.{extension}"),
+        _ => format!("{stem}-{number}.{extension}"),
+    });
+    let mut places = names.map(|name| folder.join(name));
+    let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
+    let place = places.find(is_free).unwrap_or_default();
+    may_lie_at(&place, config, screen)?;
+    to_file(&place, false, spool)?;
+    Ok(place)
+}
+
+/// A title as the name of a file: the letters and digits of its first words, in lower case. What
+/// stands before them keeps a session from choosing a name that means something, as AGENTS.md does.
+fn file_stem(title: &str) -> String {
+    let words = title.split(|c: char| !c.is_alphanumeric());
+    let mut stem = "session".to_owned();
+    for word in words.filter(|word| !word.is_empty()) {
+        if stem.len() + 1 + word.len() > MOST_STEM {
+            break;
+        }
+        stem.push('-');
+        stem.push_str(&word.to_lowercase());
+    }
+    stem
 }
 
 /// Writes a file beside its place, readable by its owner alone, and moves it there when it is
@@ -273,4 +360,25 @@ fn to_file(path: &Path, force: bool, mut spool: Spool) -> Result<(), Failure> {
     .map_err(|refusal| refusal.error)
     .with_context(place)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_names_a_file_that_means_nothing_else() {
+        for (title, stem) in [
+            ("Why does the build end?", "session-why-does-the-build-end"),
+            ("AGENTS.md", "session-agents-md"),
+            ("../../.bashrc", "session-bashrc"),
+            ("日本語 テスト", "session-日本語-テスト"),
+            (" \u{1b}[31m/", "session-31m"),
+            ("", "session"),
+            (&"x".repeat(100), "session"),
+            (&"ab ".repeat(50), &format!("session{}", "-ab".repeat(17))),
+        ] {
+            assert_eq!(file_stem(title), stem, "{title}");
+        }
+    }
 }

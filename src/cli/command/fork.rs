@@ -10,7 +10,7 @@ use sessionary::model::SessionRow;
 use sessionary::session::{SessionManager, Setup};
 
 use super::clido;
-use super::writing::{self, Copy, DryRun, WriteResult, directory, entry_id, setup_of};
+use super::writing::{Copy, DryRun, WriteResult, catalogued, directory, entry_id, said, setup_of};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -49,7 +49,6 @@ pub struct Branch {
 
 pub fn run(args: &Fork, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let directory = directory(args.directory.as_deref())?;
-    let cwd = directory.to_string_lossy();
     let (row, entry) = found(&args.session, config, screen)?;
     if entry.is_some() {
         let whole = Failure::usage("a fork copies the whole session");
@@ -58,20 +57,48 @@ pub fn run(args: &Fork, config: &Config, screen: &Screen) -> Result<Outcome, Fai
             false => whole.hint("`sessionary branch` copies one branch"),
         });
     }
+    said(
+        &fork(&row, &directory, args.dry_run, config, screen)?,
+        screen,
+    )?;
+    Ok(Outcome::Found)
+}
+
+/// Copies all of a session into a new one for a directory.
+pub fn fork(
+    row: &SessionRow,
+    directory: &Path,
+    dry_run: DryRun,
+    config: &Config,
+    screen: &Screen,
+) -> Result<WriteResult, Failure> {
+    let cwd = directory.to_string_lossy();
     if row.agent == "clido" {
-        return clido::fork(&row, &cwd, args.dry_run, config, screen);
+        return clido::fork(row, &cwd, dry_run, config, screen);
     }
-    copied(&row, args.dry_run, config, screen, |setup, source| {
+    copied(row, dry_run, config, screen, |setup, source| {
         Ok(SessionManager::fork_from(setup, source, &cwd)?)
     })
 }
 
 pub fn run_branch(args: &Branch, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let (row, entry) = found(&args.session, config, screen)?;
+    said(&branch(&row, entry, args.dry_run, config, screen)?, screen)?;
+    Ok(Outcome::Found)
+}
+
+/// Copies the way to an entry, or to where the session stands, into a new session beside it.
+pub fn branch(
+    row: &SessionRow,
+    entry: Option<String>,
+    dry_run: DryRun,
+    config: &Config,
+    screen: &Screen,
+) -> Result<WriteResult, Failure> {
     if row.agent == "clido" {
         return Err(clido::has_no("branches").hint("`sessionary fork` copies the whole session"));
     }
-    copied(&row, args.dry_run, config, screen, |setup, source| {
+    copied(row, dry_run, config, screen, |setup, source| {
         let mut session = SessionManager::open(setup, source)?;
         let leaf = match (entry, session.leaf_id()) {
             (Some(entry), _) => entry_id(&session, entry)?,
@@ -104,7 +131,7 @@ fn copied(
     config: &Config,
     screen: &Screen,
     copy: impl FnOnce(&Setup, &Path) -> Result<SessionManager, Failure>,
-) -> Result<Outcome, Failure> {
+) -> Result<WriteResult, Failure> {
     let real = setup_of(row, config, screen)?;
     let mut setup = real.clone();
     let tried = match dry_run {
@@ -121,16 +148,17 @@ fn copied(
     let target = real
         .session_dir(session.cwd())
         .join(path.file_name().unwrap_or_default());
-    writing::copied(
-        &WriteResult {
-            dry_run,
-            session: session.session_id(),
-            path: &target,
-            entry: None,
-            rewritten: false,
-            new: &new,
-        },
-        config,
-        screen,
-    )
+    let unindexed = match dry_run {
+        true => None,
+        false => catalogued(std::slice::from_ref(&target), config),
+    };
+    Ok(WriteResult {
+        dry_run,
+        session: session.session_id().to_owned(),
+        path: target,
+        entry: None,
+        rewritten: false,
+        new,
+        remarks: unindexed.into_iter().collect(),
+    })
 }

@@ -1,4 +1,5 @@
-//! What goes into a shell's own configuration? Completions, and a short name if one is wished for.
+//! What goes into a shell's own configuration? Completions, a key that opens the picker, and a
+//! short name if one is wished for.
 
 use clap::{Args, ValueEnum};
 
@@ -6,14 +7,17 @@ use crate::completing;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
-/// Print the lines that set up a shell: completions, and a short name
+/// Print the lines that set up a shell: completions, a key for the picker, and a short name
 #[derive(Debug, Args)]
 #[command(
     after_help = "They are printed, not installed: add the line to the file that your shell reads.\n\n\
     Examples:\n  \
     sessionary init bash              in ~/.bashrc: eval \"$(sessionary init bash)\"\n  \
     sessionary init zsh --alias sy    in ~/.zshrc: eval \"$(sessionary init zsh --alias sy)\"\n  \
-    sessionary init fish              in ~/.config/fish/config.fish: sessionary init fish | source\n\n\
+    sessionary init fish              in ~/.config/fish/config.fish: sessionary init fish | source\n  \
+    sessionary init zsh --key ctrl-g  another key for the picker; --no-key: none\n\n\
+    Alt-I opens the picker, and puts the command that continues the chosen session into the command line, where the cursor is. \
+    bash, zsh and fish leave that key free; Alt-S, for one, is taken in zsh and fish, Ctrl-G in bash and zsh.\n\n\
     Completions know sessions (zsh and fish show their titles, bash ids alone), agents, projects, \
     labels and the filters of a query. They answer from the index as it is, and scan nothing."
 )]
@@ -24,6 +28,48 @@ pub struct Init {
     /// Also let NAME stand for sessionary
     #[arg(long, value_name = "NAME")]
     alias: Option<String>,
+    /// The key that opens the picker: alt- or ctrl-, and a letter
+    #[arg(long, value_name = "KEY", default_value = "alt-i", conflicts_with = "no_key", value_parser = Key::parse)]
+    key: Key,
+    /// Without a key for the picker
+    #[arg(long)]
+    no_key: bool,
+}
+
+/// A key that a shell can be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Alt(char),
+    Ctrl(char),
+}
+
+impl Key {
+    fn parse(text: &str) -> Result<Self, String> {
+        let lower = text.to_ascii_lowercase();
+        let (kind, letter) = lower.split_once('-').unwrap_or((&lower, ""));
+        let mut letters = letter.chars();
+        let letter = letters.next().filter(char::is_ascii_lowercase);
+        match (kind, letter.filter(|_| letters.next().is_none())) {
+            ("alt", Some(letter)) => Ok(Self::Alt(letter)),
+            // They are Tab and Enter, interrupt, end and stop.
+            ("ctrl", Some('i' | 'j' | 'm' | 'c' | 'd' | 'z')) => {
+                Err("a shell cannot do without that key".to_owned())
+            }
+            ("ctrl", Some(letter)) => Ok(Self::Ctrl(letter)),
+            _ => Err("alt- or ctrl-, and a letter, as in alt-i".to_owned()),
+        }
+    }
+
+    /// As a shell's own `bind` reads it.
+    fn of_shell(self, shell: InitShell) -> String {
+        match (self, shell) {
+            (Self::Alt(letter), InitShell::Zsh) => format!("^[{letter}"),
+            (Self::Alt(letter), _) => format!("\\e{letter}"),
+            (Self::Ctrl(letter), InitShell::Bash) => format!("\\C-{letter}"),
+            (Self::Ctrl(letter), InitShell::Zsh) => format!("^{}", letter.to_ascii_uppercase()),
+            (Self::Ctrl(letter), InitShell::Fish) => format!("\\c{letter}"),
+        }
+    }
 }
 
 /// Shells that can be set up.
@@ -50,6 +96,14 @@ pub fn run(args: &Init, screen: &Screen) -> Result<Outcome, Failure> {
         InitShell::Fish => "fish",
     };
     lines.push_str(&completing::script(shell)?);
+    if !args.no_key {
+        let script = match args.shell {
+            InitShell::Bash => include_str!("init/key.bash"),
+            InitShell::Zsh => include_str!("init/key.zsh"),
+            InitShell::Fish => include_str!("init/key.fish"),
+        };
+        lines.push_str(&script.replace("KEY", &args.key.of_shell(args.shell)));
+    }
     if let Some(alias) = alias {
         lines.push_str(&match args.shell {
             InitShell::Bash => {

@@ -2,9 +2,12 @@
 
 use clap::Args;
 use sessionary::Config;
+use sessionary::model::SessionRow;
+use sessionary::session::SessionManager;
+use sessionary::session::clido::SessionLine;
 
 use super::clido::has_no;
-use super::writing::{DryRun, change};
+use super::writing::{DryRun, WriteResult, change, changed};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -42,15 +45,36 @@ pub fn run(args: &Label, config: &Config, screen: &Screen) -> Result<Outcome, Fa
         args.dry_run,
         config,
         screen,
-        |session, entry| {
-            let entry = match entry.or(session.leaf_id()) {
-                Some(entry) => entry.to_owned(),
-                None => return Err(Failure::usage("the session has no entry to label")),
-            };
-            Ok(Some(
-                session.append_label_change(&entry, args.label.as_deref())?,
-            ))
-        },
-        || Err(has_no("labels").hint("`sessionary name` names the whole session")),
+        |session, entry| given(session, entry, args.label.as_deref()),
+        no_labels,
     )
+}
+
+/// Gives an entry of a session, or the one where it stands, a label; `None`: takes it away.
+pub fn label(
+    row: &SessionRow,
+    entry: Option<String>,
+    label: Option<&str>,
+    config: &Config,
+    screen: &Screen,
+) -> Result<WriteResult, Failure> {
+    let work = |session: &mut SessionManager, entry: Option<&str>| given(session, entry, label);
+    let for_real = DryRun::default();
+    changed(row, entry, for_real, config, screen, work, no_labels)
+}
+
+fn given(
+    session: &mut SessionManager,
+    entry: Option<&str>,
+    label: Option<&str>,
+) -> Result<Option<String>, Failure> {
+    let entry = match entry.or(session.leaf_id()) {
+        Some(entry) => entry.to_owned(),
+        None => return Err(Failure::usage("the session has no entry to label")),
+    };
+    Ok(Some(session.append_label_change(&entry, label)?))
+}
+
+fn no_labels() -> Result<SessionLine, Failure> {
+    Err(has_no("labels").hint("`sessionary name` names the whole session"))
 }

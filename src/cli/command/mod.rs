@@ -28,6 +28,7 @@ pub mod show;
 pub mod sql;
 pub mod status;
 pub mod sync;
+pub mod trashing;
 pub mod tree;
 pub mod verify;
 pub mod watch;

@@ -2,9 +2,11 @@
 
 use clap::Args;
 use sessionary::Config;
+use sessionary::model::SessionRow;
+use sessionary::session::SessionManager;
 use sessionary::session::clido::SessionLine;
 
-use super::writing::{DryRun, change};
+use super::writing::{DryRun, WriteResult, change, changed};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -33,10 +35,31 @@ pub fn run(args: &Name, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         args.dry_run,
         config,
         screen,
-        |session, _| Ok(Some(session.append_session_info(&args.name)?)),
-        || {
-            let title = args.name.replace(['\r', '\n'], " ").trim().to_owned();
-            Ok(SessionLine::Title { title })
-        },
+        |session, _| given(session, &args.name),
+        || Ok(title(&args.name)),
     )
+}
+
+/// Gives a session a name.
+pub fn name(
+    row: &SessionRow,
+    name: &str,
+    config: &Config,
+    screen: &Screen,
+) -> Result<WriteResult, Failure> {
+    let work = |session: &mut SessionManager, _: Option<&str>| given(session, name);
+    let for_real = DryRun::default();
+    changed(row, None, for_real, config, screen, work, || {
+        Ok(title(name))
+    })
+}
+
+fn given(session: &mut SessionManager, name: &str) -> Result<Option<String>, Failure> {
+    Ok(Some(session.append_session_info(name)?))
+}
+
+/// What clido has instead of a name.
+fn title(name: &str) -> SessionLine {
+    let title = name.replace(['\r', '\n'], " ").trim().to_owned();
+    SessionLine::Title { title }
 }

@@ -10,8 +10,10 @@ use sessionary::session::{Ids, RandomIds, SessionManager};
 use sessionary::{Config, RootSpec};
 
 use super::append::user;
-use super::clido::written;
-use super::writing::{DryRun, StartTime, WriteResult, catalogued, directory, setup, something};
+use super::clido::of_keys;
+use super::writing::{
+    DryRun, StartTime, WriteResult, catalogued, directory, said, setup, something,
+};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -79,20 +81,20 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     let new = fs::read_to_string(&begun.path).with_context(|| begun.path.display().to_string())?;
     let below = begun.path.strip_prefix(folder).unwrap_or(&begun.path);
     let target = root.path.join(below);
-    if !args.dry_run.dry_run {
-        catalogued(std::slice::from_ref(&target), config, screen);
-    }
-    written(
-        &WriteResult {
-            dry_run: args.dry_run.dry_run,
-            session: &begun.id,
-            path: &target,
-            entry: begun.entry.as_deref(),
-            rewritten: false,
-            new: &new,
-        },
-        screen,
-    )?;
+    let unindexed = match args.dry_run.dry_run {
+        true => None,
+        false => catalogued(std::slice::from_ref(&target), config),
+    };
+    let result = WriteResult {
+        dry_run: args.dry_run.dry_run,
+        session: begun.id,
+        path: target,
+        entry: begun.entry,
+        rewritten: false,
+        remarks: unindexed.into_iter().chain(of_keys(&new)).collect(),
+        new,
+    };
+    said(&result, screen)?;
     Ok(Outcome::Found)
 }
 

@@ -9,6 +9,7 @@ use sessionary::model::SessionRow;
 use crate::args::Global;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::output::text::{acts, plain_line};
 use crate::picker::{self, Choice, ChosenAction, Height, Opening, Printed, Purpose};
 
 /// Pick a session from a list that is searched as you type
@@ -102,9 +103,17 @@ pub fn named(
     if let Some(given) = given {
         return Ok(Some(given.clone()));
     }
-    let choice = instead_of(command, purpose, config, screen)?;
-    let session = choice.and_then(|choice| choice.sessions.into_iter().next());
-    Ok(session.map(|session| session.path.display().to_string()))
+    let Some(choice) = instead_of(command, purpose, config, screen)? else {
+        return Ok(None);
+    };
+    let session = choice.sessions.first();
+    let path = session.map(|session| session.path.display().to_string());
+    Ok(
+        match entry_of(&choice).filter(|_| purpose == Purpose::Show) {
+            Some(entry) => path.map(|path| format!("{path}:{entry}")),
+            None => path,
+        },
+    )
 }
 
 fn open(
@@ -139,8 +148,8 @@ fn print_each(print: Printed, choice: &Choice, screen: &Screen) -> Result<Outcom
 
 fn line(print: Printed, session: &SessionRow, screen: &Screen) -> Result<String, Failure> {
     Ok(match print {
-        Printed::Id => session.id.clone(),
-        Printed::Path => session.path.display().to_string(),
+        Printed::Id => inert(&session.id),
+        Printed::Path => inert(&session.path.to_string_lossy()),
         Printed::Command => super::resume::command(session)?.trim_end().to_owned(),
         Printed::Json => {
             let mut session = session.clone();
@@ -152,8 +161,16 @@ fn line(print: Printed, session: &SessionRow, screen: &Screen) -> Result<String,
     })
 }
 
-/// Whether what was chosen is an entry to go on from.
-pub fn entry_of(choice: &Choice) -> Option<&str> {
+/// As it is; on one line and with signs in its place where a terminal would act on it.
+fn inert(text: &str) -> String {
+    match text.contains(acts) {
+        true => plain_line(text),
+        false => text.to_owned(),
+    }
+}
+
+/// The entry that was chosen, where it is one that counts.
+fn entry_of(choice: &Choice) -> Option<&str> {
     let goes_on = choice.action == ChosenAction::ResumeFrom;
     choice.entry.as_deref().filter(|_| goes_on)
 }

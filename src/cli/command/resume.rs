@@ -51,13 +51,19 @@ struct Answer<'a> {
 }
 
 pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let Some(name) = &args.session else {
-        let chosen = super::pick::instead_of("resume", Purpose::Resume, config, screen)?;
-        return chosen.map_or(Ok(Outcome::Nothing), |choice| self::chosen(&choice, screen));
+    let session = match &args.session {
+        Some(name) => {
+            let mut index = super::open(config, screen)?;
+            super::naming::session(name, &mut index, config, screen)?
+        }
+        None => {
+            let picked = super::pick::instead_of("resume", Purpose::Resume, config, screen)?;
+            match picked.and_then(|choice| choice.sessions.into_iter().next()) {
+                Some(session) => session,
+                None => return Ok(Outcome::Nothing),
+            }
+        }
     };
-    let mut index = super::open(config, screen)?;
-    let session = super::naming::session(name, &mut index, config, screen)?;
-    drop(index);
     let mut resume = session.resume.clone().ok_or_else(|| not_known(&session))?;
     if let Some(directory) = &args.directory {
         let found = directory

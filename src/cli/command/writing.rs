@@ -1,6 +1,7 @@
 //! What do the verbs that change a session have in common? They find it, do their work through
 //! `SessionManager`, and say what came of it; with `--dry-run` they do it on a copy and say what
-//! would.
+//! would. What is done ([`changed`]) stands apart from what is said of it ([`said`]): the picker
+//! does the same, and has its own place to say so.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ use crate::places;
 const NAMES_ENTRIES: &str = "`sessionary tree SESSION --filter all --json` lists every entry";
 
 /// The option of every verb that writes.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub struct DryRun {
     /// Show what would be written and where, without writing it
     #[arg(long)]
@@ -96,15 +97,19 @@ pub fn setup_of(row: &SessionRow, config: &Config, screen: &Screen) -> Result<Se
         .file_name()
         .is_some_and(|name| name.to_string_lossy().starts_with("--"));
     let above = folder.parent().unwrap_or(folder);
-    // Programs of one name may read their files otherwise: the root says which of them it is.
-    let is_above = |root: &&RootSpec| root.agent == row.agent && row.path.starts_with(&root.path);
-    let root = config.roots.iter().find(is_above);
-    let format = root.map_or(&row.agent, |root| &root.format);
-    let mut setup = setup(format, above, screen)?;
+    let mut setup = setup(format_of(row, config), above, screen)?;
     if !per_project {
         setup.flat = Some(folder.to_path_buf());
     }
     Ok(setup)
+}
+
+/// The format of a session's files. Programs of one name may read theirs otherwise: the root says
+/// which of them it is.
+pub fn format_of<'a>(row: &'a SessionRow, config: &'a Config) -> &'a str {
+    let is_above = |root: &&RootSpec| root.agent == row.agent && row.path.starts_with(&root.path);
+    let root = config.roots.iter().find(is_above);
+    root.map_or(&row.agent, |root| &root.format)
 }
 
 /// Changes the session that `name` means, standing at the entry it names, and says what was added.
@@ -120,11 +125,27 @@ pub fn change(
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::naming::named(name, &mut index, config, screen)?;
     drop(index);
+    let dry_run = DryRun { dry_run };
+    let result = changed(&row, entry, dry_run, config, screen, work, of_clido)?;
+    said(&result, screen)?;
+    Ok(Outcome::Found)
+}
+
+/// Changes a session, standing at this entry, and says nothing.
+pub fn changed(
+    row: &SessionRow,
+    entry: Option<String>,
+    DryRun { dry_run }: DryRun,
+    config: &Config,
+    screen: &Screen,
+    work: impl FnOnce(&mut SessionManager, Option<&str>) -> Result<Option<String>, Failure>,
+    of_clido: impl FnOnce() -> Result<SessionLine, Failure>,
+) -> Result<WriteResult, Failure> {
     if row.agent == "clido" {
         let (line, dry_run) = (of_clido()?, DryRun { dry_run });
-        return clido::append(&row, entry.as_deref(), &line, dry_run, config, screen);
+        return clido::append(row, entry.as_deref(), &line, dry_run, config);
     }
-    let mut setup = setup_of(&row, config, screen)?;
+    let mut setup = setup_of(row, config, screen)?;
     let copy = match dry_run {
         true => Some(Copy::of(&row.path)?.with(&mut setup)),
         false => None,
@@ -134,9 +155,10 @@ pub fn change(
     let mut session = SessionManager::open(&setup, path)?;
     let entry = entry.map(|entry| entry_id(&session, entry)).transpose()?;
     let added = work(&mut session, entry.as_deref())?;
-    if !dry_run {
-        catalogued(std::slice::from_ref(&row.path), config, screen);
-    }
+    let unindexed = match dry_run {
+        true => None,
+        false => catalogued(std::slice::from_ref(&row.path), config),
+    };
     let after = fs::read(path).with_context(|| path.display().to_string())?;
     let rewritten = !after.starts_with(&before);
     let new = if rewritten {
@@ -144,19 +166,15 @@ pub fn change(
     } else {
         &after[before.len()..]
     };
-    let new = String::from_utf8_lossy(new).into_owned();
-    said(
-        &WriteResult {
-            dry_run,
-            session: session.session_id(),
-            path: &row.path,
-            entry: added.as_deref(),
-            rewritten,
-            new: &new,
-        },
-        screen,
-    )?;
-    Ok(Outcome::Found)
+    Ok(WriteResult {
+        dry_run,
+        session: session.session_id().to_owned(),
+        path: row.path.clone(),
+        entry: added,
+        rewritten,
+        new: String::from_utf8_lossy(new).into_owned(),
+        remarks: unindexed.into_iter().collect(),
+    })
 }
 
 /// The id of the entry that is named by it, or by its line (`L17`).
@@ -203,62 +221,63 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 /// Brings the index, where there is one, up to the files that were just written. Where another
-/// process is at it, that one or the next scan sees them.
-pub fn catalogued(files: &[PathBuf], config: &Config, screen: &Screen) {
+/// process is at it, that one or the next scan sees them. `Some`: it does not have them, and why.
+pub fn catalogued(files: &[PathBuf], config: &Config) -> Option<String> {
     let brought = sessionary::Indexer::open_existing(config).and_then(|indexer| match indexer {
         Some(mut indexer) => indexer.sync_files(files).map(|_| ()),
         None => Ok(()),
     });
     match brought {
-        Ok(()) | Err(sessionary::Error::Busy { .. }) => {}
+        Ok(()) | Err(sessionary::Error::Busy { .. }) => None,
         // The session is written: what is wrong with the index is said, but is no failure of this
         // command.
-        Err(error) => screen.say(&format!("The index does not have it yet: {error}")),
+        Err(error) => Some(format!("The index does not have it yet: {error}")),
     }
-}
-
-/// Has the index take in the file of a new session, and says what was written.
-pub fn copied(
-    what: &WriteResult<'_>,
-    config: &Config,
-    screen: &Screen,
-) -> Result<Outcome, Failure> {
-    if !what.dry_run {
-        catalogued(&[what.path.to_path_buf()], config, screen);
-    }
-    said(what, screen)?;
-    Ok(Outcome::Found)
 }
 
 /// What came of it.
-pub struct WriteResult<'a> {
+#[derive(Debug)]
+pub struct WriteResult {
     pub dry_run: bool,
-    pub session: &'a str,
-    pub path: &'a Path,
-    pub entry: Option<&'a str>,
+    /// The session's id.
+    pub session: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The new entry, where there is one.
+    pub entry: Option<String>,
+    /// Whether the whole file is another one, because its version was old.
     pub rewritten: bool,
-    pub new: &'a str,
+    /// The lines that were added, or all of them.
+    pub new: String,
+    /// What is to be said of it beside that.
+    pub remarks: Vec<String>,
 }
 
 /// Says what was written, or would be: on stdout the address of the new entry (or the new session's
 /// id), or the lines.
-pub fn said(said: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
+pub fn said(said: &WriteResult, screen: &Screen) -> Result<(), Failure> {
+    tell(said, screen)?;
+    said.remarks.iter().for_each(|remark| screen.say(remark));
+    Ok(())
+}
+
+fn tell(said: &WriteResult, screen: &Screen) -> Result<(), Failure> {
     if screen.json {
         let lines = said.new.lines();
         let lines = lines.filter_map(|line| screen.masked_json(line));
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
             dry_run: said.dry_run,
-            session: said.session,
-            path: said.path,
-            entry: said.entry,
+            session: &said.session,
+            path: &said.path,
+            entry: said.entry.as_deref(),
             rewritten: said.rewritten,
             lines: lines.collect(),
         })?;
         screen.say_redacted();
         return Ok(());
     }
-    let path = screen.path(said.path);
+    let path = screen.path(&said.path);
     if said.dry_run {
         let what = match (said.new.is_empty(), said.rewritten) {
             (true, _) => "Nothing would be written to",
@@ -280,14 +299,23 @@ pub fn said(said: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
         false => screen.say(&format!("Written to {path}")),
     }
     say_backup("is kept in", said, screen);
-    let address = match said.entry {
+    let address = match &said.entry {
         Some(entry) => format!("{}:{entry}\n", said.session),
         None => format!("{}\n", said.session),
     };
     Ok(screen.print(&plain_lines(&address))?)
 }
 
-fn say_backup(does: &str, said: &WriteResult<'_>, screen: &Screen) {
+/// Where the old file is, if the whole of it was written anew.
+pub fn kept_copy(written: &WriteResult, screen: &Screen) -> Option<String> {
+    let backups = backups().filter(|_| written.rewritten)?;
+    Some(format!(
+        "A copy of the old file is kept in {}.",
+        screen.path(&backups)
+    ))
+}
+
+fn say_backup(does: &str, said: &WriteResult, screen: &Screen) {
     if let Some(backups) = backups().filter(|_| said.rewritten) {
         let backups = screen.path(&backups);
         screen.say(&format!("A copy of the old file {does} {backups}"));

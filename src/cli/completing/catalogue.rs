@@ -68,6 +68,17 @@ impl KnownValues {
         })
     }
 
+    /// What this index knows.
+    pub fn of(index: Index, shows_keys: bool) -> Self {
+        Self {
+            index,
+            cwd: Vec::new(),
+            here: Here::alone(PathBuf::new()),
+            shows_keys,
+            zone: Zone::UTC,
+        }
+    }
+
     /// Sessions whose id starts so, those of this directory first, then the newest.
     pub fn sessions(&self, beginning: &str) -> Vec<Offered> {
         let rows = self.rows(&format!(

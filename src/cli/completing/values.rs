@@ -201,6 +201,21 @@ fn filters(typed: &OsStr) -> Vec<CompletionCandidate> {
     matching(OsStr::new(whole), all)
 }
 
+/// The names of the filters.
+pub fn filter_names() -> impl Iterator<Item = &'static str> {
+    FILTERS.iter().map(|(name, _)| *name)
+}
+
+/// What a filter can compare with, as far as that is known: its few values, or those of the
+/// catalogue. `None`: there is no filter of that name.
+pub fn values_of(filter: &str, asked: &KnownValues) -> Option<Vec<String>> {
+    let (name, values) = FILTERS.iter().find(|(name, _)| *name == filter)?;
+    Some(match values.is_empty() {
+        true => of_filter(name, asked),
+        false => values.iter().map(|value| (*value).to_owned()).collect(),
+    })
+}
+
 /// What a filter can compare with.
 fn of_filter(filter: &str, asked: &KnownValues) -> Vec<String> {
     match filter {

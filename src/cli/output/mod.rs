@@ -43,6 +43,7 @@ use spool::Spool;
 use style::Style;
 
 /// Where answers go, and how they look.
+#[derive(Clone)]
 pub struct Screen {
     /// Whether JSON was asked for.
     pub json: bool,

@@ -6,17 +6,19 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use sessionary::index::{ListScope, SearchScope};
+use sessionary::index::{ListScope, SearchScope, Snapshot};
 use sessionary::model::{Cancel, Mask, SessionRow, Sort};
 use sessionary::syntax::{self, Alternative, FilterValue, Now};
 use sessionary::{Config, Error, Freshness, Index};
 
 use super::latest::Latest;
-use super::message::{Answer, Message, Order, Place, Question, Row};
+use super::message::{Answer, Key, Message, Order, Place, Question, Row};
+use super::pins::{self, PinsProblem};
 use super::titles::{self, Titles};
 use super::{may_panic, start_thread};
 use crate::here::Here;
 use crate::output::Screen;
+use crate::places;
 
 /// An answer that takes longer is announced by what titles alone find.
 const FRAME: Duration = Duration::from_millis(16);
@@ -38,6 +40,7 @@ pub fn start(
         home: screen.home.clone(),
         mask: screen.mask(),
         now_ms: screen.now_ms,
+        pins: pins::file(&places::surroundings()),
         index: None,
         titles: None,
         is_slow: false,
@@ -75,6 +78,8 @@ struct Asker {
     home: Option<PathBuf>,
     mask: Option<Mask>,
     now_ms: i64,
+    /// The file of the pins.
+    pins: Option<PathBuf>,
     /// As its last writer left it: [`super::news`] keeps it current.
     index: Option<Index>,
     /// Read when an answer took long, and when.
@@ -109,14 +114,35 @@ impl Asker {
             return Ok(Answer::default());
         };
         let typed = syntax::parse_as_typed(&question.query, Now::utc(self.now_ms));
+        let (pins, problem) = self.pinned();
         // One letter, or half a filter, asks for nothing yet.
         let asks_nothing = typed.alternatives == [Alternative::default()];
-        match asks_nothing {
-            true => Ok(Answer {
+        let mut answer = match asks_nothing {
+            true => Answer {
                 notes: typed.notes,
-                ..self.list(question, index)?
-            }),
-            false => self.search(question, index, &typed.typed, cancel),
+                ..self.list(question, index, &pins)?
+            },
+            false => self.search(question, index, &typed.typed, cancel)?,
+        };
+        for row in &mut answer.rows {
+            row.is_pinned = pins.contains(&row.key());
+        }
+        answer.notes.extend(problem);
+        Ok(answer)
+    }
+
+    /// What is pinned, or why that is not known.
+    fn pinned(&self) -> (HashSet<Key>, Option<String>) {
+        let read = self.pins.as_deref().map_or(Ok(Vec::new()), pins::read);
+        match read {
+            Ok(pins) => (pins.into_iter().collect(), None),
+            Err(PinsProblem::Damaged) => {
+                let said = "what is pinned cannot be read: pins.json is damaged";
+                (HashSet::new(), Some(said.to_owned()))
+            }
+            Err(PinsProblem::Unreadable(error)) => {
+                (HashSet::new(), Some(format!("pins.json: {error}")))
+            }
         }
     }
 
@@ -175,8 +201,13 @@ impl Asker {
         }
     }
 
-    /// Without a query: the newest, those of this repository first.
-    fn list(&self, question: &Question, index: &Index) -> Result<Answer, Error> {
+    /// Without a query: what is pinned, then the newest, those of this repository first.
+    fn list(
+        &self,
+        question: &Question,
+        index: &Index,
+        pins: &HashSet<Key>,
+    ) -> Result<Answer, Error> {
         let snapshot = index.snapshot()?;
         let all = ListScope {
             fold_subagents: true,
@@ -188,23 +219,30 @@ impl Asker {
             total_exact: true,
             ..Answer::default()
         };
-        let mut known = HashSet::new();
-        if let Some(here) = &self.here {
+        let of_here = self.here.as_ref().map(|here| ListScope {
+            cwd: here.cwd(),
+            within: here.within.clone(),
+            repository: here.repository(),
+            ..all.clone()
+        });
+        let is_everywhere = question.place == Place::Everywhere || self.here.is_none();
+        let everywhere = Some(&all).filter(|_| is_everywhere);
+        answer.rows = pinned_rows(pins, of_here.as_ref(), everywhere, &snapshot)?;
+        let mut known: HashSet<Key> = answer.rows.iter().map(Row::key).collect();
+        if let Some(here) = of_here {
             let listing = snapshot.list(&ListScope {
-                cwd: here.cwd(),
-                within: here.within.clone(),
-                repository: here.repository(),
-                ..all.clone()
+                limit: Some(question.rows + 1 + known.len()),
+                ..here
             })?;
             answer.total = listing.total;
             answer.all = listing.total + listing.elsewhere;
             answer.complete = listing.complete;
-            known.extend(listing.sessions.iter().map(|row| row.path.clone()));
-            answer
-                .rows
-                .extend(listing.sessions.into_iter().map(here_row));
+            let rows = listing.sessions.into_iter().map(here_row);
+            let rows: Vec<Row> = rows.filter(|row| !known.contains(&row.key())).collect();
+            known.extend(rows.iter().map(Row::key));
+            answer.rows.extend(rows);
         }
-        if question.place == Place::Everywhere || self.here.is_none() {
+        if is_everywhere {
             let missing = (question.rows + 1).saturating_sub(answer.rows.len());
             let listing = snapshot.list(&ListScope {
                 limit: Some(missing + known.len()),
@@ -212,9 +250,9 @@ impl Asker {
             })?;
             (answer.total, answer.all) = (listing.total, listing.total);
             answer.complete = listing.complete;
-            let others = listing.sessions.into_iter();
-            let others = others.filter(|row| !known.contains(&row.path));
-            answer.rows.extend(others.map(row));
+            let others = listing.sessions.into_iter().map(row);
+            let others = others.filter(|row| !known.contains(&row.key()));
+            answer.rows.extend(others);
         }
         answer.has_more = answer.rows.len() > question.rows;
         answer.rows.truncate(question.rows);
@@ -275,6 +313,49 @@ impl Asker {
     }
 }
 
+/// The sessions that are pinned, of this repository or of all; one that is gone is left out.
+fn pinned_rows(
+    pins: &HashSet<Key>,
+    here: Option<&ListScope>,
+    everywhere: Option<&ListScope>,
+    snapshot: &Snapshot<'_>,
+) -> Result<Vec<Row>, Error> {
+    let mut rows: Vec<Row> = Vec::new();
+    if pins.is_empty() {
+        return Ok(rows);
+    }
+    let listed = |scope: &ListScope| {
+        let mut ids: Vec<String> = pins.iter().map(|(_, id)| id.clone()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        // A copy of a session has its id.
+        let listing = snapshot.list(&ListScope {
+            ids: Some(ids),
+            limit: None,
+            ..scope.clone()
+        });
+        let pinned = |row: &Row| pins.contains(&row.key());
+        Ok::<_, Error>(listing?.sessions.into_iter().map(row).filter(pinned))
+    };
+    let is_here: HashSet<Key> = match here {
+        Some(here) => listed(here)?.map(|row| row.key()).collect(),
+        None => HashSet::new(),
+    };
+    for row in everywhere
+        .or(here)
+        .map(listed)
+        .transpose()?
+        .into_iter()
+        .flatten()
+    {
+        rows.push(Row {
+            is_here: is_here.contains(&row.key()),
+            ..row
+        });
+    }
+    Ok(rows)
+}
+
 fn row(session: SessionRow) -> Row {
     Row {
         session,
@@ -288,5 +369,130 @@ fn here_row(session: SessionRow) -> Row {
     Row {
         is_here: true,
         ..row(session)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use sessionary::RootSpec;
+
+    use super::*;
+
+    /// Six sessions, the first the newest; the odd ones ran in `here`.
+    fn asker(folder: &Path) -> Asker {
+        let sessions = folder.join("pi/--w--");
+        fs::create_dir_all(&sessions).expect("a folder");
+        fs::create_dir_all(folder.join("here")).expect("a folder");
+        for number in 0..6 {
+            let cwd = if number % 2 == 1 { "here" } else { "elsewhere" };
+            let cwd = folder.join(cwd);
+            let at = format!("2026-01-0{}T09:00:00.000Z", 9 - number);
+            let lines = [
+                format!(
+                    r#"{{"type":"session","version":3,"id":"s{number}","timestamp":"{at}","cwd":{cwd:?}}}"#
+                ),
+                format!(
+                    r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"{at}","message":{{"role":"user","content":"linker {number}"}}}}"#
+                ),
+            ];
+            let file = sessions.join(format!("{number}.jsonl"));
+            fs::write(file, lines.join("\n") + "\n").expect("a file");
+        }
+        let root = RootSpec {
+            agent: "pi".to_owned(),
+            format: "pi".to_owned(),
+            path: folder.join("pi"),
+            label: None,
+            flat: false,
+            why: "test".to_owned(),
+        };
+        let config = Config::new(folder.join("index"), vec![root]);
+        drop(Index::open(&config, Freshness::Check).expect("an index"));
+        Asker {
+            config,
+            here: Some(Here::alone(folder.join("here"))),
+            home: None,
+            mask: None,
+            now_ms: 0,
+            pins: Some(folder.join("pins.json")),
+            index: None,
+            titles: None,
+            is_slow: false,
+        }
+    }
+
+    fn ask(asker: &mut Asker, query: &str, place: Place, rows: usize) -> Answer {
+        let question = Question {
+            query: query.to_owned(),
+            place,
+            rows,
+            ..Question::default()
+        };
+        let answered = asker.answer(&question, &Cancel::default());
+        answered.expect("an answer")
+    }
+
+    fn shown(answer: &Answer) -> String {
+        let row = |row: &Row| {
+            let pin = if row.is_pinned { "*" } else { "" };
+            let here = if row.is_here { "." } else { "" };
+            format!("{pin}{}{here}", row.session.id)
+        };
+        answer.rows.iter().map(row).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn pins_stand_first_while_nothing_is_typed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().canonicalize().expect("a folder");
+        let mut asker = asker(&folder);
+        let all = ask(&mut asker, "", Place::Everywhere, 10);
+        assert_eq!(shown(&all), "s1. s3. s5. s0 s2 s4");
+        let file = folder.join("pins.json");
+        let key = |id: &str| {
+            let mut rows = all.rows.iter();
+            let row = rows.find(|row| row.session.id == id);
+            row.map(Row::key).expect("it is listed")
+        };
+        let gone = (folder.join("pi/gone.jsonl"), "gone".to_owned());
+        // It has the id of one that is there, and is another session.
+        let copy = (folder.join("pi/copy.jsonl"), "s2".to_owned());
+        pins::toggle(&[key("s4"), key("s5"), gone, copy], &file).expect("written");
+        for (place, rows, wanted) in [
+            (Place::Everywhere, 10, "*s4 *s5. s1. s3. s0 s2"),
+            // They are older than all that fits, and nothing is there twice.
+            (Place::Everywhere, 3, "*s4 *s5. s1."),
+            (Place::Everywhere, 5, "*s4 *s5. s1. s3. s0"),
+            (Place::Everywhere, 1, "*s4"),
+            (Place::Here, 10, "*s5. s1. s3."),
+            (Place::Here, 2, "*s5. s1."),
+        ] {
+            let answer = ask(&mut asker, "", place, rows);
+            assert_eq!(shown(&answer), wanted, "{place:?} {rows}");
+            let all = if place == Place::Here { 3 } else { 6 };
+            assert_eq!(answer.has_more, rows < all);
+            assert_eq!(answer.total, all as u64);
+            assert!(answer.notes.is_empty(), "{:?}", answer.notes);
+        }
+        // What is found stands where its rank puts it.
+        let found = ask(&mut asker, "linker", Place::Everywhere, 10);
+        assert_eq!(found.rows.len(), 6);
+        assert!(
+            found
+                .rows
+                .iter()
+                .all(|row| row.is_pinned == ["s4", "s5"].contains(&&*row.session.id))
+        );
+        fs::write(&file, "{").expect("damaged");
+        let answer = ask(&mut asker, "", Place::Everywhere, 10);
+        assert_eq!(shown(&answer), "s1. s3. s5. s0 s2 s4");
+        assert!(
+            answer.notes.iter().any(|note| note.contains("damaged")),
+            "{:?}",
+            answer.notes
+        );
     }
 }

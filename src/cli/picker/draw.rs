@@ -1,8 +1,11 @@
 //! How does the picker look? The query line on top, the list, the preview beside it or below it, one
 //! line of what there is at the bottom.
 
+mod completion;
 mod footer;
+mod help;
 mod list;
+mod menu;
 mod preview;
 mod tree;
 
@@ -116,6 +119,11 @@ pub fn spot(size: Size, top: usize, column: u16, line: u16) -> Option<Spot> {
     Some(Spot::Preview(usize::from(line.saturating_sub(text.y))))
 }
 
+/// How many lines the help has, and how many of them are seen.
+pub fn help_size(size: Size) -> (usize, usize) {
+    help::size(area(size))
+}
+
 /// Draws all of it.
 pub fn frame(frame: &mut Frame<'_>, state: &State, reader: &Reader<'_>) {
     let parts = parts(frame.area(), state.is_plain);
@@ -125,6 +133,21 @@ pub fn frame(frame: &mut Frame<'_>, state: &State, reader: &Reader<'_>) {
         preview::draw(frame, area, state, reader.screen);
     }
     footer::draw(frame, parts.footer, state, reader.palette);
+    let all = frame.area();
+    let above_footer = Rect {
+        height: all.height.saturating_sub(1),
+        ..all
+    };
+    let below_query = Rect {
+        y: above_footer.y.saturating_add(1).min(above_footer.bottom()),
+        height: above_footer.height.saturating_sub(1),
+        ..above_footer
+    };
+    completion::draw(frame, below_query, columns(PROMPT), state);
+    if state.focus == Focus::Help {
+        help::draw(frame, all, state);
+    }
+    menu::draw(frame, above_footer, state);
 }
 
 fn query(frame: &mut Frame<'_>, area: Rect, state: &State) {

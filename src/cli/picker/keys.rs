@@ -33,6 +33,14 @@ pub enum Action {
     CutWord,
     CutToStart,
     PasteCut,
+    /// Pins or unpins.
+    Pin,
+    /// Asks what is to be copied.
+    Copy,
+    /// Asks what is to be done.
+    Act,
+    /// Offers what the word being typed may become.
+    Complete,
     Help,
 }
 
@@ -59,9 +67,13 @@ pub fn in_list(key: KeyEvent) -> Option<Action> {
             'w' => Action::CutWord,
             'y' => Action::PasteCut,
             'z' => Action::Suspend,
+            ' ' => Action::Complete,
             _ => return None,
         },
         KeyCode::Char(letter) if alt && !control => match letter {
+            'a' => Action::Act,
+            'c' => Action::Copy,
+            'p' => Action::Pin,
             's' => Action::TogglePlace,
             'o' => Action::ToggleOrder,
             'b' => Action::WordLeft,

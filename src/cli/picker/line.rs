@@ -2,6 +2,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::keys::Action;
+
 /// A line of text that is being typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryLine {
@@ -45,10 +47,32 @@ impl QueryLine {
         self.cursor += text.len();
     }
 
-    /// Puts another text in its place.
-    pub fn replace(&mut self, text: &str) {
-        text.clone_into(&mut self.text);
-        self.cursor = self.text.len();
+    /// Does what a key asks for, if that is an edit.
+    pub fn edit(&mut self, action: &Action) {
+        match action {
+            Action::Type(letter) => self.insert(letter.encode_utf8(&mut [0; 4])),
+            Action::Left => self.left(),
+            Action::Right => self.right(),
+            Action::WordLeft => self.word_left(),
+            Action::WordRight => self.word_right(),
+            Action::LineStart => self.home(),
+            Action::LineEnd => self.end(),
+            Action::Backspace => self.backspace(),
+            Action::Delete | Action::DeleteOrLeave => self.delete(),
+            Action::CutWord => self.cut_word(),
+            Action::CutToStart => self.cut_to_start(),
+            Action::PasteCut => self.paste_cut(),
+            _ => {}
+        }
+    }
+
+    /// Types this in place of what stands from that byte on before the cursor.
+    pub fn put_from(&mut self, start: usize, text: &str) {
+        if self.text.is_char_boundary(start) && start <= self.cursor {
+            self.text.drain(start..self.cursor);
+            self.cursor = start;
+        }
+        self.insert(text);
     }
 
     pub fn left(&mut self) {

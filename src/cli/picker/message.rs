@@ -9,6 +9,7 @@ use ratatui::layout::Size;
 use sessionary::index::TreeFilter;
 use sessionary::model::{Hit, SessionRow};
 
+use super::actions::Done;
 use super::pane::{Block, Direction};
 use super::tree::TreeLine;
 
@@ -23,6 +24,10 @@ pub enum Message {
     Answered(Box<Answer>),
     /// What a session says.
     Previewed(Box<Preview>),
+    /// What a word can become.
+    Completed(Completed),
+    /// What came of something that was done.
+    Done(Box<Done>),
     /// What is new in the index.
     News(News),
     /// What the system asks of the picker.
@@ -42,6 +47,33 @@ pub enum System {
     HungUp,
     /// A thread of it has panicked, and said so.
     Panicked,
+}
+
+impl Message {
+    /// What came of something, if this is about that.
+    pub fn done(self) -> Option<String> {
+        match self {
+            Self::Done(done) => done.said(),
+            _ => None,
+        }
+    }
+}
+
+/// A word that may be completed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompletionRequest {
+    pub number: u64,
+    /// The filter whose value is typed; `None`: the name of a filter is.
+    pub filter: Option<String>,
+    /// What of it is typed.
+    pub typed: String,
+}
+
+/// What a word can become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completed {
+    pub number: u64,
+    pub candidates: Vec<String>,
 }
 
 /// Whose sessions are looked at.

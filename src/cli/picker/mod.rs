@@ -5,16 +5,24 @@
 //! the index what was typed, [`previewer`] reads back the session on which the selection stands,
 //! [`news`] keeps the index current, [`terminal`] reads keys. Ranking and reading are the library's.
 
+mod actions;
 mod asker;
+mod asking;
 mod choice;
+mod completion;
+mod copy;
 mod draw;
+mod help;
 mod keys;
 mod latest;
 mod line;
+mod marks;
+mod menu;
 mod message;
 mod news;
 mod palette;
 mod pane;
+pub mod pins;
 mod previewer;
 mod reading;
 mod state;
@@ -35,6 +43,7 @@ use sessionary::syntax::Now;
 use crate::failure::Failure;
 use crate::here::Here;
 use crate::output::Screen;
+use actions::Jobs;
 pub use choice::{Choice, ChosenAction, Printed, Purpose};
 use draw::Reader;
 use latest::Latest;
@@ -80,22 +89,32 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
     previewer::start(&previews, config, screen, &tell);
     let mut terminal = Terminal::enter(opening.height, &tell)?;
     let mut state = State::new(&opening, terminal.size());
+    let completions = Arc::new(Latest::default());
+    completion::start(&completions, config, screen, &tell);
+    let jobs = Jobs::start(config, screen, &tell);
     let chosen = Loop {
         terminal: &mut terminal,
         state: &mut state,
         messages: &messages,
         questions: &questions,
         previews: &previews,
+        completions: &completions,
+        jobs: &jobs,
         // Reading all files would take the cores that the first frame needs.
         news: Some(Box::new(|| news::start(config, &tell))),
         screen,
     }
     .run(Message::Begin);
     drop(terminal);
+    // What was asked for is done to its end, and said where nobody has seen it yet.
+    jobs.finish();
+    let done = messages.try_iter().filter_map(Message::done);
+    done.for_each(|said| screen.say(&said));
     // Whoever is at work in the library ends as soon as it can; nobody waits for that.
     cancel.cancel();
     questions.close();
     previews.close();
+    completions.close();
     chosen
 }
 
@@ -105,6 +124,8 @@ struct Loop<'a> {
     messages: &'a Receiver<Message>,
     questions: &'a Latest<message::Question>,
     previews: &'a Latest<message::PreviewRequest>,
+    completions: &'a Latest<message::CompletionRequest>,
+    jobs: &'a Jobs,
     screen: &'a Screen,
     /// Begins to keep the index current.
     news: Option<Box<dyn FnOnce() + 'a>>,
@@ -165,6 +186,9 @@ impl Loop<'_> {
             match task {
                 Task::Ask(question) => self.questions.put(question),
                 Task::Preview(request) => self.previews.put(request),
+                Task::Complete(request) => self.completions.put(request),
+                Task::Do(job) => self.jobs.put(job),
+                Task::Copy(text) => copy::to_terminal(&text, self.terminal)?,
                 Task::Suspend => self.terminal.suspend(true),
                 Task::Leave(choice) => return Ok(Some(choice)),
             }

@@ -2,17 +2,22 @@
 //!
 //! Nothing here waits, reads or draws: [`State::take`] says what is to be done.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{Event as TerminalEvent, KeyEvent};
 use ratatui::layout::Size;
 
 use super::Opening;
+use super::actions::Job;
 use super::choice::{Choice, ChosenAction, Purpose};
+use super::completion::Completion;
 use super::keys::{self, Action};
 use super::line::QueryLine;
-use super::message::{Answer, Key, Message, News, Order, Place, PreviewRequest, Question, Row};
+use super::marks::Marks;
+use super::menu::Asking;
+use super::message::{
+    Answer, CompletionRequest, Message, News, Order, Place, PreviewRequest, Question, Row,
+};
 use super::pane::Pane;
 
 /// More rows are asked for when the selection is so near the last one.
@@ -23,6 +28,11 @@ const NEAR_END: usize = 20;
 pub enum Task {
     Ask(Question),
     Preview(PreviewRequest),
+    Complete(CompletionRequest),
+    /// To be done by the thread for that.
+    Do(Job),
+    /// The terminal is to copy this.
+    Copy(String),
     Suspend,
     /// The picker ends; `None`: nothing was chosen.
     Leave(Option<Choice>),
@@ -38,7 +48,7 @@ pub enum Focus {
     Preview,
     /// Its tree.
     Tree,
-    /// The help, which any key closes.
+    /// The help.
     Help,
 }
 
@@ -55,7 +65,7 @@ pub struct State {
     pub top: usize,
     /// The filters of the query, as they were typed.
     pub filters: Vec<String>,
-    pub marked: BTreeSet<Key>,
+    pub marked: Marks,
     /// What the last answer said beside its rows.
     pub said: Said,
     pub pane: Pane,
@@ -65,7 +75,18 @@ pub struct State {
     pub behind: Option<String>,
     /// The most bytes that were not indexed since the picker is open.
     pub most_owed: u64,
+    /// What came of what was done last, up to the next key.
+    pub notice: Option<String>,
     pub focus: Focus,
+    /// What is asked, over everything else; it has the keys.
+    pub asking: Option<Asking>,
+    /// What is offered for the word being typed.
+    pub completion: Option<Completion>,
+    /// The first line of the help that is shown.
+    pub help_top: usize,
+    /// Whether something went to the trash that can come back.
+    pub(super) has_trashed: bool,
+    pub(super) completions: u64,
     pub size: Size,
     /// Whether it is a plain list below the prompt.
     pub is_plain: bool,
@@ -104,13 +125,19 @@ impl State {
             selected: 0,
             top: 0,
             filters: Vec::new(),
-            marked: BTreeSet::new(),
+            marked: Marks::default(),
             said: Said::default(),
             pane: Pane::default(),
             reading: None,
             behind: None,
             most_owed: 0,
+            notice: None,
             focus: Focus::default(),
+            asking: None,
+            completion: None,
+            help_top: 0,
+            has_trashed: false,
+            completions: 0,
             size,
             is_plain: opening.height.is_some(),
             has_here: opening.here.is_some(),
@@ -134,10 +161,16 @@ impl State {
         match message {
             Message::Begin => vec![self.ask_anew()],
             Message::Terminal(TerminalEvent::Key(key)) => self.key(key),
-            Message::Terminal(TerminalEvent::Paste(text)) => {
-                self.line.insert(&text);
-                vec![self.ask_anew()]
-            }
+            Message::Terminal(TerminalEvent::Paste(text)) => match &mut self.asking {
+                Some(asking) => {
+                    asking.paste(&text);
+                    Vec::new()
+                }
+                None => {
+                    self.line.insert(&text);
+                    vec![self.ask_anew()]
+                }
+            },
             Message::Terminal(TerminalEvent::Resize(width, height)) => {
                 self.size = Size::new(width, height);
                 self.scroll();
@@ -150,6 +183,8 @@ impl State {
                 self.pane.take(*preview);
                 Vec::new()
             }
+            Message::Completed(completed) => self.completed(completed),
+            Message::Done(done) => self.done(*done),
             Message::News(news) => self.news(news),
             // The loop has seen to it.
             Message::System(_) => Vec::new(),
@@ -157,7 +192,7 @@ impl State {
     }
 
     /// What the query line asks now, as much of it as is seen.
-    fn ask_anew(&mut self) -> Task {
+    pub(super) fn ask_anew(&mut self) -> Task {
         self.ask(super::draw::rows_shown(self.size, self.is_plain) + 1)
     }
 
@@ -171,6 +206,11 @@ impl State {
             rows,
         };
         Task::Ask(self.asked.clone())
+    }
+
+    /// The same question again: its answer may be another.
+    pub(super) fn ask_again(&mut self) -> Task {
+        self.ask(self.asked.rows)
     }
 
     fn answered(&mut self, answer: Answer) -> Vec<Task> {
@@ -216,8 +256,7 @@ impl State {
                 Vec::new()
             }
             News::Changed => {
-                let rows = self.asked.rows;
-                vec![self.ask(rows)]
+                vec![self.ask_again()]
             }
             News::Current => {
                 self.reading = None;
@@ -242,12 +281,19 @@ impl State {
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
+        self.notice = None;
+        if self.asking.is_some() {
+            return self.key_to_answer(key);
+        }
         match self.focus {
-            Focus::List => self.key_in_list(key),
+            Focus::List => match self.key_to_complete(key) {
+                Some(tasks) => tasks,
+                None => self.key_in_list(key),
+            },
             Focus::Preview => self.key_in_preview(key),
             Focus::Tree => self.key_in_tree(key),
             Focus::Help => {
-                self.focus = Focus::List;
+                self.key_in_help(key);
                 Vec::new()
             }
         }
@@ -257,17 +303,21 @@ impl State {
         let Some(action) = keys::in_list(key) else {
             return Vec::new();
         };
-        let before = self.line.text().to_owned();
-        let tasks = self.act(action);
-        match self.line.text() == before {
-            true => tasks,
-            false => vec![self.ask_anew()],
+        let is_new = action == Action::Complete;
+        let (before, cursor) = (self.line.text().to_owned(), self.line.cursor());
+        let mut tasks = self.act(action);
+        let is_edited = self.line.text() != before;
+        if is_edited {
+            tasks = vec![self.ask_anew()];
         }
+        if !is_new && (is_edited || self.line.cursor() != cursor) {
+            tasks.extend(self.complete_on(is_edited));
+        }
+        tasks
     }
 
     fn act(&mut self, action: Action) -> Vec<Task> {
         match action {
-            Action::Type(letter) => self.line.insert(letter.encode_utf8(&mut [0; 4])),
             Action::Up => return self.moved(-1),
             Action::Down => return self.moved(1),
             Action::PageUp => return self.moved(-self.page()),
@@ -280,10 +330,8 @@ impl State {
             Action::DeleteOrLeave if self.line.text().is_empty() => return vec![Task::Leave(None)],
             Action::Suspend => return vec![Task::Suspend],
             Action::Mark | Action::MarkUp => {
-                if let Some(key) = self.row().map(Row::key)
-                    && !self.marked.remove(&key)
-                {
-                    self.marked.insert(key);
+                if let Some(row) = self.rows.get(self.selected) {
+                    self.marked.toggle(row);
                 }
                 return self.moved(if action == Action::Mark { 1 } else { -1 });
             }
@@ -301,19 +349,13 @@ impl State {
                 };
                 return vec![self.ask_anew()];
             }
-            Action::Left => self.line.left(),
+            Action::Pin => return self.pin(),
+            Action::Copy => return self.ask_what_to_copy(),
+            Action::Act => return self.ask_what_to_do(),
+            Action::Complete => return self.complete(true),
+            Action::Help => (self.focus, self.help_top) = (Focus::Help, 0),
             Action::Right if self.line.is_at_end() => self.enter_preview(),
-            Action::Right => self.line.right(),
-            Action::WordLeft => self.line.word_left(),
-            Action::WordRight => self.line.word_right(),
-            Action::LineStart => self.line.home(),
-            Action::LineEnd => self.line.end(),
-            Action::Backspace => self.line.backspace(),
-            Action::Delete | Action::DeleteOrLeave => self.line.delete(),
-            Action::CutWord => self.line.cut_word(),
-            Action::CutToStart => self.line.cut_to_start(),
-            Action::PasteCut => self.line.paste_cut(),
-            Action::Help => self.focus = Focus::Help,
+            edit => self.line.edit(&edit),
         }
         Vec::new()
     }
@@ -345,21 +387,24 @@ impl State {
     }
 
     pub(super) fn accept(&mut self, action: ChosenAction) -> Vec<Task> {
-        let marked = self.rows.iter();
-        let marked = marked.filter(|row| self.marked.contains(&row.key()));
-        let mut sessions: Vec<_> = marked.map(|row| row.session.clone()).collect();
-        let Some(row) = self.row() else {
+        let is_from_entry = action == ChosenAction::ResumeFrom;
+        let prints = matches!(self.purpose, Purpose::Print(_));
+        let targets = match prints && !is_from_entry {
+            true => self.targets(),
+            // One can be continued, read, drawn.
+            false => self.shown().into_iter().collect(),
+        };
+        let Some(first) = targets.first() else {
             return Vec::new();
         };
-        if sessions.is_empty() || action == ChosenAction::ResumeFrom {
-            sessions = vec![row.session.clone()];
+        if is_from_entry && (prints || self.purpose == Purpose::Resume) {
+            // It is made before the picker goes; where that fails, the picker stays.
+            return vec![Task::Do(Job::Branch(Box::new(first.clone())))];
         }
-        let entry = self.pane.chosen_entry(&row.key());
-        let entry = entry.or_else(|| row.hits.first().map(|hit| hit.entry.clone()));
         vec![Task::Leave(Some(Choice {
             action,
-            sessions,
-            entry,
+            entry: first.entry.clone(),
+            sessions: targets.into_iter().map(|target| target.session).collect(),
         }))]
     }
 }

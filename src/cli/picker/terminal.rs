@@ -215,6 +215,11 @@ impl Terminal {
         self.is_ending = true;
     }
 
+    /// Tells the terminal something that draws nothing.
+    pub fn tell(&self, sequence: &str) -> io::Result<()> {
+        held::write(sequence.as_bytes())
+    }
+
     /// Stops the process, all of its job or it alone, until a shell lets it go on.
     pub fn suspend(&mut self, whole_job: bool) {
         #[cfg(unix)]

@@ -4,17 +4,23 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use ratatui::widgets::Clear;
 
-use crate::output::text::plain_line;
+use crate::output::text::{fit, plain_line};
 use crate::output::time::number;
-use crate::picker::State;
+use crate::output::wrap;
+use crate::picker::help::HINT;
 use crate::picker::message::{Order, Place};
 use crate::picker::palette::Palette;
+use crate::picker::{Purpose, State};
 
 /// Filters that are named, at most.
 const MOST_FILTERS: usize = 6;
 
 pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) {
+    if let Some(notice) = &state.notice {
+        return say(frame, area, &plain_line(notice));
+    }
     let (quiet, chip) = (palette.quiet(), palette.selected());
     let mut spans = vec![Span::styled(place(state), palette.name())];
     for filter in state.filters.iter().take(MOST_FILTERS) {
@@ -26,7 +32,10 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
     if !state.marked.is_empty() {
         said.push(format!("{} marked", state.marked.len()));
     }
-    said.push("F1 help".to_owned());
+    if state.marked.len() > 1 && state.purpose == Purpose::Resume {
+        said.push("Enter continues the one selected".to_owned());
+    }
+    said.push(HINT.to_owned());
     spans.push(Span::styled(said.join(" · "), quiet));
     for noticed in state.behind.iter().chain(state.said.notes.first()) {
         let noticed = format!(" · {}", plain_line(noticed));
@@ -72,5 +81,31 @@ fn progress(state: &State) -> Option<String> {
             Some(format!("indexing {} %", percent(all - owed, all)))
         }
         _ => None,
+    }
+}
+
+/// Lines that a notice takes, at most.
+const MOST_LINES: usize = 3;
+
+/// A notice that is longer than the line takes some of what is above.
+fn say(frame: &mut Frame<'_>, area: Rect, notice: &str) {
+    let width = usize::from(area.width.max(1));
+    let pieces = wrap::pieces(notice, width).into_iter();
+    let mut lines: Vec<String> = pieces.map(|(_, part)| notice[part].to_owned()).collect();
+    if lines.len() > MOST_LINES {
+        let rest = lines.split_off(MOST_LINES - 1).join("");
+        lines.push(fit(&rest, width));
+    }
+    let above = u16::try_from(lines.len().saturating_sub(1))
+        .unwrap_or(0)
+        .min(area.y);
+    let place = Rect {
+        y: area.y - above,
+        height: area.height + above,
+        ..area
+    };
+    frame.render_widget(Clear, place);
+    for (line, row) in lines.into_iter().zip(place.rows()) {
+        frame.render_widget(Line::raw(line), row);
     }
 }

@@ -1,0 +1,256 @@
+//! What of the disk is a session, and how does it go to the system's trash and come back?
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use anyhow::Context;
+use sessionary::index::ListScope;
+use sessionary::model::SessionRow;
+use sessionary::session::agentuse;
+use sessionary::{Config, Index};
+
+use super::writing::catalogued;
+use crate::demo;
+use crate::failure::Failure;
+use crate::output::Screen;
+use crate::places;
+
+/// Whether this system lets a program look into the trash: then a session comes back from there.
+pub const CAN_RESTORE: bool = cfg!(any(
+    windows,
+    all(
+        unix,
+        not(any(
+            target_os = "macos",
+            target_os = "ios",
+            target_os = "android"
+        ))
+    )
+));
+
+/// A session that changed no longer ago than this may be in use.
+const IN_USE_MS: i64 = 60_000;
+
+/// A session, and what of the disk it is.
+pub struct DeletionTarget {
+    pub row: SessionRow,
+    /// Its file, or its folder.
+    pub path: PathBuf,
+    pub files: Vec<PathBuf>,
+    pub bytes: u64,
+    newest_ms: i64,
+    /// Those whose folders are in this one.
+    pub subagents: Vec<SessionRow>,
+    /// Those that were copied from it, and stay.
+    pub forks: Vec<SessionRow>,
+}
+
+impl DeletionTarget {
+    /// What these sessions are. One that goes with another's folder, or is there twice, is not
+    /// moved for itself.
+    pub fn all(rows: Vec<SessionRow>, index: &Index) -> Result<Vec<Self>, Failure> {
+        let doomed = rows.into_iter().map(|row| Self::of(row, index));
+        let mut doomed = doomed.collect::<Result<Vec<_>, _>>()?;
+        doomed.sort_by(|a, b| a.path.cmp(&b.path));
+        doomed.dedup_by(|inner, outer| inner.path.starts_with(&outer.path));
+        Ok(doomed)
+    }
+
+    fn of(row: SessionRow, index: &Index) -> Result<Self, Failure> {
+        let is_folder = row.agent == "agentuse";
+        let path = match is_folder {
+            false => row.path.clone(),
+            true => agentuse::folder_of(&row.path)
+                .map(Path::to_path_buf)
+                .ok_or_else(|| {
+                    Failure::usage(format!(
+                        "{} is not named like a session's folder, so it may hold other things",
+                        row.path.parent().unwrap_or(&row.path).display()
+                    ))
+                    .hint("move it to the trash by hand")
+                })?,
+        };
+        let (mut files, mut bytes, mut newest_ms) = (Vec::new(), 0, i64::MIN);
+        for entry in walkdir::WalkDir::new(&path) {
+            let looked = entry.and_then(|entry| Ok((entry.metadata()?, entry.into_path())));
+            let (metadata, file) = looked.with_context(|| path.display().to_string())?;
+            if metadata.is_dir() {
+                continue;
+            }
+            let modified = metadata.modified()?.duration_since(UNIX_EPOCH);
+            let modified = modified.map_or(0, |since| since.as_millis() as i64);
+            newest_ms = newest_ms.max(modified);
+            bytes += metadata.len();
+            files.push(file);
+        }
+        let (mut subagents, mut forks) = (Vec::new(), Vec::new());
+        index.each_row(&index.page(&ListScope::default())?, |other| {
+            if other.path == row.path {
+                return Ok(());
+            }
+            if is_folder && other.path.starts_with(&path) {
+                subagents.push(other);
+            } else if other.agent == row.agent
+                && other
+                    .parent_session_path
+                    .as_ref()
+                    .is_some_and(|parent| *parent == row.id || Path::new(parent) == row.path)
+            {
+                forks.push(other);
+            }
+            Ok(())
+        })?;
+        // The innermost first.
+        subagents.sort_by_key(|row| std::cmp::Reverse(row.path.components().count()));
+        Ok(Self {
+            row,
+            path,
+            files,
+            bytes,
+            newest_ms,
+            subagents,
+            forks,
+        })
+    }
+}
+
+/// A demo's sessions stay out of the system's trash.
+pub fn refuse_in_demo() -> Result<(), Failure> {
+    demo::refuse(
+        "the trash belongs to the system",
+        "--dry-run shows what would be moved",
+    )
+}
+
+/// What changed a moment ago stays where it is.
+pub fn refuse_in_use(doomed: &[DeletionTarget], screen: &Screen) -> Result<(), Failure> {
+    let used = doomed
+        .iter()
+        .find(|doomed| screen.now_ms - doomed.newest_ms < IN_USE_MS);
+    let Some(used) = used else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!(
+        "{} changed in the last minute, so its agent may still be using it; nothing was moved",
+        screen.path(&used.path)
+    ))
+    .hint("--force moves it anyway"))
+}
+
+/// What came of moving sessions to the trash.
+#[derive(Default)]
+pub struct Moved {
+    /// How many of them are there, the first ones.
+    pub count: usize,
+    /// Why the next one is not.
+    pub failed: Option<anyhow::Error>,
+    /// Why the index does not know of it yet.
+    pub unindexed: Option<String>,
+}
+
+/// Moves them one after the other. Stops at the first that cannot be moved.
+pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> Moved {
+    let mut done = Moved::default();
+    for one in doomed {
+        let moved = trash::delete(&one.path);
+        // After a failure too: part of a folder may be gone.
+        done.unindexed = catalogued(&one.files, config).or(done.unindexed);
+        if let Err(error) = moved {
+            let what = format!("{} was not moved", one.path.display());
+            done.failed = Some(anyhow::Error::new(error).context(what));
+            return done;
+        }
+        done.count += 1;
+    }
+    done
+}
+
+/// How the trash names the place from which something is moved there: by the folder itself, and no
+/// link to it.
+pub fn named_in_trash(path: &Path) -> PathBuf {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+/// Brings back from the trash what was moved there last from these places.
+#[cfg(any(
+    windows,
+    all(
+        unix,
+        not(any(target_os = "macos", target_os = "ios", target_os = "android"))
+    )
+))]
+pub fn restore(places: &[PathBuf]) -> Result<(), Failure> {
+    use trash::os_limited::{list, restore_all};
+    let mut items = list().map_err(anyhow::Error::new)?;
+    items.sort_by_key(|item| std::cmp::Reverse(item.time_deleted));
+    for place in places {
+        let item = items.iter().find(|item| item.original_path() == *place);
+        let gone = || anyhow::anyhow!("{} is no longer in the trash", place.display());
+        let item = item.ok_or_else(gone)?.clone();
+        restore_all([item]).map_err(|error| match error {
+            trash::Error::RestoreCollision { path, .. } => {
+                let there = format!("{} is there again, and stays", path.display());
+                Failure::from(anyhow::anyhow!(there))
+            }
+            error => Failure::from(anyhow::Error::new(error)),
+        })?;
+    }
+    Ok(())
+}
+
+/// This system's trash is read by nobody but its owner.
+#[cfg(not(any(
+    windows,
+    all(
+        unix,
+        not(any(target_os = "macos", target_os = "ios", target_os = "android"))
+    )
+)))]
+pub fn restore(_: &[PathBuf]) -> Result<(), Failure> {
+    Err(Failure::usage(
+        "no program can look into this trash: open it, and put the files back from there",
+    ))
+}
+
+/// Where the trash is.
+pub fn trash_of(path: &Path) -> String {
+    if cfg!(windows) {
+        return "the Recycle Bin".to_owned();
+    }
+    if cfg!(target_os = "macos") {
+        return "the Trash".to_owned();
+    }
+    let home = places::surroundings()
+        .data_dir()
+        .filter(|data| disk(data).is_some() && disk(data) == disk(path));
+    match home {
+        Some(data) => data.join("Trash").to_string_lossy().into_owned(),
+        None => "the trash of its disk".to_owned(),
+    }
+}
+
+/// The disk that a path is on, or what is there of it.
+#[cfg(unix)]
+fn disk(path: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    let mut above = path.ancestors();
+    above
+        .find_map(|path| std::fs::metadata(path).ok())
+        .map(|there| there.dev())
+}
+
+#[cfg(not(unix))]
+fn disk(_: &Path) -> Option<u64> {
+    None
+}
+
+/// All files at a place, which is one or a folder of them.
+pub fn files_below(place: &PathBuf) -> Vec<PathBuf> {
+    let all = walkdir::WalkDir::new(place).into_iter().flatten();
+    let files = all.filter(|entry| !entry.file_type().is_dir());
+    files.map(walkdir::DirEntry::into_path).collect()
+}

@@ -1,0 +1,368 @@
+//! What is done with sessions? By a thread of its own, in the order in which it was asked for, with
+//! the code of the commands that do the same.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use sessionary::format::resume;
+use sessionary::model::SessionRow;
+use sessionary::{Config, Freshness, Index};
+
+use super::copy::{self, Copied};
+use super::message::{Key, Message};
+use super::pins;
+use crate::command::export::{self, ExportFormat};
+use crate::command::trashing::{self, DeletionTarget};
+use crate::command::writing::{DryRun, WriteResult, catalogued, directory, format_of, kept_copy};
+use crate::command::{fork, label, name, title};
+use crate::demo;
+use crate::failure::Failure;
+use crate::output::Screen;
+use crate::output::text::fit;
+use crate::output::time::count;
+use crate::places;
+
+/// Columns of a title within a sentence, at most.
+const TITLE: usize = 40;
+
+/// A session, and the entry of it that was found or is shown.
+#[derive(Debug, Clone)]
+pub struct Target {
+    pub session: SessionRow,
+    pub entry: Option<String>,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub enum Job {
+    /// Pin these, or unpin them.
+    Pin(Vec<Key>),
+    Name {
+        session: Box<SessionRow>,
+        name: String,
+    },
+    Label {
+        target: Box<Target>,
+        label: String,
+    },
+    /// Copy them for the current directory.
+    Fork(Vec<Target>),
+    Export(Vec<Target>, ExportFormat),
+    Copy(Vec<Target>, Copied),
+    Trash(Vec<SessionRow>),
+    /// Bring back what went to the trash last.
+    Restore,
+    /// A new session that ends at an entry, to be chosen.
+    Branch(Box<Target>),
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Done {
+    /// The list shows nothing of it, or nothing was done.
+    Said(String),
+    /// The list may show it.
+    Changed(String),
+    /// This is to be copied by the terminal.
+    Copied { text: String, said: String },
+    /// These sessions are in the trash.
+    Trashed { gone: Vec<Key>, said: String },
+    /// What was in the trash is back.
+    Restored(String),
+    /// The new session.
+    Branched(Box<SessionRow>),
+}
+
+impl Done {
+    /// The line about it.
+    pub fn said(self) -> Option<String> {
+        match self {
+            Self::Said(said) | Self::Changed(said) | Self::Restored(said) => Some(said),
+            Self::Copied { said, .. } | Self::Trashed { said, .. } => Some(said),
+            Self::Branched(_) => None,
+        }
+    }
+}
+
+/// The thread that does it.
+pub struct Jobs {
+    jobs: Sender<Job>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Jobs {
+    pub fn start(config: &Config, screen: &Screen, tell: &Sender<Message>) -> Self {
+        let (jobs, asked) = channel();
+        let worker = Worker {
+            config: config.clone(),
+            screen: screen.clone(),
+            pins: pins::file(&places::surroundings()),
+            in_trash: Vec::new(),
+            tell: tell.clone(),
+        };
+        let work = move || worker.work(&asked);
+        let thread = thread::Builder::new().name("picker-acts".to_owned());
+        Self {
+            jobs,
+            thread: thread.spawn(work).ok(),
+        }
+    }
+
+    pub fn put(&self, job: Job) {
+        // Without the thread nothing is done, and nothing is said to be.
+        let _ = self.jobs.send(job);
+    }
+
+    /// Waits until all that was asked for is done.
+    pub fn finish(self) {
+        drop(self.jobs);
+        let _ = self.thread.map(JoinHandle::join);
+    }
+}
+
+struct Worker {
+    config: Config,
+    screen: Screen,
+    /// The file of the pins.
+    pins: Option<PathBuf>,
+    /// From where the trash got what it got last.
+    in_trash: Vec<PathBuf>,
+    tell: Sender<Message>,
+}
+
+impl Worker {
+    fn work(mut self, asked: &Receiver<Job>) {
+        // The moment that ages count from may be another than that of the clock.
+        let ahead = self.screen.now_ms - now_ms();
+        for job in asked {
+            self.screen.now_ms = now_ms() + ahead;
+            let done = self.done(job);
+            let done = done.unwrap_or_else(|failure| Done::Said(failure.line()));
+            // What was asked for is done also where nobody listens any more.
+            let _ = self.tell.send(Message::Done(Box::new(done)));
+        }
+    }
+
+    fn done(&mut self, job: Job) -> Result<Done, Failure> {
+        match job {
+            Job::Pin(sessions) => self.pin(&sessions),
+            Job::Name { session, name } => self.name(&session, &name),
+            Job::Label { target, label } => self.label(*target, &label),
+            Job::Fork(targets) => self.fork(&targets),
+            Job::Export(targets, form) => self.export(&targets, form),
+            Job::Copy(targets, what) => self.copy(&targets, what),
+            Job::Trash(sessions) => self.trash(sessions),
+            Job::Restore => self.restore(),
+            Job::Branch(target) => self.branch(*target),
+        }
+    }
+
+    fn pin(&self, sessions: &[Key]) -> Result<Done, Failure> {
+        let file = self.pins.as_deref();
+        let file = file.ok_or_else(|| Failure::usage("there is no data folder to keep pins in"))?;
+        let failed = |error| Failure::from(anyhow::anyhow!("{}: {error}", file.display()));
+        let change = pins::toggle(sessions, file).map_err(failed)?;
+        let what = match (sessions.len(), change.pinned) {
+            (1, true) => "Pinned: it stands first while nothing is typed.".to_owned(),
+            (_, true) => "Pinned: they stand first while nothing is typed.".to_owned(),
+            (1, false) => "It is no longer pinned.".to_owned(),
+            (_, false) => "They are no longer pinned.".to_owned(),
+        };
+        Ok(Done::Changed(match change.kept_beside {
+            Some(damaged) => format!(
+                "{what} What was pinned before could not be read, and is kept as {}.",
+                self.screen.path(&damaged)
+            ),
+            None => what,
+        }))
+    }
+
+    fn name(&self, session: &SessionRow, name: &str) -> Result<Done, Failure> {
+        let result = name::name(session, name, &self.config, &self.screen)?;
+        let what = match name {
+            "" => format!("{} has no name any more.", called(session)),
+            name => format!("Its name is “{}” now.", fit(name, TITLE)),
+        };
+        Ok(self.written(what, &result))
+    }
+
+    fn label(&self, target: Target, label: &str) -> Result<Done, Failure> {
+        let Target { session, entry } = target;
+        let label = Some(label).filter(|label| !label.is_empty());
+        let result = label::label(&session, entry, label, &self.config, &self.screen)?;
+        let what = match label {
+            Some(label) => format!("The entry is labelled “{}”.", fit(label, TITLE)),
+            None => "The entry has no label any more.".to_owned(),
+        };
+        Ok(self.written(what, &result))
+    }
+
+    /// What was written, and what is to be said of it.
+    fn written(&self, what: String, result: &WriteResult) -> Done {
+        let mut remarks = result.remarks.clone();
+        remarks.extend(kept_copy(result, &self.screen));
+        Done::Changed(with(what, &remarks))
+    }
+
+    fn fork(&self, targets: &[Target]) -> Result<Done, Failure> {
+        let here = directory(None)?;
+        let mut remarks = Vec::new();
+        for Target { session, .. } in targets {
+            let for_real = DryRun::default();
+            let result = fork::fork(session, &here, for_real, &self.config, &self.screen)?;
+            remarks.extend(result.remarks);
+        }
+        let what = match targets {
+            [one] => format!("Forked: {}", called(&one.session)),
+            all => format!("Forked: {}", count(all.len() as u64, "session")),
+        };
+        let what = format!("{what}, for {}.", self.screen.path(&here));
+        Ok(Done::Changed(with(what, &remarks)))
+    }
+
+    fn export(&self, targets: &[Target], form: ExportFormat) -> Result<Done, Failure> {
+        let (here, index) = (directory(None)?, self.index()?);
+        let mut written = Vec::new();
+        for Target { session, entry } in targets {
+            let spool = export::branch_with(form, entry.as_deref(), session, &index, &self.screen)?;
+            let file = export::to_free_name(
+                &here,
+                &self.title_of_file(session),
+                form,
+                spool,
+                &self.config,
+                &self.screen,
+            )?;
+            written.push(self.screen.path(&file));
+        }
+        Ok(Done::Said(match &written[..] {
+            [first, _, ..] => format!("Written to {first} and {} more files.", written.len() - 1),
+            all => format!("Written to {}.", all.concat()),
+        }))
+    }
+
+    /// What a session is called in the name of a file, without keys.
+    fn title_of_file(&self, session: &SessionRow) -> String {
+        let (_, title) = title(session);
+        let masked = self.screen.mask_of_files().and_then(|mask| mask(&title));
+        masked.unwrap_or(title)
+    }
+
+    fn copy(&self, targets: &[Target], what: Copied) -> Result<Done, Failure> {
+        // Most of it needs no index.
+        let index = || self.index();
+        let text = copy::text(what, targets, index, &self.screen)?;
+        let by_program = copy::to_program(&text);
+        if !by_program && copy::sequence(&text, false).is_none() {
+            let long = "That is more than terminals take, and there is no clipboard program: \
+                        Alt-A exports it to a file.";
+            return Ok(Done::Said(long.to_owned()));
+        }
+        let said = format!("Copied: {}.", copy::what_of(what, targets.len()));
+        Ok(Done::Copied { text, said })
+    }
+
+    fn trash(&mut self, sessions: Vec<SessionRow>) -> Result<Done, Failure> {
+        trashing::refuse_in_demo()?;
+        let index = self.index()?;
+        let doomed = DeletionTarget::all(sessions, &index)?;
+        drop(index);
+        trashing::refuse_in_use(&doomed, &self.screen)?;
+        let places: Vec<PathBuf> = doomed
+            .iter()
+            .map(|one| trashing::named_in_trash(&one.path))
+            .collect();
+        let moved = trashing::move_to_trash(&doomed, &self.config);
+        let gone = &doomed[..moved.count];
+        if moved.count > 0 {
+            self.in_trash = places[..moved.count].to_vec();
+        }
+        let subagents: usize = gone.iter().map(|one| one.subagents.len()).sum();
+        let what = match subagents {
+            0 => count(gone.len() as u64, "session"),
+            _ => format!(
+                "{} with {}",
+                count(gone.len() as u64, "session"),
+                count(subagents as u64, "subagent")
+            ),
+        };
+        let back = match trashing::CAN_RESTORE {
+            true => "Alt-A u brings back what is there".to_owned(),
+            false => {
+                let trash = gone.first().map(|one| trashing::trash_of(&one.path));
+                format!("it lies in {}", trash.unwrap_or_default())
+            }
+        };
+        let said = match &moved.failed {
+            Some(error) => format!("{error:#}. In the trash: {what}; {back}."),
+            None => format!("In the trash: {what}; {back}."),
+        };
+        let gone = gone.iter().flat_map(|one| {
+            let all = one.subagents.iter().chain([&one.row]);
+            all.map(|row| (row.path.clone(), row.id.clone()))
+        });
+        Ok(Done::Trashed {
+            gone: gone.collect(),
+            said: with(said, moved.unindexed.as_slice()),
+        })
+    }
+
+    fn restore(&mut self) -> Result<Done, Failure> {
+        let places = std::mem::take(&mut self.in_trash);
+        if places.is_empty() {
+            return Ok(Done::Said("Nothing was moved to the trash.".to_owned()));
+        }
+        let back = trashing::restore(&places);
+        // Also after a failure: some may be back.
+        let files: Vec<PathBuf> = places.iter().flat_map(trashing::files_below).collect();
+        let unindexed = catalogued(&files, &self.config);
+        if let Err(failure) = back {
+            self.in_trash = places;
+            self.in_trash.retain(|place| !place.exists());
+            return Err(failure);
+        }
+        let what = format!("Back: {}.", count(places.len() as u64, "session"));
+        Ok(Done::Restored(with(what, unindexed.as_slice())))
+    }
+
+    fn branch(&self, target: Target) -> Result<Done, Failure> {
+        demo::refuse(
+            "no agent knows a made-up session",
+            "Enter would not continue it either",
+        )?;
+        let for_real = DryRun::default();
+        let Target { session, entry } = target;
+        let new = fork::branch(&session, entry, for_real, &self.config, &self.screen)?;
+        // The index need not have it yet: it is read by itself, and its agent knows it as its own.
+        let mut row = Index::of_file(&self.config, &new.path)?.only()?;
+        let path = new.path.to_string_lossy();
+        let format = format_of(&session, &self.config);
+        row.resume = resume(&session.agent, format, &path, &row.id, &row.cwd);
+        (row.listed_by_agent, row.reason) = (true, None);
+        (row.agent, row.label) = (session.agent, session.label);
+        Ok(Done::Branched(Box::new(row)))
+    }
+
+    fn index(&self) -> Result<Index, Failure> {
+        Ok(Index::open(&self.config, Freshness::AsCommitted)?)
+    }
+}
+
+fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// What is said, and what else is to be said of it.
+fn with(said: String, remarks: &[String]) -> String {
+    std::iter::once(&said)
+        .chain(remarks)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// A session within a sentence.
+pub fn called(session: &SessionRow) -> String {
+    format!("“{}”", fit(&title(session).1, TITLE))
+}

@@ -1,0 +1,299 @@
+//! What do the keys do that pin, copy, act and complete? They ask what is to be done with what is
+//! marked, else with the session on which the selection stands, and have it done.
+
+use std::collections::VecDeque;
+
+use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
+
+use sessionary::model::SessionRow;
+
+use super::actions::{Done, Job, Target, called};
+use super::choice::{Choice, ChosenAction};
+use super::completion::Completion;
+use super::copy::Copied;
+use super::keys::{self, Action};
+use super::line::QueryLine;
+use super::menu::{ACTIONS, Asking, COPIES, Menu, MenuItem, Naming, Prompt, Question, Reply};
+use super::message::{Completed, Row};
+use super::state::{State, Task};
+use crate::command::export::ExportFormat;
+use crate::command::trashing;
+use crate::output::time::count;
+use crate::redact;
+
+impl State {
+    /// The session on which the selection stands, and the entry of it that is shown.
+    pub(super) fn shown(&self) -> Option<Target> {
+        let row = self.row()?;
+        let of_row = target(row);
+        let entry = self.pane.chosen_entry(&row.key()).or(of_row.entry);
+        Some(Target { entry, ..of_row })
+    }
+
+    /// What is marked, else what is shown.
+    pub(super) fn targets(&self) -> Vec<Target> {
+        match self.marked.is_empty() {
+            true => self.shown().into_iter().collect(),
+            false => self
+                .marked
+                .in_order(&self.rows)
+                .iter()
+                .map(target)
+                .collect(),
+        }
+    }
+
+    /// Pins what is meant, or unpins it.
+    pub(super) fn pin(&mut self) -> Vec<Task> {
+        let targets = self.targets().into_iter();
+        let sessions: Vec<_> = targets
+            .map(|Target { session, .. }| (session.path, session.id))
+            .collect();
+        match sessions.is_empty() {
+            true => Vec::new(),
+            false => vec![Task::Do(Job::Pin(sessions))],
+        }
+    }
+
+    pub(super) fn ask_what_to_copy(&mut self) -> Vec<Task> {
+        self.open_menu("Copy", &COPIES)
+    }
+
+    pub(super) fn ask_what_to_do(&mut self) -> Vec<Task> {
+        let can_undo = trashing::CAN_RESTORE && self.has_trashed;
+        let items: &[MenuItem] = match can_undo {
+            true => &ACTIONS,
+            false => &ACTIONS[..ACTIONS.len() - 1],
+        };
+        match self.rows.is_empty() && can_undo {
+            // The last session of the list may be the one that is wanted back.
+            true => vec![Task::Do(Job::Restore)],
+            false => self.open_menu("Do", items),
+        }
+    }
+
+    fn open_menu(&mut self, what: &str, items: &[MenuItem]) -> Vec<Task> {
+        let targets = self.targets();
+        let Some(shown) = self.shown().or_else(|| targets.first().cloned()) else {
+            self.notice = Some("There is no session here.".to_owned());
+            return Vec::new();
+        };
+        let of = match &targets[..] {
+            [one] => called(&one.session),
+            all => count(all.len() as u64, "session"),
+        };
+        self.asking = Some(Asking::Menu(Box::new(Menu {
+            title: format!("{what}: {of}"),
+            items: items.to_vec(),
+            selected: 0,
+            targets,
+            shown,
+        })));
+        Vec::new()
+    }
+
+    /// A key while something is asked.
+    pub(super) fn key_to_answer(&mut self, key: KeyEvent) -> Vec<Task> {
+        let Some(mut asking) = self.asking.take() else {
+            return Vec::new();
+        };
+        match (asking.take(key), asking) {
+            (Reply::Stays, asking) => {
+                self.asking = Some(asking);
+                Vec::new()
+            }
+            (Reply::Chosen(item), Asking::Menu(menu)) => self.chosen(item, menu),
+            (Reply::Typed(text), Asking::Prompt(prompt)) => self.named(text, prompt.about),
+            (Reply::Yes, Asking::Question(question)) => {
+                vec![Task::Do(Job::Trash(question.sessions))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn chosen(&mut self, item: MenuItem, menu: Box<Menu>) -> Vec<Task> {
+        let Menu { targets, shown, .. } = *menu;
+        vec![Task::Do(match item {
+            MenuItem::CopyCommand => Job::Copy(targets, Copied::Command),
+            MenuItem::CopyId => Job::Copy(targets, Copied::Id),
+            MenuItem::CopyPath => Job::Copy(targets, Copied::Path),
+            MenuItem::CopyMarkdown => Job::Copy(targets, Copied::Markdown),
+            MenuItem::Fork => Job::Fork(targets),
+            MenuItem::ExportMarkdown => Job::Export(targets, ExportFormat::Markdown),
+            MenuItem::ExportHtml => Job::Export(targets, ExportFormat::Html),
+            MenuItem::Undo => Job::Restore,
+            MenuItem::Rename => {
+                let sessions = targets.into_iter().map(|target| target.session);
+                self.ask_name(sessions.collect());
+                return Vec::new();
+            }
+            MenuItem::Label => {
+                self.asking = Some(Asking::Prompt(Prompt {
+                    title: format!("Label of the entry shown of {}", called(&shown.session)),
+                    line: QueryLine::default(),
+                    about: Naming::Entry(Box::new(shown)),
+                }));
+                return Vec::new();
+            }
+            MenuItem::Trash => {
+                let what = match &targets[..] {
+                    [one] => called(&one.session),
+                    all => count(all.len() as u64, "session"),
+                };
+                let sessions = targets.into_iter().map(|target| target.session);
+                self.asking = Some(Asking::Question(Question {
+                    text: format!("Move {what} to the trash? y/N"),
+                    sessions: sessions.collect(),
+                }));
+                return Vec::new();
+            }
+        })]
+    }
+
+    /// Asks for the name of the first of these sessions.
+    fn ask_name(&mut self, mut sessions: VecDeque<SessionRow>) {
+        let Some(session) = sessions.pop_front() else {
+            return;
+        };
+        let more = match sessions.len() {
+            0 => String::new(),
+            more => format!(", {more} more to come"),
+        };
+        // Where a key was left out of it, the name is not what is shown.
+        let name = session.name.as_deref();
+        let name = name.filter(|name| !name.contains(redact::MARK));
+        self.asking = Some(Asking::Prompt(Prompt {
+            title: format!("Name of {}{more}", called(&session)),
+            line: QueryLine::new(name.unwrap_or_default()),
+            about: Naming::Session(Box::new(session), sessions),
+        }));
+    }
+
+    fn named(&mut self, text: String, about: Naming) -> Vec<Task> {
+        match about {
+            Naming::Entry(target) => vec![Task::Do(Job::Label {
+                target,
+                label: text,
+            })],
+            Naming::Session(session, more) => {
+                self.ask_name(more);
+                // It has that name already.
+                if session.name.as_deref().unwrap_or_default() == text {
+                    return Vec::new();
+                }
+                let name = text;
+                vec![Task::Do(Job::Name { session, name })]
+            }
+        }
+    }
+
+    /// What was done, and what follows.
+    pub(super) fn done(&mut self, done: Done) -> Vec<Task> {
+        match done {
+            Done::Said(said) => {
+                self.notice = Some(said);
+                Vec::new()
+            }
+            Done::Changed(said) => {
+                self.notice = Some(said);
+                vec![self.ask_again()]
+            }
+            Done::Copied { text, said } => {
+                self.notice = Some(said);
+                vec![Task::Copy(text)]
+            }
+            Done::Trashed { gone, said } => {
+                self.has_trashed |= !gone.is_empty();
+                self.marked.forget(&gone);
+                self.notice = Some(said);
+                vec![self.ask_again()]
+            }
+            Done::Restored(said) => {
+                self.has_trashed = false;
+                self.notice = Some(said);
+                vec![self.ask_again()]
+            }
+            Done::Branched(session) => vec![Task::Leave(Some(Choice {
+                action: ChosenAction::Accept,
+                sessions: vec![*session],
+                entry: None,
+            }))],
+        }
+    }
+
+    /// Offers what the word before the cursor can become.
+    pub(super) fn complete(&mut self, is_at_once: bool) -> Vec<Task> {
+        self.completions += 1;
+        let before = self.completion.take();
+        let (completion, request) =
+            Completion::ask(&self.line, self.completions, is_at_once, before);
+        self.completion = Some(completion);
+        vec![Task::Complete(request)]
+    }
+
+    /// What is offered after the query line has changed, or its cursor has moved.
+    pub(super) fn complete_on(&mut self, is_edited: bool) -> Vec<Task> {
+        let Some(completion) = &self.completion else {
+            return Vec::new();
+        };
+        if is_edited && completion.goes_on(&self.line) {
+            return self.complete(false);
+        }
+        self.completion = None;
+        Vec::new()
+    }
+
+    /// What the word can become.
+    pub(super) fn completed(&mut self, completed: Completed) -> Vec<Task> {
+        let of_this = |completion: &&mut Completion| completion.number == completed.number;
+        let Some(completion) = self.completion.as_mut().filter(of_this) else {
+            return Vec::new();
+        };
+        if completed.candidates.is_empty() {
+            self.completion = None;
+            return Vec::new();
+        }
+        match completion.take(completed.candidates) {
+            true => self.put_in(),
+            false => Vec::new(),
+        }
+    }
+
+    fn put_in(&mut self) -> Vec<Task> {
+        let Some(completion) = self.completion.take() else {
+            return Vec::new();
+        };
+        let is_name = completion.put_in(&mut self.line);
+        let mut tasks = vec![self.ask_anew()];
+        if is_name {
+            tasks.extend(self.complete(false));
+        }
+        tasks
+    }
+
+    /// A key while candidates are offered; `None`: it means what it always means.
+    pub(super) fn key_to_complete(&mut self, key: KeyEvent) -> Option<Vec<Task>> {
+        let completion = self.completion.as_mut()?;
+        if key.kind == KeyEventKind::Release || completion.candidates.is_empty() {
+            return None;
+        }
+        match keys::in_list(key)? {
+            Action::Down | Action::Mark | Action::Complete => completion.step(true),
+            Action::Up | Action::MarkUp => completion.step(false),
+            Action::Accept => return Some(self.put_in()),
+            Action::Leave => self.completion = None,
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+}
+
+fn target(row: &Row) -> Target {
+    Target {
+        session: row.session.clone(),
+        entry: row.hits.first().map(|hit| hit.entry.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! How is something copied? By the terminal (OSC 52, which works from another machine too), and by
+//! the system's clipboard program, where there is one.
+
+use std::env;
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use sessionary::Index;
+
+use super::actions::Target;
+use super::terminal::Terminal;
+use crate::command::export::{self, ExportFormat};
+use crate::command::resume;
+use crate::failure::Failure;
+use crate::output::Screen;
+use crate::output::quote;
+use crate::output::text::acts;
+use crate::output::time::count;
+
+/// Letters of base64 that every terminal takes which takes any.
+const MOST_LETTERS: usize = 100_000;
+
+/// What of a session is copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Copied {
+    Command,
+    Id,
+    Path,
+    Markdown,
+}
+
+/// What is copied of each, on lines of their own. Keys are left out of Markdown as in an export.
+pub fn text(
+    what: Copied,
+    targets: &[Target],
+    index: impl FnOnce() -> Result<Index, Failure>,
+    screen: &Screen,
+) -> Result<String, Failure> {
+    let parts: Result<Vec<String>, Failure> = match what {
+        Copied::Command => {
+            let command =
+                |target: &Target| Ok(resume::command(&target.session)?.trim_end().to_owned());
+            targets.iter().map(command).collect()
+        }
+        Copied::Id => Ok(targets.iter().map(|one| inert(&one.session.id)).collect()),
+        Copied::Path => {
+            let path = |one: &Target| inert(&one.session.path.to_string_lossy());
+            Ok(targets.iter().map(path).collect())
+        }
+        Copied::Markdown => {
+            let index = index()?;
+            let each = targets.iter().map(|Target { session, entry }| {
+                let form = ExportFormat::Markdown;
+                let mut spool =
+                    export::branch_with(form, entry.as_deref(), session, &index, screen)?;
+                let mut page = Vec::new();
+                spool.copy_to(&mut page)?;
+                Ok(String::from_utf8_lossy(&page).into_owned())
+            });
+            each.collect()
+        }
+    };
+    Ok(parts?.join("\n"))
+}
+
+/// What that is called.
+pub fn what_of(what: Copied, sessions: usize) -> String {
+    let one = match what {
+        Copied::Command => "the command that continues the session",
+        Copied::Id => "its id",
+        Copied::Path => "the path of its file",
+        Copied::Markdown => "the branch as Markdown",
+    };
+    match sessions {
+        1 => one.to_owned(),
+        some => format!("{one}, of {}", count(some as u64, "session")),
+    }
+}
+
+/// As it is; quoted where a terminal would act on it that it is pasted into.
+fn inert(text: &str) -> String {
+    match text.contains(acts) {
+        true => quote::posix(text),
+        false => text.to_owned(),
+    }
+}
+
+/// Has the terminal copy it.
+pub fn to_terminal(text: &str, terminal: &Terminal) -> std::io::Result<()> {
+    let in_tmux = is_set("TMUX");
+    sequence(text, in_tmux).map_or(Ok(()), |sequence| terminal.tell(&sequence))
+}
+
+/// What a terminal is told to copy; `None`: it is too long for many. tmux is asked to pass it on.
+pub fn sequence(text: &str, in_tmux: bool) -> Option<String> {
+    let encoded = base64(text.as_bytes());
+    if encoded.len() > MOST_LETTERS {
+        return None;
+    }
+    Some(match in_tmux {
+        true => format!("\x1bPtmux;\x1b\x1b]52;c;{encoded}\x07\x1b\\"),
+        false => format!("\x1b]52;c;{encoded}\x07"),
+    })
+}
+
+/// Gives it to the clipboard programs that there are, and waits for none of them. Whether there is
+/// one.
+pub fn to_program(text: &str) -> bool {
+    let mut given = false;
+    if is_set("TMUX") {
+        // With -w it hands it on to its terminal.
+        given |= feed(&["tmux", "load-buffer", "-w", "-"], text.as_bytes());
+    }
+    given
+        | programs().iter().any(|program| {
+            // It reads what Windows writes.
+            let is_windows = program[0].starts_with("clip");
+            match is_windows && !text.is_ascii() {
+                true => {
+                    let units = std::iter::once(0xfeff).chain(text.encode_utf16());
+                    feed(
+                        program,
+                        &units.flat_map(u16::to_le_bytes).collect::<Vec<_>>(),
+                    )
+                }
+                false => feed(program, text.as_bytes()),
+            }
+        })
+}
+
+/// The system's programs that copy what they read, the best first.
+fn programs() -> Vec<&'static [&'static str]> {
+    let mut programs: Vec<&[&str]> = Vec::new();
+    if cfg!(target_os = "macos") {
+        programs.push(&["pbcopy"]);
+    }
+    if cfg!(windows) {
+        programs.push(&["clip"]);
+    }
+    if is_set("WAYLAND_DISPLAY") {
+        programs.push(&["wl-copy"]);
+    }
+    if is_set("DISPLAY") {
+        programs.push(&["xclip", "-selection", "clipboard"]);
+        programs.push(&["xsel", "--clipboard", "--input"]);
+    }
+    if is_set("WSL_DISTRO_NAME") {
+        programs.push(&["clip.exe"]);
+    }
+    programs
+}
+
+fn is_set(variable: &str) -> bool {
+    env::var_os(variable).is_some_and(|value| !value.is_empty())
+}
+
+/// Starts a program and has it read this. Whether it started.
+fn feed(program: &[&str], text: &[u8]) -> bool {
+    let [name, arguments @ ..] = program else {
+        return false;
+    };
+    let mut command = Command::new(name);
+    command.args(arguments);
+    command.stdin(Stdio::piped());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        // It may outlive the terminal's programs: what was copied is its.
+        command.process_group(0);
+    }
+    let Ok(child) = command.spawn() else {
+        return false;
+    };
+    let text = text.to_vec();
+    let reads = move || read_by(child, &text);
+    thread::Builder::new().spawn(reads).is_ok()
+}
+
+fn read_by(mut child: Child, text: &[u8]) {
+    if let Some(mut input) = child.stdin.take() {
+        // One that does not read it has not copied it: there is nobody to tell.
+        let _ = input.write_all(text);
+    }
+    let _ = child.wait();
+}
+
+/// Bytes as letters (RFC 4648).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut letters = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
+            letters.push(match place <= three.len() {
+                true => char::from(letter),
+                false => '=',
+            });
+        }
+    }
+    letters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_those_of_the_rfc() {
+        for (text, letters) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+            ("\u{fffd}?>", "77+9Pz4="),
+        ] {
+            assert_eq!(base64(text.as_bytes()), letters, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_is_told_so_that_nothing_of_it_acts() {
+        let text = "a\x1b]0;title\x07\nb";
+        let plain = sequence(text, false).expect("it is short");
+        assert_eq!(plain, format!("\x1b]52;c;{}\x07", base64(text.as_bytes())));
+        assert_eq!(plain.matches('\x1b').count(), 1);
+        // tmux takes away the outer sequence and one escape of each two.
+        let wrapped = sequence(text, true).expect("it is short");
+        let inner = wrapped
+            .strip_prefix("\x1bPtmux;")
+            .and_then(|rest| rest.strip_suffix("\x1b\\"))
+            .expect("wrapped");
+        assert_eq!(inner.replace("\x1b\x1b", "\x1b"), plain);
+        assert!(sequence(&"x".repeat(75_000), false).is_some());
+        assert!(sequence(&"x".repeat(75_001), false).is_none());
+    }
+
+    #[test]
+    fn ids_that_would_act_are_quoted() {
+        assert_eq!(inert("019b-3f2a"), "019b-3f2a");
+        assert_eq!(inert("/a b/c.jsonl"), "/a b/c.jsonl");
+        let quoted = inert("x\u{1b}[31m\nrm -rf /");
+        assert!(
+            !quoted.contains('\u{1b}') && quoted.starts_with('\''),
+            "{quoted}"
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! How does the help look? Two columns of keys, or one where there is little room.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Clear;
+
+use crate::output::text::columns;
+use crate::picker::help::{KEYS, KeyHelp, Part};
+use crate::picker::keys::Action;
+use crate::picker::{Purpose, State};
+
+/// From so many columns on there are two columns of keys.
+const TWO: u16 = 80;
+/// What stands above the keys.
+const TITLE: &str = "Keys of the picker";
+/// What stands below them.
+const END: &str = "Any key goes back.";
+const END_MORE: &str = "↑ ↓ PgUp PgDn scroll; any other key goes back.";
+
+/// How many lines of keys there are, and how many of them are seen.
+pub fn size(area: Rect) -> (usize, usize) {
+    let lines = match area.width {
+        width if width >= TWO => lines_of(true).max(lines_of(false)),
+        _ => lines_of(true) + 1 + lines_of(false),
+    };
+    (lines, usize::from(area.height.saturating_sub(2)))
+}
+
+fn lines_of(is_left: bool) -> usize {
+    column(is_left, Purpose::Resume).len()
+}
+
+pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    frame.render_widget(Clear, area);
+    let [title, keys, end] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(0),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    let strong = Style::new().add_modifier(Modifier::BOLD);
+    let quiet = Style::new().add_modifier(Modifier::DIM);
+    frame.render_widget(Line::styled(TITLE, strong), title);
+    let (lines, shown) = size(area);
+    let said = if lines > shown { END_MORE } else { END };
+    frame.render_widget(Line::styled(said, quiet), end);
+    match area.width {
+        width if width >= TWO => {
+            let [left, right] =
+                Layout::horizontal([Constraint::Length(41), Constraint::Fill(1)]).areas(keys);
+            put(frame, left, column(true, state.purpose), state.help_top);
+            put(frame, right, column(false, state.purpose), state.help_top);
+        }
+        _ => {
+            let blank = std::iter::once(Line::default());
+            let all = column(true, state.purpose).into_iter().chain(blank);
+            let all = all.chain(column(false, state.purpose));
+            put(frame, keys, all.collect(), state.help_top);
+        }
+    }
+}
+
+fn put(frame: &mut Frame<'_>, area: Rect, lines: Vec<Line<'_>>, top: usize) {
+    for (line, row) in lines.into_iter().skip(top).zip(area.rows()) {
+        frame.render_widget(line, row);
+    }
+}
+
+/// The parts of one column.
+fn column(is_left: bool, purpose: Purpose) -> Vec<Line<'static>> {
+    let parts = Part::ALL
+        .into_iter()
+        .filter(|part| part.is_left() == is_left);
+    let parts: Vec<Part> = parts.collect();
+    let of = |part: Part| KEYS.iter().filter(move |key| key.part == part);
+    let keys = parts.iter().copied().flat_map(of);
+    let width = keys.map(|key| columns(key.keys)).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for part in parts.iter().copied() {
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        let strong = Style::new().add_modifier(Modifier::BOLD);
+        lines.push(Line::styled(part.heading(), strong));
+        lines.extend(of(part).map(|key| line(key, purpose, width)));
+    }
+    lines
+}
+
+fn line(key: &KeyHelp, purpose: Purpose, width: usize) -> Line<'static> {
+    let blanks = " ".repeat(width - columns(key.keys) + 1);
+    let quiet = Style::new().add_modifier(Modifier::DIM);
+    Line::from(vec![
+        Span::raw(key.keys),
+        Span::raw(blanks),
+        Span::styled(does(key, purpose), quiet),
+    ])
+}
+
+/// What a key does where the picker is opened for this.
+fn does(key: &KeyHelp, purpose: Purpose) -> &'static str {
+    match (&key.action, purpose) {
+        (Action::Accept, Purpose::Print(_)) => "print what is marked",
+        (Action::AcceptEntry, Purpose::Print(_)) => "branch at this entry",
+        (Action::Accept, Purpose::Show) => "read the session",
+        (Action::AcceptEntry, Purpose::Show) => "read this entry",
+        (Action::Accept | Action::AcceptEntry, Purpose::Tree) => "draw the tree",
+        _ => key.does,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_fits_a_small_terminal() {
+        let (lines, shown) = size(Rect::new(0, 0, 80, 24));
+        assert!(lines <= shown, "{lines} lines in {shown}");
+        for is_left in [true, false] {
+            let widest = column(is_left, Purpose::Resume);
+            let widest = widest.iter().map(Line::width).max();
+            let most = if is_left { 40 } else { 39 };
+            assert!(widest.is_some_and(|width| width <= most), "{widest:?}");
+        }
+        let (lines, shown) = size(Rect::new(0, 0, 79, 24));
+        assert!(lines > shown, "it scrolls");
+    }
+}

@@ -1,0 +1,203 @@
+//! How does a question look? A box at the bottom of the list, above the last line.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Clear};
+
+use crate::output::text::{columns, fit, plain_line};
+use crate::picker::State;
+use crate::picker::line::QueryLine;
+use crate::picker::menu::{Asking, Menu};
+
+/// Columns of a line in which a name is typed, if there is room.
+const NAME: u16 = 50;
+
+/// Draws what is asked, if something is.
+pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    match &state.asking {
+        Some(Asking::Menu(menu)) => choices(frame, area, menu),
+        Some(Asking::Prompt(prompt)) => name(frame, area, &prompt.title, &prompt.line),
+        Some(Asking::Question(question)) => {
+            let width = u16::try_from(columns(&question.text)).unwrap_or(u16::MAX);
+            let inner = open(frame, area, "", width, 1);
+            let text = fit(&plain_line(&question.text), usize::from(inner.width));
+            let strong = Style::new().add_modifier(Modifier::BOLD);
+            frame.render_widget(Line::styled(text, strong), inner);
+        }
+        None => {}
+    }
+}
+
+/// Clears a box for so much text, and gives its inside.
+fn open(frame: &mut Frame<'_>, area: Rect, title: &str, width: u16, height: u16) -> Rect {
+    let title = plain_line(title);
+    let title_width = u16::try_from(columns(&title)).unwrap_or(u16::MAX);
+    let width = width.max(title_width).saturating_add(4).min(area.width);
+    let height = height.saturating_add(2).min(area.height);
+    let place = Rect {
+        x: area.x,
+        y: area.bottom().saturating_sub(height),
+        width,
+        height,
+    };
+    let title = fit(&title, usize::from(width.saturating_sub(4)));
+    let mut block = Block::new().borders(Borders::ALL);
+    if !title.is_empty() {
+        block = block.title(format!(" {title} "));
+    }
+    let inner = block.inner(place);
+    frame.render_widget(Clear, place);
+    frame.render_widget(block, place);
+    Rect {
+        x: inner.x.saturating_add(1).min(inner.right()),
+        width: inner.width.saturating_sub(2),
+        ..inner
+    }
+}
+
+fn choices(frame: &mut Frame<'_>, area: Rect, menu: &Menu) {
+    let widths = menu.items.iter().map(|item| columns(item.text()) + 3);
+    let width = u16::try_from(widths.max().unwrap_or(0)).unwrap_or(u16::MAX);
+    let height = u16::try_from(menu.items.len()).unwrap_or(u16::MAX);
+    let inner = open(frame, area, &menu.title, width, height);
+    // Where not all of it fits, the selection is seen.
+    let shown = usize::from(inner.height).max(1);
+    let top = (menu.selected + 1).saturating_sub(shown);
+    let items = menu.items.iter().enumerate().skip(top);
+    for ((at, item), row) in items.zip(inner.rows()) {
+        let style = match at == menu.selected {
+            true => Style::new().add_modifier(Modifier::REVERSED),
+            false => Style::new(),
+        };
+        let strong = Style::new().add_modifier(Modifier::BOLD);
+        let line = Line::from(vec![
+            Span::styled(item.letter().to_string(), strong),
+            Span::raw("  "),
+            Span::raw(item.text()),
+        ]);
+        frame.render_widget(line.style(style), row);
+    }
+}
+
+fn name(frame: &mut Frame<'_>, area: Rect, title: &str, line: &QueryLine) {
+    let inner = open(frame, area, title, NAME, 1);
+    let width = usize::from(inner.width.max(1));
+    let before = columns(&line.text()[..line.cursor()]);
+    // The end of what is before the cursor is seen, and the cursor.
+    let hidden = before.saturating_sub(width - 1);
+    let mut left = 0;
+    let from = line.text().char_indices().find(|(_, letter)| {
+        let is_seen = left >= hidden;
+        left += crate::output::text::char_columns(*letter);
+        is_seen
+    });
+    let from = from.map_or(line.text().len(), |(at, _)| at);
+    let text = &line.text()[from..];
+    frame.render_widget(Line::raw(plain_line_at(text)), inner);
+    let at = columns(&line.text()[from..line.cursor().max(from)]);
+    let x = inner
+        .x
+        .saturating_add(u16::try_from(at).unwrap_or(u16::MAX));
+    let x = x.min(inner.right().saturating_sub(1));
+    frame.set_cursor_position(Position::new(x, inner.y));
+}
+
+/// What is typed, with blanks as they are; nothing of it acts.
+fn plain_line_at(text: &str) -> String {
+    let shown = |letter: char| match crate::output::text::acts(letter) {
+        true => '\u{fffd}',
+        false => letter,
+    };
+    text.chars().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use ratatui::layout::Size;
+
+    use super::*;
+    use crate::picker::menu::{ACTIONS, Naming, Prompt, Question};
+    use crate::picker::message::Message;
+    use crate::picker::{Opening, Purpose};
+
+    fn state() -> State {
+        let opening = Opening {
+            query: "ag".to_owned(),
+            purpose: Purpose::Resume,
+            height: None,
+            here: None,
+        };
+        State::new(&opening, Size::new(80, 24))
+    }
+
+    fn target() -> crate::picker::actions::Target {
+        crate::picker::actions::Target {
+            session: sessionary::model::SessionRow::default(),
+            entry: None,
+        }
+    }
+
+    /// What is seen on a screen of that size.
+    fn seen(state: &State, width: u16, height: u16) -> String {
+        let Ok(mut terminal) = Terminal::new(TestBackend::new(width, height));
+        let Ok(_) = terminal.draw(|frame| {
+            draw(frame, frame.area(), state);
+            super::super::completion::draw(frame, frame.area(), 2, state);
+        });
+        terminal.backend().to_string()
+    }
+
+    #[test]
+    fn it_is_drawn_on_a_screen_of_any_size() {
+        let mut all: Vec<State> = Vec::new();
+        for selected in [0, 6] {
+            let mut menu = state();
+            menu.asking = Some(Asking::Menu(Box::new(Menu {
+                title: "Do: “日本語 title”".to_owned(),
+                items: ACTIONS.to_vec(),
+                selected,
+                targets: vec![target()],
+                shown: target(),
+            })));
+            all.push(menu);
+        }
+        let mut prompt = state();
+        prompt.asking = Some(Asking::Prompt(Prompt {
+            title: "Name of “x”".to_owned(),
+            line: QueryLine::new(&"日本 a\u{301} ".repeat(30)),
+            about: Naming::Entry(Box::new(target())),
+        }));
+        all.push(prompt);
+        let mut question = state();
+        question.asking = Some(Asking::Question(Question {
+            text: "Move 3 sessions to the trash? y/N".to_owned(),
+            sessions: Vec::new(),
+        }));
+        all.push(question);
+        let mut offered = state();
+        offered.complete(true);
+        let candidates = ["agent", "日本", "x\u{1b}[31m"].map(str::to_owned).to_vec();
+        offered.take(Message::Completed(crate::picker::message::Completed {
+            number: 1,
+            candidates,
+        }));
+        all.push(offered);
+        for state in &all {
+            for width in (1..40).chain([80, 200]) {
+                for height in (1..14).chain([24, 60]) {
+                    let seen = seen(state, width, height);
+                    assert!(!seen.contains('\u{1b}'), "{seen}");
+                }
+            }
+        }
+        assert!(seen(&all[0], 60, 12).contains("r  rename"));
+        // The selection is seen where not all fits.
+        assert!(seen(&all[1], 60, 4).contains("u  bring back"));
+        assert!(seen(&all[3], 60, 12).contains("Move 3 sessions to the trash? y/N"));
+        assert!(seen(&all[4], 60, 12).contains("agent"));
+    }
+}
