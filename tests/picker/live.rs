@@ -43,7 +43,7 @@ fn new_sessions_and_new_lines_appear_and_the_selection_stays() {
     pty.keys(" heron");
     pty.until_shown("pelican heron");
     std::fs::remove_file(&path).unwrap();
-    pty.until_shown("0 of 36");
+    pty.until_shown(" 0 of ");
     pty.keys("\x15");
     pty.until_shown("36 sessions");
     pty.keys("\x1b[B\r");

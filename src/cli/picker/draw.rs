@@ -18,7 +18,7 @@ use super::State;
 use super::palette::Palette;
 use super::state::Focus;
 use crate::output::Screen;
-use crate::output::text::columns;
+use crate::output::text::{columns, prefix};
 
 /// From so many columns on the preview stands beside the list.
 const WIDE: u16 = 100;
@@ -151,15 +151,32 @@ pub fn frame(frame: &mut Frame<'_>, state: &State, reader: &Reader<'_>) {
 }
 
 fn query(frame: &mut Frame<'_>, area: Rect, state: &State) {
-    let text = state.line.text();
-    let line = Line::from(vec![Span::raw(PROMPT), Span::raw(text)]);
+    let (text, cursor) = (state.line.text(), state.line.cursor());
+    let room = usize::from(area.width).saturating_sub(columns(PROMPT) + 1);
+    // Of a long query the end is seen up to which it is typed.
+    let hidden = prefix(text, columns(&text[..cursor]).saturating_sub(room)).len();
+    let seen = prefix(&text[hidden..], room);
+    let line = Line::from(vec![Span::raw(PROMPT), Span::raw(seen)]);
     frame.render_widget(line, area);
-    let before = columns(PROMPT) + columns(&text[..state.line.cursor()]);
-    let x = area
-        .x
-        .saturating_add(u16::try_from(before).unwrap_or(u16::MAX));
     if state.focus != Focus::List {
         return;
     }
+    let before = columns(PROMPT) + columns(text.get(hidden..cursor).unwrap_or_default());
+    let x = area.x + u16::try_from(before).unwrap_or(u16::MAX).min(area.width);
     frame.set_cursor_position(Position::new(x.min(area.right().saturating_sub(1)), area.y));
+}
+
+/// A line of at most so many columns: half of a wide letter is no letter.
+fn fitted(line: Line<'static>, room: usize) -> Line<'static> {
+    let (style, mut left) = (line.style, room);
+    let spans = line.spans.into_iter().map(|span| {
+        let seen = prefix(&span.content, left).to_owned();
+        // Behind what was cut nothing is seen.
+        left = match seen.len() < span.content.len() {
+            true => 0,
+            false => left - columns(&seen),
+        };
+        Span::styled(seen, span.style)
+    });
+    Line::from(spans.collect::<Vec<_>>()).style(style)
 }

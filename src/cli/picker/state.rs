@@ -235,7 +235,11 @@ impl State {
         self.filters = answer.filters;
         self.scroll();
         self.said = Said {
-            all: self.said.all.max(answer.all),
+            // A search does not count the others.
+            all: match answer.all {
+                0 => self.said.all,
+                all => all,
+            },
             query: answer.question.query,
             total: answer.total,
             total_exact: answer.total_exact,

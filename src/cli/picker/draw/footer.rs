@@ -41,7 +41,8 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
         let noticed = format!(" · {}", plain_line(noticed));
         spans.push(Span::styled(noticed, quiet));
     }
-    frame.render_widget(Line::from(spans), area);
+    let line = super::fitted(Line::from(spans), usize::from(area.width));
+    frame.render_widget(line, area);
 }
 
 /// Where is looked, and in which order.

@@ -9,7 +9,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use sessionary::model::{BranchPlace, Hit, SessionRow};
 
-use super::{ROW_LINES, Reader};
+use super::{ROW_LINES, Reader, fitted};
 use crate::command::title;
 use crate::output::text::{columns, fit, plain_line, plain_line_marked, prefix};
 use crate::output::time::{count, money};
@@ -38,6 +38,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, reader: &Reader<'_
         };
         for (line, y) in [look.first(row), look.second(row)].into_iter().zip(y..) {
             if y < area.bottom() {
+                let line = fitted(line, usize::from(area.width));
                 frame.render_widget(line, Rect::new(area.x, y, area.width, 1));
             }
         }
