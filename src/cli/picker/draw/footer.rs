@@ -10,6 +10,7 @@ use crate::output::time::number;
 use crate::picker::State;
 use crate::picker::message::{Order, Place};
 use crate::picker::palette::Palette;
+use crate::picker::reading::keys_in_short;
 
 /// Filters that are named, at most.
 const MOST_FILTERS: usize = 6;
@@ -26,7 +27,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
     if !state.marked.is_empty() {
         said.push(format!("{} marked", state.marked.len()));
     }
-    said.push("F1 help".to_owned());
+    said.push(keys_in_short(state.focus).to_owned());
     spans.push(Span::styled(said.join(" · "), quiet));
     for noticed in state.behind.iter().chain(state.said.notes.first()) {
         let noticed = format!(" · {}", plain_line(noticed));
