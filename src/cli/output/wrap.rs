@@ -106,16 +106,15 @@ fn is_part(before: Option<char>, character: char) -> bool {
     before == Some(JOINER) || character == AS_EMOJI || is_skin(character)
 }
 
-/// Whether all of a line fits.
-fn fits(line: &str, width: usize) -> bool {
-    let emoji = line.matches(AS_EMOJI).count();
-    columns(line) + emoji <= width
+/// Columns of a text at most.
+fn most_columns(text: &str) -> usize {
+    columns(text) + text.matches(AS_EMOJI).count()
 }
 
 /// A line in lines of at most `width` columns, each as full as can be.
 pub fn filled(line: &str, width: usize) -> Vec<Piece> {
     let (mut pieces, mut start, mut taken, mut before) = (Vec::new(), 0, 0, None);
-    if fits(line, width) {
+    if most_columns(line) <= width {
         return vec![(0, 0..line.len())];
     }
     for (at, character) in line.char_indices() {
@@ -133,7 +132,7 @@ pub fn filled(line: &str, width: usize) -> Vec<Piece> {
 
 /// A line in lines of at most `width` columns.
 pub fn pieces(line: &str, width: usize) -> Vec<Piece> {
-    if fits(line, width) {
+    if most_columns(line) <= width {
         return vec![(0, 0..line.len())];
     }
     let blanks = line.len() - line.trim_start_matches(' ').len();
@@ -160,7 +159,7 @@ pub fn pieces(line: &str, width: usize) -> Vec<Piece> {
         while character != ' ' && !is_one && indented + taken + wide > width && at > start {
             let (end, next) = gap.take().unwrap_or((at, at));
             pieces.push((indented, trimmed(start, end)));
-            (start, taken, indented) = (next, columns(&line[next..at]), indent);
+            (start, taken, indented) = (next, most_columns(&line[next..at]), indent);
         }
         taken += wide;
         before = Some(character);
@@ -184,6 +183,8 @@ fn is_skin(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr;
+
     use super::*;
 
     fn wrapped(line: &str, width: usize) -> String {
@@ -232,6 +233,7 @@ mod tests {
             "- ",
             "longer-word",
             "1. ",
+            "❤️",
         ];
         let mut state = 1_u64;
         for round in 0..4_000_usize {
@@ -246,7 +248,7 @@ mod tests {
             let shown = wrapped(&line, width);
             let solid = |text: &str| text.replace([' ', '\n'], "");
             assert_eq!(solid(&shown), solid(&line), "{line:?} in {width}");
-            let fits = shown.lines().all(|line| columns(line) <= width);
+            let fits = shown.lines().all(|line| line.width() <= width);
             assert!(fits, "{line:?} in {width}: {shown}");
         }
     }

@@ -129,7 +129,9 @@ impl Pane {
         let Some(subject) = &mut self.subject else {
             return Some(self.open(row, query));
         };
-        if subject.key() != row.key() || subject.query != query {
+        // What was found by its title so far is found by its text now.
+        let is_found_now = subject.hits.is_empty() && !row.hits.is_empty();
+        if subject.key() != row.key() || subject.query != query || is_found_now {
             return Some(self.open(row, query));
         }
         if subject.session == row.session && is_as_wide {

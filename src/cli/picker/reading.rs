@@ -10,6 +10,15 @@ use super::pane::Direction;
 use super::state::{Focus, State, Task};
 use super::tree::rows_in;
 
+/// What can be done where the keys are now, in a few words.
+pub fn keys_in_short(focus: Focus) -> &'static str {
+    match focus {
+        Focus::Preview => "n N match · t tree · Esc list · F1 help",
+        Focus::Tree => "Enter that branch · f others · Esc text",
+        _ => "F1 help",
+    }
+}
+
 /// Lines that a turn of the wheel moves a text.
 const WHEEL: isize = 3;
 

@@ -12,6 +12,7 @@ use crate::output::wrap;
 use crate::picker::help::HINT;
 use crate::picker::message::{Order, Place};
 use crate::picker::palette::Palette;
+use crate::picker::reading::keys_in_short;
 use crate::picker::{Purpose, State};
 
 /// Filters that are named, at most.
@@ -35,7 +36,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
     if state.marked.len() > 1 && state.purpose == Purpose::Resume {
         said.push("Enter continues the one selected".to_owned());
     }
-    said.push(HINT.to_owned());
+    said.push(keys_in_short(state.focus).to_owned());
     spans.push(Span::styled(said.join(" · "), quiet));
     for noticed in state.behind.iter().chain(state.said.notes.first()) {
         let noticed = format!(" · {}", plain_line(noticed));

@@ -10,7 +10,7 @@ use sessionary::model::{BranchPlace, Class, Hit, ShownEntry, Zone};
 use super::fold::{self, Part, Room};
 use super::rows::Styled;
 use super::{found, markdown};
-use crate::output::text::{columns, plain_lines};
+use crate::output::text::{columns, fit, plain_lines};
 use crate::output::time::{bytes, count};
 use crate::output::transcript::{self, EntryHead};
 use crate::output::wrap::{self, Wrap};
@@ -27,6 +27,8 @@ const PROSE: Room = Room {
     lines: 400,
     bytes: 8000,
 };
+/// Matches of a text for which more of it is shown.
+const MOST_MATCHES: usize = 500;
 /// Text that is longer is no text that somebody has laid out.
 const LAID_OUT: usize = 1 << 20;
 /// What stands before a line of what a tool took or gave.
@@ -187,7 +189,7 @@ impl Writer<'_> {
         let best = self.best_in(Class::Prose, text, &marks);
         let styled = self.styled(text, Style::new(), &styles, &marks);
         let mut wrap = Wrap::new(Some(self.look.width));
-        for part in fold::parts(text, &marks, PROSE) {
+        for part in fold::parts(text, &to_show(&marks, best), PROSE) {
             let Some(line) = self.shown(text, part, "") else {
                 continue;
             };
@@ -205,7 +207,7 @@ impl Writer<'_> {
         let best = self.best_in(class, text, &marks);
         let styled = self.styled(text, base, &[], &marks);
         let width = self.look.width.saturating_sub(columns(MARGIN)).max(1);
-        for part in fold::parts(text, &marks, OUTPUT) {
+        for part in fold::parts(text, &to_show(&marks, best), OUTPUT) {
             let Some(line) = self.shown(text, part, MARGIN) else {
                 continue;
             };
@@ -243,7 +245,7 @@ impl Writer<'_> {
             }
             Part::Bytes(range) => format!("… {} more", bytes(range.len() as u64)),
         };
-        let line = format!("{margin}{left_out}");
+        let line = fit(&format!("{margin}{left_out}"), self.look.width);
         let quiet = self.look.palette.quiet();
         self.lines.push(Line::styled(line, quiet));
         None
@@ -291,6 +293,14 @@ impl Writer<'_> {
     }
 }
 
+/// Matches that are not folded away: the first ones, and the one that is looked for.
+fn to_show(marks: &[Range<usize>], best: Option<usize>) -> Vec<Range<usize>> {
+    let mut others = marks.iter().skip(MOST_MATCHES);
+    let best = others.find(|mark| Some(mark.start) == best);
+    let first = marks.iter().take(MOST_MATCHES);
+    first.chain(best).cloned().collect()
+}
+
 /// Where the entry stands, if that is worth a word.
 fn place(place: BranchPlace) -> Option<&'static str> {
     match place {
@@ -299,3 +309,6 @@ fn place(place: BranchPlace) -> Option<&'static str> {
         BranchPlace::Abandoned => Some("abandoned"),
     }
 }
+
+#[cfg(test)]
+mod tests;
