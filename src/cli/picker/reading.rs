@@ -97,8 +97,11 @@ impl State {
             ReadingAction::AcceptEntry => self.accept(ChosenAction::ResumeFrom),
             ReadingAction::Leave => vec![Task::Leave(None)],
             ReadingAction::Suspend => vec![Task::Suspend],
+            ReadingAction::Pin => self.pin(),
+            ReadingAction::Copy => self.ask_what_to_copy(),
+            ReadingAction::Act => self.ask_what_to_do(),
             ReadingAction::Help => {
-                self.focus = Focus::Help;
+                self.open_help();
                 Vec::new()
             }
             _ => Vec::new(),
@@ -106,6 +109,9 @@ impl State {
     }
 
     pub(super) fn mouse(&mut self, mouse: MouseEvent) -> Vec<Task> {
+        if self.asking.is_some() || self.focus == Focus::Help {
+            return Vec::new();
+        }
         let spot = draw::spot(self.size, self.top, mouse.column, mouse.row);
         let by = match mouse.kind {
             MouseEventKind::ScrollDown => 1,
