@@ -54,7 +54,11 @@ fn the_list() {
 
 #[test]
 fn a_search() {
-    assert_snapshot!(at_widths("walrus number\x1bo", "newest first", "walrus number 39"));
+    assert_snapshot!(at_widths(
+        "walrus number\x1bo",
+        "newest first",
+        "walrus number 39"
+    ));
 }
 
 #[test]

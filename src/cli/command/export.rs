@@ -288,8 +288,9 @@ fn page(
     Ok((entries, streamed))
 }
 
-/// The branch on which an entry stands, or the active one, as Markdown or as an HTML page.
-pub fn branch_with(
+/// The branch on which an entry stands, with what follows it, or the active one, as Markdown or as
+/// an HTML page.
+pub fn branch_through(
     form: ExportFormat,
     entry: Option<&str>,
     row: &SessionRow,
@@ -297,8 +298,10 @@ pub fn branch_with(
     screen: &Screen,
 ) -> Result<Spool, Failure> {
     let scope = ShowScope {
-        entry: entry.map(str::to_owned),
-        context: usize::MAX,
+        branch: match entry {
+            Some(entry) => end_of_branch(entry, row, index)?,
+            None => None,
+        },
         ..ShowScope::default()
     };
     let (spool, _) = super::answer(|| {
@@ -307,6 +310,19 @@ pub fn branch_with(
         Ok((spool, streamed))
     })?;
     Ok(spool)
+}
+
+/// The last entry of the branch on which an entry stands.
+fn end_of_branch(entry: &str, row: &SessionRow, index: &Index) -> Result<Option<String>, Failure> {
+    let snapshot = index.snapshot()?;
+    let branch = snapshot.branch(row, Some(entry))?;
+    let last = branch.len().checked_sub(1);
+    let mut end = None;
+    snapshot.read_branch(row, &branch, last, None, &mut |_, last| {
+        end = Some(last.id);
+        Ok::<(), Error>(())
+    })?;
+    Ok(end)
 }
 
 /// Writes it to a file of a name that is free in that folder, and says which that is.

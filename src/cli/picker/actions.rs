@@ -26,11 +26,14 @@ use crate::places;
 /// Columns of a title within a sentence, at most.
 const TITLE: usize = 40;
 
-/// A session, and the entry of it that was found or is shown.
+/// A session, and what of it is meant.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub session: SessionRow,
+    /// The entry that was found or is shown; `None`: the one where the session stands.
     pub entry: Option<String>,
+    /// An entry through which the branch goes that is shown; `None`: the active one is.
+    pub through: Option<String>,
 }
 
 /// What is to be done.
@@ -188,7 +191,7 @@ impl Worker {
     }
 
     fn label(&self, target: Target, label: &str) -> Result<Done, Failure> {
-        let Target { session, entry } = target;
+        let Target { session, entry, .. } = target;
         let label = Some(label).filter(|label| !label.is_empty());
         let result = label::label(&session, entry, label, &self.config, &self.screen)?;
         let what = match label {
@@ -224,8 +227,12 @@ impl Worker {
     fn export(&self, targets: &[Target], form: ExportFormat) -> Result<Done, Failure> {
         let (here, index) = (directory(None)?, self.index()?);
         let mut written = Vec::new();
-        for Target { session, entry } in targets {
-            let spool = export::branch_with(form, entry.as_deref(), session, &index, &self.screen)?;
+        for Target {
+            session, through, ..
+        } in targets
+        {
+            let through = through.as_deref();
+            let spool = export::branch_through(form, through, session, &index, &self.screen)?;
             let file = export::to_free_name(
                 &here,
                 &self.title_of_file(session),
@@ -332,7 +339,7 @@ impl Worker {
             "Enter would not continue it either",
         )?;
         let for_real = DryRun::default();
-        let Target { session, entry } = target;
+        let Target { session, entry, .. } = target;
         let new = fork::branch(&session, entry, for_real, &self.config, &self.screen)?;
         // The index need not have it yet: it is read by itself, and its agent knows it as its own.
         let mut row = Index::of_file(&self.config, &new.path)?.only()?;

@@ -26,8 +26,12 @@ impl State {
     pub(super) fn shown(&self) -> Option<Target> {
         let row = self.row()?;
         let of_row = target(row);
-        let entry = self.pane.chosen_entry(&row.key()).or(of_row.entry);
-        Some(Target { entry, ..of_row })
+        let key = row.key();
+        Some(Target {
+            entry: self.pane.chosen_entry(&key).or(of_row.entry),
+            through: self.pane.through(&key).or(of_row.through),
+            session: of_row.session,
+        })
     }
 
     /// What is marked, else what is shown.
@@ -289,9 +293,11 @@ impl State {
 }
 
 fn target(row: &Row) -> Target {
+    let found = row.hits.first().map(|hit| hit.entry.clone());
     Target {
         session: row.session.clone(),
-        entry: row.hits.first().map(|hit| hit.entry.clone()),
+        entry: found.clone(),
+        through: found,
     }
 }
 

@@ -50,10 +50,10 @@ pub fn text(
         }
         Copied::Markdown => {
             let index = index()?;
-            let each = targets.iter().map(|Target { session, entry }| {
-                let form = ExportFormat::Markdown;
+            let each = targets.iter().map(|target| {
+                let (form, through) = (ExportFormat::Markdown, target.through.as_deref());
                 let mut spool =
-                    export::branch_with(form, entry.as_deref(), session, &index, screen)?;
+                    export::branch_through(form, through, &target.session, &index, screen)?;
                 let mut page = Vec::new();
                 spool.copy_to(&mut page)?;
                 Ok(String::from_utf8_lossy(&page).into_owned())

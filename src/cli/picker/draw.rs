@@ -143,11 +143,12 @@ pub fn frame(frame: &mut Frame<'_>, state: &State, reader: &Reader<'_>) {
         height: above_footer.height.saturating_sub(1),
         ..above_footer
     };
-    completion::draw(frame, below_query, columns(PROMPT), state);
+    let palette = reader.palette;
+    completion::draw(frame, below_query, columns(PROMPT), state, palette);
     if state.focus == Focus::Help {
-        help::draw(frame, all, state);
+        help::draw(frame, all, state, palette);
     }
-    menu::draw(frame, above_footer, state);
+    menu::draw(frame, above_footer, state, palette);
 }
 
 fn query(frame: &mut Frame<'_>, area: Rect, state: &State) {

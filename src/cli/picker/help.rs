@@ -4,7 +4,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 use super::draw;
-use super::keys::{self, Action};
+use super::keys::{self, Action, ReadingAction};
 use super::state::{Focus, State};
 
 /// A key, or several that do the same.
@@ -13,23 +13,33 @@ pub struct KeyHelp {
     /// As they are written on keyboards: `Ctrl-P/K` is two keys.
     pub keys: &'static str,
     pub does: &'static str,
-    pub action: Action,
+    pub action: KeyAction,
+}
+
+/// What a key asks for, by what has the keys.
+#[derive(Debug, PartialEq, Eq)]
+pub enum KeyAction {
+    InList(Action),
+    InPreview(ReadingAction),
+    InTree(ReadingAction),
 }
 
 /// What keys are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Sessions,
+    Preview,
     List,
     Query,
 }
 
 impl Part {
-    pub const ALL: [Self; 3] = [Self::Sessions, Self::List, Self::Query];
+    pub const ALL: [Self; 4] = [Self::Sessions, Self::Preview, Self::List, Self::Query];
 
     pub fn heading(self) -> &'static str {
         match self {
             Self::Sessions => "Sessions",
+            Self::Preview => "Preview and tree",
             Self::List => "List",
             Self::Query => "Query",
         }
@@ -37,7 +47,7 @@ impl Part {
 
     /// Whether it stands in the first of two columns.
     pub fn is_left(self) -> bool {
-        self == Self::Sessions
+        matches!(self, Self::Sessions | Self::Preview)
     }
 }
 
@@ -46,11 +56,29 @@ const fn key(part: Part, keys: &'static str, does: &'static str, action: Action)
         part,
         keys,
         does,
-        action,
+        action: KeyAction::InList(action),
     }
 }
 
-/// All keys of the list and the query line.
+const fn reading(keys: &'static str, does: &'static str, action: ReadingAction) -> KeyHelp {
+    KeyHelp {
+        part: Part::Preview,
+        keys,
+        does,
+        action: KeyAction::InPreview(action),
+    }
+}
+
+const fn in_tree(keys: &'static str, does: &'static str, action: ReadingAction) -> KeyHelp {
+    KeyHelp {
+        part: Part::Preview,
+        keys,
+        does,
+        action: KeyAction::InTree(action),
+    }
+}
+
+/// All keys. Those of the list that move, choose and leave do so in the preview too.
 pub const KEYS: &[KeyHelp] = &[
     key(
         Part::Sessions,
@@ -99,6 +127,13 @@ pub const KEYS: &[KeyHelp] = &[
         "stop; fg goes on",
         Action::Suspend,
     ),
+    reading("n", "the next match", ReadingAction::NextMatch),
+    reading("N", "the match before", ReadingAction::LastMatch),
+    reading("Space", "a screen on", ReadingAction::PageDown),
+    reading("← Esc", "back to the list", ReadingAction::Back),
+    reading("t", "the tree, and back", ReadingAction::Tree),
+    in_tree("f", "the tree: other entries", ReadingAction::Tree),
+    in_tree("Enter", "the tree: read a branch", ReadingAction::Accept),
     key(Part::List, "↑ Ctrl-P/K", "up", Action::Up),
     key(Part::List, "↓ Ctrl-N/J", "down", Action::Down),
     key(Part::List, "PgUp", "a page up", Action::PageUp),
@@ -112,7 +147,12 @@ pub const KEYS: &[KeyHelp] = &[
         Action::Complete,
     ),
     key(Part::Query, "← Ctrl-B", "a letter back", Action::Left),
-    key(Part::Query, "→ Ctrl-F", "a letter on", Action::Right),
+    key(
+        Part::Query,
+        "→ Ctrl-F",
+        "a letter on; preview",
+        Action::Right,
+    ),
     key(
         Part::Query,
         "Alt-B Alt/Ctrl-←",
@@ -164,6 +204,11 @@ pub const KEYS: &[KeyHelp] = &[
 pub const HINT: &str = "Alt-A actions · F1 help";
 
 impl State {
+    pub(super) fn open_help(&mut self) {
+        self.before_help = self.focus;
+        (self.focus, self.help_top) = (Focus::Help, 0);
+    }
+
     /// A key while the help is shown: it scrolls where it does not fit, any other closes it.
     pub(super) fn key_in_help(&mut self, key: KeyEvent) {
         if key.kind == KeyEventKind::Release {
@@ -179,10 +224,10 @@ impl State {
             (KeyCode::Char(' '), _) | (_, Some(Action::PageDown)) => top + shown,
             (_, Some(Action::First | Action::LineStart)) => 0,
             (_, Some(Action::Last | Action::LineEnd)) => most,
-            _ => return self.focus = Focus::List,
+            _ => return self.focus = self.before_help,
         };
         match most {
-            0 => self.focus = Focus::List,
+            0 => self.focus = self.before_help,
             most => self.help_top = scrolled.min(most),
         }
     }
@@ -190,7 +235,6 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::fs;
 
     use ratatui::crossterm::event::KeyModifiers;
@@ -229,7 +273,11 @@ mod tests {
                         "Space" => KeyCode::Char(' '),
                         letter => {
                             let mut letters = letter.chars();
-                            let code = letters.next().map(|one| one.to_ascii_lowercase());
+                            // A key alone is a letter as it is.
+                            let code = letters.next().map(|one| match modifiers {
+                                "" => one,
+                                _ => one.to_ascii_lowercase(),
+                            });
                             assert_eq!(letters.next(), None, "{name}");
                             KeyCode::Char(code.expect("a letter"))
                         }
@@ -245,21 +293,18 @@ mod tests {
     fn every_key_does_what_the_help_says() {
         for line in KEYS {
             for event in events(line.keys) {
-                let action = keys::in_list(event);
+                let action = match line.action {
+                    KeyAction::InList(_) => keys::in_list(event).map(KeyAction::InList),
+                    KeyAction::InPreview(_) => keys::in_preview(event).map(KeyAction::InPreview),
+                    KeyAction::InTree(_) => keys::in_tree(event).map(KeyAction::InTree),
+                };
                 assert_eq!(action.as_ref(), Some(&line.action), "{}", line.keys);
             }
         }
     }
 
-    #[test]
-    fn the_help_leaves_no_key_out() {
-        let told: BTreeMap<String, &Action> = KEYS
-            .iter()
-            .flat_map(|line| {
-                let events = events(line.keys).into_iter();
-                events.map(|event| (format!("{event:?}"), &line.action))
-            })
-            .collect();
+    /// Every key of a keyboard, alone and with Ctrl or Alt.
+    fn all_keys() -> Vec<KeyEvent> {
         let letters = (' '..='~').map(KeyCode::Char);
         let functions = (1..=12).map(KeyCode::F);
         let others = [
@@ -279,22 +324,68 @@ mod tests {
             KeyCode::PageUp,
             KeyCode::PageDown,
         ];
-        for code in letters.chain(functions).chain(others) {
-            let plain = keys::in_list(KeyEvent::new(code, KeyModifiers::NONE));
-            let all = [KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT];
-            for modifiers in all {
-                let event = KeyEvent::new(code, modifiers);
-                let Some(action) = keys::in_list(event) else {
-                    continue;
-                };
-                // Capital letters mean what small ones do, and a modifier that changes nothing is
-                // no key of its own.
-                let is_letter = matches!(code, KeyCode::Char(letter) if letter.is_uppercase());
-                let is_same = modifiers != KeyModifiers::NONE && plain.as_ref() == Some(&action);
-                if is_letter || is_same || matches!(action, Action::Type(_)) {
-                    continue;
-                }
-                assert_eq!(told.get(&format!("{event:?}")), Some(&&action), "{event:?}");
+        let codes = letters.chain(functions).chain(others);
+        let held = [KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT];
+        codes
+            .flat_map(|code| held.map(|held| KeyEvent::new(code, held)))
+            .collect()
+    }
+
+    /// The keys that the help tells of, with what they ask for.
+    fn told() -> Vec<(KeyEvent, &'static KeyAction)> {
+        let lines = KEYS.iter();
+        let told =
+            lines.flat_map(|line| events(line.keys).into_iter().map(|key| (key, &line.action)));
+        told.collect()
+    }
+
+    #[test]
+    fn the_help_leaves_no_key_of_the_list_out() {
+        let told = told();
+        for key in all_keys() {
+            let Some(action) = keys::in_list(key) else {
+                continue;
+            };
+            // Capital letters mean what small ones do, and a modifier that changes nothing is no
+            // key of its own.
+            let is_capital = matches!(key.code, KeyCode::Char(letter) if letter.is_uppercase());
+            let alone = keys::in_list(KeyEvent::new(key.code, KeyModifiers::NONE));
+            let is_same = !key.modifiers.is_empty() && alone.as_ref() == Some(&action);
+            if is_capital || is_same || matches!(action, Action::Type(_)) {
+                continue;
+            }
+            let action = KeyAction::InList(action);
+            assert!(told.contains(&(key, &action)), "{key:?} {action:?}");
+        }
+    }
+
+    #[test]
+    fn the_help_leaves_no_key_of_what_is_read_out() {
+        let told = told();
+        for key in all_keys() {
+            // What it does in the list it does there too; Home and End are of the text.
+            let in_list = keys::in_list(key).map(|action| match action {
+                Action::LineStart => "First".to_owned(),
+                Action::LineEnd => "Last".to_owned(),
+                action => format!("{action:?}"),
+            });
+            let is_as_in_list = |action| in_list.as_ref() == Some(&format!("{action:?}"));
+            let in_preview = keys::in_preview(key).filter(|action| !is_as_in_list(*action));
+            if let Some(action) = in_preview.map(KeyAction::InPreview) {
+                let is_alone = key.modifiers.is_empty();
+                assert!(
+                    !is_alone || told.contains(&(key, &action)),
+                    "{key:?} {action:?}"
+                );
+            }
+            let in_tree = keys::in_tree(key).filter(|action| !is_as_in_list(*action));
+            if let Some(action) = in_tree {
+                let is_in_preview = keys::in_preview(key) == Some(action);
+                // The key that opened it closes it.
+                let is_back = keys::in_preview(key) == Some(ReadingAction::Tree);
+                let action = KeyAction::InTree(action);
+                let is_told = is_in_preview || is_back || told.contains(&(key, &action));
+                assert!(is_told, "{key:?} {action:?}");
             }
         }
     }

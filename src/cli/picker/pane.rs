@@ -296,6 +296,13 @@ impl Pane {
         Some(stretch.block_at(stretch.at)?.0.entry.clone())
     }
 
+    /// The entry through which the branch goes that is shown of this session.
+    pub fn through(&self, key: &Key) -> Option<String> {
+        let subject = self.subject.as_ref()?;
+        let through = subject.through.clone();
+        through.filter(|_| subject.key() == *key)
+    }
+
     /// The entry to which somebody went in this session, in the preview or the tree.
     pub fn chosen_entry(&self, key: &Key) -> Option<String> {
         let stretch = self.shown()?;

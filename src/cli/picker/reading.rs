@@ -4,6 +4,7 @@ use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKin
 
 use super::choice::ChosenAction;
 use super::draw::{self, Spot};
+use super::help::HINT;
 use super::keys::{self, ReadingAction};
 use super::message::PreviewRequest;
 use super::pane::Direction;
@@ -15,7 +16,7 @@ pub fn keys_in_short(focus: Focus) -> &'static str {
     match focus {
         Focus::Preview => "n N match · t tree · Esc list · F1 help",
         Focus::Tree => "Enter that branch · f others · Esc text",
-        _ => "F1 help",
+        Focus::List | Focus::Help => HINT,
     }
 }
 
@@ -106,8 +107,11 @@ impl State {
             ReadingAction::AcceptEntry => self.accept(ChosenAction::ResumeFrom),
             ReadingAction::Leave => vec![Task::Leave(None)],
             ReadingAction::Suspend => vec![Task::Suspend],
+            ReadingAction::Pin => self.pin(),
+            ReadingAction::Copy => self.ask_what_to_copy(),
+            ReadingAction::Act => self.ask_what_to_do(),
             ReadingAction::Help => {
-                self.focus = Focus::Help;
+                self.open_help();
                 Vec::new()
             }
             _ => Vec::new(),
@@ -115,6 +119,9 @@ impl State {
     }
 
     pub(super) fn mouse(&mut self, mouse: MouseEvent) -> Vec<Task> {
+        if self.asking.is_some() || self.focus == Focus::Help {
+            return Vec::new();
+        }
         let spot = draw::spot(self.size, self.top, mouse.column, mouse.row);
         let by = match mouse.kind {
             MouseEventKind::ScrollDown => 1,

@@ -84,6 +84,8 @@ pub struct State {
     pub completion: Option<Completion>,
     /// The first line of the help that is shown.
     pub help_top: usize,
+    /// What had the keys before the help.
+    pub(super) before_help: Focus,
     /// Whether something went to the trash that can come back.
     pub(super) has_trashed: bool,
     pub(super) completions: u64,
@@ -136,6 +138,7 @@ impl State {
             asking: None,
             completion: None,
             help_top: 0,
+            before_help: Focus::default(),
             has_trashed: false,
             completions: 0,
             size,
@@ -357,7 +360,7 @@ impl State {
             Action::Copy => return self.ask_what_to_copy(),
             Action::Act => return self.ask_what_to_do(),
             Action::Complete => return self.complete(true),
-            Action::Help => (self.focus, self.help_top) = (Focus::Help, 0),
+            Action::Help => self.open_help(),
             Action::Right if self.line.is_at_end() => self.enter_preview(),
             edit => self.line.edit(&edit),
         }

@@ -2,18 +2,18 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear};
 
 use crate::output::text::{columns, fit, plain_line};
 use crate::picker::State;
+use crate::picker::palette::Palette;
 
 /// Candidates that are seen at once.
 const SHOWN: usize = 8;
 
 /// Draws it in `area`, which begins below the query line; `prompt`: columns before the query.
-pub fn draw(frame: &mut Frame<'_>, area: Rect, prompt: usize, state: &State) {
+pub fn draw(frame: &mut Frame<'_>, area: Rect, prompt: usize, state: &State, palette: Palette) {
     let Some(completion) = &state.completion else {
         return;
     };
@@ -46,11 +46,8 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, prompt: usize, state: &State) {
     frame.render_widget(Clear, place);
     frame.render_widget(block, place);
     for ((at, text), row) in seen.iter().zip(inner.rows()) {
-        let style = match *at == completion.selected {
-            true => Style::new().add_modifier(Modifier::REVERSED),
-            false => Style::new(),
-        };
-        let text = fit(text, usize::from(inner.width));
-        frame.render_widget(Line::raw(text).style(style), row);
+        let is_selected = *at == completion.selected;
+        let line = Line::raw(fit(text, usize::from(inner.width)));
+        super::menu::choice(frame, row, line, is_selected, palette);
     }
 }

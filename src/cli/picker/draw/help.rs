@@ -2,13 +2,13 @@
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Clear;
 
 use crate::output::text::columns;
-use crate::picker::help::{KEYS, KeyHelp, Part};
+use crate::picker::help::{KEYS, KeyAction, KeyHelp, Part};
 use crate::picker::keys::Action;
+use crate::picker::palette::Palette;
 use crate::picker::{Purpose, State};
 
 /// From so many columns on there are two columns of keys.
@@ -29,10 +29,10 @@ pub fn size(area: Rect) -> (usize, usize) {
 }
 
 fn lines_of(is_left: bool) -> usize {
-    column(is_left, Purpose::Resume).len()
+    column(is_left, Purpose::Resume, Palette::new(false)).len()
 }
 
-pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
+pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) {
     frame.render_widget(Clear, area);
     let [title, keys, end] = Layout::vertical([
         Constraint::Length(1),
@@ -40,23 +40,33 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
         Constraint::Length(1),
     ])
     .areas(area);
-    let strong = Style::new().add_modifier(Modifier::BOLD);
-    let quiet = Style::new().add_modifier(Modifier::DIM);
-    frame.render_widget(Line::styled(TITLE, strong), title);
+    frame.render_widget(Line::styled(TITLE, palette.strong()), title);
     let (lines, shown) = size(area);
     let said = if lines > shown { END_MORE } else { END };
-    frame.render_widget(Line::styled(said, quiet), end);
+    frame.render_widget(Line::styled(said, palette.quiet()), end);
     match area.width {
         width if width >= TWO => {
             let [left, right] =
                 Layout::horizontal([Constraint::Length(41), Constraint::Fill(1)]).areas(keys);
-            put(frame, left, column(true, state.purpose), state.help_top);
-            put(frame, right, column(false, state.purpose), state.help_top);
+            put(
+                frame,
+                left,
+                column(true, state.purpose, palette),
+                state.help_top,
+            );
+            put(
+                frame,
+                right,
+                column(false, state.purpose, palette),
+                state.help_top,
+            );
         }
         _ => {
             let blank = std::iter::once(Line::default());
-            let all = column(true, state.purpose).into_iter().chain(blank);
-            let all = all.chain(column(false, state.purpose));
+            let all = column(true, state.purpose, palette)
+                .into_iter()
+                .chain(blank);
+            let all = all.chain(column(false, state.purpose, palette));
             put(frame, keys, all.collect(), state.help_top);
         }
     }
@@ -69,7 +79,7 @@ fn put(frame: &mut Frame<'_>, area: Rect, lines: Vec<Line<'_>>, top: usize) {
 }
 
 /// The parts of one column.
-fn column(is_left: bool, purpose: Purpose) -> Vec<Line<'static>> {
+fn column(is_left: bool, purpose: Purpose, palette: Palette) -> Vec<Line<'static>> {
     let parts = Part::ALL
         .into_iter()
         .filter(|part| part.is_left() == is_left);
@@ -82,26 +92,27 @@ fn column(is_left: bool, purpose: Purpose) -> Vec<Line<'static>> {
         if !lines.is_empty() {
             lines.push(Line::default());
         }
-        let strong = Style::new().add_modifier(Modifier::BOLD);
-        lines.push(Line::styled(part.heading(), strong));
-        lines.extend(of(part).map(|key| line(key, purpose, width)));
+        lines.push(Line::styled(part.heading(), palette.strong()));
+        lines.extend(of(part).map(|key| line(key, purpose, width, palette)));
     }
     lines
 }
 
-fn line(key: &KeyHelp, purpose: Purpose, width: usize) -> Line<'static> {
+fn line(key: &KeyHelp, purpose: Purpose, width: usize, palette: Palette) -> Line<'static> {
     let blanks = " ".repeat(width - columns(key.keys) + 1);
-    let quiet = Style::new().add_modifier(Modifier::DIM);
     Line::from(vec![
         Span::raw(key.keys),
         Span::raw(blanks),
-        Span::styled(does(key, purpose), quiet),
+        Span::styled(does(key, purpose), palette.quiet()),
     ])
 }
 
 /// What a key does where the picker is opened for this.
 fn does(key: &KeyHelp, purpose: Purpose) -> &'static str {
-    match (&key.action, purpose) {
+    let KeyAction::InList(action) = &key.action else {
+        return key.does;
+    };
+    match (action, purpose) {
         (Action::Accept, Purpose::Print(_)) => "print what is marked",
         (Action::AcceptEntry, Purpose::Print(_)) => "branch at this entry",
         (Action::Accept, Purpose::Show) => "read the session",
@@ -120,7 +131,7 @@ mod tests {
         let (lines, shown) = size(Rect::new(0, 0, 80, 24));
         assert!(lines <= shown, "{lines} lines in {shown}");
         for is_left in [true, false] {
-            let widest = column(is_left, Purpose::Resume);
+            let widest = column(is_left, Purpose::Resume, Palette::new(false));
             let widest = widest.iter().map(Line::width).max();
             let most = if is_left { 40 } else { 39 };
             assert!(widest.is_some_and(|width| width <= most), "{widest:?}");

@@ -2,7 +2,6 @@
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear};
 
@@ -10,21 +9,21 @@ use crate::output::text::{columns, fit, plain_line};
 use crate::picker::State;
 use crate::picker::line::QueryLine;
 use crate::picker::menu::{Asking, Menu};
+use crate::picker::palette::Palette;
 
 /// Columns of a line in which a name is typed, if there is room.
 const NAME: u16 = 50;
 
 /// Draws what is asked, if something is.
-pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State) {
+pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) {
     match &state.asking {
-        Some(Asking::Menu(menu)) => choices(frame, area, menu),
+        Some(Asking::Menu(menu)) => choices(frame, area, menu, palette),
         Some(Asking::Prompt(prompt)) => name(frame, area, &prompt.title, &prompt.line),
         Some(Asking::Question(question)) => {
             let width = u16::try_from(columns(&question.text)).unwrap_or(u16::MAX);
             let inner = open(frame, area, "", width, 1);
             let text = fit(&plain_line(&question.text), usize::from(inner.width));
-            let strong = Style::new().add_modifier(Modifier::BOLD);
-            frame.render_widget(Line::styled(text, strong), inner);
+            frame.render_widget(Line::styled(text, palette.strong()), inner);
         }
         None => {}
     }
@@ -57,7 +56,7 @@ fn open(frame: &mut Frame<'_>, area: Rect, title: &str, width: u16, height: u16)
     }
 }
 
-fn choices(frame: &mut Frame<'_>, area: Rect, menu: &Menu) {
+fn choices(frame: &mut Frame<'_>, area: Rect, menu: &Menu, palette: Palette) {
     let widths = menu.items.iter().map(|item| columns(item.text()) + 3);
     let width = u16::try_from(widths.max().unwrap_or(0)).unwrap_or(u16::MAX);
     let height = u16::try_from(menu.items.len()).unwrap_or(u16::MAX);
@@ -67,17 +66,34 @@ fn choices(frame: &mut Frame<'_>, area: Rect, menu: &Menu) {
     let top = (menu.selected + 1).saturating_sub(shown);
     let items = menu.items.iter().enumerate().skip(top);
     for ((at, item), row) in items.zip(inner.rows()) {
-        let style = match at == menu.selected {
-            true => Style::new().add_modifier(Modifier::REVERSED),
-            false => Style::new(),
-        };
-        let strong = Style::new().add_modifier(Modifier::BOLD);
         let line = Line::from(vec![
-            Span::styled(item.letter().to_string(), strong),
+            Span::styled(item.letter().to_string(), palette.strong()),
             Span::raw("  "),
             Span::raw(item.text()),
         ]);
-        frame.render_widget(line.style(style), row);
+        choice(frame, row, line, at == menu.selected, palette);
+    }
+}
+
+/// A line that can be chosen. Where nothing is said by looks, a sign left of it says that it is
+/// selected.
+pub fn choice(
+    frame: &mut Frame<'_>,
+    row: Rect,
+    line: Line<'_>,
+    is_selected: bool,
+    palette: Palette,
+) {
+    frame.render_widget(line, row);
+    if !is_selected {
+        return;
+    }
+    frame.buffer_mut().set_style(row, palette.selected());
+    let left = Position::new(row.x.saturating_sub(1), row.y);
+    if palette.is_plain()
+        && let Some(cell) = frame.buffer_mut().cell_mut(left)
+    {
+        cell.set_symbol(">");
     }
 }
 
@@ -138,6 +154,7 @@ mod tests {
         crate::picker::actions::Target {
             session: sessionary::model::SessionRow::default(),
             entry: None,
+            through: None,
         }
     }
 
@@ -145,8 +162,9 @@ mod tests {
     fn seen(state: &State, width: u16, height: u16) -> String {
         let Ok(mut terminal) = Terminal::new(TestBackend::new(width, height));
         let Ok(_) = terminal.draw(|frame| {
-            draw(frame, frame.area(), state);
-            super::super::completion::draw(frame, frame.area(), 2, state);
+            let palette = Palette::new(true).plain(true);
+            draw(frame, frame.area(), state, palette);
+            super::super::completion::draw(frame, frame.area(), 2, state, palette);
         });
         terminal.backend().to_string()
     }
@@ -196,7 +214,7 @@ mod tests {
         }
         assert!(seen(&all[0], 60, 12).contains("r  rename"));
         // The selection is seen where not all fits.
-        assert!(seen(&all[1], 60, 4).contains("u  bring back"));
+        assert!(seen(&all[1], 60, 4).contains(">u  bring back"));
         assert!(seen(&all[3], 60, 12).contains("Move 3 sessions to the trash? y/N"));
         assert!(seen(&all[4], 60, 12).contains("agent"));
     }
