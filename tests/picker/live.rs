@@ -66,6 +66,27 @@ fn it_is_current_beside_another_process_that_watches() {
     assert_eq!(program.code(), Some(1));
 }
 
+#[test]
+fn it_rests_while_nothing_happens() {
+    let home = home();
+    let pty = Pty::new(120, 30);
+    let mut program = start(&home, &pty, &["pick"]);
+    pty.until_shown("36 sessions");
+    let second = || std::thread::sleep(std::time::Duration::from_secs(1));
+    // First it looks at all files, and indexes what is new.
+    (0..4).for_each(|_| second());
+    let before = program.ticks();
+    (0..3).for_each(|_| second());
+    // A clock tick is ten milliseconds.
+    assert!(
+        program.ticks() - before <= 3,
+        "{}",
+        program.ticks() - before
+    );
+    pty.keys("\x1b");
+    assert_eq!(program.code(), Some(1));
+}
+
 /// A process that ends with the test.
 struct Killed(Child);
 

@@ -19,9 +19,9 @@ pub struct KeyHelp {
 /// What a key asks for, by what has the keys.
 #[derive(Debug, PartialEq, Eq)]
 pub enum KeyAction {
-    InList(Action),
-    InPreview(ReadingAction),
-    InTree(ReadingAction),
+    List(Action),
+    Preview(ReadingAction),
+    Tree(ReadingAction),
 }
 
 /// What keys are about.
@@ -56,7 +56,7 @@ const fn key(part: Part, keys: &'static str, does: &'static str, action: Action)
         part,
         keys,
         does,
-        action: KeyAction::InList(action),
+        action: KeyAction::List(action),
     }
 }
 
@@ -65,7 +65,7 @@ const fn reading(keys: &'static str, does: &'static str, action: ReadingAction) 
         part: Part::Preview,
         keys,
         does,
-        action: KeyAction::InPreview(action),
+        action: KeyAction::Preview(action),
     }
 }
 
@@ -74,7 +74,7 @@ const fn in_tree(keys: &'static str, does: &'static str, action: ReadingAction) 
         part: Part::Preview,
         keys,
         does,
-        action: KeyAction::InTree(action),
+        action: KeyAction::Tree(action),
     }
 }
 
@@ -294,9 +294,9 @@ mod tests {
         for line in KEYS {
             for event in events(line.keys) {
                 let action = match line.action {
-                    KeyAction::InList(_) => keys::in_list(event).map(KeyAction::InList),
-                    KeyAction::InPreview(_) => keys::in_preview(event).map(KeyAction::InPreview),
-                    KeyAction::InTree(_) => keys::in_tree(event).map(KeyAction::InTree),
+                    KeyAction::List(_) => keys::in_list(event).map(KeyAction::List),
+                    KeyAction::Preview(_) => keys::in_preview(event).map(KeyAction::Preview),
+                    KeyAction::Tree(_) => keys::in_tree(event).map(KeyAction::Tree),
                 };
                 assert_eq!(action.as_ref(), Some(&line.action), "{}", line.keys);
             }
@@ -354,7 +354,7 @@ mod tests {
             if is_capital || is_same || matches!(action, Action::Type(_)) {
                 continue;
             }
-            let action = KeyAction::InList(action);
+            let action = KeyAction::List(action);
             assert!(told.contains(&(key, &action)), "{key:?} {action:?}");
         }
     }
@@ -371,7 +371,7 @@ mod tests {
             });
             let is_as_in_list = |action| in_list.as_ref() == Some(&format!("{action:?}"));
             let in_preview = keys::in_preview(key).filter(|action| !is_as_in_list(*action));
-            if let Some(action) = in_preview.map(KeyAction::InPreview) {
+            if let Some(action) = in_preview.map(KeyAction::Preview) {
                 let is_alone = key.modifiers.is_empty();
                 assert!(
                     !is_alone || told.contains(&(key, &action)),
@@ -383,7 +383,7 @@ mod tests {
                 let is_in_preview = keys::in_preview(key) == Some(action);
                 // The key that opened it closes it.
                 let is_back = keys::in_preview(key) == Some(ReadingAction::Tree);
-                let action = KeyAction::InTree(action);
+                let action = KeyAction::Tree(action);
                 let is_told = is_in_preview || is_back || told.contains(&(key, &action));
                 assert!(is_told, "{key:?} {action:?}");
             }

@@ -185,7 +185,7 @@ impl Loop<'_> {
         for task in self.state.take(message) {
             match task {
                 Task::Ask(question) => self.questions.put(question),
-                Task::Preview(request) => self.previews.put(request),
+                Task::Preview(request) => self.previews.put(*request),
                 Task::Complete(request) => self.completions.put(request),
                 Task::Do(job) => self.jobs.put(job),
                 Task::Copy(text) => copy::to_terminal(&text, self.terminal)?,

@@ -53,8 +53,8 @@ impl State {
             ReadingAction::PageDown => self.pane.page(1),
             ReadingAction::First => self.pane.first(),
             ReadingAction::Last => self.pane.last(),
-            ReadingAction::NextMatch => self.pane.to_match(Direction::Down),
-            ReadingAction::LastMatch => self.pane.to_match(Direction::Up),
+            ReadingAction::NextMatch => self.pane.go_to_match(Direction::Down),
+            ReadingAction::LastMatch => self.pane.go_to_match(Direction::Up),
             ReadingAction::Tree => {
                 self.focus = Focus::Tree;
                 self.pane.open_tree()
@@ -161,5 +161,6 @@ impl State {
 }
 
 fn tasks(request: Option<PreviewRequest>) -> Vec<Task> {
-    request.map(Task::Preview).into_iter().collect()
+    let task = request.map(|request| Task::Preview(Box::new(request)));
+    task.into_iter().collect()
 }

@@ -27,7 +27,7 @@ const NEAR_END: usize = 20;
 #[derive(Debug)]
 pub enum Task {
     Ask(Question),
-    Preview(PreviewRequest),
+    Preview(Box<PreviewRequest>),
     Complete(CompletionRequest),
     /// To be done by the thread for that.
     Do(Job),
@@ -284,7 +284,7 @@ impl State {
             return None;
         };
         let request = self.pane.look(row, &self.said.query, size);
-        request.map(Task::Preview)
+        request.map(|request| Task::Preview(Box::new(request)))
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {

@@ -9,7 +9,6 @@ use ratatui::widgets::Clear;
 use crate::output::text::{fit, plain_line};
 use crate::output::time::number;
 use crate::output::wrap;
-use crate::picker::help::HINT;
 use crate::picker::message::{Order, Place};
 use crate::picker::palette::Palette;
 use crate::picker::reading::keys_in_short;
@@ -81,6 +80,9 @@ fn progress(state: &State) -> Option<String> {
         (None, owed) if owed > 0 => {
             let all = state.most_owed.max(owed);
             Some(format!("indexing {} %", percent(all - owed, all)))
+        }
+        (None, _) if !state.said.complete && state.behind.is_none() => {
+            Some("not all files were read".to_owned())
         }
         _ => None,
     }

@@ -109,7 +109,7 @@ fn line(key: &KeyHelp, purpose: Purpose, width: usize, palette: Palette) -> Line
 
 /// What a key does where the picker is opened for this.
 fn does(key: &KeyHelp, purpose: Purpose) -> &'static str {
-    let KeyAction::InList(action) = &key.action else {
+    let KeyAction::List(action) = &key.action else {
         return key.does;
     };
     match (action, purpose) {

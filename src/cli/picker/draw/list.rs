@@ -92,8 +92,13 @@ impl Look<'_> {
         match row.hits.first() {
             Some(hit) => line.extend(found(hit, room, palette)),
             None => {
-                let known = fit(&self.known(&row.session), room);
-                line.push(Span::styled(known, palette.quiet()));
+                let folder = self.reader.screen.path(Path::new(&row.session.cwd));
+                let look = match row.is_here {
+                    true => palette.name(),
+                    false => palette.quiet(),
+                };
+                line.push(Span::styled(fit(&folder, room), look));
+                line.push(Span::styled(known(&row.session), palette.quiet()));
             }
         }
         Line::from(line)
@@ -109,21 +114,20 @@ impl Look<'_> {
         };
         Span::styled(edge, palette.current())
     }
+}
 
-    /// What is known of a session.
-    fn known(&self, session: &SessionRow) -> String {
-        let mut parts = vec![
-            self.reader.screen.path(Path::new(&session.cwd)),
-            plain_line(&session.agent),
-            count(session.message_count, "message"),
-        ];
-        parts.extend(session.cost.filter(|cost| *cost > 0.0).map(money));
-        if session.subagents > 0 {
-            parts.push(count(session.subagents, "subagent"));
-        }
-        parts.retain(|part| !part.is_empty());
-        parts.join(" · ")
+/// What is known of a session beside its folder.
+fn known(session: &SessionRow) -> String {
+    let mut parts = vec![
+        String::new(),
+        plain_line(&session.agent),
+        count(session.message_count, "message"),
+    ];
+    parts.extend(session.cost.filter(|cost| *cost > 0.0).map(money));
+    if session.subagents > 0 {
+        parts.push(count(session.subagents, "subagent"));
     }
+    parts.join(" · ")
 }
 
 /// The words around the match, and where it stands in the tree of its session.
