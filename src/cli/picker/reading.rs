@@ -156,3 +156,6 @@ impl State {
 fn tasks(request: Option<PreviewRequest>) -> Vec<Task> {
     request.map(Task::Preview).into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests;
