@@ -232,6 +232,7 @@ impl Pane {
         }
         let waiting = self.waiting.take();
         let height = self.height();
+        self.note = None;
         match preview.content {
             PreviewContent::Opened {
                 length,
@@ -607,3 +608,6 @@ pub fn top_that_shows(line: usize, top: usize, lines: usize, height: usize) -> u
     let first = (line + 1).saturating_sub(height);
     top.clamp(first, line).min(lines.saturating_sub(height))
 }
+
+#[cfg(test)]
+mod tests;

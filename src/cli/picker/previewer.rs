@@ -27,6 +27,9 @@ use crate::output::Screen;
 use crate::output::branches::{UNICODE, prefixes, row_parts};
 use crate::output::text::plain_line;
 
+#[cfg(test)]
+pub use self::found::tests::hit;
+
 /// Entries that are read at most on either side of the one that is looked for.
 const AROUND: usize = 60;
 /// No preview is so narrow that a letter would not fit.

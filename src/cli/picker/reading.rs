@@ -164,3 +164,6 @@ fn tasks(request: Option<PreviewRequest>) -> Vec<Task> {
     let task = request.map(|request| Task::Preview(Box::new(request)));
     task.into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,331 @@
+use std::path::PathBuf;
+
+use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
+use ratatui::layout::Size;
+use ratatui::text::Line;
+use sessionary::index::TreeFilter;
+use sessionary::model::SessionRow;
+
+use super::*;
+use crate::picker::Opening;
+use crate::picker::choice::{Choice, Purpose};
+use crate::picker::message::{Answer, Message, Preview, PreviewContent, Row, Wanted};
+use crate::picker::pane::Block;
+use crate::picker::previewer::hit;
+use crate::picker::tree::TreeLine;
+
+/// Columns and lines; the list is 54 columns wide.
+const SIZE: Size = Size {
+    width: 120,
+    height: 24,
+};
+
+fn press(state: &mut State, code: KeyCode) -> Vec<Task> {
+    press_with(state, code, KeyModifiers::NONE)
+}
+
+fn press_with(state: &mut State, code: KeyCode, held: KeyModifiers) -> Vec<Task> {
+    state.take(Message::Terminal(Event::Key(KeyEvent::new(code, held))))
+}
+
+fn mouse(state: &mut State, kind: MouseEventKind, column: u16, row: u16) -> Vec<Task> {
+    state.take(Message::Terminal(Event::Mouse(MouseEvent {
+        kind,
+        column,
+        row,
+        modifiers: KeyModifiers::NONE,
+    })))
+}
+
+fn requested(tasks: Vec<Task>) -> Option<PreviewRequest> {
+    let requests = tasks.into_iter().filter_map(|task| match task {
+        Task::Preview(request) => Some(request),
+        _ => None,
+    });
+    requests.last()
+}
+
+fn chosen(tasks: Vec<Task>) -> Option<Choice> {
+    let choices = tasks.into_iter().filter_map(|task| match task {
+        Task::Leave(choice) => choice,
+        _ => None,
+    });
+    choices.last()
+}
+
+fn wanted(tasks: Vec<Task>) -> Option<Wanted> {
+    requested(tasks).map(|request| request.wanted)
+}
+
+/// Ten entries of three lines, of which the sixth was found.
+fn opened(number: u64) -> Message {
+    let blocks = (0..10).map(|position| Block {
+        position,
+        place: u32::try_from(position).unwrap_or_default(),
+        entry: format!("e{position}"),
+        lines: vec![Line::raw(format!("entry {position}")); 3],
+        matches: vec![1],
+        best: Some(1),
+    });
+    Message::Previewed(Box::new(Preview {
+        number,
+        content: PreviewContent::Opened {
+            length: 10,
+            blocks: blocks.collect(),
+            position: 5,
+            line: 1,
+        },
+    }))
+}
+
+/// The list with two sessions, and the first one in the preview.
+fn state() -> State {
+    let opening = Opening {
+        query: "a".to_owned(),
+        purpose: Purpose::Resume,
+        height: None,
+        here: None,
+    };
+    let mut state = State::new(&opening, SIZE);
+    let asked = state
+        .take(Message::Begin)
+        .into_iter()
+        .find_map(|task| match task {
+            Task::Ask(question) => Some(question),
+            _ => None,
+        });
+    let rows = ["one", "two"].map(|id| {
+        let mut session = SessionRow::default();
+        (session.id, session.path) = (id.to_owned(), PathBuf::from(id));
+        Row {
+            session,
+            hits: vec![hit("e5", "prose", "[a]")],
+            is_here: false,
+            is_pinned: false,
+        }
+    });
+    let tasks = state.take(Message::Answered(Box::new(Answer {
+        question: asked.unwrap_or_default(),
+        rows: rows.into(),
+        ..Answer::default()
+    })));
+    let request = requested(tasks).expect("it is read");
+    assert_eq!(request.through.as_deref(), Some("e5"));
+    state.take(opened(request.number));
+    state
+}
+
+/// The tree of the first session.
+fn with_tree() -> State {
+    let mut state = state();
+    press(&mut state, KeyCode::Right);
+    let request = requested(press(&mut state, KeyCode::Char('t'))).expect("the tree");
+    assert_eq!(request.wanted, Wanted::Tree(TreeFilter::Default));
+    let rows = ["e0", "e5", "x6", "e9"].map(|entry| TreeLine {
+        entry: entry.to_owned(),
+        is_leaf: entry == "e9",
+        parts: Vec::new(),
+    });
+    state.take(Message::Previewed(Box::new(Preview {
+        number: request.number,
+        content: PreviewContent::Tree(rows.into()),
+    })));
+    assert_eq!(state.focus, Focus::Tree);
+    state
+}
+
+fn selected(state: &State) -> String {
+    let tree = state.pane.tree.as_ref();
+    tree.and_then(|tree| tree.selected_entry())
+        .unwrap_or_default()
+}
+
+#[test]
+fn the_preview_is_entered_at_the_end_of_the_query_and_left_by_two_keys() {
+    let mut state = state();
+    press(&mut state, KeyCode::Left);
+    press(&mut state, KeyCode::Right);
+    assert_eq!(state.focus, Focus::List);
+    press(&mut state, KeyCode::Right);
+    assert_eq!(state.focus, Focus::Preview);
+    for back in [KeyCode::Esc, KeyCode::Left] {
+        assert!(press(&mut state, back).is_empty());
+        assert_eq!(state.focus, Focus::List);
+        press(&mut state, KeyCode::Right);
+    }
+    // There letters are no query.
+    assert!(press(&mut state, KeyCode::Char('x')).is_empty());
+    assert_eq!(state.line.text(), "a");
+    let left = press_with(&mut state, KeyCode::Char('c'), KeyModifiers::CONTROL);
+    assert!(matches!(left[..], [Task::Leave(None)]));
+}
+
+#[test]
+fn it_cannot_be_entered_where_there_is_none_and_is_left_where_it_goes() {
+    let mut state = state();
+    press(&mut state, KeyCode::Right);
+    state.take(Message::Terminal(Event::Resize(50, 20)));
+    assert_eq!(state.focus, Focus::List);
+    press(&mut state, KeyCode::Right);
+    assert_eq!(state.focus, Focus::List);
+    let again = state.take(Message::Terminal(Event::Resize(120, 24)));
+    assert_eq!(wanted(again), Some(Wanted::Through));
+}
+
+#[test]
+fn keys_move_to_an_entry_and_it_is_taken() {
+    let mut state = state();
+    let entry = |state: &mut State, code| {
+        press(state, code);
+        state.pane.entry().unwrap_or_default()
+    };
+    press(&mut state, KeyCode::Right);
+    assert_eq!(entry(&mut state, KeyCode::Char('n')), "e6");
+    assert_eq!(entry(&mut state, KeyCode::Char('N')), "e5");
+    assert_eq!(entry(&mut state, KeyCode::Char('N')), "e4");
+    assert_eq!(entry(&mut state, KeyCode::Home), "e0");
+    assert_eq!(entry(&mut state, KeyCode::Down), "e0");
+    assert_eq!(entry(&mut state, KeyCode::End), "e9");
+    for _ in 0..3 {
+        press(&mut state, KeyCode::Up);
+    }
+    // As far as the text can be moved; then to its beginning.
+    assert_eq!(entry(&mut state, KeyCode::PageUp), "e7");
+    assert_eq!(entry(&mut state, KeyCode::PageUp), "e0");
+    for _ in 0..3 {
+        press(&mut state, KeyCode::Down);
+    }
+    let from = chosen(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
+    let from = from.expect("a choice");
+    assert_eq!(from.action, ChosenAction::ResumeFrom);
+    assert_eq!(
+        (from.entry.as_deref(), &*from.sessions[0].id),
+        (Some("e1"), "one")
+    );
+    let all = chosen(press(&mut state, KeyCode::Enter)).expect("a choice");
+    assert_eq!(all.action, ChosenAction::Accept);
+    // It is what is shown, wherever the keys are.
+    press(&mut state, KeyCode::Esc);
+    let from = chosen(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
+    assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("e1"));
+    press(&mut state, KeyCode::Down);
+    let from = chosen(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
+    assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("e5"));
+}
+
+#[test]
+fn another_leaf_is_picked_in_the_tree() {
+    let mut state = with_tree();
+    assert_eq!(selected(&state), "e5");
+    press(&mut state, KeyCode::Down);
+    let request = requested(press(&mut state, KeyCode::Enter)).expect("that branch");
+    assert_eq!(request.through.as_deref(), Some("x6"));
+    assert_eq!(
+        (request.wanted, state.focus),
+        (Wanted::Through, Focus::Preview)
+    );
+    assert!(state.pane.tree.is_none());
+}
+
+#[test]
+fn the_tree_is_walked_through_and_left() {
+    let mut state = with_tree();
+    for (key, entry) in [
+        (KeyCode::Home, "e0"),
+        (KeyCode::Up, "e0"),
+        (KeyCode::End, "e9"),
+        (KeyCode::Down, "e9"),
+        (KeyCode::PageUp, "e0"),
+        (KeyCode::PageDown, "e9"),
+        (KeyCode::Up, "x6"),
+    ] {
+        press(&mut state, key);
+        assert_eq!(selected(&state), entry, "{key:?}");
+    }
+    let from = chosen(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
+    assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("x6"));
+    // What it showed before may say more by now.
+    let place = wanted(press(&mut state, KeyCode::Esc));
+    assert_eq!(
+        (place, state.focus),
+        (Some(Wanted::Place(5)), Focus::Preview)
+    );
+    assert!(state.pane.tree.is_none());
+}
+
+#[test]
+fn f_shows_other_entries_of_the_tree_and_stays_at_the_same() {
+    let mut state = with_tree();
+    press(&mut state, KeyCode::End);
+    let request = requested(press(&mut state, KeyCode::Char('f'))).expect("others");
+    assert_eq!(request.wanted, Wanted::Tree(TreeFilter::NoTools));
+    assert!(state.pane.tree.as_ref().is_some_and(|tree| !tree.is_read));
+    let rows = ["e0", "e9", "e10"].map(|entry| TreeLine {
+        entry: entry.to_owned(),
+        ..TreeLine::default()
+    });
+    state.take(Message::Previewed(Box::new(Preview {
+        number: request.number,
+        content: PreviewContent::Tree(rows.into()),
+    })));
+    assert_eq!(selected(&state), "e9");
+    let mut filters = vec![TreeFilter::NoTools];
+    for _ in 0..4 {
+        let wanted = wanted(press(&mut state, KeyCode::Char('f')));
+        let Some(Wanted::Tree(filter)) = wanted else {
+            panic!("{wanted:?}");
+        };
+        assert!(!filters.contains(&filter));
+        filters.push(filter);
+    }
+    assert_eq!(filters[4], TreeFilter::Default);
+}
+
+#[test]
+fn a_tree_without_an_entry_to_choose_leads_back() {
+    let mut state = state();
+    press(&mut state, KeyCode::Right);
+    press(&mut state, KeyCode::Char('t'));
+    // It is not read yet.
+    assert_eq!(
+        wanted(press(&mut state, KeyCode::Enter)),
+        Some(Wanted::Place(5))
+    );
+    assert_eq!(state.focus, Focus::Preview);
+}
+
+#[test]
+fn the_mouse_does_what_it_points_at() {
+    let mut state = state();
+    let click = MouseEventKind::Down(MouseButton::Left);
+    mouse(&mut state, click, 80, 5);
+    assert_eq!(state.focus, Focus::Preview);
+    let seen = |state: &State| {
+        let first = state.pane.seen().next();
+        first.map(|seen| seen.line.to_string()).unwrap_or_default()
+    };
+    assert_eq!(seen(&state), "entry 2");
+    mouse(&mut state, MouseEventKind::ScrollUp, 80, 5);
+    assert_eq!(seen(&state), "entry 1");
+    let request = requested(mouse(&mut state, click, 10, 3)).expect("the other one");
+    assert_eq!((state.selected, state.focus), (1, Focus::List));
+    assert_eq!(request.session.id, "two");
+    mouse(&mut state, MouseEventKind::ScrollUp, 10, 3);
+    assert_eq!(state.selected, 0);
+    // Where nothing is, nothing happens.
+    mouse(&mut state, click, 10, 12);
+    assert_eq!((state.selected, state.focus), (0, Focus::List));
+}
+
+#[test]
+fn the_mouse_points_at_rows_of_the_tree_too() {
+    let mut state = with_tree();
+    let click = MouseEventKind::Down(MouseButton::Left);
+    // The title stands on the first line, below the query.
+    for (line, entry) in [(2, "e0"), (4, "x6"), (1, "x6"), (9, "x6")] {
+        mouse(&mut state, click, 80, line);
+        assert_eq!(selected(&state), entry, "{line}");
+    }
+    mouse(&mut state, MouseEventKind::ScrollDown, 80, 4);
+    assert_eq!(selected(&state), "e9");
+}
