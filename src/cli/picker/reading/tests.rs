@@ -42,7 +42,7 @@ fn requested(tasks: Vec<Task>) -> Option<PreviewRequest> {
         Task::Preview(request) => Some(request),
         _ => None,
     });
-    requests.last()
+    requests.last().map(|request| *request)
 }
 
 fn chosen(tasks: Vec<Task>) -> Option<Choice> {
