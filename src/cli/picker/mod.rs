@@ -164,7 +164,7 @@ impl Loop<'_> {
         for task in self.state.take(message) {
             match task {
                 Task::Ask(question) => self.questions.put(question),
-                Task::Preview(request) => self.previews.put(request),
+                Task::Preview(request) => self.previews.put(*request),
                 Task::Suspend => self.terminal.suspend(true),
                 Task::Leave(choice) => return Ok(Some(choice)),
             }

@@ -347,7 +347,7 @@ impl Pane {
     }
 
     /// Goes to the next match, where there is one.
-    pub fn to_match(&mut self, direction: Direction) -> Option<PreviewRequest> {
+    pub fn go_to_match(&mut self, direction: Direction) -> Option<PreviewRequest> {
         // To ask again would begin again.
         if matches!(self.waiting, Some(Waiting::Match(asked)) if asked == direction) {
             return None;

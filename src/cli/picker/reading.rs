@@ -52,8 +52,8 @@ impl State {
             ReadingAction::PageDown => self.pane.page(1),
             ReadingAction::First => self.pane.first(),
             ReadingAction::Last => self.pane.last(),
-            ReadingAction::NextMatch => self.pane.to_match(Direction::Down),
-            ReadingAction::LastMatch => self.pane.to_match(Direction::Up),
+            ReadingAction::NextMatch => self.pane.go_to_match(Direction::Down),
+            ReadingAction::LastMatch => self.pane.go_to_match(Direction::Up),
             ReadingAction::Tree => {
                 self.focus = Focus::Tree;
                 self.pane.open_tree()
@@ -154,6 +154,7 @@ impl State {
 }
 
 fn tasks(request: Option<PreviewRequest>) -> Vec<Task> {
+    let request = request.map(Box::new);
     request.map(Task::Preview).into_iter().collect()
 }
 

@@ -22,7 +22,7 @@ const NEAR_END: usize = 20;
 #[derive(Debug)]
 pub enum Task {
     Ask(Question),
-    Preview(PreviewRequest),
+    Preview(Box<PreviewRequest>),
     Suspend,
     /// The picker ends; `None`: nothing was chosen.
     Leave(Option<Choice>),
@@ -238,7 +238,7 @@ impl State {
             return None;
         };
         let request = self.pane.look(row, &self.said.query, size);
-        request.map(Task::Preview)
+        request.map(Box::new).map(Task::Preview)
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
