@@ -161,8 +161,8 @@ impl State {
 }
 
 fn tasks(request: Option<PreviewRequest>) -> Vec<Task> {
-    let task = request.map(|request| Task::Preview(Box::new(request)));
-    task.into_iter().collect()
+    let request = request.map(Box::new);
+    request.map(Task::Preview).into_iter().collect()
 }
 
 #[cfg(test)]

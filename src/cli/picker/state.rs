@@ -284,7 +284,7 @@ impl State {
             return None;
         };
         let request = self.pane.look(row, &self.said.query, size);
-        request.map(|request| Task::Preview(Box::new(request)))
+        request.map(Box::new).map(Task::Preview)
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {

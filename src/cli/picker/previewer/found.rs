@@ -18,9 +18,8 @@ pub fn highlighter(query: &str, hits: &[Hit]) -> Option<Highlighter> {
     let mut others = BTreeSet::new();
     for hit in hits {
         for word in marked(hit) {
-            let is_whole = |mark: &Range<usize>| *mark == (0..word.len());
             let marks = asked.marks(hit.class, word);
-            let is_asked = marks.first().is_some_and(is_whole);
+            let is_asked = marks.first().is_some_and(|mark| mark.len() == word.len());
             if !is_asked && word.chars().all(char::is_alphanumeric) {
                 others.insert(format!("\"{word}\" "));
             }

@@ -38,19 +38,19 @@ fn mouse(state: &mut State, kind: MouseEventKind, column: u16, row: u16) -> Vec<
 }
 
 fn requested(tasks: Vec<Task>) -> Option<PreviewRequest> {
-    let requests = tasks.into_iter().filter_map(|task| match task {
-        Task::Preview(request) => Some(request),
+    let mut requests = tasks.into_iter().filter_map(|task| match task {
+        Task::Preview(request) => Some(*request),
         _ => None,
     });
-    requests.last().map(|request| *request)
+    requests.next_back()
 }
 
 fn chosen(tasks: Vec<Task>) -> Option<Choice> {
-    let choices = tasks.into_iter().filter_map(|task| match task {
+    let mut choices = tasks.into_iter().filter_map(|task| match task {
         Task::Leave(choice) => choice,
         _ => None,
     });
-    choices.last()
+    choices.next_back()
 }
 
 fn wanted(tasks: Vec<Task>) -> Option<Wanted> {
