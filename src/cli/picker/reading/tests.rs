@@ -42,7 +42,7 @@ fn requested(tasks: Vec<Task>) -> Option<PreviewRequest> {
         Task::Preview(request) => Some(request),
         _ => None,
     });
-    requests.last().map(|request| *request)
+    requests.last()
 }
 
 fn chosen(tasks: Vec<Task>) -> Option<Choice> {
