@@ -1,27 +1,47 @@
-//! What becomes of a session that is picked? Keys are typed at the real program, and the files tell.
+//! What becomes of a session that is picked? Keys are typed at the real program; the screen and the
+//! files tell.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::cli::home;
+use crate::picker::pty::{Program, Pty};
 use crate::sandbox::Sandbox;
-use crate::typed::{Typed, agent, until};
 
 /// A session with branches.
 const PARSER: &str = ".pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl";
-/// Alt-A, Alt-C and Alt-P.
+/// Alt-A, Alt-C, Alt-P and Alt-Enter.
 const ACTIONS: &str = "\x1ba";
 const COPY: &str = "\x1bc";
 const PIN: &str = "\x1bp";
 const ALT_ENTER: &str = "\x1b\r";
 
-/// The picker, opened with these arguments, showing this.
-fn picker(home: &Sandbox, arguments: &str, shown: &str) -> Option<Typed> {
-    let line = format!("-c 'stty cols 100 rows 30; exec sessionary {arguments}'");
-    let mut typed = Typed::at(home, "sh", &line)?;
-    typed.shows(shown);
-    Some(typed)
+/// The picker on a terminal. It goes with the test.
+struct Picker {
+    pty: Pty,
+    program: Program,
+}
+
+impl Picker {
+    /// Opens it, showing this.
+    fn open(home: &Sandbox, arguments: &[&str], shown: &str) -> Self {
+        Self::of(&home.command(arguments), shown)
+    }
+
+    fn of(command: &Command, shown: &str) -> Self {
+        let pty = Pty::new(100, 30);
+        let program = pty.start(command);
+        pty.until_shown(shown);
+        Self { pty, program }
+    }
+
+    /// Types this, and waits until this is shown.
+    fn types(&self, keys: &str, shown: &str) {
+        self.pty.keys(keys);
+        self.pty.until_shown(shown);
+    }
 }
 
 /// A home whose sessions are indexed and have not changed for a while.
@@ -44,43 +64,65 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The one file that is there and was not.
-fn new_one(before: &[PathBuf], now: &[PathBuf]) -> Option<PathBuf> {
-    let mut new = now.iter().filter(|path| !before.contains(path));
-    new.next()
-        .filter(|path| text(path).ends_with('\n'))
-        .cloned()
+/// What the one file says that is there and was not.
+fn new_one(before: &[PathBuf], home: &Sandbox) -> String {
+    let now = sessions(home);
+    let new: Vec<_> = now.iter().filter(|path| !before.contains(path)).collect();
+    let [new] = new[..] else {
+        panic!("{new:?}");
+    };
+    text(new)
+}
+
+/// An agent that says where it was started, and with what.
+pub fn agent(home: &Sandbox) -> PathBuf {
+    let agent = home.write("bin/pi", "#!/bin/sh\necho \"agent in $PWD: $*\"\n");
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).expect("it may run");
+    agent.parent().expect("a folder").to_path_buf()
+}
+
+/// The command with that agent on its path.
+fn with_agent(home: &Sandbox, arguments: &[&str]) -> Command {
+    let folder = agent(home);
+    let mut command = home.command(arguments);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", folder.display()));
+    command
 }
 
 #[test]
 fn a_session_is_named_labelled_and_forked() {
     let home = settled();
-    let Some(mut picker) = picker(&home, "", "Tokenizer work") else {
-        return;
-    };
     let parser = home.home.join(PARSER);
     let before = text(&parser);
+    let mut picker = Picker::open(&home, &[], "Tokenizer work");
+    picker.types(&format!("{ACTIONS}r"), "Name of “Tokenizer work”");
     // What was typed there goes first.
-    picker.types(&format!("{ACTIONS}r\x15A better name\r"));
-    until("a name", || {
-        text(&parser)
-            .contains(r#""name":"A better name""#)
-            .then_some(())
-    });
-    picker.types(&format!("{ACTIONS}lgood\r"));
-    until("a label", || {
-        text(&parser).contains(r#""label":"good""#).then_some(())
-    });
+    picker.types("\x15A better name\r", "Its name is “A better name” now.");
+    picker.types("x", "> x");
+    picker.types("\x15", "A better name ");
+    picker.types(
+        &format!("{ACTIONS}lgood\r"),
+        "The entry is labelled “good”.",
+    );
     assert!(text(&parser).starts_with(&before), "it is only added to");
+    assert!(text(&parser).contains(r#""label":"good""#));
     let all = sessions(&home);
-    picker.types(&format!("{ACTIONS}f"));
-    let fork = until("a fork", || new_one(&all, &sessions(&home)));
-    assert!(text(&fork).contains("A better name") && text(&fork).contains("parentSession"));
-    // What is asked for is done also where the picker is left at once.
-    picker.types(&format!("{ACTIONS}r\x15The last name\r\x1b"));
-    until("a name", || {
-        text(&parser).contains("The last name").then_some(())
-    });
+    picker.types(
+        &format!("{ACTIONS}f"),
+        "Forked: “A better name”, for ~/code/parser.",
+    );
+    let fork = new_one(&all, &home);
+    assert!(
+        fork.contains("A better name") && fork.contains("parentSession"),
+        "{fork}"
+    );
+    // What is asked for is done also where the picker is left at once, and said then.
+    picker
+        .pty
+        .keys(&format!("{ACTIONS}r\x15The last name\r\x03"));
+    assert_eq!(picker.program.code(), Some(1));
+    assert!(text(&parser).contains("The last name"));
 }
 
 #[test]
@@ -88,15 +130,26 @@ fn a_branch_is_exported_to_a_free_name() {
     let home = settled();
     let named = |end: &str| home.cwd.join(format!("session-tokenizer-work{end}"));
     fs::write(named(".md"), "mine").expect("a file");
-    let Some(mut picker) = picker(&home, "", "Tokenizer work") else {
-        return;
-    };
-    picker.types(&format!("{ACTIONS}m"));
-    until("Markdown", || named("-2.md").is_file().then_some(()));
-    assert!(text(&named("-2.md")).contains("Try trigrams instead"));
+    let picker = Picker::open(&home, &["pick", "tokenizer"], "Tokenizer work");
+    picker.types(
+        &format!("{ACTIONS}m"),
+        "Written to ~/code/parser/session-tokenizer-work-2.md.",
+    );
+    // The active branch, on which the match is.
+    let active = text(&named("-2.md"));
+    assert!(
+        active.contains("Try trigrams instead") && !active.contains("bigrams"),
+        "{active}"
+    );
     assert_eq!(text(&named(".md")), "mine");
-    picker.types(&format!("{ACTIONS}h"));
-    until("HTML", || named(".html").is_file().then_some(()));
+    // The branch of what is found.
+    picker.types("\x15bigrams", "abandoned Try bigrams");
+    picker.types(&format!("{ACTIONS}h"), "session-tokenizer-work.html.");
+    let abandoned = text(&named(".html"));
+    assert!(
+        abandoned.contains("Try bigrams") && !abandoned.contains("trigrams"),
+        "{abandoned}"
+    );
     let mode = fs::metadata(named(".html"))
         .expect("the file")
         .permissions()
@@ -109,21 +162,23 @@ fn a_session_goes_to_the_trash_and_comes_back() {
     let home = settled();
     let parser = home.home.join(PARSER);
     let before = text(&parser);
-    let Some(mut picker) = picker(&home, "", "Tokenizer work") else {
-        return;
-    };
+    let picker = Picker::open(&home, &[], "Tokenizer work");
     let trash = home.home.join(".local/share/Trash/files");
-    // No is no. What is typed then is a query again.
-    picker.types(&format!("{ACTIONS}tn{ACTIONS}t\r"));
-    picker.types(&format!("{ACTIONS}ty"));
-    until("it is gone", || (!parser.exists()).then_some(()));
+    let question = "Move “Tokenizer work” to the trash? y/N";
+    picker.types(&format!("{ACTIONS}t"), question);
+    picker.pty.keys("n");
+    picker.pty.until_gone(question);
+    assert!(parser.exists() && !trash.exists());
+    picker.types(
+        &format!("{ACTIONS}ty"),
+        "In the trash: 1 session; Alt-A u brings back",
+    );
+    picker.pty.until_gone("Tokenizer work");
+    assert!(!parser.exists());
     assert_eq!(fs::read_dir(&trash).expect("the trash").count(), 1);
-    until("it is back", || {
-        // Offered once it is known that it went; the menu is closed else.
-        picker.types(&format!("{ACTIONS}u{ACTIONS}"));
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        (text(&parser) == before).then_some(())
-    });
+    picker.types(&format!("{ACTIONS}u"), "Back: 1 session.");
+    picker.pty.until_shown("Tokenizer work");
+    assert_eq!(text(&parser), before);
     assert_eq!(fs::read_dir(&trash).expect("the trash").count(), 0);
     let listed = home.run(&["list", "--all"]);
     assert!(listed.contains("Tokenizer work"), "{listed}");
@@ -133,15 +188,9 @@ fn a_session_goes_to_the_trash_and_comes_back() {
 fn what_changed_a_moment_ago_stays() {
     let home = home();
     let _ = home.run(&["sync"]);
-    let Some(mut picker) = picker(&home, "", "Tokenizer work") else {
-        return;
-    };
-    let parser = home.home.join(PARSER);
-    // The name shows that what was asked for before was looked at.
-    picker.types(&format!("{ACTIONS}ty{ACTIONS}r\x15Still here\r"));
-    until("a name", || {
-        text(&parser).contains("Still here").then_some(())
-    });
+    let picker = Picker::open(&home, &[], "Tokenizer work");
+    picker.types(&format!("{ACTIONS}ty"), "changed in the last minute");
+    assert!(home.home.join(PARSER).exists());
     assert!(!home.home.join(".local/share/Trash").exists());
 }
 
@@ -149,51 +198,51 @@ fn what_changed_a_moment_ago_stays() {
 fn pins_stand_first_the_next_time() {
     let home = settled();
     let pins = home.home.join(".local/share/sessionary/pins.json");
-    let Some(mut first) = picker(&home, "pick project:docs", "tokenizer…") else {
-        return;
-    };
-    first.types(PIN);
-    until("a pin", || text(&pins).contains("019b87e9").then_some(()));
+    let first = Picker::open(&home, &["pick", "project:docs"], "1 of");
+    first.types(PIN, "Pinned: it stands first");
+    assert!(text(&pins).contains("019b87e9"));
     let mode = fs::metadata(&pins).expect("the file").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     drop(first);
     let out = home.home.join("out");
-    let arguments = format!("pick --print id >{}", out.display());
-    let mut second = picker(&home, &arguments, "★").expect("as before");
-    second.types("\r");
-    let printed = until("what was chosen", || {
-        Some(text(&out)).filter(|text| text.ends_with('\n'))
-    });
-    assert_eq!(printed, "019b87e9-0000-7000-8000-00000000000b\n");
+    let mut bash = Command::new("bash");
+    let ours = home.command(&["pick", "--print", "id"]);
+    let variables = ours.get_envs();
+    bash.arg("-c")
+        .arg(format!("\"$0\" \"$@\" >{}", out.display()))
+        .arg(ours.get_program())
+        .args(ours.get_args())
+        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(&home.cwd);
+    let mut second = Picker::of(&bash, "▌ ★ 日本語");
+    second.pty.keys("\r");
+    assert_eq!(second.program.code(), Some(0));
+    assert_eq!(text(&out), "019b87e9-0000-7000-8000-00000000000b\n");
     // Unpinned it stands where it stood.
-    let mut third = picker(&home, "", "★").expect("as before");
-    third.types(PIN);
-    until("no pin", || {
-        text(&pins).contains("\"pins\": []").then_some(())
-    });
+    let third = Picker::open(&home, &[], "▌ ★ 日本語");
+    third.types(PIN, "It is no longer pinned.");
+    third.pty.until_gone("★");
     fs::write(&pins, "{").expect("damaged");
-    third.types(PIN);
-    until("a pin", || text(&pins).contains("019b").then_some(()));
+    third.types(PIN, "kept as ~/.local/share/sessionary/pins.json.damaged");
     assert_eq!(text(&pins.with_file_name("pins.json.damaged")), "{");
+    assert!(text(&pins).contains("019b"));
 }
 
 #[test]
 fn an_agent_goes_on_from_the_entry_that_was_found() {
     let home = settled();
-    agent(&home);
     let all = sessions(&home);
     let before = text(&home.home.join(PARSER));
-    let Some(mut picker) = picker(&home, "pick bigrams", "Try") else {
-        return;
-    };
-    picker.types(ALT_ENTER);
+    let command = with_agent(&home, &["pick", "bigrams"]);
+    let mut picker = Picker::of(&command, "abandoned Try bigrams");
+    picker.pty.keys(ALT_ENTER);
     let said = format!("agent in {}: --session ", home.cwd.display());
-    let started = picker.shows(&said).to_owned();
-    let new = new_one(&all, &sessions(&home)).expect("a session");
-    let named = picker.shows(".jsonl").to_owned();
-    assert!(named.contains(&*new.to_string_lossy()), "{started} {named}");
+    picker.pty.until("the agent", |screen| {
+        screen.contents().replace('\n', "").contains(&said)
+    });
+    assert_eq!(picker.program.code(), Some(0));
     // It ends at the entry, and its labels come along.
-    let new = text(&new);
+    let new = new_one(&all, &home);
     assert!(
         new.contains("Try bigrams") && !new.contains("trigrams"),
         "{new}"
@@ -203,9 +252,26 @@ fn an_agent_goes_on_from_the_entry_that_was_found() {
 }
 
 #[test]
+fn an_agent_goes_on_from_where_somebody_has_gone_in_the_preview() {
+    let home = settled();
+    let all = sessions(&home);
+    let mut picker = Picker::of(&with_agent(&home, &[]), "Tokenizer work");
+    picker.pty.until_shown("Try trigrams instead");
+    // To the preview, and to its beginning.
+    picker.types("\x1b[C\x1b[H", "Fix the tokenizer please");
+    picker.pty.keys(ALT_ENTER);
+    picker.pty.until_shown("agent in");
+    assert_eq!(picker.program.code(), Some(0));
+    let new = new_one(&all, &home);
+    assert!(
+        new.contains("Fix the tokenizer please") && !new.contains("camelCase"),
+        "{new}"
+    );
+}
+
+#[test]
 fn where_there_are_no_branches_nothing_is_done() {
     let home = settled();
-    agent(&home);
     let all = || {
         let files = walkdir::WalkDir::new(home.home.join("clido")).into_iter();
         files
@@ -214,30 +280,71 @@ fn where_there_are_no_branches_nothing_is_done() {
             .collect::<Vec<_>>()
     };
     let before = all();
-    let Some(mut picker) = picker(&home, "pick Deployed", "Deployed") else {
-        return;
-    };
-    // The picker stays: the next key goes to it, and what it asks for comes after.
-    picker.types(&format!("{ALT_ENTER}{COPY}i"));
-    picker.shows("\x1b]52;c;");
+    let picker = Picker::of(&with_agent(&home, &["pick", "Deployed"]), "Deployed.");
+    picker.types(ALT_ENTER, "a session of clido has no branches");
     assert_eq!(all(), before);
+    picker.types(" x", "> Deployed x");
 }
 
 #[test]
 fn what_is_copied_goes_to_the_terminal() {
     let home = settled();
-    let Some(mut picker) = picker(&home, "", "Tokenizer work") else {
-        return;
-    };
-    picker.types(&format!("{COPY}i"));
+    let picker = Picker::open(&home, &[], "Tokenizer work");
+    picker.types(COPY, "i  id");
+    picker.types("i", "Copied: its id.");
     // The id in base64.
     let id = "MDE5YjhkMTAtMDAwMC03MDAwLTgwMDAtMDAwMDAwMDAwMDBh";
-    picker.shows(&format!("\x1b]52;c;{id}\x07"));
+    let copied = |letters: &str| {
+        picker
+            .pty
+            .written()
+            .contains(&format!("\x1b]52;c;{letters}\x07"))
+    };
+    assert!(copied(id));
     // Two that are marked, on lines of their own.
-    picker.types(&format!("\t\t{COPY}i"));
-    let two = picker.shows("\x07").to_owned();
-    assert!(
-        two.contains("\x1b]52;c;MDE5YjhkMTAtMDAwMC03MDAwLTgwMDAtMDAwMDAwMDAwMDBhC"),
-        "{two:?}"
+    picker.types(&format!("\t\t{COPY}i"), "Copied: its id, of 2 sessions.");
+    assert!(copied(
+        "MDE5YjhkMTAtMDAwMC03MDAwLTgwMDAtMDAwMDAwMDAwMDBhCmY0N2FjMTBiLTU4Y2MtNDM3Mi1hNTY3LTBlMDJiMmMzZDQ3OQ=="
+    ));
+    picker.types(
+        &format!("{COPY}m"),
+        "Copied: the branch as Markdown, of 2 sessions.",
     );
+}
+
+#[test]
+fn filters_are_completed_with_what_the_index_knows() {
+    let home = settled();
+    let picker = Picker::open(&home, &[], "Tokenizer work");
+    // Ctrl-Space.
+    picker.types("ag\0", "> agent:");
+    picker.pty.until_shown("│indusagi│");
+    picker.types("cl", "│clido");
+    picker.types("\r", "> agent:clido");
+    picker.pty.until_shown("Deploy the parser");
+    picker.pty.until_gone("Tokenizer work");
+    picker.types("\x15label:\0", "> label:start");
+    picker.pty.until_shown("Tokenizer work");
+    // Of several one is chosen; Esc closes what is offered, and not the picker.
+    picker.types("\x15ro\0", "> role:");
+    picker.pty.until_shown("bashExecution");
+    picker.pty.keys("\t\x1b");
+    picker.pty.until_gone("bashExecution");
+    picker.types("x", "> role:x");
+}
+
+#[test]
+fn the_help_has_all_keys_and_goes_back_to_where_one_was() {
+    let home = settled();
+    let picker = Picker::open(&home, &[], "Tokenizer work");
+    picker.types("\x1bOP", "Keys of the picker");
+    picker.pty.until_shown("complete a filter");
+    picker.pty.keys(" ");
+    picker.pty.until_gone("Keys of the picker");
+    picker.pty.keys("\x1b[C");
+    picker.types("\x1bOP", "Any key goes back.");
+    picker.pty.keys("\r");
+    picker.pty.until_gone("Any key goes back.");
+    // The preview has the keys still: what is typed is no query.
+    picker.types("t", "tree");
 }

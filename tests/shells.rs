@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::cli::home;
-use crate::sandbox::Sandbox;
 #[cfg(target_os = "linux")]
-use crate::typed::Typed;
+use crate::picker::pty::Pty;
+use crate::sandbox::Sandbox;
 
 /// What `shell` is told of the words typed so far, the last of which is being typed.
 fn told(home: &Sandbox, shell: &str, words: &[&str]) -> Output {
@@ -439,40 +439,57 @@ fn init_binds_a_key_as_each_shell_writes_it() {
 #[test]
 fn a_key_puts_a_session_into_the_line_of_each_shell() {
     let home = indexed();
-    crate::typed::agent(&home);
-    for (shell, lines) in [
-        ("bash", "eval \"$(sessionary init bash)\""),
-        ("zsh", "eval \"$(sessionary init zsh)\""),
-        ("fish", "sessionary init fish | source"),
+    let bin = crate::picked::agent(&home);
+    let program = Path::new(env!("CARGO_BIN_EXE_sessionary"));
+    let own = program.parent().expect("a folder").display();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{own}:{path}", bin.display());
+    for (shell, options, lines) in [
+        (
+            "bash",
+            &["--norc", "-i"][..],
+            "eval \"$(sessionary init bash)\"",
+        ),
+        ("zsh", &["-f", "-i"], "eval \"$(sessionary init zsh)\""),
+        (
+            "fish",
+            &["--no-config", "-i"],
+            "sessionary init fish | source",
+        ),
     ] {
-        let options = match shell {
-            "zsh" => "-f -i",
-            "fish" => "--no-config -i",
-            _ => "--norc -i",
-        };
-        let Some(mut typed) = Typed::at(&home, shell, options) else {
+        if !std::env::split_paths(&path).any(|folder| folder.join(shell).is_file()) {
+            eprintln!("SKIPPED: there is no {shell}");
             continue;
-        };
-        // What is typed is seen too, so what is waited for is put together.
-        typed.types(&format!(
-            "stty cols 100 rows 30; {lines}; echo is-\"\"set\r"
-        ));
-        typed.shows("is-set");
+        }
+        let pty = Pty::new(150, 30);
+        let mut command = Command::new(shell);
+        command
+            .args(options)
+            .env("HOME", &home.home)
+            .env("PATH", &path)
+            .env("CLIDO_DATA_DIR", home.home.join("clido"))
+            .env("LC_ALL", "C.UTF-8")
+            .current_dir(&home.cwd);
+        let _shell = pty.start(&command);
+        // What is typed is shown too, so what is waited for is put together.
+        pty.keys(&format!("{lines}; echo is-\"\"set\r"));
+        pty.until_shown("\nis-set");
         // At the beginning of a line that goes on.
-        typed.types("; echo and-\"\"the-rest\x01\x1bi");
-        typed.shows("Tokenizer work");
-        typed.types("\r");
-        typed.shows("and-\"\"the-rest");
-        typed.types("\r");
-        let seen = typed.shows("and-the-rest").to_owned();
+        pty.keys("; echo and-\"\"the-rest\x01\x1bi");
+        pty.until_shown("Tokenizer work");
+        pty.keys("\r");
+        pty.until_gone("Tokenizer work");
+        pty.until_shown("pi --session");
+        pty.keys("\r");
+        pty.until_shown("\nand-the-rest");
         let agent = format!("agent in {}: --session ", home.cwd.display());
-        assert!(seen.contains(&agent), "{shell}: {seen:?}");
+        assert!(pty.text().contains(&agent), "{shell}: {}", pty.text());
         // Where nothing is chosen, the line is as it was.
-        typed.types("echo still-\"\"here\x1bi");
-        typed.shows("Tokenizer work");
-        typed.types("\x1b");
-        typed.shows("still-");
-        typed.types("\r");
-        typed.shows("still-here");
+        pty.keys("echo still-\"\"here\x1bi");
+        pty.until_shown("Tokenizer work");
+        pty.keys("\x1b");
+        pty.until_gone("Tokenizer work");
+        pty.keys("\r");
+        pty.until_shown("\nstill-here");
     }
 }

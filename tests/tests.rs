@@ -59,7 +59,6 @@
 //! - `terminal`: what a person meets whom a command asks something, or gives much to read
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: what the documents show, command by command
-//! - `typed`: a program on a terminal, at which somebody types
 //! - `typing`: letters, other names and slips
 //! - `verifying`: `verify` tells the truth while others write
 //! - `watching`: a live watcher against real files and notifications
@@ -128,7 +127,6 @@ mod naming;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod pages;
-// `script` makes a terminal.
 #[cfg(target_os = "linux")]
 mod picked;
 // The shell, `setsid` and /proc are those of Linux.
@@ -180,8 +178,6 @@ mod time_zones;
 mod tools;
 #[cfg(unix)]
 mod tour;
-#[cfg(target_os = "linux")]
-mod typed;
 #[cfg(unix)]
 mod typing;
 #[cfg(unix)]

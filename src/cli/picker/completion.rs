@@ -60,7 +60,7 @@ impl Completion {
             number,
             start: stem.start,
             is_name: stem.filter.is_none(),
-            candidates: fitting(stem.typed, before),
+            candidates: fitting(stem.typed, stem.filter.is_none(), before),
             selected: 0,
             is_at_once,
         };
@@ -181,7 +181,7 @@ pub fn start(
     });
 }
 
-/// What begins as it is typed, in any case; then what holds it.
+/// What a name or a value can become.
 fn candidates(
     request: &CompletionRequest,
     known: impl FnOnce() -> Option<KnownValues>,
@@ -192,10 +192,11 @@ fn candidates(
             .and_then(|known| values::values_of(filter, &known))
             .unwrap_or_default(),
     };
-    fitting(&request.typed, all)
+    fitting(&request.typed, request.filter.is_none(), all)
 }
 
-fn fitting(typed: &str, all: Vec<String>) -> Vec<String> {
+/// What begins as it is typed, in any case; of values then those that hold it.
+fn fitting(typed: &str, is_name: bool, all: Vec<String>) -> Vec<String> {
     let typed = typed.to_lowercase();
     // What a terminal would act on could not be typed, and a quote ends what is quoted.
     let can_be_typed =
@@ -207,6 +208,7 @@ fn fitting(typed: &str, all: Vec<String>) -> Vec<String> {
             Some((at > 0, value))
         })
         .collect();
+    found.retain(|(is_within, _)| !(is_name && *is_within));
     found.sort_by_key(|(is_within, _)| *is_within);
     found.truncate(MOST);
     found.into_iter().map(|(_, value)| value).collect()
@@ -286,8 +288,9 @@ mod tests {
     fn what_begins_so_comes_before_what_holds_it() {
         let all = ["app", "my-app", "Apple", "x", "", "ap\u{1b}p", "ap\"p"];
         let all = || all.map(str::to_owned).to_vec();
-        assert_eq!(fitting("ap", all()), ["app", "Apple", "my-app"]);
-        assert_eq!(fitting("", all()).len(), 4);
+        assert_eq!(fitting("ap", false, all()), ["app", "Apple", "my-app"]);
+        assert_eq!(fitting("ap", true, all()), ["app", "Apple"]);
+        assert_eq!(fitting("", false, all()).len(), 4);
         let names = CompletionRequest {
             number: 1,
             filter: None,

@@ -12,6 +12,7 @@ mod tree;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect, Size};
 use ratatui::text::{Line, Span};
+use ratatui::widgets::Clear;
 use sessionary::syntax::Now;
 
 use super::State;
@@ -149,6 +150,22 @@ pub fn frame(frame: &mut Frame<'_>, state: &State, reader: &Reader<'_>) {
         help::draw(frame, all, state, palette);
     }
     menu::draw(frame, above_footer, state, palette);
+}
+
+/// Clears a place for what stands over everything else.
+fn clear(frame: &mut Frame<'_>, place: Rect) {
+    frame.render_widget(Clear, place);
+    let Some(left) = place.x.checked_sub(1) else {
+        return;
+    };
+    for y in place.top()..place.bottom() {
+        // Half of a wide letter would take the first column of it.
+        if let Some(cell) = frame.buffer_mut().cell_mut(Position::new(left, y))
+            && columns(cell.symbol()) > 1
+        {
+            cell.set_symbol(" ");
+        }
+    }
 }
 
 fn query(frame: &mut Frame<'_>, area: Rect, state: &State) {

@@ -3,7 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use ratatui::widgets::{Block, Clear};
+use ratatui::widgets::Block;
 
 use crate::output::text::{columns, fit, plain_line};
 use crate::picker::State;
@@ -43,7 +43,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, prompt: usize, state: &State, pal
     };
     let block = Block::bordered();
     let inner = block.inner(place);
-    frame.render_widget(Clear, place);
+    super::clear(frame, place);
     frame.render_widget(block, place);
     for ((at, text), row) in seen.iter().zip(inner.rows()) {
         let is_selected = *at == completion.selected;

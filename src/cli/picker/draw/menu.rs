@@ -3,7 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, Clear};
+use ratatui::widgets::{Block, Borders};
 
 use crate::output::text::{columns, fit, plain_line};
 use crate::picker::State;
@@ -47,7 +47,7 @@ fn open(frame: &mut Frame<'_>, area: Rect, title: &str, width: u16, height: u16)
         block = block.title(format!(" {title} "));
     }
     let inner = block.inner(place);
-    frame.render_widget(Clear, place);
+    super::clear(frame, place);
     frame.render_widget(block, place);
     Rect {
         x: inner.x.saturating_add(1).min(inner.right()),
@@ -212,6 +212,16 @@ mod tests {
                 }
             }
         }
+        // Half of a wide letter takes no part of the frame away.
+        let Ok(mut terminal) = Terminal::new(TestBackend::new(20, 3));
+        let Ok(_) = terminal.draw(|frame| {
+            frame.render_widget(Line::raw("日本語日本語"), Rect::new(0, 1, 20, 1));
+            let place = Rect::new(3, 0, 5, 3);
+            super::super::clear(frame, place);
+            frame.render_widget(Block::new().borders(Borders::ALL), place);
+        });
+        let rows = terminal.backend().to_string();
+        assert!(rows.contains("日 │   │本語"), "{rows}");
         assert!(seen(&all[0], 60, 12).contains("r  rename"));
         // The selection is seen where not all fits.
         assert!(seen(&all[1], 60, 4).contains(">u  bring back"));
