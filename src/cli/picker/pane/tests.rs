@@ -233,7 +233,7 @@ fn ends_are_gone_to_without_what_lies_between() {
 fn the_next_match_is_gone_to_wherever_it_is() {
     let mut reader = Reader::new(40, Some("e13"));
     let went = |reader: &mut Reader, direction| {
-        reader.with(|pane| pane.to_match(direction));
+        reader.with(|pane| pane.go_to_match(direction));
         reader.pane.entry().unwrap_or_default()
     };
     assert_eq!(went(&mut reader, Direction::Down), "e23");
@@ -260,10 +260,10 @@ fn the_next_match_is_gone_to_wherever_it_is() {
 fn the_same_key_does_not_begin_a_search_again() {
     let mut reader = Reader::new(40, Some("e13"));
     let pane = &mut reader.pane;
-    let first = pane.to_match(Direction::Down).expect("a search");
-    assert!(pane.to_match(Direction::Down).is_none());
+    let first = pane.go_to_match(Direction::Down).expect("a search");
+    assert!(pane.go_to_match(Direction::Down).is_none());
     // The other way is another search, and what was looked for before is not waited for.
-    let second = pane.to_match(Direction::Up).expect("another one");
+    let second = pane.go_to_match(Direction::Up).expect("another one");
     assert!(!pane.take(answer(&first, 40)) && pane.take(answer(&second, 40)));
     assert_eq!(pane.entry().as_deref(), Some("e3"));
 }
@@ -340,7 +340,7 @@ fn an_entry_is_chosen_by_going_to_it() {
     }
     assert_eq!(reader.pane.chosen_entry(&key).as_deref(), Some("e504"));
     // What was gone to stays chosen when the text is read anew.
-    reader.with(|pane| pane.to_match(Direction::Down));
+    reader.with(|pane| pane.go_to_match(Direction::Down));
     reader.look(2, Some("e503"));
     assert_eq!(reader.pane.chosen_entry(&key).as_deref(), Some("e513"));
     let other = ("/other".into(), "s".to_owned());

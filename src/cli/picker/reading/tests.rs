@@ -6,6 +6,7 @@ use ratatui::text::Line;
 use sessionary::index::TreeFilter;
 use sessionary::model::SessionRow;
 
+use super::super::actions::{Job, Target};
 use super::*;
 use crate::picker::Opening;
 use crate::picker::choice::{Choice, Purpose};
@@ -43,6 +44,14 @@ fn requested(tasks: Vec<Task>) -> Option<PreviewRequest> {
         _ => None,
     });
     requests.next_back()
+}
+
+/// From where a branch is made that goes on.
+fn branched(tasks: Vec<Task>) -> Option<Target> {
+    tasks.into_iter().find_map(|task| match task {
+        Task::Do(Job::Branch(target)) => Some(*target),
+        _ => None,
+    })
 }
 
 fn chosen(tasks: Vec<Task>) -> Option<Choice> {
@@ -195,18 +204,17 @@ fn keys_move_to_an_entry_and_it_is_taken() {
     for _ in 0..3 {
         press(&mut state, KeyCode::Down);
     }
-    let from = chosen(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
-    let from = from.expect("a choice");
-    assert_eq!(from.action, ChosenAction::ResumeFrom);
+    let from = branched(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
+    let from = from.expect("a branch");
     assert_eq!(
-        (from.entry.as_deref(), &*from.sessions[0].id),
+        (from.entry.as_deref(), &*from.session.id),
         (Some("e1"), "one")
     );
     let all = chosen(press(&mut state, KeyCode::Enter)).expect("a choice");
     assert_eq!(all.action, ChosenAction::Accept);
     // It is what is shown, wherever the keys are.
     press(&mut state, KeyCode::Esc);
-    let from = chosen(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
+    let from = branched(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("e1"));
     press(&mut state, KeyCode::Down);
     let from = chosen(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
