@@ -137,6 +137,14 @@ impl Pane {
         if subject.session == row.session && is_as_wide {
             return None;
         }
+        // What takes long would never come to its end in a session that is being written.
+        let takes_long = match &self.tree {
+            Some(tree) => !tree.is_read,
+            None => matches!(self.waiting, Some(Waiting::Match(_))),
+        };
+        if takes_long && is_as_wide {
+            return None;
+        }
         subject.session = row.session.clone();
         if let Some(tree) = self.tree.as_mut() {
             tree.is_read = false;

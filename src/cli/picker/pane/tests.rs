@@ -269,6 +269,27 @@ fn the_same_key_does_not_begin_a_search_again() {
 }
 
 #[test]
+fn a_search_comes_to_its_end_while_the_session_grows() {
+    let mut reader = Reader::new(40, Some("e13"));
+    let pane = &mut reader.pane;
+    let search = pane.go_to_match(Direction::Down).expect("a search");
+    assert!(pane.look(&row(2, Some("e13")), "a", SIZE).is_none());
+    assert!(pane.take(answer(&search, 40)));
+    assert_eq!(pane.entry().as_deref(), Some("e23"));
+    // Then what has come meanwhile is read.
+    let again = pane.look(&row(2, Some("e13")), "a", SIZE);
+    assert_eq!(
+        again.map(|request| request.wanted),
+        Some(Wanted::Place(123))
+    );
+    let tree = pane.open_tree().expect("the tree");
+    assert!(pane.look(&row(3, Some("e13")), "a", SIZE).is_none());
+    assert!(pane.take(answer(&tree, 40)));
+    let again = pane.look(&row(3, Some("e13")), "a", SIZE);
+    assert_eq!(again.map(|request| request.wanted), Some(tree.wanted));
+}
+
+#[test]
 fn it_stays_where_it_is_while_only_the_index_changes() {
     let mut reader = Reader::new(1000, Some("e503"));
     reader.with(|pane| pane.scroll(2));
