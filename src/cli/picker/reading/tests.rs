@@ -217,7 +217,7 @@ fn keys_move_to_an_entry_and_it_is_taken() {
     let from = branched(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("e1"));
     press(&mut state, KeyCode::Down);
-    let from = chosen(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
+    let from = branched(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("e5"));
 }
 
@@ -250,7 +250,7 @@ fn the_tree_is_walked_through_and_left() {
         press(&mut state, key);
         assert_eq!(selected(&state), entry, "{key:?}");
     }
-    let from = chosen(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
+    let from = branched(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("x6"));
     // What it showed before may say more by now.
     let place = wanted(press(&mut state, KeyCode::Esc));
