@@ -313,6 +313,29 @@ fn what_is_copied_goes_to_the_terminal() {
 }
 
 #[test]
+fn what_is_copied_goes_to_the_clipboard_program_too() {
+    let home = settled();
+    let path = |name: &str| home.home.join(name);
+    // One that is missing, and one that stays.
+    let script = "#!/bin/sh\ncat >~/copied.part; mv ~/copied.part ~/copied; exec sleep 3\n";
+    let xsel = home.write("bin/xsel", &script.replace('~', "$HOME"));
+    fs::set_permissions(&xsel, fs::Permissions::from_mode(0o755)).expect("it may run");
+    let mut command = home.command(&[]);
+    let folder = xsel.parent().expect("a folder");
+    // Nothing but what is needed: no other clipboard.
+    command
+        .env("PATH", format!("{}:/bin", folder.display()))
+        .env("DISPLAY", ":77");
+    let mut picker = Picker::of(&command, "Tokenizer work");
+    picker.types(&format!("{COPY}p"), "Copied: the path of its file.");
+    // It is not waited for.
+    picker.types("\x03", "");
+    assert_eq!(picker.program.code(), Some(1));
+    crate::watching::watcher::until("it is copied", || path("copied").is_file());
+    assert_eq!(text(&path("copied")), path(PARSER).display().to_string());
+}
+
+#[test]
 fn filters_are_completed_with_what_the_index_knows() {
     let home = settled();
     let picker = Picker::open(&home, &[], "Tokenizer work");
@@ -342,9 +365,9 @@ fn the_help_has_all_keys_and_goes_back_to_where_one_was() {
     picker.pty.keys(" ");
     picker.pty.until_gone("Keys of the picker");
     picker.pty.keys("\x1b[C");
-    picker.types("\x1bOP", "Any key goes back.");
+    picker.types("\x1bOP", "Any key closes this.");
     picker.pty.keys("\r");
-    picker.pty.until_gone("Any key goes back.");
+    picker.pty.until_gone("Any key closes this.");
     // The preview has the keys still: what is typed is no query.
     picker.types("t", "tree");
 }

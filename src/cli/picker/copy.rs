@@ -3,7 +3,7 @@
 
 use std::env;
 use std::io::Write;
-use std::process::{Child, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::thread;
 
 use sessionary::Index;
@@ -20,6 +20,9 @@ use crate::output::time::count;
 
 /// Letters of base64 that every terminal takes which takes any.
 const MOST_LETTERS: usize = 100_000;
+
+/// Bytes that every system holds for a program that does not read them yet.
+const HELD: usize = 4_096;
 
 /// What of a session is copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,20 +173,27 @@ fn feed(program: &[&str], text: &[u8]) -> bool {
         // It may outlive the terminal's programs: what was copied is its.
         command.process_group(0);
     }
-    let Ok(child) = command.spawn() else {
+    let Ok(mut child) = command.spawn() else {
         return false;
     };
-    let text = text.to_vec();
-    let reads = move || read_by(child, &text);
-    thread::Builder::new().spawn(reads).is_ok()
+    let mut input = child.stdin.take();
+    let mut text = text.to_vec();
+    if text.len() <= HELD {
+        // It is there even where the picker is left at once.
+        give(input.take(), &std::mem::take(&mut text));
+    }
+    let rest = move || {
+        give(input, &text);
+        let _ = child.wait();
+    };
+    thread::Builder::new().spawn(rest).is_ok()
 }
 
-fn read_by(mut child: Child, text: &[u8]) {
-    if let Some(mut input) = child.stdin.take() {
+fn give(input: Option<ChildStdin>, text: &[u8]) {
+    if let Some(mut input) = input {
         // One that does not read it has not copied it: there is nobody to tell.
         let _ = input.write_all(text);
     }
-    let _ = child.wait();
 }
 
 /// Bytes as letters (RFC 4648).

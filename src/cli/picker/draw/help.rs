@@ -16,8 +16,8 @@ const TWO: u16 = 80;
 /// What stands above the keys.
 const TITLE: &str = "Keys of the picker";
 /// What stands below them.
-const END: &str = "Any key goes back.";
-const END_MORE: &str = "↑ ↓ PgUp PgDn scroll; any other key goes back.";
+const END: &str = "Any key closes this.";
+const END_MORE: &str = "↑ ↓ PgUp PgDn scroll; others close this";
 
 /// How many lines of keys there are, and how many of them are seen.
 pub fn size(area: Rect) -> (usize, usize) {
