@@ -237,10 +237,10 @@ impl CompiledExpr {
     fn holds(&self, passage: &Passage) -> bool {
         match self {
             CompiledExpr::Text { reading, prefix } => said(reading, *prefix, passage),
-            CompiledExpr::Near(word) => passage
-                .tokens
-                .keys()
-                .any(|token| rules::edits(word, token) <= 1),
+            CompiledExpr::Near(word) => {
+                let mut tokens = passage.tokens.keys();
+                tokens.any(|token| rules::is_near(word, token))
+            }
             CompiledExpr::Longer(word) => passage
                 .tokens
                 .keys()

@@ -22,7 +22,7 @@ use vt100::{Callbacks, Parser, Screen};
 use crate::watching::watcher::until;
 
 /// Whatever is not there by then never comes.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A terminal, and what is on its screen.
 pub struct Pty {

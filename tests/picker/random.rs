@@ -85,6 +85,7 @@ fn any_keys_at_any_moment_leave_it_alive_or_the_terminal_as_it_was() {
     pty.print("$ before\r\n");
     let before = pty.condition();
     let open = || {
+        pty.resize(100, 30);
         let program = start(&home, &pty, &["pick", "--print", "id"]);
         pty.until_shown(" F1 ");
         program

@@ -9,9 +9,14 @@ use super::pty::{Program, Pty};
 use super::{home, start};
 use crate::sandbox::Sandbox;
 
-/// The screen once nothing more comes, without how long an answer took.
-fn screen(pty: &Pty) -> String {
-    let took = regex::Regex::new(r"\d+ ms").expect("an expression");
+/// The screen once nothing more comes, without how long an answer took, nor which keys that left
+/// room for where there is little.
+fn screen(pty: &Pty, columns: u16) -> String {
+    let took = match columns < 80 {
+        true => r"\d+ ms( · (Alt-A|F1) \w+)*",
+        false => r"\d+ ms",
+    };
+    let took = regex::Regex::new(took).expect("an expression");
     let mut seen = (String::new(), 0);
     while seen.1 < 25 {
         sleep(Duration::from_millis(20));
@@ -42,7 +47,7 @@ fn at_widths(keys: &str, shown: &str, preview: &str) -> String {
         if columns >= 60 {
             pty.until_shown(preview);
         }
-        all += &format!("{columns} columns\n{}\n", screen(&pty));
+        all += &format!("{columns} columns\n{}\n", screen(&pty, columns));
     }
     all
 }

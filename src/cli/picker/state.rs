@@ -97,6 +97,12 @@ pub struct State {
     /// The last question that was asked.
     asked: Question,
     is_answered: bool,
+    /// The number of the first question that asks what the query line does now, and of the last one
+    /// that was answered as a whole.
+    typed: u64,
+    answered: u64,
+    /// Enter was pressed before the answer was there.
+    chooses_first: bool,
 }
 
 /// What an answer said beside its rows.
@@ -146,6 +152,9 @@ impl State {
             has_here: opening.here.is_some(),
             asked: Question::default(),
             is_answered: false,
+            typed: 0,
+            answered: 0,
+            chooses_first: false,
         }
     }
 
@@ -196,7 +205,9 @@ impl State {
 
     /// What the query line asks now, as much of it as is seen.
     pub(super) fn ask_anew(&mut self) -> Task {
-        self.ask(super::draw::rows_shown(self.size, self.is_plain) + 1)
+        let task = self.ask(super::draw::rows_shown(self.size, self.is_plain) + 1);
+        self.typed = self.asked.number;
+        task
     }
 
     /// The question that the query line asks now.
@@ -253,6 +264,12 @@ impl State {
             took: answer.took,
             is_provisional: answer.is_provisional,
         };
+        if !answer.is_provisional {
+            self.answered = answer.question.number;
+            if std::mem::take(&mut self.chooses_first) {
+                return self.accept(ChosenAction::Accept);
+            }
+        }
         self.look().into_iter().collect()
     }
 
@@ -289,6 +306,7 @@ impl State {
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         self.notice = None;
+        self.chooses_first = false;
         if self.asking.is_some() {
             return self.key_to_answer(key);
         }
@@ -331,6 +349,7 @@ impl State {
             Action::PageDown => return self.moved(self.page()),
             Action::First => return self.moved(isize::MIN),
             Action::Last => return self.moved(isize::MAX),
+            Action::Accept if self.typed > self.answered => self.chooses_first = true,
             Action::Accept => return self.accept(ChosenAction::Accept),
             Action::AcceptEntry => return self.accept(ChosenAction::ResumeFrom),
             Action::Leave => return vec![Task::Leave(None)],
@@ -384,6 +403,8 @@ impl State {
     pub(super) fn moved(&mut self, by: isize) -> Vec<Task> {
         let last = self.rows.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
+        // What is chosen is among what is seen.
+        self.answered = self.typed;
         self.scroll();
         let mut tasks = Vec::new();
         if self.said.has_more && self.selected + NEAR_END > last && self.asked.rows <= last + 1 {

@@ -466,13 +466,14 @@ pub fn single(text: &str) -> Option<String> {
     }
 }
 
-/// Edits between two words, 2 for more; a swap of neighbours is one.
-fn is_near(word: &str, token: &str) -> bool {
+/// Whether one word is at most one edit away from another that has no wider letters.
+pub fn is_near(word: &str, token: &str) -> bool {
     let widest = |text: &str| text.chars().map(char::len_utf8).max().unwrap_or(0);
     edits(word, token) <= 1 && (widest(token) < 3 || widest(word) >= 3)
 }
 
-pub fn edits(one: &str, other: &str) -> usize {
+/// Edits between two words, 2 for more; a swap of neighbours is one.
+fn edits(one: &str, other: &str) -> usize {
     if one.len().abs_diff(other.len()) > 8 {
         return 2;
     }

@@ -35,14 +35,19 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
     if state.marked.len() > 1 && state.purpose == Purpose::Resume {
         said.push("Enter continues the one selected".to_owned());
     }
-    said.push(keys_in_short(state.focus).to_owned());
+    let noticed = state.behind.iter().chain(state.said.notes.first());
+    said.extend(noticed.map(|noticed| plain_line(noticed)));
     spans.push(Span::styled(said.join(" · "), quiet));
-    for noticed in state.behind.iter().chain(state.said.notes.first()) {
-        let noticed = format!(" · {}", plain_line(noticed));
-        spans.push(Span::styled(noticed, quiet));
+    let mut line = Line::from(spans);
+    let width = usize::from(area.width);
+    for key in keys_in_short(state.focus).split(" · ") {
+        let key = Span::styled(format!(" · {key}"), quiet);
+        if line.width() + key.width() > width {
+            break;
+        }
+        line.push_span(key);
     }
-    let line = super::fitted(Line::from(spans), usize::from(area.width));
-    frame.render_widget(line, area);
+    frame.render_widget(super::fitted(line, width), area);
 }
 
 /// Where is looked, and in which order.

@@ -94,6 +94,48 @@ fn the_selection_stays_on_its_session_while_the_index_changes() {
 }
 
 #[test]
+fn enter_means_what_was_typed_before_it() {
+    let leaves = |tasks: Vec<Task>| {
+        let mut tasks = tasks.into_iter();
+        tasks.find_map(|task| match task {
+            Task::Leave(choice) => choice.map(|choice| choice.sessions[0].id.clone()),
+            _ => None,
+        })
+    };
+    let enter = |state: &mut State| press(state, KeyCode::Enter, KeyModifiers::NONE);
+    let mut state = state();
+    let question = asked(state.take(Message::Begin));
+    assert_eq!(leaves(enter(&mut state)), None);
+    let chosen = leaves(state.take(answer(&question, &ABC)));
+    assert_eq!(chosen.as_deref(), Some("a"));
+    // Titles alone do not tell the best.
+    let question = type_in(&mut state, "linker");
+    assert_eq!(leaves(enter(&mut state)), None);
+    if let Message::Answered(mut titles) = answer(&question, &["c"]) {
+        titles.is_provisional = true;
+        assert_eq!(leaves(state.take(Message::Answered(titles))), None);
+    }
+    let again = asked(state.take(Message::News(News::Changed)));
+    assert_eq!(leaves(state.take(answer(&question, &["c"]))), None);
+    let chosen = leaves(state.take(answer(&again, &["b"])));
+    assert_eq!(chosen.as_deref(), Some("b"));
+    // Whoever has chosen among what is seen has that.
+    state.take(answer(&again, &ABC));
+    type_in(&mut state, "x");
+    press(&mut state, KeyCode::Down, KeyModifiers::NONE);
+    assert_eq!(leaves(enter(&mut state)).as_deref(), Some("c"));
+    // Any other key takes it back, and where nothing is found nothing is chosen.
+    let question = type_in(&mut state, "y");
+    assert_eq!(leaves(enter(&mut state)), None);
+    press(&mut state, KeyCode::Left, KeyModifiers::NONE);
+    assert_eq!(leaves(state.take(answer(&question, &ABC))), None);
+    let question = type_in(&mut state, "z");
+    assert_eq!(leaves(enter(&mut state)), None);
+    assert_eq!(leaves(state.take(answer(&question, &[]))), None);
+    assert_eq!(leaves(state.take(answer(&question, &ABC))), None);
+}
+
+#[test]
 fn what_titles_tell_gives_way_to_the_best() {
     let mut state = state();
     let question = type_in(&mut state, "linker");
