@@ -36,7 +36,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, reader: &Reader<'_
             width: usize::from(area.width),
             reader,
         };
-        for (line, y) in [look.first(row), look.second(row)].into_iter().zip(y..) {
+        for (line, y) in look.lines(row).into_iter().zip(y..) {
             if y < area.bottom() {
                 let line = fitted(line, usize::from(area.width));
                 frame.render_widget(line, Rect::new(area.x, y, area.width, 1));
@@ -54,54 +54,70 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// The title, and at the right how long ago it was written.
-    fn first(&self, row: &Row) -> Line<'static> {
+    /// The title, and at the right how long ago it was written; then what was found, or what is
+    /// known where that stands in the title.
+    fn lines(&self, row: &Row) -> [Line<'static>; 2] {
         let (session, palette) = (&row.session, self.reader.palette);
-        let is_live = session
-            .modified_ms
-            .is_some_and(|ms| (0..LIVE_MS).contains(&(self.reader.now.ms - ms)));
-        let age = match is_live {
-            true => Span::styled("writing", palette.name()),
-            false => Span::styled(
-                self.reader.age(session.modified.as_deref()),
-                palette.quiet(),
-            ),
-        };
+        let age = self.age(session);
         let pin = if row.is_pinned { "★ " } else { "" };
-        let room = self.width.saturating_sub(3 + columns(&age.content));
-        let title = fit(&format!("{pin}{}", title(session).1), room);
-        let gap = room.saturating_sub(columns(&title)) + 1;
+        let room = self
+            .width
+            .saturating_sub(3 + columns(&age.content) + columns(pin));
+        let whole = title(session).1;
+        let seen = fit(&whole, room);
+        let found = row.hits.first();
+        let on_branch = found.filter(|hit| place(hit).is_empty());
+        let in_title = on_branch.and_then(|hit| marks_in_title(snippet(hit), &whole, &seen));
         let strong = match self.is_selected {
             true => palette.strong(),
             false => Style::new(),
         };
         let mark = if self.is_marked { "●" } else { " " };
-        Line::from(vec![
+        let gap = room.saturating_sub(columns(&seen)) + 1;
+        let mut first = vec![
             self.edge(SELECTED_PLAIN),
             Span::styled(mark, palette.person()),
-            Span::styled(title, strong),
-            Span::raw(" ".repeat(gap)),
-            age,
-        ])
+            Span::styled(pin, strong),
+        ];
+        let marks = in_title.as_deref().unwrap_or_default();
+        first.extend(marked(&seen, 0, marks, [strong, palette.matched()]));
+        first.extend([Span::raw(" ".repeat(gap)), age]);
+        let mut second = vec![self.edge(OTHER), Span::raw(" ")];
+        let room = self.width.saturating_sub(2);
+        second.extend(match found.filter(|_| in_title.is_none()) {
+            Some(hit) => said(hit, room, palette),
+            None => self.known(row, room),
+        });
+        [Line::from(first), Line::from(second)]
     }
 
-    /// What was found, or what is known.
-    fn second(&self, row: &Row) -> Line<'static> {
-        let mut line = vec![self.edge(OTHER), Span::raw(" ")];
-        let (room, palette) = (self.width.saturating_sub(2), self.reader.palette);
-        match row.hits.first() {
-            Some(hit) => line.extend(found(hit, room, palette)),
-            None => {
-                let folder = self.reader.screen.path(Path::new(&row.session.cwd));
-                let look = match row.is_here {
-                    true => palette.name(),
-                    false => palette.quiet(),
-                };
-                line.push(Span::styled(fit(&folder, room), look));
-                line.push(Span::styled(known(&row.session), palette.quiet()));
-            }
+    /// How long ago it was written.
+    fn age(&self, session: &SessionRow) -> Span<'static> {
+        let palette = self.reader.palette;
+        let is_live = session
+            .modified_ms
+            .is_some_and(|ms| (0..LIVE_MS).contains(&(self.reader.now.ms - ms)));
+        match is_live {
+            true => Span::styled("writing", palette.name()),
+            false => Span::styled(
+                self.reader.age(session.modified.as_deref()),
+                palette.quiet(),
+            ),
         }
-        Line::from(line)
+    }
+
+    /// Its folder, and what else is known.
+    fn known(&self, row: &Row, room: usize) -> Vec<Span<'static>> {
+        let palette = self.reader.palette;
+        let folder = self.reader.screen.path(Path::new(&row.session.cwd));
+        let look = match row.is_here {
+            true => palette.name(),
+            false => palette.quiet(),
+        };
+        vec![
+            Span::styled(fit(&folder, room), look),
+            Span::styled(known(&row.session), palette.quiet()),
+        ]
     }
 
     /// What stands at the left; `plain` for somebody who hears it read.
@@ -130,27 +146,61 @@ fn known(session: &SessionRow) -> String {
     parts.join(" · ")
 }
 
-/// The words around the match, and where it stands in the tree of its session.
-fn found(hit: &Hit, room: usize, palette: Palette) -> Vec<Span<'static>> {
-    let (quiet, matched) = (palette.quiet(), palette.matched());
-    let place = match hit.place {
+/// What is said of where it stands in the tree of its session.
+fn place(hit: &Hit) -> &'static str {
+    match hit.place {
         Some(BranchPlace::Abandoned) => "abandoned ",
         Some(BranchPlace::Compacted) => "before compaction ",
         Some(BranchPlace::Active) | None => "",
-    };
+    }
+}
+
+/// The words around the match.
+fn snippet(hit: &Hit) -> (String, Vec<(usize, usize)>) {
+    plain_line_marked(&hit.snippet, &hit.highlights)
+}
+
+/// The words around the match, and where it stands in the tree of its session.
+fn said(hit: &Hit, room: usize, palette: Palette) -> Vec<Span<'static>> {
+    let (quiet, matched) = (palette.quiet(), palette.matched());
+    let place = place(hit);
     let mut spans = vec![Span::styled(place, palette.warning())];
-    let (text, marks) = plain_line_marked(&hit.snippet, &hit.highlights);
+    let (text, marks) = snippet(hit);
     let room = room.saturating_sub(columns(place));
     let (from, cut) = beginning(&text, &marks, room);
     spans.extend(cut.map(|cut| Span::styled(cut, quiet)));
+    spans.extend(marked(&text, from, &marks, [quiet, matched]));
+    spans
+}
+
+/// A text from this byte on, with what matches in it.
+fn marked(
+    text: &str,
+    from: usize,
+    marks: &[(usize, usize)],
+    [usual, matched]: [Style; 2],
+) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
     let mut at = from;
     for (start, end) in marks {
-        spans.push(Span::styled(text[at..start.max(at)].to_owned(), quiet));
-        spans.push(Span::styled(text[start.max(at)..end].to_owned(), matched));
-        at = end;
+        let start = at.max(*start);
+        spans.push(Span::styled(text[at..start].to_owned(), usual));
+        spans.push(Span::styled(text[start..*end].to_owned(), matched));
+        at = *end;
     }
-    spans.push(Span::styled(text[at..].to_owned(), quiet));
+    spans.push(Span::styled(text[at..].to_owned(), usual));
     spans
+}
+
+/// What matches in a title, of which so much is `seen`, where it says all that was found.
+fn marks_in_title(
+    (text, marks): (String, Vec<(usize, usize)>),
+    title: &str,
+    seen: &str,
+) -> Option<Vec<(usize, usize)>> {
+    let is_seen = marks.last()?.1 <= seen.trim_end_matches('…').len();
+    let is_said = title.starts_with(text.trim_end_matches('…'));
+    (is_seen && is_said).then_some(marks)
 }
 
 /// From which byte on a line is shown that is longer than there is room, so that its first match is
@@ -170,6 +220,17 @@ fn beginning(text: &str, marks: &[(usize, usize)], room: usize) -> (usize, Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_title_says_is_not_said_twice() {
+        let title = "Linker error in CI";
+        let found =
+            |text: &str, seen| marks_in_title((text.to_owned(), vec![(7, 12)]), title, seen);
+        assert_eq!(found(title, title), Some(vec![(7, 12)]));
+        assert_eq!(found("Linker error…", "Linker error…"), Some(vec![(7, 12)]));
+        assert_eq!(found(title, "Linker er…"), None);
+        assert_eq!(found("A tiny error", title), None);
+    }
 
     #[test]
     fn a_match_at_the_end_of_a_long_line_is_seen() {
