@@ -192,18 +192,22 @@ impl ListPage {
             true => ordering.reverse(),
             false => ordering,
         };
-        match scope.sort {
-            // No two rows are equal, in the end their paths differ.
-            Sort::Agents => self.rows.sort_unstable_by(|a, b| way(rank(a, b))),
+        // No two rows are equal, in the end their paths differ.
+        let order = |a: &PositionedRow, b: &PositionedRow| match (scope.sort, a.key, b.key) {
+            (Sort::Agents, ..) | (_, None, None) => way(rank(a, b)),
+            (_, Some(own), Some(other)) => {
+                way(other.total_cmp(&own)).then_with(|| way(rank(a, b)))
+            }
             // Rows without the value come last in either direction.
-            _ => self.rows.sort_unstable_by(|a, b| match (a.key, b.key) {
-                (Some(own), Some(other)) => {
-                    way(other.total_cmp(&own)).then_with(|| way(rank(a, b)))
-                }
-                (None, None) => way(rank(a, b)),
-                (own, other) => own.is_none().cmp(&other.is_none()),
-            }),
+            (_, own, other) => own.is_none().cmp(&other.is_none()),
+        };
+        // Only what is on the page, or before it, needs its order.
+        let last = scope.offset.saturating_add(scope.most());
+        if last < self.rows.len() {
+            self.rows.select_nth_unstable_by(last, order);
+            self.rows.truncate(last);
         }
+        self.rows.sort_unstable_by(order);
         failed
             .into_inner()
             .map_or(Ok(()), |error| Err(error.into()))
