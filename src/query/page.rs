@@ -195,9 +195,7 @@ impl ListPage {
         // No two rows are equal, in the end their paths differ.
         let order = |a: &PositionedRow, b: &PositionedRow| match (scope.sort, a.key, b.key) {
             (Sort::Agents, ..) | (_, None, None) => way(rank(a, b)),
-            (_, Some(own), Some(other)) => {
-                way(other.total_cmp(&own)).then_with(|| way(rank(a, b)))
-            }
+            (_, Some(own), Some(other)) => way(other.total_cmp(&own)).then_with(|| way(rank(a, b))),
             // Rows without the value come last in either direction.
             (_, own, other) => own.is_none().cmp(&other.is_none()),
         };

@@ -70,10 +70,25 @@ fn a_line_that_is_being_typed_stays_in_sight() {
         "{}",
         pty.text()
     );
-    pty.keys("l");
-    pty.until_shown("$ being typed\n> l\n");
-    pty.keys("\x7f");
-    pty.until_shown("$ being typed\n>\n");
+    for (columns, rows) in [(60, 20), (60, 6), (100, 40)] {
+        pty.resize(columns, rows);
+        pty.keys("l");
+        pty.until("it is drawn", |screen| {
+            let text = lines(screen);
+            text.contains("$ being typed\n> l") && text.contains("Linker")
+        });
+        pty.keys("\x7f");
+        // Nothing is drawn any more that the next size would put elsewhere: the cursor comes last.
+        pty.until("the whole list", |screen| {
+            let text = lines(screen);
+            let above = text.lines().position(|line| line == "$ being typed");
+            let (row, column) = screen.cursor_position();
+            text.contains("$ being typed\n>\n")
+                && text.contains("36 sessions")
+                && (above, column) == (usize::from(row).checked_sub(1), 2)
+        });
+    }
+    pty.resize(80, 20);
     pty.keys("\x03");
     assert_eq!(program.code(), Some(1));
     pty.until_gone("Linker");

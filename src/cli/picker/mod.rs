@@ -161,6 +161,10 @@ impl Loop<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
+            // What is drawn at places that are no longer its own stays there.
+            while self.terminal.is_resized()? {
+                self.take(Message::Terminal(TerminalEvent::Resize(0, 0)))?;
+            }
             let reader = Reader {
                 screen: self.screen,
                 palette: Palette::of(self.screen).plain(self.state.is_plain),

@@ -13,11 +13,12 @@ use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
 use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste, Event};
+use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use ratatui::crossterm::style::{Attribute, SetAttribute};
+#[cfg(not(unix))]
+use ratatui::crossterm::terminal::disable_raw_mode;
 use ratatui::crossterm::terminal::{
-    self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
-    enable_raw_mode,
+    self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, enable_raw_mode,
 };
 use ratatui::crossterm::{cursor, queue};
 use ratatui::layout::{Position, Rect, Size};
@@ -153,8 +154,8 @@ impl Terminal {
         self.typed = None;
         held::write(below::QUESTION)?;
         let (cursor, typed) = below::cursor(&self.tty)?;
-        if !typed.is_empty() {
-            let _ = self.tell.send(Message::Terminal(Event::Paste(typed)));
+        for event in typed::events(&typed) {
+            let _ = self.tell.send(Message::Terminal(event));
         }
         // A terminal that does not say where its cursor is gives its last lines.
         let last = Position::new(0, screen.height.saturating_sub(1));
@@ -174,9 +175,14 @@ impl Terminal {
         Ok(place.area)
     }
 
+    /// Whether the terminal has another size than the picker knows.
+    pub fn is_resized(&self) -> io::Result<bool> {
+        Ok(held::is_held() && size()? != self.screen)
+    }
+
     /// The terminal has another size.
     pub fn resized(&mut self) -> io::Result<()> {
-        match held::is_held() && size()? != self.screen {
+        match self.is_resized()? {
             true => self.fit(),
             false => Ok(()),
         }
@@ -188,8 +194,7 @@ impl Terminal {
             return self.take();
         }
         // It was stopped without being asked.
-        disable_raw_mode()?;
-        enable_raw_mode()?;
+        make_raw(&self.tty)?;
         self.below = None;
         self.fit()
     }
@@ -248,6 +253,23 @@ fn drawing(area: Rect, pen: &Pen) -> io::Result<Drawing<CrosstermBackend<Pen>>> 
         CrosstermBackend::new(pen.clone()),
         TerminalOptions { viewport },
     )
+}
+
+/// Makes a terminal raw again that another program has used: at no moment anything else, because a
+/// key that comes then is lost. What it was at first is still known to whoever gives it back.
+#[cfg(unix)]
+fn make_raw(tty: &File) -> io::Result<()> {
+    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+
+    let mut modes = tcgetattr(tty)?;
+    modes.make_raw();
+    Ok(tcsetattr(tty, OptionalActions::Now, &modes)?)
+}
+
+#[cfg(not(unix))]
+fn make_raw(_: &File) -> io::Result<()> {
+    disable_raw_mode()?;
+    enable_raw_mode()
 }
 
 /// The terminal itself: stdout may be a pipe.

@@ -98,9 +98,7 @@ pub fn cursor(tty: &File) -> io::Result<(Option<Position>, String)> {
         ),
         None => (None, read),
     };
-    let typed = String::from_utf8_lossy(&typed);
-    let typed = typed.split(char::is_control).next().unwrap_or_default();
-    Ok((position, typed.to_owned()))
+    Ok((position, String::from_utf8_lossy(&typed).into_owned()))
 }
 
 #[cfg(not(unix))]

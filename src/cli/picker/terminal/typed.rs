@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use ratatui::crossterm::event::{self, Event};
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
 
 use crate::picker::message::{Message, System};
 use crate::picker::start_thread;
@@ -73,5 +73,113 @@ impl Drop for Typed {
         #[cfg(unix)]
         let _ = signal_hook::low_level::raise(rustix::process::Signal::WINCH.as_raw());
         let _ = self.ended.recv_timeout(PATIENCE);
+    }
+}
+
+/// What a terminal tells before and after a text that is pasted.
+const PASTE: (&str, &str) = ("\x1b[200~", "\x1b[201~");
+
+/// The keys in what was read beside the thread: letters, what is typed with Ctrl and Alt, and
+/// arrows. Other keys of several bytes are left out.
+pub fn events(mut typed: &str) -> Vec<Event> {
+    let mut events = Vec::new();
+    while let Some(first) = typed.chars().next() {
+        if let Some(pasted) = typed.strip_prefix(PASTE.0) {
+            let (pasted, rest) = pasted.split_once(PASTE.1).unwrap_or((pasted, ""));
+            events.push(Event::Paste(pasted.to_owned()));
+            typed = rest;
+            continue;
+        }
+        let (key, rest) = match sequence(typed) {
+            Some((sequence, rest)) => (arrow(sequence), rest),
+            None => match typed
+                .strip_prefix('\x1b')
+                .and_then(|rest| rest.chars().next())
+            {
+                Some(letter) => (
+                    Some(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::ALT)),
+                    &typed[1 + letter.len_utf8()..],
+                ),
+                None => (Some(key(first)), &typed[first.len_utf8()..]),
+            },
+        };
+        events.extend(key.map(Event::Key));
+        typed = rest;
+    }
+    events
+}
+
+/// A key of several bytes, `ESC [ … letter` or `ESC O letter`, and what follows it.
+fn sequence(typed: &str) -> Option<(&str, &str)> {
+    let text = typed
+        .strip_prefix("\x1b[")
+        .or_else(|| typed.strip_prefix("\x1bO"))?;
+    let end = text.find(|last: char| ('@'..='~').contains(&last));
+    Some(text.split_at(end.map_or(text.len(), |end| end + 1)))
+}
+
+fn arrow(sequence: &str) -> Option<KeyEvent> {
+    let key = match sequence {
+        "A" => KeyCode::Up,
+        "B" => KeyCode::Down,
+        "C" => KeyCode::Right,
+        "D" => KeyCode::Left,
+        _ => return None,
+    };
+    Some(KeyEvent::from(key))
+}
+
+/// The key that types this character.
+fn key(typed: char) -> KeyEvent {
+    let ctrl = |letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL);
+    match typed {
+        '\r' => KeyEvent::from(KeyCode::Enter),
+        '\t' => KeyEvent::from(KeyCode::Tab),
+        '\x7f' => KeyEvent::from(KeyCode::Backspace),
+        '\x1b' => KeyEvent::from(KeyCode::Esc),
+        '\0' => ctrl(' '),
+        '\x01'..='\x1a' => ctrl(char::from(b'a' - 1 + typed as u8)),
+        letter => KeyEvent::from(KeyCode::Char(letter)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_that_was_read_beside_the_thread_is_lost() {
+        let key = |code, modifiers| Event::Key(KeyEvent::new(code, modifiers));
+        let (none, ctrl, alt) = (KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT);
+        for (typed, wanted) in [
+            ("é", vec![key(KeyCode::Char('é'), none)]),
+            ("\x03", vec![key(KeyCode::Char('c'), ctrl)]),
+            ("\0", vec![key(KeyCode::Char(' '), ctrl)]),
+            ("\x1bs", vec![key(KeyCode::Char('s'), alt)]),
+            ("\x1b", vec![key(KeyCode::Esc, none)]),
+            (
+                "a\r",
+                vec![key(KeyCode::Char('a'), none), key(KeyCode::Enter, none)],
+            ),
+            (
+                "\x1b[A\x1b[1;5Hx\x7f\x1bOB",
+                vec![
+                    key(KeyCode::Up, none),
+                    key(KeyCode::Char('x'), none),
+                    key(KeyCode::Backspace, none),
+                    key(KeyCode::Down, none),
+                ],
+            ),
+            (
+                "\x1b[200~two\nlines\x1b[201~\t",
+                vec![
+                    Event::Paste("two\nlines".to_owned()),
+                    key(KeyCode::Tab, none),
+                ],
+            ),
+            ("\x1b[", vec![]),
+        ] {
+            assert_eq!(events(typed), wanted, "{typed:?}");
+        }
     }
 }
