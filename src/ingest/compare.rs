@@ -426,10 +426,15 @@ impl SourceComparison<'_> {
             return;
         }
         let gap = file.bytes(at, start - at).ok().flatten();
+        // Elements of an array are separated by commas.
+        let comma = match self.format.shape_of(self.path) {
+            Shape::Elements => Some(','),
+            _ => None,
+        };
         let is_blank = gap.is_none_or(|gap| {
-            String::from_utf8_lossy(gap)
-                .chars()
-                .all(|c| crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty())
+            String::from_utf8_lossy(gap).chars().all(|c| {
+                Some(c) == comma || crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty()
+            })
         });
         if !is_blank {
             self.unaccounted

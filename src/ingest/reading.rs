@@ -131,8 +131,9 @@ pub fn read_once<E: Entries>(
     };
     let since = match plan.format.shape_of(&plan.path) {
         Shape::Lines => reader.lines(&mut file, buffer, cost, emit)?,
-        Shape::Document => reader.document(true, &mut file, cost, emit)?,
-        Shape::Text => reader.document(false, &mut file, cost, emit)?,
+        Shape::Document | Shape::Text | Shape::Elements => {
+            reader.document(&mut file, cost, emit)?
+        }
     };
     Ok(match since {
         IdentityChange::Changed => ReadOutcome::Changed,
@@ -412,11 +413,10 @@ impl Reader<'_> {
         Ok(since)
     }
 
-    /// The whole file at once: one record where all is well, or (`is_json` is false) whatever it
-    /// holds.
+    /// The whole file at once: one record where all is well, or the records that the format finds
+    /// in it, or whatever it holds.
     fn document<E: Entries>(
         mut self,
-        is_json: bool,
         file: &mut File,
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk<E>),
@@ -437,11 +437,14 @@ impl Reader<'_> {
             chunk: &mut chunk,
             fold: &mut self.fold,
         };
-        if is_json {
-            taking.add_line(&bytes, 0, 0);
-        } else if !bytes.is_empty() {
-            let facts = self.plan.format.facts_at(&self.plan.path, &bytes);
-            taking.add_entry(&bytes, 0, 0, facts);
+        match self.plan.format.shape_of(&self.plan.path) {
+            Shape::Elements => taking.add_elements(&bytes),
+            Shape::Text if bytes.is_empty() => {}
+            Shape::Text => {
+                let facts = self.plan.format.facts_at(&self.plan.path, &bytes);
+                taking.add_entry(&bytes, 0, 0, facts);
+            }
+            Shape::Document | Shape::Lines => taking.add_line(&bytes, 0, 0),
         }
         self.proof.extend(&bytes);
         self.note_tail(&bytes);
@@ -510,6 +513,29 @@ impl<E: Entries> LineParser<'_, '_, E> {
                     self.add_entry(bytes, start, flags, facts);
                 }
             }
+        }
+    }
+
+    /// Cut a document of many records. One that its format does not know, as one that was cut off,
+    /// is one problem.
+    fn add_elements(&mut self, document: &[u8]) {
+        let format = self.plan.format;
+        match format.elements(&self.plan.path, document) {
+            Some(elements) => {
+                for element in elements {
+                    let bytes = &document[element.clone()];
+                    let facts = format.facts_at(&self.plan.path, bytes);
+                    self.add_entry(bytes, element.start as u64, 0, facts);
+                    self.fold.lines += 1;
+                }
+            }
+            None if document.trim_ascii().is_empty() => {}
+            None => self.chunk.problems.push(ProblemRow {
+                start: 0,
+                length: document.len() as u64,
+                provisional: false,
+                reason: "not a document of a known shape".to_owned(),
+            }),
         }
     }
 

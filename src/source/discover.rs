@@ -426,12 +426,10 @@ impl Walk<'_> {
             match found.kind {
                 // Often a folder of a project: what lies below it is the project's.
                 Kind::Folder if self.flat => {}
-                Kind::Folder => match directory.enter(path(), &found) {
-                    Some(inside) => deeper.push(inside),
-                    None if folder.is_none() => {
-                        here.foreign_file(&path(), "link to a folder above it")
-                    }
-                    None => {}
+                Kind::Folder => match self.enter(directory, path(), &found) {
+                    Ok(inside) => deeper.push(inside),
+                    Err(why) if folder.is_none() => here.foreign_file(&path(), why),
+                    Err(_) => {}
                 },
                 Kind::File if folder.is_none() => {
                     let what = (found.identity, found.is_link);
@@ -451,6 +449,21 @@ impl Walk<'_> {
             here.folder(path, Some(fingerprint).filter(|_| settled), files, &deeper);
         }
         deeper
+    }
+
+    /// The directory in another one that the walk goes into, or why it does not.
+    fn enter(
+        &self,
+        directory: &Directory,
+        below: PathBuf,
+        found: &Name,
+    ) -> Result<Directory, &'static str> {
+        if let Some(why) = self.format.leaves_out(&below) {
+            return Err(why);
+        }
+        directory
+            .enter(below, found)
+            .ok_or("link to a folder above it")
     }
 
     /// What is in a directory. `settled` becomes false when it may be something else without

@@ -4,6 +4,7 @@
 //! places of its own. pi and indusagi write files of one family, and each reads them in its own
 //! [dialect](crate::pi::Dialect).
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
@@ -19,6 +20,8 @@ pub enum Shape {
     Document,
     /// Text that is no record: the whole file is one entry, whatever its bytes.
     Text,
+    /// One JSON value per file that holds many records: [`Format::elements`] says where they are.
+    Elements,
 }
 
 /// The time by which an agent's own list is sorted, newest first.
@@ -101,6 +104,20 @@ pub trait Format: Send + Sync {
     /// What the file at `relative` (below a root; `flat` when the root is one folder for all
     /// projects) is.
     fn place(&self, relative: &Path, flat: bool) -> Placement;
+    /// Why nothing below the folder at `folder` (below a root) belongs to a session; `None` if
+    /// something may. Such a folder is not listed.
+    fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
+        let _ = folder;
+        None
+    }
+    /// Where the records of the source at `path` are whose shape is [`Shape::Elements`], in order
+    /// and without overlap; what lies between them holds nothing. A record need not be JSON by
+    /// itself: what stands around the elements of an array is given to [`Format::facts_at`] as it
+    /// stands. `None`: the document is not of a known shape, and is one problem.
+    fn elements(&self, path: &Path, document: &[u8]) -> Option<Vec<Range<usize>>> {
+        let _ = path;
+        Some(std::iter::once(0..document.len()).collect())
+    }
     /// How many bytes of a file that begins so are passed over before its first line begins.
     fn passed_over(&self, beginning: &[u8]) -> usize {
         let _ = beginning;

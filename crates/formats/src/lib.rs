@@ -18,6 +18,10 @@
 //!     let file = std::fs::read(path)?;
 //!     let parts: Vec<&[u8]> = match format.shape_of(path) {
 //!         Shape::Lines => file.split_inclusive(|byte| *byte == b'\n').collect(),
+//!         Shape::Elements => {
+//!             let elements = format.elements(path, &file).unwrap_or_default();
+//!             elements.into_iter().map(|element| &file[element]).collect()
+//!         }
 //!         Shape::Document | Shape::Text => vec![&file],
 //!     };
 //!     let mut entries = Vec::new();

@@ -94,6 +94,10 @@ impl Walk<'_> {
                 None
             }
             Kind::Folder if !self.flat => {
+                if let Some(why) = self.format.leaves_out(below) {
+                    here.foreign_file(below, why);
+                    return None;
+                }
                 let own = (identity.device, identity.inode);
                 if is_link && (own == (0, 0) || above.contains(&own)) {
                     here.foreign_file(below, "link to a folder above it");
@@ -119,6 +123,9 @@ impl Walk<'_> {
         let mut way = PathBuf::new();
         for name in below.parent().into_iter().flat_map(Path::iter) {
             way.push(name);
+            if self.format.leaves_out(&way).is_some() {
+                return None;
+            }
             let Ok(own) = fs::symlink_metadata(self.root.join(&way)) else {
                 // Nothing is there any more.
                 continue;

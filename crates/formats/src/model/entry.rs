@@ -53,6 +53,16 @@ pub struct Facts {
     pub provider: Option<String>,
     /// See `provider`.
     pub model: Option<String>,
+    /// The git branch that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<String>,
+    /// How much the model was told to think, in the agent's own words, from this entry on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking_level: Option<String>,
+    /// The id of the entry at which the session stands from here on, whatever stands last in the
+    /// file (Claude Code: `last-prompt.leafUuid`). The entry that says so is none of the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_at: Option<String>,
     /// Why the model stopped, as written.
     pub stop_reason: Option<String>,
     /// The entry reports an error: a failed tool, a failed command, a failed or aborted answer.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Facts;
+use super::{Facts, Usage};
 use crate::title::typed_title;
 
 /// What the first record of a session says.
@@ -81,6 +81,12 @@ pub struct Fold {
     /// Provider in force at the end of the file.
     #[serde(skip_serializing_if = "is_default")]
     pub provider: Option<String>,
+    /// The git branch that was checked out at the end of the file.
+    #[serde(skip_serializing_if = "is_default")]
+    pub git_branch: Option<String>,
+    /// How much the model was told to think at the end of the file.
+    #[serde(skip_serializing_if = "is_default")]
+    pub thinking_level: Option<String>,
     /// Sums over all entries that record them.
     #[serde(skip_serializing_if = "is_default")]
     pub tokens: Option<i64>,
@@ -117,6 +123,32 @@ impl Fold {
             self.typed = facts.user_text.as_deref().and_then(typed_title);
         }
     }
+
+    /// Adds to the session's tokens and cost what an answer of it spent.
+    pub(crate) fn add_usage(&mut self, usage: &Usage) {
+        let parts = [
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write,
+        ];
+        // What is written as the total lacks parts in some stores, or is another provider's idea.
+        let tokens = sum(parts, |a, b| a.saturating_add(b)).or(usage.total);
+        self.tokens = sum([self.tokens, tokens], |a, b| a.saturating_add(b));
+        let parts = [
+            usage.cost_input,
+            usage.cost_output,
+            usage.cost_cache_read,
+            usage.cost_cache_write,
+        ];
+        let cost = usage.cost_total.or_else(|| sum(parts, |a, b| a + b));
+        self.cost = sum([self.cost, cost], |a, b| a + b);
+    }
+}
+
+/// The sum of what is there; `None` when nothing is.
+fn sum<T, const N: usize>(parts: [Option<T>; N], add: impl Fn(T, T) -> T) -> Option<T> {
+    parts.into_iter().flatten().reduce(add)
 }
 
 /// What is not said is read as the default: a session of many files has a fold for each.
@@ -158,6 +190,12 @@ pub struct SessionFacts {
     pub model: Option<String>,
     /// Provider in force at the end.
     pub provider: Option<String>,
+    /// The git branch that was checked out last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<String>,
+    /// How much the model was told to think last, in the agent's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking_level: Option<String>,
     /// Tokens, summed.
     pub tokens: Option<i64>,
     /// Cost over all runs, US dollars.

@@ -1,6 +1,6 @@
 //! What a pi session is: the fold over its lines, and the values pi's list shows of it.
 
-use crate::model::{Facts, Fold, SessionFacts, SourcePart, Usage};
+use crate::model::{Facts, Fold, SessionFacts, SourcePart};
 use crate::{SourceFacts, json};
 
 /// Add one line, in file order.
@@ -9,7 +9,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.errors += u64::from(facts.is_error);
     fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
     if let Some(usage) = &facts.usage {
-        add_usage(fold, usage);
+        fold.add_usage(usage);
     }
     if !facts.agent_sees {
         keep_late_header(fold, facts);
@@ -62,35 +62,10 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
-fn add_usage(fold: &mut Fold, usage: &Usage) {
-    let parts = [
-        usage.input,
-        usage.output,
-        usage.cache_read,
-        usage.cache_write,
-    ];
-    // What is written as the total lacks parts in some stores, or is another provider's idea.
-    let tokens = sum(parts, |a, b| a.saturating_add(b)).or(usage.total);
-    fold.tokens = sum([fold.tokens, tokens], |a, b| a.saturating_add(b));
-    let parts = [
-        usage.cost_input,
-        usage.cost_output,
-        usage.cost_cache_read,
-        usage.cost_cache_write,
-    ];
-    let cost = usage.cost_total.or_else(|| sum(parts, |a, b| a + b));
-    fold.cost = sum([fold.cost, cost], |a, b| a + b);
-}
-
 fn keep_late_header(fold: &mut Fold, facts: &Facts) {
     if fold.header.is_none() && fold.late_header.is_none() {
         fold.late_header = facts.header.clone();
     }
-}
-
-/// The sum of what is there; `None` when nothing is.
-fn sum<T, const N: usize>(parts: [Option<T>; N], add: impl Fn(T, T) -> T) -> Option<T> {
-    parts.into_iter().flatten().reduce(add)
 }
 
 /// The values of the list (formats/pi.md section 11), from the session's own file.
@@ -146,6 +121,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         is_subagent: false,
         hidden: hidden(source),
         own: None,
+        git_branch: fold.git_branch.clone(),
+        thinking_level: fold.thinking_level.clone(),
     }
 }
 
