@@ -12,6 +12,11 @@ CREATE TABLE agents (
     is_kept INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- What is never kept again: SHA-256 of its agent, root and path.
+CREATE TABLE forgotten (
+    place BLOB PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
 -- A file that belongs to a session, by the place where it lay.
 CREATE TABLE sources (
     source INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -56,8 +56,6 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
-// Nothing uses it yet.
-#[allow(dead_code, unused_imports)]
 mod archive;
 mod catalogue;
 mod config;

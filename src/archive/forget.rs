@@ -1,16 +1,24 @@
 //! How is a source forgotten, so that not even a free page holds its bytes?
 
+use rusqlite::params;
+use sha2::{Digest, Sha256};
+
 use super::error::Error;
 use super::open::Archive;
 use super::sources::Place;
 
 impl Archive {
     /// Forget every content of a source; whether there was one. Blocks that another source holds
-    /// stay. [`Archive::wipe`] has to follow the commit. Within a transaction.
+    /// stay. `for_good`: nothing of it is kept again. [`Archive::wipe`] has to follow the commit.
+    /// Within a transaction.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn forget(&self, place: &Place) -> Result<bool, Error> {
+    pub fn forget(&self, place: &Place, for_good: bool) -> Result<bool, Error> {
+        if for_good {
+            let add = "INSERT OR IGNORE INTO forgotten VALUES (?1)";
+            self.execute(add, params![hash(place)])?;
+        }
         let Some(source) = self.source(place)? else {
             return Ok(false);
         };
@@ -22,6 +30,13 @@ impl Archive {
         self.execute("DELETE FROM sources WHERE source = ?1", [source])?;
         self.step("archive.forget")?;
         Ok(true)
+    }
+
+    /// Whether a source is never to be kept again.
+    pub(super) fn is_forgotten(&self, place: &Place) -> Result<bool, Error> {
+        let one = "SELECT 1 FROM forgotten WHERE place = ?1";
+        let found = self.first(one, params![hash(place)], |_| Ok(()))?;
+        Ok(found.is_some())
     }
 
     /// Leave nothing in the files but what is kept. Free pages were overwritten with zeros when
@@ -42,4 +57,14 @@ impl Archive {
             Ok(blocked == 0)
         })
     }
+}
+
+/// By which a place is known that is not to be named.
+fn hash(place: &Place) -> [u8; 32] {
+    let names = [
+        &*place.agent,
+        &*place.root.to_string_lossy(),
+        &place.relative,
+    ];
+    Sha256::digest(names.join("\0")).into()
 }

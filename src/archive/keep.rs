@@ -21,6 +21,9 @@ impl Archive {
     /// When it cannot be written, or what is there cannot be read.
     pub fn keep(&self, place: &Place, packed: &Packed, now_ms: i64) -> Result<bool, Error> {
         let from = packed.from;
+        if self.is_forgotten(place)? {
+            return Ok(true);
+        }
         self.step("archive.keep")?;
         let source = self.ensure_source(place)?;
         let mut generation = match self.newest(source)? {
@@ -41,6 +44,24 @@ impl Archive {
                 "UPDATE generations SET mtime_ns = ?2 WHERE generation = ?1 AND mtime_ns <> ?2";
             self.execute(set, params![generation.number, mtime_ns])?;
         }
+        Ok(true)
+    }
+
+    /// The file of a source has moved: what is kept of it is of the source at its new place, unless
+    /// something is kept of that already. Whether it is. Within a transaction.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn rename(&self, old: &Place, new: &Place) -> Result<bool, Error> {
+        if self.source(new)?.is_some() {
+            return Ok(false);
+        }
+        let Some(source) = self.source(old)? else {
+            return Ok(false);
+        };
+        let set = "UPDATE sources SET agent = ?2, root = ?3, relative = ?4 WHERE source = ?1";
+        let root = new.root.to_string_lossy();
+        self.execute(set, params![source, new.agent, root, new.relative])?;
         Ok(true)
     }
 

@@ -12,6 +12,7 @@ mod forget;
 mod keep;
 mod open;
 mod pack;
+mod restore;
 mod sources;
 mod verify;
 

@@ -219,7 +219,7 @@ fn what_is_forgotten_is_in_no_file_any_more() {
         .all("SELECT data FROM blocks", [], |r| r.get::<_, Vec<u8>>(0))
         .unwrap();
     archive.begin().unwrap();
-    assert!(archive.forget(&place("a")).unwrap());
+    assert!(archive.forget(&place("a"), false).unwrap());
     archive.commit().unwrap();
     assert!(archive.wipe().unwrap());
     let left = raw(folder.path());
@@ -237,7 +237,20 @@ fn what_is_forgotten_is_in_no_file_any_more() {
     }
     assert!(pieces > 100, "{pieces}");
     assert_eq!(contents(folder.path(), "other"), [other]);
-    assert!(!archive.transaction(|| archive.forget(&place("a"))).unwrap());
+    // It may be kept again, until that is ruled out.
+    assert!(keep(&archive, "a", 0, secret));
+    assert!(
+        archive
+            .transaction(|| archive.forget(&place("a"), true))
+            .unwrap()
+    );
+    assert!(keep(&archive, "a", 0, secret));
+    assert!(contents(folder.path(), "a").is_empty());
+    assert!(
+        !archive
+            .transaction(|| archive.forget(&place("a"), true))
+            .unwrap()
+    );
 }
 
 #[test]

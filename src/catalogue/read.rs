@@ -9,9 +9,11 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::entries::in_file;
 use super::error::Error;
 use super::open::Catalogue;
+use crate::archive::Place;
 use crate::format::resume;
 use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, ReadState};
+use crate::source::content::Location;
 use crate::source::discover::ForeignFile;
 use crate::source::identity::{Identity, file_at};
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
@@ -25,6 +27,10 @@ pub struct StoredSource {
     pub stored: ReadState,
     pub unlisted: Option<String>,
     pub unread: bool,
+    /// Since when its file is gone, and it is read from the archive.
+    pub gone_ms: Option<i64>,
+    /// Whether the archive holds what was read of it; `None`: it is not kept.
+    pub is_kept: Option<bool>,
 }
 
 /// From where a changed source is read on.
@@ -333,13 +339,21 @@ impl Catalogue {
     }
 
     /// Path, format and file order of a source.
-    pub fn source_place(&self, source: i64) -> Result<Option<(PathBuf, String)>, Error> {
-        let sql = "SELECT r.path, s.relative, r.format FROM _sources s JOIN _roots r USING (root) WHERE s.source = ?1";
-        self.first(sql, [source], |r| {
-            let root: String = r.get(0)?;
-            let relative: String = r.get(1)?;
-            Ok((PathBuf::from(root).join(relative), r.get(2)?))
-        })
+    pub fn source_place(&self, source: i64) -> Result<Option<(Location, String)>, Error> {
+        let sql = format!(
+            "SELECT r.format, {LOCATION} FROM _sources s JOIN _roots r USING (root) WHERE s.source = ?1"
+        );
+        self.first(&sql, [source], |r| Ok((location(r, 1)?, r.get(0)?)))
+    }
+
+    /// Where the main source of the session at this path is.
+    pub fn main_source(&self, path: &Path) -> Result<Option<Location>, Error> {
+        let sql = format!(
+            "SELECT {LOCATION} FROM _sessions m JOIN _session_sources p USING (session) JOIN _sources s USING (source)
+                 JOIN _roots r ON r.root = s.root
+             WHERE m.path = ?1 AND p.part = 'main' LIMIT 1"
+        );
+        self.first(&sql, [path.to_string_lossy()], |r| location(r, 0))
     }
 
     /// Sources of a session.
@@ -447,7 +461,7 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             SELECT s.session, s.id
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
-         SELECT count(*) - 1 FROM below), s.typed
+         SELECT count(*) - 1 FROM below), s.typed, s.gone_ms
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -461,9 +475,11 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let title = named
         .or(r.get(28)?)
         .unwrap_or_else(|| first_message.clone());
+    let gone_ms: Option<i64> = r.get(29)?;
+    // An agent finds nothing of a session whose file is gone.
     let resume = match hidden {
-        None => resume(&agent, &format, &path, &id, &cwd),
-        Some(_) => None,
+        None if gone_ms.is_none() => resume(&agent, &format, &path, &id, &cwd),
+        _ => None,
     };
     let created_ms: Option<i64> = r.get(13)?;
     Ok(StoredSession {
@@ -499,6 +515,9 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             listed_cost: r.get(24)?,
             bytes: r.get::<_, i64>(25)? as u64,
             resume,
+            archived: gone_ms.is_some(),
+            gone_since: gone_ms.and_then(crate::model::iso),
+            gone_since_ms: gone_ms,
             own: match r.get_ref(26)?.as_str_or_null() {
                 Ok(Some(own)) => serde_json::from_str(own).ok(),
                 _ => None,
@@ -507,10 +526,33 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     })
 }
 
+/// Columns of a [`Location`], of a source `s` below a root `r`.
+pub(super) const LOCATION: &str = "r.agent, r.path, s.relative,
+    CASE WHEN s.gone_ms IS NOT NULL THEN (SELECT archive FROM _store) END";
+
+/// The location in the columns from this one on.
+pub(super) fn location(r: &Row<'_>, at: usize) -> rusqlite::Result<Location> {
+    let place = |relative| -> rusqlite::Result<Place> {
+        Ok(Place {
+            agent: r.get(at)?,
+            root: PathBuf::from(r.get::<_, String>(at + 1)?),
+            relative,
+        })
+    };
+    let relative: String = r.get(at + 2)?;
+    let archive: Option<String> = r.get(at + 3)?;
+    let archived = match archive {
+        Some(folder) => Location::archived(Path::new(&folder), place(relative.clone())?),
+        None => None,
+    };
+    let root = Path::new(r.get_ref(at + 1)?.as_str()?);
+    Ok(archived.unwrap_or_else(|| root.join(relative).into()))
+}
+
 /// Columns of a [`StoredSource`] source.
 pub(super) const KNOWN: &str =
     "source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
-    unlisted, unread IS NOT NULL, length";
+    unlisted, unread IS NOT NULL, length, gone_ms, is_kept";
 
 pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<StoredSource> {
     Ok(StoredSource {
@@ -531,6 +573,8 @@ pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<StoredSource> {
         },
         unlisted: r.get(10)?,
         unread: r.get(11)?,
+        gone_ms: r.get(13)?,
+        is_kept: r.get(14)?,
     })
 }
 
