@@ -10,6 +10,7 @@ use sessionary::model::{Report, SessionRow};
 use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::histories::dump::root;
+use crate::watching::watcher::{Watcher, until};
 
 /// A header and messages, each with this text and its number.
 fn session(id: &str, text: &str, messages: std::ops::Range<usize>) -> String {
@@ -383,6 +384,141 @@ fn an_archive_that_cannot_be_written_is_caught_up_with() {
     fs::remove_file(home.file("a.jsonl")).unwrap();
     assert_eq!(home.raw(&home.one()), text);
     home.verify();
+}
+
+/// Who may not see them can leave them out.
+#[test]
+fn only_live_sessions_are_found_where_that_is_asked_for() {
+    let home = Home::new();
+    home.keep();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    home.write("b.jsonl", &session("b", "zanzibar", 0..3));
+    home.sync();
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    let index = home.index();
+    let scope = ListScope {
+        only_live: true,
+        ..ListScope::default()
+    };
+    let live = index.list(&scope).unwrap().sessions;
+    assert_eq!(live.iter().map(|row| &*row.id).collect::<Vec<_>>(), ["b"]);
+    let scope = SearchScope {
+        only_live: true,
+        ..SearchScope::default()
+    };
+    assert_eq!(index.search("zanzibar", &scope).unwrap().sessions.len(), 1);
+    let all = index.search("zanzibar", &SearchScope::default()).unwrap();
+    assert_eq!(all.sessions.len(), 2);
+}
+
+/// Whatever the agent does with it soon afterwards.
+#[test]
+fn a_file_that_was_there_for_a_moment_is_kept_by_the_watcher() {
+    let home = Home::new();
+    home.keep();
+    let watcher = Watcher::start(&home.config());
+    let number = |sql: &str| {
+        let index = Index::open(&home.config(), Freshness::AsCommitted).unwrap();
+        index.sql(sql).unwrap().rows[0][0].as_i64().unwrap()
+    };
+    for at in 0..3 {
+        let name = format!("{at}.jsonl");
+        let text = session(&name, "zanzibar", 0..30);
+        home.write(&name, &text);
+        let there = format!("SELECT count(*) FROM sessions WHERE id = '{name}'");
+        until("it is read", || number(&there) == 1);
+        fs::remove_file(home.file(&name)).unwrap();
+        let archived = format!("SELECT count(*) FROM sessions WHERE id = '{name}' AND archived");
+        until("it is known to be gone", || number(&archived) == 1);
+        let rows = home.list();
+        let row = rows.iter().find(|row| row.id == name).unwrap();
+        assert_eq!(home.raw(row), text);
+    }
+    watcher.stop();
+    home.verify();
+}
+
+/// What the catalogue says is kept, at whatever moment a sync is killed, is in the archive; and
+/// after the next sync everything is.
+#[cfg(unix)]
+#[test]
+fn a_killed_sync_loses_nothing_that_is_said_to_be_kept() {
+    use std::process::{Command, Stdio};
+    let kills = std::env::var("SESSIONARY_ARCHIVE_KILLS").map_or(12, |n| n.parse().unwrap());
+    let seed = std::env::var("SESSIONARY_SEED").map_or(1, |n| n.parse().unwrap());
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let home = Home::new();
+    let place = home.0.path();
+    let root = format!("pi:{}", place.join("pi").display());
+    let index = place.join("index").display().to_string();
+    let command = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sessionary"));
+        command.args(["--index", &index, "--no-default-roots", "--root", &root]);
+        command.args(words).env_clear();
+        command
+            .env("HOME", place)
+            .env("XDG_DATA_HOME", place.join("data"));
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    };
+    assert!(command(&["archive", "on"]).status().unwrap().success());
+    let database = place.join("data/sessionary/archive/archive.sqlite");
+    let (mut was_killed, mut proven) = (0, 0u64);
+    for round in 0..kills {
+        for _ in 0..20 {
+            let name = format!("{}.jsonl", random.random_range(0..30));
+            let before = fs::read_to_string(home.file(&name)).unwrap_or_default();
+            let lines = random.random_range(50..1500);
+            let text = format!("w{} zanzibar", random.random_range(0..500));
+            let begin = usize::from(!before.is_empty());
+            home.write(&name, &(before + &session(&name, &text, begin..lines)));
+        }
+        let mut sync = command(&["sync"]).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(
+            random.random_range(1..250),
+        ));
+        let _ = sync.kill();
+        was_killed += u64::from(!sync.wait().unwrap().success());
+        let contents = every_content(&rusqlite::Connection::open(&database).unwrap());
+        let catalogue = place.join(format!(
+            "index/v{}/catalogue.sqlite",
+            sessionary::GENERATION
+        ));
+        let catalogue = rusqlite::Connection::open(catalogue).unwrap();
+        let mut kept = catalogue
+            .prepare("SELECT relative, consumed FROM _sources WHERE is_kept = 1")
+            .unwrap();
+        let mut rows = kept.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            let (relative, length): (String, usize) =
+                (row.get(0).unwrap(), row.get::<_, i64>(1).unwrap() as usize);
+            let bytes = fs::read(place.join("pi").join(&relative)).unwrap();
+            let is_kept = contents
+                .iter()
+                .any(|kept| kept.starts_with(&bytes[..length]));
+            assert!(is_kept, "round {round}, seed {seed}: {relative}");
+            proven += 1;
+        }
+    }
+    assert!(command(&["sync"]).status().unwrap().success());
+    let files: Vec<_> = fs::read_dir(home.file("")).unwrap().flatten().collect();
+    let texts: Vec<_> = files
+        .iter()
+        .map(|file| fs::read(file.path()).unwrap())
+        .collect();
+    fs::remove_dir_all(place.join("pi")).unwrap();
+    assert!(command(&["verify"]).status().unwrap().success());
+    for (file, text) in files.iter().zip(texts) {
+        let id = file.file_name().into_string().unwrap();
+        let restored = command(&["archive", "restore", &id]).status().unwrap();
+        assert!(restored.success(), "{id}");
+        assert_eq!(fs::read(file.path()).unwrap(), text, "{id}");
+    }
+    assert!(command(&["archive", "verify"]).status().unwrap().success());
+    println!("{was_killed} of {kills} syncs killed, {proven} kept sources proven, 0 bytes missing");
 }
 
 /// What an agent, a person or an accident may do to a file.

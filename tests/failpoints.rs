@@ -39,6 +39,9 @@ fn steps() -> BTreeSet<String> {
             }
         }
     }
+    // Those of the archive are visited by `archive::every_step_may_fail`, for which nothing is made
+    // from scratch.
+    steps.retain(|step| !step.starts_with("archive."));
     assert!(steps.len() > 20, "{steps:?}");
     steps
 }

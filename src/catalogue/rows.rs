@@ -45,6 +45,8 @@ pub struct RowSelection {
     pub ids: Option<Vec<String>>,
     /// Only those with a name.
     pub named: bool,
+    /// Only those whose files are there.
+    pub live: bool,
     /// Only those with entries that report an error.
     pub errors: bool,
     /// Only sessions that cost at least this many US dollars.
@@ -88,6 +90,9 @@ impl RowSelection {
         }
         if self.named {
             asked.push("trim(s.name) <> ''".to_owned());
+        }
+        if self.live {
+            asked.push("s.gone_ms IS NULL".to_owned());
         }
         if self.errors {
             asked.push("s.errors > 0".to_owned());

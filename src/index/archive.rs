@@ -28,6 +28,11 @@ pub struct Version {
 }
 
 impl Config {
+    /// Whether there is an archive.
+    pub fn has_archive(&self) -> bool {
+        self.archive_dir.as_deref().is_some_and(Archive::exists)
+    }
+
     /// What the archive holds; `None`: there is none.
     ///
     /// # Errors

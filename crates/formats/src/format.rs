@@ -200,6 +200,8 @@ pub struct Agent {
     /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below
     /// a project.
     pub settings: Option<(&'static str, &'static str)>,
+    /// When the agent deletes sessions by itself, as in "after 30 days"; `None`: it does not.
+    pub deletes: Option<&'static str>,
     /// The command that takes a session up again, `{path}` and `{id}` being those of the session;
     /// empty = not known.
     pub resume: &'static [&'static str],
@@ -260,6 +262,7 @@ pub static AGENTS: &[Agent] = &[
         sessions: "sessions",
         flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".pi/settings.json")),
+        deletes: None,
         resume: &["pi", "--session", "{path}"],
     },
     Agent {
@@ -275,6 +278,7 @@ pub static AGENTS: &[Agent] = &[
         sessions: "sessions",
         flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".indusagi/settings.json")),
+        deletes: None,
         resume: &["indusagi", "--session", "{path}"],
     },
     Agent {
@@ -290,6 +294,7 @@ pub static AGENTS: &[Agent] = &[
         sessions: "sessions",
         flat_variables: &["CLIDO_SESSION_DIR"],
         settings: None,
+        deletes: None,
         resume: &["clido", "--resume", "{id}"],
     },
     Agent {
@@ -305,6 +310,7 @@ pub static AGENTS: &[Agent] = &[
         sessions: "project",
         flat_variables: &[],
         settings: None,
+        deletes: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
     },
 ];

@@ -6,6 +6,7 @@ use sessionary::model::{RootStatus, SCHEMA_VERSION, Status, WatcherStatus};
 use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
+use crate::deletions;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;
@@ -40,11 +41,15 @@ pub fn run(args: &StatusArgs, config: &Config, screen: &Screen) -> Result<Outcom
     if args.places {
         return run_roots(config, screen);
     }
-    let status = Index::open(config, Freshness::AsCommitted)?.status()?;
+    let index = Index::open(config, Freshness::AsCommitted)?;
+    let status = index.status()?;
     if screen.json {
         screen.json(&status)?;
     } else {
         screen.print(&printed(&status, screen))?;
+        for (_, notice) in deletions::notices(&index, config) {
+            screen.say(&notice);
+        }
     }
     say_links(&status.roots, config, screen);
     Ok(Outcome::Found)
