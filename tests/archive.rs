@@ -9,6 +9,7 @@ use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::{Report, SessionRow};
 use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
+use crate::corpus;
 use crate::histories::dump::root;
 use crate::watching::watcher::{Watcher, until};
 
@@ -409,6 +410,35 @@ fn only_live_sessions_are_found_where_that_is_asked_for() {
     assert_eq!(index.search("zanzibar", &scope).unwrap().sessions.len(), 1);
     let all = index.search("zanzibar", &SearchScope::default()).unwrap();
     assert_eq!(all.sessions.len(), 2);
+}
+
+/// The archive takes hardly more than its bytes do when they are compressed file by file.
+#[test]
+fn blocks_pages_and_rows_take_little_room() {
+    let home = Home::new();
+    home.keep();
+    let spec = corpus::Spec {
+        bytes: 8 << 20,
+        files: 0,
+        seed: 1,
+    };
+    let written = corpus::write(&home.0.path().join("pi"), spec).unwrap();
+    home.sync();
+    let kept = home.config().archive_status().unwrap().unwrap();
+    let bytes: u64 = kept.agents.iter().map(|agent| agent.bytes).sum();
+    assert_eq!(bytes, written.bytes);
+    let mut least = 0;
+    for file in walkdir::WalkDir::new(home.0.path().join("pi")) {
+        let file = file.unwrap();
+        if file.file_type().is_file() {
+            let bytes = fs::read(file.path()).unwrap();
+            least += zstd::bulk::compress(&bytes, 1).unwrap().len() as u64;
+        }
+    }
+    // Its write-ahead log is emptied by and by.
+    let stored = fs::metadata(home.archive().join("archive.sqlite")).unwrap();
+    let stored = stored.len();
+    assert!(stored < least * 11 / 10, "{stored} where {least} would do");
 }
 
 /// Whatever the agent does with it soon afterwards.

@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn blocks_hold_all_bytes_however_they_come() {
         for bytes in [lines(1, 3 << 20), vec![7; (2 << 20) + 5], Vec::new()] {
-            let whole = packed(&bytes, usize::MAX.min(bytes.len().max(1)));
+            let whole = packed(&bytes, bytes.len().max(1));
             assert_eq!(joined(&whole), bytes);
             for piece in [1000, 65_537, 1 << 20] {
                 let other = packed(&bytes, piece);
@@ -236,5 +236,26 @@ mod tests {
         assert!(unpacked(&block.data, 4).is_err());
         assert!(unpacked(&block.data, u64::MAX).is_err());
         assert!(unpacked(b"no zstd", 5).is_err());
+    }
+
+    /// What compressing costs: `SESSIONARY_PACK=FILE cargo test packing_costs -- --nocapture`.
+    #[test]
+    #[allow(clippy::print_stdout)]
+    fn packing_costs() {
+        let Some(file) = std::env::var_os("SESSIONARY_PACK") else {
+            return;
+        };
+        let bytes = std::fs::read(file).unwrap();
+        let began = std::time::Instant::now();
+        let blocks = packed(&bytes, 256 << 10);
+        let spent = began.elapsed().as_secs_f64();
+        let stored: usize = blocks.iter().map(|block| block.data.len()).sum();
+        let (read, stored) = (bytes.len() as f64, stored as f64);
+        println!(
+            "{:.2} s per GB, {:.3} of the bytes in {} blocks",
+            spent / read * 1e9,
+            stored / read,
+            blocks.len()
+        );
     }
 }
