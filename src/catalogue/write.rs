@@ -18,6 +18,8 @@ pub const MOST_ARRIVALS: i64 = 1 << ARRIVAL_BITS;
 
 /// Flags of an entry row.
 pub mod flag {
+    use crate::model::Class;
+
     /// The final newline is missing; not given to the words yet.
     pub const PROVISIONAL: i64 = 1;
     /// Reports an error.
@@ -32,6 +34,18 @@ pub mod flag {
     pub const CUT: i64 = 32;
     /// Holds a system prompt or tool schemas, which the words never get.
     pub const PROMPT: i64 = 64;
+    /// An earlier entry of its source says its prose word for word: the words never get it.
+    const REPEATED_PROSE: i64 = 256;
+    /// An earlier entry of its source says its output word for word.
+    const REPEATED_OUTPUT: i64 = 512;
+
+    /// The flag of an entry whose text of this class stands in an earlier one.
+    pub fn repeated(class: Class) -> i64 {
+        match class {
+            Class::Prose => REPEATED_PROSE,
+            Class::Output => REPEATED_OUTPUT,
+        }
+    }
 }
 
 /// One entry on its way into the catalogue.

@@ -5,11 +5,11 @@
 //! [dialect](crate::pi::Dialect).
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, clido};
+use crate::{agentuse, clido, qwen};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +81,17 @@ pub trait Format: Send + Sync {
     }
     /// How the agent writes.
     fn write_mode(&self) -> WriteMode;
+    /// How it writes the source at `path`, where a session's files are not all alike.
+    fn write_mode_of(&self, path: &Path) -> WriteMode {
+        let _ = path;
+        self.write_mode()
+    }
+    /// The file below which no session says where it ran, whose text is the working directory of
+    /// the session at `path`.
+    fn cwd_beside(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
     /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by
     /// those that name it as their parent.
     fn is_linear(&self) -> bool {
@@ -142,6 +153,21 @@ pub trait Format: Send + Sync {
     /// agent may not get beyond it. Called before its records are folded.
     fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
         let _ = (fold, line);
+    }
+    /// Where the entries are in a record of a line, where one record holds several of which only
+    /// some are new: in order and without overlap, each given to [`Format::facts_at`] as it stands.
+    /// None of them: the record is one entry. Called after [`Format::fold_line`], before any of
+    /// them is folded.
+    fn entries_within(&self, fold: &Fold, record: &[u8]) -> Vec<Range<usize>> {
+        let _ = (fold, record);
+        Vec::new()
+    }
+    /// Adds to the facts of an entry what follows from the entries before it in its source, for
+    /// agents whose files are a log of changes: from which entry it goes on, and what of it was
+    /// said before. Called before [`Format::fold`], with the fold of all that stands before, so
+    /// that reading in ten pieces still gives what reading in one gives.
+    fn relate(&self, fold: &Fold, facts: &mut Facts) {
+        let _ = (fold, facts);
     }
     /// All searchable text of one record, at most one passage per class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
@@ -237,6 +263,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &Dialect::PINDUSAGI,
     &clido::Clido,
     &agentuse::Agentuse,
+    &qwen::Qwen,
 ];
 
 /// The [family](Format::family) of the format of that name; of one that this build does not know
@@ -306,5 +333,20 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
+    },
+    Agent {
+        name: "qwen",
+        format: "qwen",
+        // Variable and `~` as in 0.24.4 (`Storage.getRuntimeBaseDir`).
+        dir_variables: &["QWEN_RUNTIME_DIR"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".qwen",
+        dir_also: None,
+        data_dir: false,
+        sessions: "projects",
+        flat_variables: &[],
+        settings: None,
+        resume: &["qwen", "--resume", "{id}"],
     },
 ];

@@ -70,8 +70,10 @@ mod injected;
 pub mod json;
 pub mod lines;
 pub mod model;
+mod parts;
 pub mod pi;
 mod pieces;
+pub mod qwen;
 pub mod terminal;
 mod title;
 

@@ -69,6 +69,10 @@ pub struct Facts {
     pub is_error: bool,
     /// The entry holds at least one image.
     pub has_image: bool,
+    /// Classes of its text that an earlier entry of its source says word for word: they are not
+    /// searched again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<Class>,
     /// Not all of its text is searched: its data is too long (pi: `custom` entries).
     pub text_cut: bool,
     /// The entry holds what the agent tells the model in its own name: a system prompt or tool
