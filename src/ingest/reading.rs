@@ -574,7 +574,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
 
     /// Add the entry that `bytes` at `start` of the source are.
     fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, mut facts: Facts) {
-        self.plan.format.relate(self.fold, &mut facts);
+        self.plan.format.relate(self.fold, bytes, &mut facts);
         for class in &facts.repeats {
             flags |= flag::repeated(*class);
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, clido, qwen};
+use crate::{agentuse, clido, gemini, qwen};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,8 +86,8 @@ pub trait Format: Send + Sync {
         let _ = path;
         self.write_mode()
     }
-    /// The file below which no session says where it ran, whose text is the working directory of
-    /// the session at `path`.
+    /// The file whose text is the working directory of the session at `path`, for agents that
+    /// write it nowhere else.
     fn cwd_beside(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
@@ -101,6 +101,11 @@ pub trait Format: Send + Sync {
     /// from the one before, whatever ids and parents they name.
     fn is_one_line(&self, version: Option<i64>) -> bool {
         let _ = version;
+        false
+    }
+    /// Whether an entry with the id of an earlier one is that one as it is now: it is shown in the
+    /// earlier one's place.
+    fn same_id_replaces(&self) -> bool {
         false
     }
     /// Whether a session may branch, so that entries stand on its active branch or on another.
@@ -164,10 +169,11 @@ pub trait Format: Send + Sync {
     }
     /// Adds to the facts of an entry what follows from the entries before it in its source, for
     /// agents whose files are a log of changes: from which entry it goes on, and what of it was
-    /// said before. Called before [`Format::fold`], with the fold of all that stands before, so
-    /// that reading in ten pieces still gives what reading in one gives.
-    fn relate(&self, fold: &Fold, facts: &mut Facts) {
-        let _ = (fold, facts);
+    /// said before. Called before [`Format::fold`], with the fold of all that stands before, in
+    /// which it may note what it has to know of this one later. So reading in ten pieces still
+    /// gives what reading in one gives.
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+        let _ = (fold, record, facts);
     }
     /// All searchable text of one record, at most one passage per class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
@@ -263,6 +269,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &Dialect::PINDUSAGI,
     &clido::Clido,
     &agentuse::Agentuse,
+    &gemini::Gemini,
     &qwen::Qwen,
 ];
 
@@ -333,6 +340,20 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
+    },
+    Agent {
+        name: "gemini",
+        format: "gemini",
+        dir_variables: &[],
+        above_variable: Some(("GEMINI_CLI_HOME", ".gemini")),
+        expands: false,
+        dir_default: ".gemini",
+        dir_also: None,
+        data_dir: false,
+        sessions: "tmp",
+        flat_variables: &[],
+        settings: None,
+        resume: &["gemini", "--resume", "{id}"],
     },
     Agent {
         name: "qwen",

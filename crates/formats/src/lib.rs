@@ -65,6 +65,7 @@
 pub mod agentuse;
 pub mod clido;
 mod format;
+pub mod gemini;
 pub mod identity;
 mod injected;
 pub mod json;

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::json::{Flag, Loose, Raw, Text};
+use crate::json::{Loose, Raw, Text};
 use crate::model::{Call, Facts, FileTouch, Usage};
 use crate::pi::touches;
 use crate::pieces::Pieces;
@@ -14,7 +14,6 @@ use crate::pieces::Pieces;
 pub(crate) struct Part<'a> {
     #[serde(borrow)]
     pub text: Raw<'a>,
-    pub thought: Flag,
     #[serde(borrow)]
     pub function_call: Loose<Box<FunctionCall<'a>>>,
     #[serde(borrow)]
@@ -112,10 +111,6 @@ fn part<'a>(raw: &Raw<'a>) -> Option<Part<'a>> {
 }
 
 impl Part<'_> {
-    pub(crate) fn is_thought(&self) -> bool {
-        self.thought.0 == Some(true)
-    }
-
     pub(crate) fn is_image(&self) -> bool {
         let data = self.inline_data.object();
         data.and_then(|data| data.mime_type.as_str())
@@ -156,10 +151,54 @@ impl Part<'_> {
     }
 }
 
-/// All that is said in these parts, without thoughts.
-pub(crate) fn said(parts: &[Part<'_>]) -> String {
-    let said = parts.iter().filter(|part| !part.is_thought());
-    said.filter_map(|part| part.text.text()).collect()
+/// What stands between what was typed and the files that it names, which the agents put behind it
+/// (Gemini CLI 0.61.0 and Qwen Code 0.24.4, `atCommandProcessor`).
+const REFERENCED: &str = "--- Content from referenced files ---";
+
+/// What a person typed: as it was shown, where that is recorded, else the message without the files
+/// that were put into it. `None` where the second tier is needed.
+pub(crate) fn typed(shown: &Raw<'_>, message: &[Part<'_>]) -> Option<String> {
+    let shown = parts(shown)?;
+    let whole: String = match shown.is_empty() {
+        true => message.iter().filter_map(|part| part.text.text()).collect(),
+        false => shown.iter().filter_map(|part| part.text.text()).collect(),
+    };
+    let typed = whole.split(REFERENCED).next().unwrap_or_default();
+    Some(typed.trim_end().to_owned())
+}
+
+/// Adds what was typed as prose, and as output the files and hints that were put beside it.
+/// `None` where the second tier is needed.
+pub(crate) fn add_typed(
+    shown: &Raw<'_>,
+    message: &[Part<'_>],
+    pieces: &mut Pieces,
+) -> Option<()> {
+    let shown = parts(shown)?;
+    shown.iter().for_each(|part| pieces.prose(&part.text));
+    let is_shown = |text: &str| shown.iter().any(|part| part.text.text().as_deref() == Some(text));
+    let mut is_typed = shown.is_empty();
+    for part in message {
+        let Some(text) = part.text.text() else {
+            part.add_to(pieces);
+            continue;
+        };
+        if is_shown(&text) {
+            continue;
+        }
+        match text.split_once(REFERENCED) {
+            Some((before, behind)) => {
+                if is_typed {
+                    pieces.prose_text(before);
+                }
+                is_typed = false;
+                pieces.output_text(behind);
+            }
+            None if is_typed => pieces.prose(&part.text),
+            None => pieces.output(&part.text),
+        }
+    }
+    Some(())
 }
 
 /// Notes the call of a tool, and the file it is about. `None` where the second tier is needed.

@@ -33,6 +33,11 @@ impl Pieces {
         add(&mut self.output, text);
     }
 
+    /// What a tool gave back, a text that is decoded already.
+    pub fn output_text(&mut self, text: &str) {
+        add_text(&mut self.output, text);
+    }
+
     /// Every text and number of a tool's arguments: here an "id" is what the tool was asked about.
     pub fn leaves_of_arguments(&mut self, value: &Raw<'_>) {
         walk(

@@ -5,10 +5,7 @@ use serde_json::{Map, Value};
 use super::line::{Line, Meta, Payload, Said, UiEvent, UsageMetadata};
 use crate::json::{self, Loose, Raw};
 use crate::model::{Compaction, Facts, FileTouch, Header, Usage};
-use crate::parts::{Tokens, parts, said};
-
-/// What stands between what was typed and the files that it names (0.24.4, `atCommandProcessor`).
-pub(super) const REFERENCED: &str = "--- Content from referenced files ---";
+use crate::parts::{Tokens, typed};
 
 /// The facts of one line.
 pub(super) fn facts(record: &[u8]) -> Facts {
@@ -37,10 +34,11 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
     facts.header = header(line, &facts);
     let is_message = matches!(line.kind.as_str(), Some("user" | "assistant"));
     facts.is_message = is_message;
+    let message = line.parts()?;
     match line.said() {
         Said::Typed => {
             facts.role = Some("user".to_owned());
-            facts.user_text = typed(line)?;
+            facts.user_text = Some(typed(&line.shown(), &message)?);
         }
         Said::Injected => facts.role = Some("injected".to_owned()),
         Said::Answer => {
@@ -57,10 +55,8 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
         Said::Result => facts.role = Some("toolResult".to_owned()),
         Said::Noted => noted(line, &mut facts)?,
     }
-    if let Some(message) = line.message.object() {
-        for part in parts(&message.parts)? {
-            part.note(&mut facts)?;
-        }
+    for part in &message {
+        part.note(&mut facts)?;
     }
     if let Some(result) = line.tool_call_result.object() {
         let failed = matches!(result.status.as_str(), Some("error" | "cancelled"));
@@ -98,21 +94,6 @@ fn header(line: &Line<'_>, facts: &Facts) -> Option<Header> {
         },
         own: None,
     })
-}
-
-/// What a person typed: as it was shown, where that is recorded, else the message without the files
-/// that were put into it.
-fn typed(line: &Line<'_>) -> Option<Option<String>> {
-    let shown = line.payload().and_then(|payload| payload.display_text.text());
-    if let Some(shown) = shown {
-        return Some(Some(shown.into_owned()));
-    }
-    let Some(message) = line.message.object() else {
-        return Some(None);
-    };
-    let whole = said(&parts(&message.parts)?);
-    let typed = whole.split(REFERENCED).next().unwrap_or_default();
-    Some(Some(typed.trim_end().to_owned()))
 }
 
 /// What the agent notes for itself. `None` where the second tier is needed.

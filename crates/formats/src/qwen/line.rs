@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::json::{Flag, Int, Loose, Raw, Text};
+use crate::parts::{Part, parts};
 
 /// Any line; fields of unexpected types are left out.
 #[derive(Deserialize, Default)]
@@ -210,6 +211,19 @@ impl Line<'_> {
             Some("tool_result") => Said::Result,
             _ => Said::Noted,
         }
+    }
+
+    /// What was sent to the model, or came from it. `None` where the second tier is needed.
+    pub fn parts(&self) -> Option<Vec<Part<'_>>> {
+        match self.message.object() {
+            Some(message) => parts(&message.parts),
+            None => Some(Vec::new()),
+        }
+    }
+
+    /// What a person typed, where the message says more.
+    pub fn shown(&self) -> Raw<'_> {
+        self.payload().map_or(Raw(None), |payload| payload.display_text)
     }
 
     pub fn payload(&self) -> Option<&Payload<'_>> {

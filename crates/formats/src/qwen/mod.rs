@@ -63,7 +63,7 @@ impl Format for Qwen {
         }
     }
 
-    fn relate(&self, fold: &Fold, facts: &mut Facts) {
+    fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
         fold::relate(fold, facts);
     }
 

@@ -1,11 +1,11 @@
 //! All text of one Qwen Code line that can be searched. Telemetry and snapshots repeat what other
 //! lines say.
 
-use super::facts::{REFERENCED, is_asked};
-use super::line::{Line, Payload, Said};
+use super::facts::is_asked;
+use super::line::{Line, Message, Payload, Said};
 use crate::json::{self, Loose, Raw};
 use crate::model::Passage;
-use crate::parts::{Part, parts};
+use crate::parts::{add_typed, parts};
 use crate::pieces::Pieces;
 
 pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
@@ -22,12 +22,9 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
 
 /// `None` where a part of the line needs the second tier.
 fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
-    let parts = match line.message.object() {
-        Some(message) => parts(&message.parts)?,
-        None => Vec::new(),
-    };
+    let parts = line.parts()?;
     match line.said() {
-        Said::Typed => typed(line, &parts, pieces),
+        Said::Typed => add_typed(&line.shown(), &parts, pieces)?,
         Said::Result => {
             // What is said beside an answer is a tool's too.
             for part in &parts {
@@ -45,29 +42,6 @@ fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
         Said::Injected | Said::Answer => parts.iter().for_each(|part| part.add_to(pieces)),
     }
     Some(())
-}
-
-/// What was typed is prose; the files and the hints that were put beside it are output.
-fn typed(line: &Line<'_>, parts: &[Part<'_>], pieces: &mut Pieces) {
-    let shown = line.payload().map_or(Raw(None), |payload| payload.display_text);
-    let typed = shown.text();
-    if typed.is_some() {
-        pieces.prose(&shown);
-    }
-    let mut is_typed = true;
-    for part in parts {
-        let Some(text) = part.text.text() else {
-            part.add_to(pieces);
-            continue;
-        };
-        is_typed &= !text.contains(REFERENCED);
-        match &typed {
-            Some(typed) if **typed == *text => {}
-            None if is_typed => pieces.prose(&part.text),
-            _ if text.trim().trim_matches('-').trim() == REFERENCED.trim_matches('-').trim() => {}
-            _ => pieces.output(&part.text),
-        }
-    }
 }
 
 /// What is said in a line that the agent notes for itself, where no other line says it.
@@ -93,9 +67,9 @@ fn noted(line: &Line<'_>, payload: &Payload<'_>, pieces: &mut Pieces) -> Option<
         // The rest of the new history stands in the lines before.
         Some("chat_compression") => {
             if let Some(first) = payload.compressed_history.items()?.first() {
-                let summary = first.parse::<Loose<super::line::Message<'_>>>()?;
+                let summary = first.parse::<Loose<Message<'_>>>()?;
                 if let Some(summary) = summary.object() {
-                    for part in super::super::parts::parts(&summary.parts)? {
+                    for part in parts(&summary.parts)? {
                         pieces.prose(&part.text);
                     }
                 }
