@@ -223,14 +223,15 @@ fn resume_point(
     match decision {
         Decision::Unchanged => return Ok(ReadStart::Same { proven: false }),
         Decision::Reread(_) => return Ok(ReadStart::beginning()),
-        Decision::ProveTail(_) => {
+        // Only lines are read on from where they ended.
+        Decision::ProveTail(_) if plan.format.shape_of(&plan.path) == Shape::Lines => {
             let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
             cost.proof_bytes += bytes;
             if let (Some(tail), Some(fold)) = (tail, saved()) {
                 return Ok(after_checkpoint(fold, tail, true));
             }
         }
-        Decision::ProveBlocks(_) => {}
+        Decision::ProveTail(_) | Decision::ProveBlocks(_) => {}
     }
     let (proven, _, bytes) = checkpoint::prove_blocks(file, &checkpoint.proof)?;
     cost.proof_bytes += bytes;
@@ -540,7 +541,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
     }
 
     /// Add the entry that `bytes` at `start` of the source are.
-    fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, facts: Facts) {
+    fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, mut facts: Facts) {
         if facts.is_error {
             flags |= flag::ERROR;
         }
@@ -556,6 +557,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
         if facts.has_prompt {
             flags |= flag::PROMPT;
         }
+        if facts.is_beside || facts.stands_at.is_some() {
+            flags |= flag::BESIDE;
+        }
         let taken_ms = match facts.time_ms {
             Some(own) => {
                 self.fold.last_time_ms = Some(own);
@@ -564,6 +568,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
             None => self.fold.last_time_ms,
         };
         self.plan.format.fold(self.fold, &facts);
+        if flags & flag::BESIDE != 0 {
+            facts.parent = facts.stands_at.take();
+        }
         let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
         self.chunk.entries.add(EntryRow {
             start,

@@ -8,11 +8,10 @@ use std::collections::{HashMap, HashSet};
 use regex::Regex;
 
 use super::here::{Here, ResolvedDirs};
-use super::outline::OutlineQuery;
+use super::outline::{OutlineQuery, Without};
 use super::page::is_of_project;
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
-use crate::catalogue::entries::BESIDE;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::error::Error;
@@ -263,7 +262,7 @@ fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i6
     };
     let ask = OutlineQuery {
         // They are above every branch.
-        without: &BESIDE,
+        without: Without::Beside,
         find: &[],
     };
     let outline = snapshot.outline(stored, ask)?;

@@ -4,22 +4,32 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use crate::catalogue::entries::{BESIDE, EntryPosition};
+use super::turns::{NONE, TurnPart, put_answers_in_line};
+use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::model::{Leaf, sort_siblings};
 use crate::query::Snapshot;
 
-/// No entry.
-const NONE: u32 = u32::MAX;
+/// Kind of the entry that a file of pi's begins with.
+pub(super) const HEADER: &str = "session";
 
 /// Which entries are left out, and which are looked for.
 #[derive(Clone, Copy)]
 pub(super) struct OutlineQuery<'a> {
-    /// Kinds of entries that are left out.
-    pub without: &'a [&'a str],
+    pub without: Without,
     /// Ids or `L<line>`.
     pub find: &'a [&'a str],
+}
+
+/// What is left out of an outline.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Without {
+    Nothing,
+    /// Entries of pi's kind of header.
+    Headers,
+    /// All that is on no branch.
+    Beside,
 }
 
 /// Parents and children by place in the order in which the entries are shown.
@@ -63,6 +73,7 @@ impl Snapshot<'_> {
         let linear = format.is_some_and(|format| format.is_linear());
         let one_line = format.is_some_and(|format| format.is_one_line(stored.version));
         let mut read = Reading::new(ask, linear || one_line);
+        read.answers_hang_on_calls = format.is_some_and(|format| format.answers_hang_on_calls());
         // A linear session is spread over many files, and is shown in another order than these are
         // read in.
         let by_time = match linear {
@@ -101,6 +112,9 @@ struct Reading<'a> {
     in_line: bool,
     may_lead: Vec<bool>,
     leaf: Leaf<u32>,
+    /// See [`Format::answers_hang_on_calls`](crate::format::Format::answers_hang_on_calls).
+    answers_hang_on_calls: bool,
+    parts: Vec<TurnPart>,
 }
 
 impl<'a> Reading<'a> {
@@ -119,22 +133,39 @@ impl<'a> Reading<'a> {
             in_line,
             may_lead: Vec::new(),
             leaf: Leaf::default(),
+            answers_hang_on_calls: false,
+            parts: Vec::new(),
         }
     }
 
     fn note(&mut self, entry: EntryPosition<'_>) {
-        if self.ask.without.contains(&entry.kind) {
+        let is_left_out = match self.ask.without {
+            Without::Nothing => false,
+            Without::Headers => entry.kind == HEADER,
+            Without::Beside => entry.is_beside(),
+        };
+        if let Some(id) = entry.stands_at()
+            && let Some(stands) = self.numbers.get(id).map(|id| self.last_with[*id as usize])
+            && stands != NONE
+        {
+            self.leaf.stand(stands);
+        }
+        if is_left_out {
             return;
         }
         let at = self.keys.len();
         self.keys.push(entry.key);
         self.times.push(entry.time_ms);
         self.sees.push(entry.agent_sees);
-        let above = entry.parent.map(|id| self.number(id));
+        if self.answers_hang_on_calls {
+            self.parts.push(TurnPart::of(&entry));
+        }
+        let parent = entry.parent.filter(|_| !entry.is_beside());
+        let above = parent.map(|id| self.number(id));
         self.above.push(above.unwrap_or(NONE));
         // Nothing goes on from an entry that its agent does not see, nor from the header, which is
         // none of the conversation though it has an id.
-        let may_lead = entry.agent_sees && !BESIDE.contains(&entry.kind);
+        let may_lead = entry.agent_sees && !entry.is_beside();
         self.may_lead.push(may_lead);
         if may_lead {
             self.leaf
@@ -180,7 +211,11 @@ impl<'a> Reading<'a> {
             let above = self.last_with.get(*above as usize);
             above.copied().filter(|above| *above != at).unwrap_or(NONE)
         });
-        parents.collect()
+        let mut parents: Vec<u32> = parents.collect();
+        if self.answers_hang_on_calls {
+            put_answers_in_line(&mut parents, &self.parts);
+        }
+        parents
     }
 
     fn outline(self) -> Outline {

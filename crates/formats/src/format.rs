@@ -79,6 +79,10 @@ pub trait Format: Send + Sync {
         let _ = path;
         self.shape()
     }
+    /// Whether a session is so many small files that its row is made once all of them are in.
+    fn has_many_sources(&self) -> bool {
+        self.shape() == Shape::Document
+    }
     /// How the agent writes.
     fn write_mode(&self) -> WriteMode;
     /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by
@@ -96,6 +100,12 @@ pub trait Format: Send + Sync {
     /// Without ids they are one branch.
     fn has_branches(&self) -> bool {
         !self.is_linear()
+    }
+    /// Whether each answer of a tool hangs on the line of its own call, beside the next call of the
+    /// same answer of the model. Such answers stand where their calls stand: only something else
+    /// than them makes a branch.
+    fn answers_hang_on_calls(&self) -> bool {
+        false
     }
     /// How the agent's own list is sorted.
     fn list_order(&self) -> ListOrder {
