@@ -7,7 +7,7 @@ use super::entries::in_file;
 use super::error::Error;
 pub use super::insert::EntryRows;
 use super::open::Catalogue;
-use crate::format::{Format, Shape};
+use crate::format::Format;
 pub(crate) use crate::model::ARRIVAL_BITS;
 use crate::model::{Facts, Fold, SourcePart};
 use crate::source::checkpoint::Proof;
@@ -46,6 +46,8 @@ pub mod flag {
             Class::Output => REPEATED_OUTPUT,
         }
     }
+    /// On no branch. Where it has a parent, it says that the session stands at that entry.
+    pub const BESIDE: i64 = 128;
 }
 
 /// One entry on its way into the catalogue.
@@ -297,7 +299,7 @@ impl Catalogue {
         self.queue(source, first_key, chunk)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
             .execute(params![session, arrival + chunk.entries.count()])?;
-        let of_many = format.shape() == Shape::Document;
+        let of_many = format.has_many_sources();
         if chunk.last && !of_many {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }

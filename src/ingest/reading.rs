@@ -222,7 +222,7 @@ fn resume_point(
     let decision = checkpoint::decide(
         Some(stored),
         identity,
-        plan.format.write_mode_of(&plan.path),
+        plan.format.write_mode(),
         plan.format.revision(),
     );
     let Some(checkpoint) = &plan.checkpoint else {
@@ -243,14 +243,15 @@ fn resume_point(
     match decision {
         Decision::Unchanged => return Ok(ReadStart::Same { proven: false }),
         Decision::Reread(_) => return Ok(ReadStart::beginning()),
-        Decision::ProveTail(_) => {
+        // Only lines are read on from where they ended.
+        Decision::ProveTail(_) if plan.format.shape_of(&plan.path) == Shape::Lines => {
             let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
             cost.proof_bytes += bytes;
             if let (Some(tail), Some(fold)) = (tail, saved()) {
                 return Ok(after_checkpoint(fold, tail, true));
             }
         }
-        Decision::ProveBlocks(_) => {}
+        Decision::ProveTail(_) | Decision::ProveBlocks(_) => {}
     }
     let (proven, _, bytes) = checkpoint::prove_blocks(file, &checkpoint.proof)?;
     cost.proof_bytes += bytes;
@@ -593,6 +594,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
         if facts.has_prompt {
             flags |= flag::PROMPT;
         }
+        if facts.is_beside || facts.stands_at.is_some() {
+            flags |= flag::BESIDE;
+        }
         let taken_ms = match facts.time_ms {
             Some(own) => {
                 self.fold.last_time_ms = Some(own);
@@ -601,6 +605,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
             None => self.fold.last_time_ms,
         };
         self.plan.format.fold(self.fold, &facts);
+        if flags & flag::BESIDE != 0 {
+            facts.parent = facts.stands_at.take();
+        }
         let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
         self.chunk.entries.add(EntryRow {
             start,

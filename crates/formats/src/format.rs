@@ -79,13 +79,12 @@ pub trait Format: Send + Sync {
         let _ = path;
         self.shape()
     }
+    /// Whether a session is so many small files that its row is made once all of them are in.
+    fn has_many_sources(&self) -> bool {
+        self.shape() == Shape::Document
+    }
     /// How the agent writes.
     fn write_mode(&self) -> WriteMode;
-    /// How it writes the source at `path`, where a session's files are not all alike.
-    fn write_mode_of(&self, path: &Path) -> WriteMode {
-        let _ = path;
-        self.write_mode()
-    }
     /// The file whose text is the working directory of the session at `path`, for agents that
     /// write it nowhere else.
     fn cwd_beside(&self, path: &Path) -> Option<PathBuf> {
@@ -112,6 +111,12 @@ pub trait Format: Send + Sync {
     /// Without ids they are one branch.
     fn has_branches(&self) -> bool {
         !self.is_linear()
+    }
+    /// Whether each answer of a tool hangs on the line of its own call, beside the next call of the
+    /// same answer of the model. Such answers stand where their calls stand: only something else
+    /// than them makes a branch.
+    fn answers_hang_on_calls(&self) -> bool {
+        false
     }
     /// How the agent's own list is sorted.
     fn list_order(&self) -> ListOrder {

@@ -44,13 +44,6 @@ impl Format for Gemini {
         WriteMode::Append
     }
 
-    fn write_mode_of(&self, path: &Path) -> WriteMode {
-        match place::is_document(path) {
-            true => WriteMode::Overwrite,
-            false => WriteMode::Append,
-        }
-    }
-
     fn cwd_beside(&self, path: &Path) -> Option<PathBuf> {
         place::project_root(path)
     }

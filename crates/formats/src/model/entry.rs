@@ -149,6 +149,10 @@ pub struct Usage {
     pub cost_cache_read: Option<f64>,
     pub cost_cache_write: Option<f64>,
     pub cost_total: Option<f64>,
+    /// Several entries of one answer record its usage, each as far as it was known: the one with
+    /// the most output counts. The `response_id` is the answer's alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_repeated: bool,
 }
 
 /// A label on `target`; `None` or empty text clears it.
