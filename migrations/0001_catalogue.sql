@@ -97,6 +97,8 @@ CREATE TABLE _sessions (
     own TEXT,                        -- what only its agent records, a JSON object
     subagent INTEGER NOT NULL DEFAULT 0, -- 1: parent_session is an id
     list_order TEXT NOT NULL DEFAULT '', -- sorts as the agents' lists do, but for equal names
+    git_branch TEXT,                 -- that was checked out last
+    thinking_level TEXT,             -- how much the model was told to think last, in the agent's words
     UNIQUE (root, place)
 ) STRICT;
 -- A session whose row is still empty. There is hardly ever one.
@@ -143,7 +145,8 @@ CREATE TABLE _entries (
     time_ms INTEGER,
     agent_sees INTEGER NOT NULL,
     flags INTEGER NOT NULL,          -- 1 provisional (no final newline yet), 2 error, 4 image, 8 fused, 16 a tool answers,
-                                     -- 32 not all of its text is searched, 64 a system prompt or tool schemas
+                                     -- 32 not all of its text is searched, 64 a system prompt or tool schemas,
+                                     -- 128 on no branch: `parent` is where the session stands from here on
     stop_reason TEXT,
     taken_ms INTEGER                 -- time of the last entry before it in its source that has one; NULL where it has its own
 ) STRICT;
@@ -168,8 +171,10 @@ CREATE TABLE _calls (
 -- too: what counts once are entries. What questions filter by and add up comes first: SQLite reads a row from its beginning.
 CREATE TABLE _usage (
     key INTEGER PRIMARY KEY,
-    what INTEGER NOT NULL,           -- 0 an answer, 1 a step of one, 2 a turn of a run of clido's, 3 calls alone
-    counted INTEGER,                 -- 1 in the copy that counts, 0 in the others; NULL in steps, which their message tells
+    what INTEGER NOT NULL,           -- 0 an answer, 1 a step of one, 2 a turn of a run of clido's, 3 calls alone,
+                                     -- 4 an answer of which other entries have records too, each of what was known
+    counted INTEGER,                 -- 1 in the copy that counts, 0 in the others, 2 beside another record of its answer in
+                                     -- its session, which counts; NULL in steps, which their message tells
     time_ms INTEGER,                 -- by which searches know the entry, but for the session's start
     model TEXT,
     input INTEGER,
@@ -359,7 +364,8 @@ SELECT s.session, r.host, r.agent, r.label, r.path AS root, s.path, s.id, s.cwd,
             SELECT s.session, s.id
             UNION SELECT c.session, c.id FROM below JOIN _sessions c ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
         SELECT count(*) - 1 FROM below) AS BIGINT) AS subagents,
-       r.current, s.list_order, coalesce(nullif(s.name, ''), s.typed, s.first_message) AS title
+       r.current, s.list_order, coalesce(nullif(s.name, ''), s.typed, s.first_message) AS title,
+       s.git_branch, s.thinking_level
 FROM _sessions s JOIN _roots r USING (root)
 WHERE s.path <> '';
 
@@ -369,7 +375,7 @@ FROM sessions ORDER BY bytes DESC, session;
 
 CREATE VIEW forks AS
 SELECT c.session, CAST(coalesce(p.session, i.session) AS BIGINT) AS parent, c.parent_session AS parent_written,
-       CAST(CASE WHEN json_extract(c.own, '$.isSubAgent') THEN 'subagent' ELSE 'fork' END AS TEXT) AS relation
+       CAST(CASE WHEN c.subagent THEN 'subagent' ELSE 'fork' END AS TEXT) AS relation
 FROM _sessions c
   LEFT JOIN (SELECT path, min(session) AS session FROM _sessions GROUP BY path) p ON p.path = c.parent_session
   LEFT JOIN (SELECT root, id, min(session) AS session FROM _sessions GROUP BY root, id) i
@@ -378,7 +384,7 @@ WHERE c.parent_session IS NOT NULL AND c.path <> '';
 
 CREATE VIEW entries AS
 SELECT e.key AS entry, CAST(e.key >> 24 AS BIGINT) AS session, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role,
-       e.id, e.parent,
+       e.id, CASE WHEN e.flags & 128 = 0 THEN e.parent END AS parent,
        CAST(coalesce(e.time_ms, e.taken_ms, (SELECT s.created_ms FROM _sessions s WHERE s.session = e.key >> 24)) AS BIGINT) AS time_ms,
        e.agent_sees, CAST(e.flags & 1 AS BIGINT) AS provisional,
        CAST((e.flags >> 1) & 1 AS BIGINT) AS is_error, CAST((e.flags >> 2) & 1 AS BIGINT) AS has_image,
@@ -429,7 +435,7 @@ SELECT u.key AS entry, CAST(u.key >> 24 AS BIGINT) AS session, u.provider, u.mod
             END AS BIGINT) AS total, u.total AS total_written,
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write, u.cost_total,
        CAST(u.what = 1 AS BIGINT) AS step
-FROM _usage u WHERE u.what < 2;
+FROM _usage u WHERE u.what IN (0, 1, 4);
 
 -- What was spent, once, in sessions that are not all in too. A session is read only for an answer without a time of its own.
 CREATE VIEW _answers AS

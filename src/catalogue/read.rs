@@ -447,7 +447,7 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             SELECT s.session, s.id
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
-         SELECT count(*) - 1 FROM below), s.typed
+         SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -499,6 +499,8 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             listed_cost: r.get(24)?,
             bytes: r.get::<_, i64>(25)? as u64,
             resume,
+            git_branch: r.get(29)?,
+            thinking_level: r.get(30)?,
             own: match r.get_ref(26)?.as_str_or_null() {
                 Ok(Some(own)) => serde_json::from_str(own).ok(),
                 _ => None,

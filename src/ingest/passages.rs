@@ -19,6 +19,7 @@ pub fn passages(
     (flags, ended): (i64, bool),
 ) -> Vec<Passage> {
     let mut passages = format.passages_at(path, record);
+    passages.retain(|passage| flags & flag::repeated(passage.class) == 0);
     if passages.is_empty() && (flags & ASKED != 0 || ended) {
         passages.push(Passage {
             class: match flags & flag::ANSWER {

@@ -116,6 +116,10 @@ pub fn read_once<E: Entries>(
         } => (from, proof, fold, tail, unproven),
     };
     file.seek(SeekFrom::Start(from))?;
+    let mut fold = *fold;
+    if let Some(beside) = plan.format.cwd_beside(&plan.path) {
+        fold.cwd_beside = cwd_in(&beside)?.or(fold.cwd_beside);
+    }
     let reader = Reader {
         plan,
         identity,
@@ -124,7 +128,7 @@ pub fn read_once<E: Entries>(
         unproven,
         from,
         proof,
-        fold: *fold,
+        fold,
         tail,
         chunk_from: from,
         is_again,
@@ -139,6 +143,22 @@ pub fn read_once<E: Entries>(
         IdentityChange::Changed => ReadOutcome::Changed,
         IdentityChange::Nothing | IdentityChange::Grown => ReadOutcome::Done(Outcome::Read),
     })
+}
+
+/// The longest path that a file of a working directory may hold.
+const LONGEST_CWD: u64 = 32 << 10;
+
+/// The working directory that a file holds; `None` where there is no such file, or no such text.
+fn cwd_in(path: &Path) -> std::io::Result<Option<String>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut text = Vec::new();
+    file.take(LONGEST_CWD).read_to_end(&mut text)?;
+    let text = String::from_utf8(text).unwrap_or_default();
+    Ok(Some(text.trim().to_owned()).filter(|cwd| !cwd.is_empty()))
 }
 
 /// What was done to a file since its identity was taken.
@@ -223,14 +243,15 @@ fn resume_point(
     match decision {
         Decision::Unchanged => return Ok(ReadStart::Same { proven: false }),
         Decision::Reread(_) => return Ok(ReadStart::beginning()),
-        Decision::ProveTail(_) => {
+        // Only lines are read on from where they ended.
+        Decision::ProveTail(_) if plan.format.shape_of(&plan.path) == Shape::Lines => {
             let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
             cost.proof_bytes += bytes;
             if let (Some(tail), Some(fold)) = (tail, saved()) {
                 return Ok(after_checkpoint(fold, tail, true));
             }
         }
-        Decision::ProveBlocks(_) => {}
+        Decision::ProveTail(_) | Decision::ProveBlocks(_) => {}
     }
     let (proven, _, bytes) = checkpoint::prove_blocks(file, &checkpoint.proof)?;
     cost.proof_bytes += bytes;
@@ -504,18 +525,31 @@ impl<E: Entries> LineParser<'_, '_, E> {
                         },
                     });
                 }
-                PieceKind::Value { fused } => {
-                    let mut facts = format.facts_at(&self.plan.path, bytes);
-                    let mut flags = flags;
-                    if fused {
-                        // Agents parse a line as a whole. If there is anything besides the value,
-                        // they drop the whole line.
-                        facts.agent_sees = false;
-                        flags |= flag::FUSED;
-                    }
-                    self.add_entry(bytes, start, flags, facts);
+                PieceKind::Value { fused: false } => self.add_value(bytes, start, flags),
+                PieceKind::Value { fused: true } => {
+                    // Agents parse a line as a whole. If there is anything besides the value,
+                    // they drop the whole line.
+                    let facts = Facts {
+                        agent_sees: false,
+                        ..format.facts_at(&self.plan.path, bytes)
+                    };
+                    self.add_entry(bytes, start, flags | flag::FUSED, facts);
                 }
             }
+        }
+    }
+
+    /// Add the entry that a line's only value is, or those that it holds.
+    fn add_value(&mut self, value: &[u8], start: u64, flags: i64) {
+        let format = self.plan.format;
+        let mut within = format.entries_within(self.fold, value);
+        if within.is_empty() {
+            within.push(0..value.len());
+        }
+        for range in within {
+            let (bytes, start) = (&value[range.clone()], start + range.start as u64);
+            let facts = format.facts_at(&self.plan.path, bytes);
+            self.add_entry(bytes, start, flags, facts);
         }
     }
 
@@ -543,7 +577,11 @@ impl<E: Entries> LineParser<'_, '_, E> {
     }
 
     /// Add the entry that `bytes` at `start` of the source are.
-    fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, facts: Facts) {
+    fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, mut facts: Facts) {
+        self.plan.format.relate(self.fold, bytes, &mut facts);
+        for class in &facts.repeats {
+            flags |= flag::repeated(*class);
+        }
         if facts.is_error {
             flags |= flag::ERROR;
         }
@@ -559,6 +597,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
         if facts.has_prompt {
             flags |= flag::PROMPT;
         }
+        if facts.is_beside || facts.stands_at.is_some() {
+            flags |= flag::BESIDE;
+        }
         let taken_ms = match facts.time_ms {
             Some(own) => {
                 self.fold.last_time_ms = Some(own);
@@ -567,6 +608,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
             None => self.fold.last_time_ms,
         };
         self.plan.format.fold(self.fold, &facts);
+        if flags & flag::BESIDE != 0 {
+            facts.parent = facts.stands_at.take();
+        }
         let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
         self.chunk.entries.add(EntryRow {
             start,

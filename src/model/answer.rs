@@ -109,6 +109,12 @@ pub struct SessionRow {
     /// it.
     #[serde(default)]
     pub resume: Option<Resume>,
+    /// The git branch that was checked out last; `null` = not recorded.
+    #[serde(default)]
+    pub git_branch: Option<String>,
+    /// How much the model was told to think last, in the agent's own words; `null` = not recorded.
+    #[serde(default)]
+    pub thinking_level: Option<String>,
     /// What only this agent records of a session, under its own names (agentuse: `status`,
     /// `agentId`, …).
     #[serde(default, skip_serializing_if = "Option::is_none")]

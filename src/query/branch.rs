@@ -2,15 +2,12 @@
 
 use std::io::Write;
 
-use super::outline::OutlineQuery;
+use super::outline::{HEADER, OutlineQuery, Without};
 use super::show::Reader;
 use crate::error::Error;
 use crate::format::Shape;
 use crate::model::SessionRow;
 use crate::query::Snapshot;
-
-/// Kind of the entry that a file of pi's begins with.
-const HEADER: &str = "session";
 
 impl Snapshot<'_> {
     /// Write one branch as a session file of its own: the header and the way down to `leaf` (an id
@@ -41,7 +38,7 @@ impl Snapshot<'_> {
         }
         let no_entry = |name: &str| self.no_entry(session, name);
         let ask = OutlineQuery {
-            without: &[HEADER],
+            without: Without::Headers,
             find: leaf.as_slice(),
         };
         let outline = self.outline(&stored, ask)?;

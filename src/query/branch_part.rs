@@ -1,7 +1,7 @@
 //! What does a part of a branch say, to somebody who does not read all of it?
 
 use super::masked::mask_labels;
-use super::outline::OutlineQuery;
+use super::outline::{OutlineQuery, Without};
 use super::show::Reader;
 use super::tree::current_labels;
 use crate::error::Error;
@@ -52,7 +52,7 @@ impl Snapshot<'_> {
     /// [`Error::NoEntry`] when the entry is not in the session.
     pub fn branch(&self, session: &SessionRow, through: Option<&str>) -> Result<Branch, Error> {
         let ask = OutlineQuery {
-            without: &["session"],
+            without: Without::Headers,
             find: through.as_slice(),
         };
         let stored = self.stored(session)?;

@@ -21,6 +21,7 @@ mod short;
 mod show;
 mod snapshot;
 mod tree;
+mod turns;
 mod unreadable;
 mod verify;
 

@@ -4,22 +4,32 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use crate::catalogue::entries::{BESIDE, EntryPosition};
+use super::turns::{NONE, TurnPart, put_answers_in_line};
+use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::model::{Leaf, sort_siblings};
 use crate::query::Snapshot;
 
-/// No entry.
-const NONE: u32 = u32::MAX;
+/// Kind of the entry that a file of pi's begins with.
+pub(super) const HEADER: &str = "session";
 
 /// Which entries are left out, and which are looked for.
 #[derive(Clone, Copy)]
 pub(super) struct OutlineQuery<'a> {
-    /// Kinds of entries that are left out.
-    pub without: &'a [&'a str],
+    pub without: Without,
     /// Ids or `L<line>`.
     pub find: &'a [&'a str],
+}
+
+/// What is left out of an outline.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Without {
+    Nothing,
+    /// Entries of pi's kind of header.
+    Headers,
+    /// All that is on no branch.
+    Beside,
 }
 
 /// Parents and children by place in the order in which the entries are shown.
@@ -30,6 +40,8 @@ pub(super) struct Outline {
     pub found: Vec<Option<usize>>,
     parent: Vec<u32>,
     times: Vec<Option<i64>>,
+    /// Earlier versions of entries, by their keys, with the places that they had.
+    replaced: Vec<(i64, u32)>,
     /// Made where they are first asked for.
     children: OnceCell<Children>,
     /// Whether the session could stand at an entry.
@@ -63,6 +75,9 @@ impl Snapshot<'_> {
         let linear = format.is_some_and(|format| format.is_linear());
         let one_line = format.is_some_and(|format| format.is_one_line(stored.version));
         let mut read = Reading::new(ask, linear || one_line);
+        read.answers_hang_on_calls = format.is_some_and(|format| format.answers_hang_on_calls());
+        read.same_id_replaces = ask.without != Without::Nothing
+            && format.is_some_and(|format| format.same_id_replaces());
         // A linear session is spread over many files, and is shown in another order than these are
         // read in.
         let by_time = match linear {
@@ -101,6 +116,12 @@ struct Reading<'a> {
     in_line: bool,
     may_lead: Vec<bool>,
     leaf: Leaf<u32>,
+    /// See [`Format::answers_hang_on_calls`](crate::format::Format::answers_hang_on_calls).
+    answers_hang_on_calls: bool,
+    parts: Vec<TurnPart>,
+    /// See [`Format::same_id_replaces`](crate::format::Format::same_id_replaces).
+    same_id_replaces: bool,
+    replaced: Vec<(i64, u32)>,
 }
 
 impl<'a> Reading<'a> {
@@ -119,22 +140,48 @@ impl<'a> Reading<'a> {
             in_line,
             may_lead: Vec::new(),
             leaf: Leaf::default(),
+            answers_hang_on_calls: false,
+            parts: Vec::new(),
+            same_id_replaces: false,
+            replaced: Vec::new(),
         }
     }
 
     fn note(&mut self, entry: EntryPosition<'_>) {
-        if self.ask.without.contains(&entry.kind) {
+        let is_left_out = match self.ask.without {
+            Without::Nothing => false,
+            Without::Headers => entry.kind == HEADER,
+            Without::Beside => entry.is_beside(),
+        };
+        if let Some(id) = entry.stands_at()
+            && let Some(stands) = self.numbers.get(id).map(|id| self.last_with[*id as usize])
+            && stands != NONE
+        {
+            self.leaf.stand(stands);
+        }
+        if is_left_out {
+            return;
+        }
+        if let Some(at) = self.replaced_by(&entry) {
+            let replaced = std::mem::replace(&mut self.keys[at as usize], entry.key);
+            self.replaced.push((replaced, at));
+            self.leaf.note(at, true);
+            self.find(&entry, at as usize);
             return;
         }
         let at = self.keys.len();
         self.keys.push(entry.key);
         self.times.push(entry.time_ms);
         self.sees.push(entry.agent_sees);
-        let above = entry.parent.map(|id| self.number(id));
+        if self.answers_hang_on_calls {
+            self.parts.push(TurnPart::of(&entry));
+        }
+        let parent = entry.parent.filter(|_| !entry.is_beside());
+        let above = parent.map(|id| self.number(id));
         self.above.push(above.unwrap_or(NONE));
         // Nothing goes on from an entry that its agent does not see, nor from the header, which is
         // none of the conversation though it has an id.
-        let may_lead = entry.agent_sees && !BESIDE.contains(&entry.kind);
+        let may_lead = entry.agent_sees && !entry.is_beside();
         self.may_lead.push(may_lead);
         if may_lead {
             self.leaf
@@ -145,6 +192,19 @@ impl<'a> Reading<'a> {
                 self.last_with[number as usize] = at as u32;
             }
         }
+        self.find(&entry, at);
+    }
+
+    /// The place of the entry that this one replaces.
+    fn replaced_by(&self, entry: &EntryPosition<'_>) -> Option<u32> {
+        let is_version = self.same_id_replaces && entry.agent_sees && !entry.is_beside();
+        let number = self.numbers.get(entry.id.filter(|_| is_version)?)?;
+        let at = self.last_with[*number as usize];
+        (at != NONE).then_some(at)
+    }
+
+    /// Whether the entry at that place is one that is looked for.
+    fn find(&mut self, entry: &EntryPosition<'_>, at: usize) {
         for (place, name) in self.ask.find.iter().enumerate() {
             if entry.id == Some(name) {
                 self.ids[place] = Some(at);
@@ -180,7 +240,11 @@ impl<'a> Reading<'a> {
             let above = self.last_with.get(*above as usize);
             above.copied().filter(|above| *above != at).unwrap_or(NONE)
         });
-        parents.collect()
+        let mut parents: Vec<u32> = parents.collect();
+        if self.answers_hang_on_calls {
+            put_answers_in_line(&mut parents, &self.parts);
+        }
+        parents
     }
 
     fn outline(self) -> Outline {
@@ -188,6 +252,7 @@ impl<'a> Reading<'a> {
             parent: self.parents(),
             in_line: self.in_line || !self.has_ids,
             keys: self.keys,
+            replaced: self.replaced,
             found: self
                 .ids
                 .into_iter()
@@ -203,6 +268,13 @@ impl<'a> Reading<'a> {
 }
 
 impl Outline {
+    /// The key of every entry and of its earlier versions, with its place.
+    pub fn places(&self) -> impl Iterator<Item = (i64, usize)> {
+        let keys = self.keys.iter().enumerate().map(|(at, key)| (*key, at));
+        let replaced = self.replaced.iter().map(|(key, at)| (*key, *at as usize));
+        keys.chain(replaced)
+    }
+
     /// The entries that go on from one, oldest first.
     pub fn children(&self, at: u32) -> &[u32] {
         let Children { all, begin } = self.children.get_or_init(|| self.all_children());

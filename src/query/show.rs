@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::masked::{mask_labels, mask_pieces};
-use super::outline::{Outline, OutlineQuery};
+use super::outline::{Outline, OutlineQuery, Without};
 use super::tree::current_labels;
 use super::unreadable::Unreadable;
 use crate::catalogue::entries::StoredEntry;
@@ -155,7 +155,7 @@ impl Snapshot<'_> {
     /// When the catalogue cannot be read.
     pub fn has_entry(&self, session: &SessionRow, entry: &str) -> Result<bool, Error> {
         let ask = OutlineQuery {
-            without: &[],
+            without: Without::Nothing,
             find: &[entry],
         };
         let outline = self.outline(&self.stored(session)?, ask)?;
@@ -172,7 +172,10 @@ impl Snapshot<'_> {
         let (entry, leaf) = (scope.entry.as_deref(), scope.branch.as_deref());
         let names: Vec<&str> = entry.into_iter().chain(leaf).collect();
         let ask = OutlineQuery {
-            without: if scope.all { &[] } else { &["session"] },
+            without: match scope.all {
+                true => Without::Nothing,
+                false => Without::Headers,
+            },
             find: &names,
         };
         let outline = self.outline(stored, ask)?;
@@ -234,7 +237,7 @@ impl Snapshot<'_> {
         let stored = self.stored(session)?;
         let no_entry = || self.no_entry(session, name);
         let ask = OutlineQuery {
-            without: &[],
+            without: Without::Nothing,
             find: &[name],
         };
         let outline = self.outline(&stored, ask)?;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::masked::mask_labels;
-use super::outline::{Outline, OutlineQuery};
+use super::outline::{Outline, OutlineQuery, Without};
 use super::show::{Reader, address};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
@@ -100,7 +100,7 @@ impl Snapshot<'_> {
         let TreeScope { filter, mask } = scope.into();
         let (catalogue, mut stored) = (self.catalogue, self.stored(session)?);
         let ask = OutlineQuery {
-            without: &["session", "meta"],
+            without: Without::Beside,
             find: &[],
         };
         let outline = self.outline(&stored, ask)?;

@@ -5,11 +5,11 @@
 //! [dialect](crate::pi::Dialect).
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, clido};
+use crate::{agentuse, clido, gemini, qwen};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,8 +79,18 @@ pub trait Format: Send + Sync {
         let _ = path;
         self.shape()
     }
+    /// Whether a session is so many small files that its row is made once all of them are in.
+    fn has_many_sources(&self) -> bool {
+        self.shape() == Shape::Document
+    }
     /// How the agent writes.
     fn write_mode(&self) -> WriteMode;
+    /// The file whose text is the working directory of the session at `path`, for agents that
+    /// write it nowhere else.
+    fn cwd_beside(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
     /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by
     /// those that name it as their parent.
     fn is_linear(&self) -> bool {
@@ -92,10 +102,21 @@ pub trait Format: Send + Sync {
         let _ = version;
         false
     }
+    /// Whether an entry with the id of an earlier one is that one as it is now: it is shown in the
+    /// earlier one's place.
+    fn same_id_replaces(&self) -> bool {
+        false
+    }
     /// Whether a session may branch, so that entries stand on its active branch or on another.
     /// Without ids they are one branch.
     fn has_branches(&self) -> bool {
         !self.is_linear()
+    }
+    /// Whether each answer of a tool hangs on the line of its own call, beside the next call of the
+    /// same answer of the model. Such answers stand where their calls stand: only something else
+    /// than them makes a branch.
+    fn answers_hang_on_calls(&self) -> bool {
+        false
     }
     /// How the agent's own list is sorted.
     fn list_order(&self) -> ListOrder {
@@ -142,6 +163,22 @@ pub trait Format: Send + Sync {
     /// agent may not get beyond it. Called before its records are folded.
     fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
         let _ = (fold, line);
+    }
+    /// Where the entries are in a record of a line, where one record holds several of which only
+    /// some are new: in order and without overlap, each given to [`Format::facts_at`] as it stands.
+    /// None of them: the record is one entry. Called after [`Format::fold_line`], before any of
+    /// them is folded.
+    fn entries_within(&self, fold: &Fold, record: &[u8]) -> Vec<Range<usize>> {
+        let _ = (fold, record);
+        Vec::new()
+    }
+    /// Adds to the facts of an entry what follows from the entries before it in its source, for
+    /// agents whose files are a log of changes: from which entry it goes on, and what of it was
+    /// said before. Called before [`Format::fold`], with the fold of all that stands before, in
+    /// which it may note what it has to know of this one later. So reading in ten pieces still
+    /// gives what reading in one gives.
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+        let _ = (fold, record, facts);
     }
     /// All searchable text of one record, at most one passage per class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
@@ -237,6 +274,8 @@ pub static FORMATS: &[&dyn Format] = &[
     &Dialect::PINDUSAGI,
     &clido::Clido,
     &agentuse::Agentuse,
+    &gemini::Gemini,
+    &qwen::Qwen,
 ];
 
 /// The [family](Format::family) of the format of that name; of one that this build does not know
@@ -306,5 +345,34 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
+    },
+    Agent {
+        name: "gemini",
+        format: "gemini",
+        dir_variables: &[],
+        above_variable: Some(("GEMINI_CLI_HOME", ".gemini")),
+        expands: false,
+        dir_default: ".gemini",
+        dir_also: None,
+        data_dir: false,
+        sessions: "tmp",
+        flat_variables: &[],
+        settings: None,
+        resume: &["gemini", "--resume", "{id}"],
+    },
+    Agent {
+        name: "qwen",
+        format: "qwen",
+        // Variable and `~` as in 0.24.4 (`Storage.getRuntimeBaseDir`).
+        dir_variables: &["QWEN_RUNTIME_DIR"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".qwen",
+        dir_also: None,
+        data_dir: false,
+        sessions: "projects",
+        flat_variables: &[],
+        settings: None,
+        resume: &["qwen", "--resume", "{id}"],
     },
 ];

@@ -65,13 +65,16 @@
 pub mod agentuse;
 pub mod clido;
 mod format;
+pub mod gemini;
 pub mod identity;
 mod injected;
 pub mod json;
 pub mod lines;
 pub mod model;
+mod parts;
 pub mod pi;
 mod pieces;
+pub mod qwen;
 pub mod terminal;
 mod title;
 

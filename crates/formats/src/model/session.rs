@@ -114,6 +114,15 @@ pub struct Fold {
     /// See `past_turns`.
     #[serde(skip_serializing_if = "is_default")]
     pub past_cost: f64,
+    /// What the file says that [`Format::cwd_beside`](crate::Format::cwd_beside) names.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cwd_beside: Option<String>,
+    /// Gemini CLI's own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub gemini: crate::gemini::State,
+    /// Qwen Code's own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub qwen: crate::qwen::State,
 }
 
 impl Fold {

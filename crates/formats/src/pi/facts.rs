@@ -74,6 +74,7 @@ fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
             facts.provider = line.provider.owned();
             facts.model = line.model_id.owned();
         }
+        "thinking_level_change" => facts.thinking_level = line.thinking_level.owned(),
         "session_info" => match dialect.name(line.name.0) {
             Ok(name) => facts.name = name,
             Err(why) => facts.breaks_list = Some(why.to_owned()),
@@ -383,5 +384,6 @@ fn usage(
         cost_cache_read: part(|cost| cost.cache_read),
         cost_cache_write: part(|cost| cost.cache_write),
         cost_total: part(|cost| cost.total),
+        is_repeated: false,
     })
 }
