@@ -1,6 +1,8 @@
 //! One file becomes chunks: from the first byte that is not proven to the end.
 
+use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
 
 use super::plan::SourcePlan;
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
