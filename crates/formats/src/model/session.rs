@@ -114,6 +114,9 @@ pub struct Fold {
     /// See `past_turns`.
     #[serde(skip_serializing_if = "is_default")]
     pub past_cost: f64,
+    /// What only Claude Code's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub claude: crate::claude::State,
 }
 
 impl Fold {
