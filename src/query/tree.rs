@@ -260,8 +260,8 @@ fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
     ];
     let role = entry.role.as_deref();
     // Of what Claude Code attaches to a prompt only that has a role which somebody typed.
-    let is_setting = SETTINGS.contains(&entry.kind.as_str())
-        || role.is_none() && entry.kind == "attachment";
+    let is_setting =
+        SETTINGS.contains(&entry.kind.as_str()) || role.is_none() && entry.kind == "attachment";
     match filter {
         TreeFilter::All => true,
         TreeFilter::LabeledOnly => labelled,

@@ -92,7 +92,10 @@ fn own(line: &Line<'_>) -> Option<String> {
     let total = line.total_cost_usd.0?;
     let mut own = Map::new();
     own.insert("totalCostUSD".to_owned(), total.into());
-    let usage = line.model_usage.0.and_then(|raw| serde_json::from_str(raw).ok());
+    let usage = line
+        .model_usage
+        .0
+        .and_then(|raw| serde_json::from_str(raw).ok());
     own.insert("modelUsage".to_owned(), usage.unwrap_or(Value::Null));
     let is_unknown = line.has_unknown_model_cost.0;
     own.insert("hasUnknownModelCost".to_owned(), is_unknown.into());
@@ -163,7 +166,9 @@ fn said(line: &Line<'_>, text: String, facts: &mut Facts) {
     let is_typed = !of_program.iter().any(|flag| flag.0 == Some(true))
         && line.agent_id.0.is_none()
         && source.is_none_or(|source| matches!(source, "typed" | "queued" | "sdk"))
-        && !INJECTED.iter().any(|begin| text.trim_start().starts_with(begin));
+        && !INJECTED
+            .iter()
+            .any(|begin| text.trim_start().starts_with(begin));
     facts.role = Some(if is_typed { "user" } else { "injected" }.to_owned());
     facts.is_message = is_typed;
     facts.user_text = is_typed.then_some(text);
@@ -302,7 +307,7 @@ fn of_attachment(line: &Line<'_>, attachment: &Attachment<'_>, facts: &mut Facts
             }
         }
         Some("prompt_snapshot") => {
-            facts.has_prompt = attachment.system_prompt.is_value() || attachment.tools.is_value();
+            facts.has_prompt = attachment.system_prompt.is_value();
         }
         _ => {}
     }
@@ -315,5 +320,7 @@ fn queued(prompt: &Raw<'_>) -> Option<String> {
         return Some(text.into_owned());
     }
     let blocks = blocks(prompt)?;
-    Some(joined(blocks.iter().filter_map(|(block, _)| block.object())))
+    Some(joined(
+        blocks.iter().filter_map(|(block, _)| block.object()),
+    ))
 }

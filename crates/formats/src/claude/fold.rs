@@ -133,7 +133,12 @@ fn add_usage(fold: &mut Fold, usage: &Usage) -> bool {
         fold.add_usage(usage);
         return true;
     };
-    let parts = [usage.input, usage.output, usage.cache_read, usage.cache_write];
+    let parts = [
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+    ];
     let tokens = parts.into_iter().flatten().fold(0, i64::saturating_add);
     let output = usage.output.unwrap_or(0);
     let answers = &mut fold.claude.answers;
@@ -162,7 +167,9 @@ fn add_usage(fold: &mut Fold, usage: &Usage) -> bool {
 
 /// The values of the list.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
-    let main = sources.iter().find(|source| source.part == SourcePart::Main);
+    let main = sources
+        .iter()
+        .find(|source| source.part == SourcePart::Main);
     let Some(source) = main.or(sources.first()) else {
         return SessionFacts::default();
     };
@@ -242,7 +249,10 @@ impl State {
 
     /// The session that this one is a copy of.
     fn parent(&self) -> Option<String> {
-        let first = self.first_id.clone().filter(|_| self.first_id != self.last_id);
+        let first = self
+            .first_id
+            .clone()
+            .filter(|_| self.first_id != self.last_id);
         self.copied_from.clone().or(first)
     }
 

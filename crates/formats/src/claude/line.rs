@@ -192,8 +192,6 @@ pub(super) struct Attachment<'a> {
     // prompt_snapshot.
     #[serde(borrow)]
     pub system_prompt: Raw<'a>,
-    #[serde(borrow)]
-    pub tools: Raw<'a>,
 }
 
 #[derive(Deserialize, Default)]

@@ -48,7 +48,9 @@ pub(super) fn spill(path: &Path) -> Facts {
     Facts {
         kind: "tool-result".to_owned(),
         role: Some("toolResult".to_owned()),
-        id: path.file_stem().map(|stem| stem.to_string_lossy().into_owned()),
+        id: path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned()),
         is_beside: true,
         ..Facts::default()
     }

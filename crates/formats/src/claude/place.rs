@@ -58,7 +58,11 @@ pub(super) fn place(relative: &Path) -> Placement {
     };
     match folders {
         [above @ .., session, folder] if folder == "tool-results" => {
-            return source(key(above, &format!("{session}.jsonl")), SourcePart::Side, None);
+            return source(
+                key(above, &format!("{session}.jsonl")),
+                SourcePart::Side,
+                None,
+            );
         }
         _ => {}
     }
@@ -102,7 +106,9 @@ pub(super) fn is_agent(name: &str) -> bool {
 /// The session whose folder the file of a subagent is in; `None` in older versions.
 pub(super) fn session_above(path: &Path) -> Option<Cow<'_, str>> {
     let folders = path.ancestors().skip(1);
-    let subagents = folders.filter(|folder| name(folder) == "subagents").last()?;
+    let subagents = folders
+        .filter(|folder| name(folder) == "subagents")
+        .last()?;
     Some(name(subagents.parent()?)).filter(|name| !name.is_empty())
 }
 
@@ -128,6 +134,9 @@ pub(super) fn session_id(path: &Path) -> String {
     };
     let id = of_session.unwrap_or_default();
     let ends = [".meta.json", ".jsonl"];
-    let id = ends.iter().find_map(|end| id.strip_suffix(end)).unwrap_or(&id);
+    let id = ends
+        .iter()
+        .find_map(|end| id.strip_suffix(end))
+        .unwrap_or(&id);
     id.to_owned()
 }

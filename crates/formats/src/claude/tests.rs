@@ -30,13 +30,25 @@ fn add(line: &mut Value, more: Value) {
 
 fn typed(uuid: &str, parent: &str, second: u32, text: &str) -> Value {
     let message = json!({"role": "user", "content": text});
-    link("user", uuid, parent, second, json!({"message": message, "promptSource": "typed"}))
+    link(
+        "user",
+        uuid,
+        parent,
+        second,
+        json!({"message": message, "promptSource": "typed"}),
+    )
 }
 
 fn said(uuid: &str, parent: &str, second: u32, id: &str, block: Value, output: i64) -> Value {
     let usage = json!({"input_tokens": 100, "output_tokens": output, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 10});
     let message = json!({"id": id, "role": "assistant", "model": "claude-opus-5-5", "content": [block], "usage": usage});
-    link("assistant", uuid, parent, second, json!({"message": message, "effort": "medium"}))
+    link(
+        "assistant",
+        uuid,
+        parent,
+        second,
+        json!({"message": message, "effort": "medium"}),
+    )
 }
 
 fn text(text: &str) -> Value {
@@ -45,13 +57,22 @@ fn text(text: &str) -> Value {
 
 fn answered(uuid: &str, parent: &str, second: u32, block: Value, twin: Value) -> Value {
     let message = json!({"role": "user", "content": [block]});
-    link("user", uuid, parent, second, json!({"message": message, "toolUseResult": twin}))
+    link(
+        "user",
+        uuid,
+        parent,
+        second,
+        json!({"message": message, "toolUseResult": twin}),
+    )
 }
 
 fn facts(line: &Value) -> Facts {
     let record = line.to_string();
     let facts = Claude.facts(record.as_bytes());
-    assert_eq!(Claude.facts_of_line(record.as_bytes()).as_ref(), Some(&facts));
+    assert_eq!(
+        Claude.facts_of_line(record.as_bytes()).as_ref(),
+        Some(&facts)
+    );
     facts
 }
 
@@ -87,7 +108,10 @@ fn source<'a>(path: &'a str, fold: &'a Fold, part: SourcePart) -> SourceFacts<'a
 
 fn said_of(line: &Value) -> Vec<(Class, Vec<String>)> {
     let passages = Claude.passages(line.to_string().as_bytes());
-    passages.into_iter().map(|of| (of.class, of.pieces)).collect()
+    passages
+        .into_iter()
+        .map(|of| (of.class, of.pieces))
+        .collect()
 }
 
 #[test]
@@ -99,7 +123,8 @@ fn fork() {
         }
         line
     };
-    let cost = json!({"type": "cost-state", "sessionId": PARENT, "totalCostUSD": 0.5, "modelUsage": {}});
+    let cost =
+        json!({"type": "cost-state", "sessionId": PARENT, "totalCostUSD": 0.5, "modelUsage": {}});
     let lines = [
         json!({"type": "mode", "mode": "normal", "sessionId": PARENT}),
         copy(typed("u1", "", 1, "paint the hull"), None),
@@ -111,7 +136,10 @@ fn fork() {
     let session = session_at(&format!("-home-ada-boat/{PARENT}.jsonl"), &lines);
     assert_eq!(session.parent_session.as_deref(), Some(ID));
     // It begins where the copy ends, and its cost began with that of its origin.
-    assert_eq!(session.created_raw.as_deref(), Some("2026-03-01T10:00:30.000Z"));
+    assert_eq!(
+        session.created_raw.as_deref(),
+        Some("2026-03-01T10:00:30.000Z")
+    );
     assert_eq!(session.cost, None);
     assert!(session.own.unwrap().contains("\"totalCostUSD\":0.5"));
     assert_eq!(session.first_message.as_deref(), Some("paint the hull"));
@@ -122,8 +150,14 @@ fn several_ids_in_one_file() {
     let mut old = typed("u1", "", 1, "paint the hull");
     old["sessionId"] = PARENT.into();
     let session = session(&[old, typed("u2", "u1", 9, "go on")]);
-    assert_eq!((&*session.id, session.parent_session.as_deref()), (ID, Some(PARENT)));
-    assert_eq!(session.created_raw.as_deref(), Some("2026-03-01T10:00:09.000Z"));
+    assert_eq!(
+        (&*session.id, session.parent_session.as_deref()),
+        (ID, Some(PARENT))
+    );
+    assert_eq!(
+        session.created_raw.as_deref(),
+        Some("2026-03-01T10:00:09.000Z")
+    );
 }
 
 #[test]
@@ -131,7 +165,14 @@ fn one_answer_in_four_lines() {
     let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}});
     let lines = [
         typed("u1", "", 1, "paint"),
-        said("a1", "u1", 2, "msg_1", json!({"type": "thinking", "thinking": "which colour", "signature": "c2lnbg=="}), 1),
+        said(
+            "a1",
+            "u1",
+            2,
+            "msg_1",
+            json!({"type": "thinking", "thinking": "which colour", "signature": "c2lnbg=="}),
+            1,
+        ),
         said("a2", "a1", 2, "msg_1", text("red"), 30),
         said("a3", "a2", 2, "msg_1", call("t1"), 30),
         said("a4", "a3", 2, "msg_1", call("t2"), 30),
@@ -141,8 +182,14 @@ fn one_answer_in_four_lines() {
     assert_eq!(session.message_count, 2);
     let usage = facts(&lines[2]).usage.unwrap();
     assert!(usage.is_repeated);
-    assert_eq!((usage.input, usage.cache_read, usage.cache_write), (Some(100), Some(20), Some(10)));
-    assert_eq!(said_of(&lines[1]), [(Class::Prose, vec!["which colour".to_owned()])]);
+    assert_eq!(
+        (usage.input, usage.cache_read, usage.cache_write),
+        (Some(100), Some(20), Some(10))
+    );
+    assert_eq!(
+        said_of(&lines[1]),
+        [(Class::Prose, vec!["which colour".to_owned()])]
+    );
 }
 
 #[test]
@@ -153,12 +200,24 @@ fn compaction() {
     assert_eq!(boundary.kind, "compact_boundary");
     assert_eq!(boundary.parent.as_deref(), Some("a1"));
     let compaction = boundary.compaction.unwrap();
-    assert_eq!((compaction.first_kept.as_deref(), compaction.tokens_before), (Some("a1"), Some(160)));
+    assert_eq!(
+        (compaction.first_kept.as_deref(), compaction.tokens_before),
+        (Some("a1"), Some(160))
+    );
     let mut summary = typed("s1", "c1", 3, "We painted the hull.");
-    add(&mut summary, json!({"isCompactSummary": true, "isVisibleInTranscriptOnly": true}));
+    add(
+        &mut summary,
+        json!({"isCompactSummary": true, "isVisibleInTranscriptOnly": true}),
+    );
     let found = facts(&summary);
-    assert_eq!((found.role.as_deref(), found.user_text), (Some("injected"), None));
-    assert_eq!(said_of(&summary), [(Class::Prose, vec!["We painted the hull.".to_owned()])]);
+    assert_eq!(
+        (found.role.as_deref(), found.user_text),
+        (Some("injected"), None)
+    );
+    assert_eq!(
+        said_of(&summary),
+        [(Class::Prose, vec!["We painted the hull.".to_owned()])]
+    );
 }
 
 #[test]
@@ -193,7 +252,10 @@ fn typed_is_what_a_person_typed() {
     let queued = |mode: &str| json!({"attachment": {"type": "queued_command", "prompt": "and the mast", "commandMode": mode}});
     let line = link("attachment", "q", "", 1, queued("prompt"));
     assert_eq!(facts(&line).user_text.as_deref(), Some("and the mast"));
-    assert_eq!(said_of(&line), [(Class::Prose, vec!["and the mast".to_owned()])]);
+    assert_eq!(
+        said_of(&line),
+        [(Class::Prose, vec!["and the mast".to_owned()])]
+    );
     let line = link("attachment", "q", "", 1, queued("task-notification"));
     assert_eq!(role(&line), "injected");
 }
@@ -201,12 +263,21 @@ fn typed_is_what_a_person_typed() {
 #[test]
 fn a_result_whose_twin_is_a_text() {
     let block = json!({"type": "tool_result", "tool_use_id": "t1", "content": "Exit code 2\nno such boat", "is_error": true});
-    let line = answered("r1", "a1", 3, block, json!("Error: Exit code 2\nno such boat"));
+    let line = answered(
+        "r1",
+        "a1",
+        3,
+        block,
+        json!("Error: Exit code 2\nno such boat"),
+    );
     let found = facts(&line);
     assert_eq!(found.role.as_deref(), Some("toolResult"));
     assert!(found.is_error && found.calls[0].is_result);
     assert_eq!(found.calls[0].call_id.as_deref(), Some("t1"));
-    assert_eq!(said_of(&line), [(Class::Output, vec!["Exit code 2\nno such boat".to_owned()])]);
+    assert_eq!(
+        said_of(&line),
+        [(Class::Output, vec!["Exit code 2\nno such boat".to_owned()])]
+    );
     let unmarked = json!({"type": "tool_result", "tool_use_id": "t1", "content": "x"});
     assert!(facts(&answered("r1", "a1", 3, unmarked, json!("Error: x"))).is_error);
 }
@@ -215,20 +286,41 @@ fn a_result_whose_twin_is_a_text() {
 fn system_prompts_are_apart() {
     let snapshot = json!({"attachment": {"type": "prompt_snapshot", "systemPrompt": ["You are a careful painter."], "tools": [{"name": "Bash", "description": "Runs commands"}]}});
     let snapshot = link("attachment", "p", "", 1, snapshot);
-    let shape = json!({"type": "api-request-shape", "sessionId": ID, "shape": {"system": [{"type": "text", "text": "You are a careful painter."}], "tools": []}});
-    for line in [&snapshot, &shape] {
+    let shape = json!({"type": "api-request-shape", "sessionId": ID, "shape": {"system": [{"type": "text", "text": "You are a careful painter."}], "tools": [{"name": "Bash", "description": "Runs commands"}]}});
+    for (line, prompt) in [
+        (&snapshot, "You are a careful painter."),
+        (&shape, "Runs commands"),
+    ] {
         assert!(facts(line).has_prompt);
         assert_eq!(said_of(line), []);
         let prompts = Claude.prompts_at(Path::new("x.jsonl"), line.to_string().as_bytes());
-        assert!(prompts.iter().any(|text| text == "You are a careful painter."));
+        assert!(prompts.iter().any(|text| text == prompt) && prompts.len() < 3);
     }
     for silent in [
         json!({"type": "api-request-blob", "hash": "x", "message": {"role": "user", "content": "paint"}}),
         json!({"type": "queue-operation", "operation": "enqueue", "content": "paint"}),
         json!({"type": "last-prompt", "lastPrompt": "paint", "leafUuid": "a1"}),
-        link("attachment", "x", "", 1, json!({"attachment": {"type": "skill_listing", "content": "paint"}, "rendered": [{"content": "paint"}]})),
-        link("progress", "x", "", 1, json!({"data": {"type": "agent_progress", "message": {"content": "paint"}}})),
-        link("system", "x", "", 1, json!({"subtype": "turn_duration", "content": "paint"})),
+        link(
+            "attachment",
+            "x",
+            "",
+            1,
+            json!({"attachment": {"type": "skill_listing", "content": "paint"}, "rendered": [{"content": "paint"}]}),
+        ),
+        link(
+            "progress",
+            "x",
+            "",
+            1,
+            json!({"data": {"type": "agent_progress", "message": {"content": "paint"}}}),
+        ),
+        link(
+            "system",
+            "x",
+            "",
+            1,
+            json!({"subtype": "turn_duration", "content": "paint"}),
+        ),
     ] {
         assert_eq!(said_of(&silent), [], "{silent}");
     }
@@ -238,7 +330,8 @@ fn system_prompts_are_apart() {
 fn an_image_is_no_text() {
     let data = "QUJDREVG".repeat(8);
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}});
-    let block = json!({"type": "tool_result", "tool_use_id": "t1", "content": [image, text("a boat")]});
+    let block =
+        json!({"type": "tool_result", "tool_use_id": "t1", "content": [image, text("a boat")]});
     let twin = json!({"type": "image", "file": {"base64": data}});
     let line = answered("r1", "a1", 3, block, twin);
     assert!(facts(&line).has_image);
@@ -252,13 +345,20 @@ fn an_error_turn_is_no_answer() {
     let line = link("assistant", "e1", "u1", 2, line);
     let found = facts(&line);
     assert!(found.is_error && !found.is_message);
-    assert_eq!((found.role.as_deref(), &found.model, &found.usage), (Some("system"), &None, &None));
-    assert_eq!(said_of(&line), [(Class::Output, vec!["API Error: 400 no paint".to_owned()])]);
+    assert_eq!(
+        (found.role.as_deref(), &found.model, &found.usage),
+        (Some("system"), &None, &None)
+    );
+    assert_eq!(
+        said_of(&line),
+        [(Class::Output, vec!["API Error: 400 no paint".to_owned()])]
+    );
 }
 
 #[test]
 fn of_titles_the_last_custom_one_wins() {
-    let title = |kind: &str, key: &str, title: &str| json!({"type": kind, key: title, "sessionId": ID});
+    let title =
+        |kind: &str, key: &str, title: &str| json!({"type": kind, key: title, "sessionId": ID});
     let prompt = typed("u1", "", 1, "paint the hull");
     let mut lines = vec![title("summary", "summary", "Boats"), prompt];
     assert_eq!(session(&lines).name.as_deref(), Some("Boats"));
@@ -300,21 +400,37 @@ fn a_file_that_begins_without_a_directory() {
 fn an_unknown_type() {
     let unknown = json!({"type": "zebra", "sessionId": ID, "content": "stripes"});
     let found = facts(&unknown);
-    assert_eq!((&*found.kind, found.is_beside, found.is_error), ("zebra", true, false));
+    assert_eq!(
+        (&*found.kind, found.is_beside, found.is_error),
+        ("zebra", true, false)
+    );
     assert_eq!(said_of(&unknown), []);
     // It may be a link of the chain.
     let linked = facts(&link("zebra", "z1", "u1", 1, json!({"content": "stripes"})));
     assert!(!linked.is_beside && linked.id.is_some());
-    let attachment = link("attachment", "x", "u1", 1, json!({"attachment": {"type": "zebra", "content": "stripes"}}));
+    let attachment = link(
+        "attachment",
+        "x",
+        "u1",
+        1,
+        json!({"attachment": {"type": "zebra", "content": "stripes"}}),
+    );
     assert_eq!(said_of(&attachment), []);
     assert!(!facts(&attachment).is_beside);
 }
 
 #[test]
 fn cost_over_resumes() {
-    let cost = |dollars: f64| json!({"type": "cost-state", "sessionId": ID, "totalCostUSD": dollars,
-        "modelUsage": {"claude-opus-5-5": {"inputTokens": 3, "costUSD": dollars}}, "hasUnknownModelCost": false});
-    let lines = [typed("u1", "", 1, "paint"), cost(0.25), cost(0.5), cost(0.75)];
+    let cost = |dollars: f64| {
+        json!({"type": "cost-state", "sessionId": ID, "totalCostUSD": dollars,
+        "modelUsage": {"claude-opus-5-5": {"inputTokens": 3, "costUSD": dollars}}, "hasUnknownModelCost": false})
+    };
+    let lines = [
+        typed("u1", "", 1, "paint"),
+        cost(0.25),
+        cost(0.5),
+        cost(0.75),
+    ];
     let session = session(&lines);
     assert_eq!(session.cost, Some(0.75));
     let own: Value = serde_json::from_str(&session.own.unwrap()).unwrap();
@@ -325,9 +441,16 @@ fn cost_over_resumes() {
 #[test]
 fn the_session_stands_where_its_last_prompt_says() {
     let stands = |leaf: &str| json!({"type": "last-prompt", "lastPrompt": "paint", "leafUuid": leaf, "sessionId": ID});
-    let lines = [typed("u1", "", 1, "paint"), typed("u2", "u1", 2, "sand"), stands("u1")];
+    let lines = [
+        typed("u1", "", 1, "paint"),
+        typed("u2", "u1", 2, "sand"),
+        stands("u1"),
+    ];
     let found = facts(&lines[2]);
-    assert_eq!((found.stands_at.as_deref(), found.is_beside), (Some("u1"), true));
+    assert_eq!(
+        (found.stands_at.as_deref(), found.is_beside),
+        (Some("u1"), true)
+    );
     assert_eq!(session(&lines).leaf.as_deref(), Some("u1"));
     let mut on = lines.to_vec();
     on.push(typed("u3", "u1", 3, "polish"));
@@ -337,7 +460,10 @@ fn the_session_stands_where_its_last_prompt_says() {
 #[test]
 fn a_subagent() {
     let path = format!("-home-ada-boat/{ID}/subagents/agent-b1.jsonl");
-    let mut lines = [typed("u1", "", 1, "Look around"), said("a1", "u1", 2, "msg_1", text("a boat"), 5)];
+    let mut lines = [
+        typed("u1", "", 1, "Look around"),
+        said("a1", "u1", 2, "msg_1", text("a boat"), 5),
+    ];
     for line in &mut lines {
         add(line, json!({"isSidechain": true, "agentId": "b1"}));
     }
@@ -353,12 +479,19 @@ fn a_subagent() {
         source(&beside, &meta, SourcePart::Side),
     ]);
     assert!(session.is_subagent);
-    assert_eq!((&*session.id, session.parent_session.as_deref()), ("agent-b1", Some(ID)));
+    assert_eq!(
+        (&*session.id, session.parent_session.as_deref()),
+        ("agent-b1", Some(ID))
+    );
     assert_eq!(session.name.as_deref(), Some("Look around"));
     assert!(session.own.unwrap().contains(r#""toolUseId":"toolu_1""#));
     assert_eq!((session.typed, session.hidden.is_some()), (None, true));
     // Older versions wrote it beside the sessions.
-    let old = Claude.session(&[source("-home-ada-boat/agent-b1.jsonl", &own, SourcePart::Main)]);
+    let old = Claude.session(&[source(
+        "-home-ada-boat/agent-b1.jsonl",
+        &own,
+        SourcePart::Main,
+    )]);
     assert_eq!(old.parent_session.as_deref(), Some(ID));
     assert!(old.is_subagent);
 }
@@ -376,15 +509,44 @@ fn places() {
     let deep = format!("p/{ID}/subagents/workflows/w1/agent-b2.jsonl");
     for (path, expected) in [
         (main.clone(), source(&main, SourcePart::Main, None)),
-        (format!("p/{ID}/tool-results/x1.txt"), source(&main, SourcePart::Side, None)),
+        (
+            format!("p/{ID}/tool-results/x1.txt"),
+            source(&main, SourcePart::Side, None),
+        ),
         (agent.clone(), source(&agent, SourcePart::Main, None)),
-        (agent.replace(".jsonl", ".meta.json"), source(&agent, SourcePart::Side, None)),
+        (
+            agent.replace(".jsonl", ".meta.json"),
+            source(&agent, SourcePart::Side, None),
+        ),
         (deep.clone(), source(&deep, SourcePart::Main, None)),
-        ("p/agent-b1.jsonl".into(), source("p/agent-b1.jsonl", SourcePart::Main, None)),
-        ("p/claude-session.jsonl".into(), source("p/claude-session.jsonl", SourcePart::Main, Some("the name is not a session id"))),
-        (format!("{ID}.jsonl"), source(&format!("{ID}.jsonl"), SourcePart::Main, Some("not directly in a folder that Claude Code lists"))),
-        (format!("p/{ID}/subagents/workflows/w1/journal.jsonl"), Placement::Ignore("a journal of a workflow")),
-        ("p/sessions-index.json".into(), Placement::Ignore("not a session file")),
+        (
+            "p/agent-b1.jsonl".into(),
+            source("p/agent-b1.jsonl", SourcePart::Main, None),
+        ),
+        (
+            "p/claude-session.jsonl".into(),
+            source(
+                "p/claude-session.jsonl",
+                SourcePart::Main,
+                Some("the name is not a session id"),
+            ),
+        ),
+        (
+            format!("{ID}.jsonl"),
+            source(
+                &format!("{ID}.jsonl"),
+                SourcePart::Main,
+                Some("not directly in a folder that Claude Code lists"),
+            ),
+        ),
+        (
+            format!("p/{ID}/subagents/workflows/w1/journal.jsonl"),
+            Placement::Ignore("a journal of a workflow"),
+        ),
+        (
+            "p/sessions-index.json".into(),
+            Placement::Ignore("not a session file"),
+        ),
     ] {
         assert_eq!(place(&path), expected, "{path}");
     }
@@ -392,7 +554,10 @@ fn places() {
     assert!(Claude.leaves_out(Path::new("memory")).is_none());
     let spill = Path::new("p/x/tool-results/x1.txt");
     assert_eq!(Claude.shape_of(spill), Shape::Text);
-    assert_eq!(Claude.passages_at(spill, b"one\ntwo")[0].class, Class::Output);
+    assert_eq!(
+        Claude.passages_at(spill, b"one\ntwo")[0].class,
+        Class::Output
+    );
     assert_eq!(Claude.passages_at(spill, b"\x89PNG\0"), []);
 }
 
@@ -400,9 +565,28 @@ fn places() {
 #[test]
 fn damaged_lines() {
     let lines = [
-        said("a1", "u1", 2, "msg_1", json!({"type": "tool_use", "id": "t", "name": "Edit", "input": {"file_path": "/a"}}), 5),
-        answered("r1", "a1", 3, json!({"type": "tool_result", "tool_use_id": "t", "content": [text("x")]}), json!({"filePath": "/a"})),
-        link("attachment", "q", "", 1, json!({"attachment": {"type": "queued_command", "prompt": [text("x")]}})),
+        said(
+            "a1",
+            "u1",
+            2,
+            "msg_1",
+            json!({"type": "tool_use", "id": "t", "name": "Edit", "input": {"file_path": "/a"}}),
+            5,
+        ),
+        answered(
+            "r1",
+            "a1",
+            3,
+            json!({"type": "tool_result", "tool_use_id": "t", "content": [text("x")]}),
+            json!({"filePath": "/a"}),
+        ),
+        link(
+            "attachment",
+            "q",
+            "",
+            1,
+            json!({"attachment": {"type": "queued_command", "prompt": [text("x")]}}),
+        ),
     ];
     for line in lines {
         let line = line.to_string().into_bytes();

@@ -36,15 +36,17 @@ pub(super) fn spill(record: &[u8]) -> Vec<Passage> {
     }]
 }
 
-/// System prompts and the descriptions of tools.
+/// System prompts and the descriptions of tools. Both an attachment and the log of requests have
+/// both: the prompts are taken from the one and the tools from the other.
 pub(super) fn prompts(record: &[u8]) -> Vec<String> {
     json::tiers(record, |text| {
         let mut pieces = Pieces::default();
         if let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)? {
-            pieces.leaves(&line.shape);
+            if let Some(shape) = line.shape.0 {
+                pieces.leaves(&Raw(json::member(shape, "tools")));
+            }
             if let Loose::Object(attachment) = &line.attachment {
                 pieces.leaves(&attachment.system_prompt);
-                pieces.leaves(&attachment.tools);
             }
         }
         Some(pieces.into_pieces())
