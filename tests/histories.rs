@@ -117,6 +117,7 @@ fn config_of(place: &Path) -> Config {
         ("pi", "pi"),
         ("indusagi", "pi"),
         ("clido", "clido"),
+        ("claude", "claude"),
         ("agentuse", "agentuse"),
     ]
     .map(|(agent, format)| root(agent, format, &place.join(agent)));

@@ -73,6 +73,7 @@ mod agentuse;
 mod answers;
 #[cfg(target_os = "linux")]
 mod background;
+mod claude;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
 mod cli;

@@ -238,7 +238,7 @@ fn label_of(entry: &StoredEntry, labels: &HashMap<String, String>) -> Option<Str
 }
 
 fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
-    const SETTINGS: [&str; 11] = [
+    const SETTINGS: [&str; 18] = [
         "label",
         "custom",
         "model_change",
@@ -250,15 +250,25 @@ fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
         "tools",
         "step-start",
         "step-finish",
+        "progress",
+        "turn_duration",
+        "stop_hook_summary",
+        "local_command",
+        "away_summary",
+        "microcompact_boundary",
+        "informational",
     ];
     let role = entry.role.as_deref();
+    // Of what Claude Code attaches to a prompt only that has a role which somebody typed.
+    let is_setting =
+        SETTINGS.contains(&entry.kind.as_str()) || role.is_none() && entry.kind == "attachment";
     match filter {
         TreeFilter::All => true,
         TreeFilter::LabeledOnly => labelled,
         TreeFilter::UserOnly => role == Some("user"),
-        TreeFilter::Default => !SETTINGS.contains(&entry.kind.as_str()),
+        TreeFilter::Default => !is_setting,
         TreeFilter::NoTools => {
-            !SETTINGS.contains(&entry.kind.as_str())
+            !is_setting
                 && role != Some("toolResult")
                 && !matches!(entry.kind.as_str(), "tool_result" | "tool" | "artifact")
         }

@@ -5,7 +5,14 @@
 use crate::model::{Class, Standing};
 
 /// Kinds of entries that name a session or an entry.
-pub(super) const NAMES: [&str; 3] = ["session_info", "label", "title"];
+pub(super) const NAMES: [&str; 6] = [
+    "session_info",
+    "label",
+    "title",
+    "custom-title",
+    "ai-title",
+    "summary",
+];
 /// The role of what a person typed.
 pub(super) const TYPED: &str = "user";
 

@@ -35,6 +35,7 @@ fn config(place: &Path) -> Config {
         ("pi", "pi"),
         ("indusagi", "pi"),
         ("clido", "clido"),
+        ("claude", "claude"),
         ("agentuse", "agentuse"),
     ];
     let roots = roots.map(|(agent, format)| root(agent, format, &place.join(agent)));

@@ -80,6 +80,35 @@ pub fn clido(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
     .into_bytes()
 }
 
+/// One line of Claude Code without its newline.
+pub fn claude(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    let said = text(rng);
+    let parent = id.saturating_sub(rng.random_range(1..4));
+    let base = format!(
+        r#""uuid":"e{id}","parentUuid":"e{parent}","sessionId":"c{}","timestamp":"2026-03-01T09:00:{:02}.000Z","cwd":"/w","gitBranch":"b{id}""#,
+        id / 40,
+        id % 60
+    );
+    let usage = format!(r#""usage":{{"input_tokens":3,"output_tokens":{}}}"#, id % 7);
+    // Several lines record one answer.
+    let answer = format!(
+        r#""id":"msg_{}","model":"m","stop_reason":null,{usage}"#,
+        id / 3
+    );
+    match rng.random_range(0..16) {
+        0..3 => format!(r#"{{"type":"user",{base},"message":{{"role":"user","content":"{said}"}}}}"#),
+        3..6 => format!(r#"{{"type":"assistant",{base},"effort":"low","message":{{{answer},"content":[{{"type":"text","text":"{said}"}}]}}}}"#),
+        6..8 => format!(r#"{{"type":"assistant",{base},"requestSessionId":"c9","message":{{{answer},"content":[{{"type":"tool_use","id":"t{id}","name":"Read","input":{{"file_path":"/w/{id}"}}}}]}}}}"#),
+        8..10 => format!(r#"{{"type":"user",{base},"message":{{"content":[{{"type":"tool_result","tool_use_id":"t{parent}","content":"{said}","is_error":{}}}]}},"toolUseResult":{{"durationMs":{id}}}}}"#, id.is_multiple_of(2)),
+        10 => format!(r#"{{"type":"system","subtype":"compact_boundary","uuid":"e{id}","parentUuid":null,"logicalParentUuid":"e{parent}"}}"#),
+        11..13 => format!(r#"{{"type":"last-prompt","lastPrompt":"x","leafUuid":"e{parent}"}}"#),
+        13 => format!(r#"{{"type":"cost-state","totalCostUSD":{},"modelUsage":{{}}}}"#, rng.random::<f64>()),
+        14 => format!(r#"{{"type":"custom-title","customTitle":"title {id}"}}"#),
+        _ => return junk(rng),
+    }
+    .into_bytes()
+}
+
 pub fn title(id: u32) -> String {
     format!(r#"{{"type":"title","title":"title {id}"}}"#)
 }

@@ -14,7 +14,7 @@ use super::lines;
 /// Bytes before the end by which a look knows a file that grew.
 const TAIL: usize = 4 << 10;
 
-/// Session files of three agents, and those who write them.
+/// Session files of four agents, and those who write them.
 pub struct World {
     pub base: PathBuf,
     files: Vec<(PathBuf, Kind)>,
@@ -29,6 +29,7 @@ pub struct World {
 enum Kind {
     Pi,
     Clido,
+    Claude,
 }
 
 impl World {
@@ -38,6 +39,7 @@ impl World {
             ("pi", Kind::Pi),
             ("indusagi", Kind::Pi),
             ("clido", Kind::Clido),
+            ("claude", Kind::Claude),
         ] {
             fs::create_dir_all(base.join(agent)).unwrap();
             for name in [
@@ -74,6 +76,7 @@ impl World {
         match kind {
             Kind::Pi => lines::pi(rng, self.next),
             Kind::Clido => lines::clido(rng, self.next),
+            Kind::Claude => lines::claude(rng, self.next),
         }
     }
 
@@ -94,6 +97,7 @@ impl World {
         let mut bytes = match kind {
             Kind::Pi => format!(r#"{{"type":"session","version":3,"id":"n{}","timestamp":"2026-02-05T09:00:00.000Z","cwd":"/w"}}"#, self.next),
             Kind::Clido => format!(r#"{{"type":"meta","session_id":"m{}","schema_version":1,"start_time":"2026-01-05T09:00:00.9+00:00","project_path":"/w"}}"#, self.next),
+            Kind::Claude => format!(r#"{{"type":"mode","mode":"normal","sessionId":"c{}"}}"#, self.next),
         }
         .into_bytes();
         bytes.push(b'\n');

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, clido, gemini, qwen};
+use crate::{agentuse, claude, clido, gemini, qwen};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -276,6 +276,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &agentuse::Agentuse,
     &gemini::Gemini,
     &qwen::Qwen,
+    &claude::Claude,
 ];
 
 /// The [family](Format::family) of the format of that name; of one that this build does not know
@@ -345,6 +346,20 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
+    },
+    Agent {
+        name: "claude",
+        format: "claude",
+        dir_variables: &["CLAUDE_CONFIG_DIR"],
+        above_variable: None,
+        expands: false,
+        dir_default: ".claude",
+        dir_also: None,
+        data_dir: false,
+        sessions: "projects",
+        flat_variables: &[],
+        settings: None,
+        resume: &["claude", "--resume", "{id}"],
     },
     Agent {
         name: "gemini",

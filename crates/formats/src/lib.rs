@@ -63,6 +63,7 @@
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 pub mod agentuse;
+pub mod claude;
 pub mod clido;
 mod format;
 pub mod gemini;

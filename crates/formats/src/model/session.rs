@@ -123,6 +123,9 @@ pub struct Fold {
     /// Qwen Code's own.
     #[serde(skip_serializing_if = "is_default")]
     pub qwen: crate::qwen::State,
+    /// What only Claude Code's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub claude: crate::claude::State,
 }
 
 impl Fold {
