@@ -79,13 +79,21 @@ fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
     let mut roots = Vec::new();
     let folder = agent_folder(agent, environment);
     if let Some((folder, why)) = &folder {
-        roots.push(root(agent, folder.join(agent.sessions), false, why.clone()));
         let also = agent.dir_also.filter(|_| why == DEFAULT);
+        let sessions = |folder: &Path| {
+            let below = agent.sessions.iter().map(|sessions| folder.join(sessions));
+            below.collect::<Vec<_>>()
+        };
+        for path in sessions(folder) {
+            roots.push(root(agent, path, false, why.clone()));
+        }
         if let (Some((also, format)), Some(home)) = (also, &environment.home) {
-            let sessions = home.join(also).join(agent.sessions);
-            let mut also = root(agent, sessions, false, why.clone());
-            also.format = format.to_owned();
-            roots.push(also);
+            for path in sessions(&home.join(also)) {
+                roots.push(RootSpec {
+                    format: format.to_owned(),
+                    ..root(agent, path, false, why.clone())
+                });
+            }
         }
     }
     for variable in agent.flat_variables {

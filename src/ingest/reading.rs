@@ -540,7 +540,8 @@ impl<E: Entries> LineParser<'_, '_, E> {
     }
 
     /// Add the entry that `bytes` at `start` of the source are.
-    fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, facts: Facts) {
+    fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, mut facts: Facts) {
+        self.plan.format.settle(self.fold, &mut facts);
         if facts.is_error {
             flags |= flag::ERROR;
         }
@@ -555,6 +556,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
         }
         if facts.has_prompt {
             flags |= flag::PROMPT;
+        }
+        if facts.repeats {
+            flags |= flag::REPEATS;
         }
         let taken_ms = match facts.time_ms {
             Some(own) => {

@@ -410,7 +410,10 @@ impl<'a> Reader<'a> {
     fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
         let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
         let format = self.snapshot.config().format(format)?;
-        let passages = format.passages_at(path, record);
+        let passages = match entry.flags & flag::REPEATS {
+            0 => format.passages_at(path, record),
+            _ => Vec::new(),
+        };
         // A system message holds nothing but its prompt. In other entries the prompt is left out,
         // because it is not what a reader looks for.
         if passages.is_empty() && entry.role.as_deref() == Some("system") {

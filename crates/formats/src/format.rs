@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, clido};
+use crate::{agentuse, clido, codex};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,6 +163,12 @@ pub trait Format: Send + Sync {
         let _ = record;
         None
     }
+    /// What the entries before it in its source say of an entry: the model in force, say, or that
+    /// its text was there before. Called in file order, before [`Format::fold`], with the fold that
+    /// the entries before it made; like that it gives the same for a source read in ten pieces.
+    fn settle(&self, fold: &mut Fold, facts: &mut Facts) {
+        let _ = (fold, facts);
+    }
     /// Add one entry to the fold of its source. Called in file order.
     fn fold(&self, fold: &mut Fold, facts: &Facts);
     /// What the session is, from all its sources in path order.
@@ -193,8 +199,8 @@ pub struct Agent {
     pub dir_also: Option<(&'static str, &'static str)>,
     /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
     pub data_dir: bool,
-    /// The sessions folder below the agent folder.
-    pub sessions: &'static str,
+    /// The sessions folders below the agent folder.
+    pub sessions: &'static [&'static str],
     /// Variables that name one flat folder for the sessions of all projects.
     pub flat_variables: &'static [&'static str],
     /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below
@@ -237,6 +243,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &Dialect::PINDUSAGI,
     &clido::Clido,
     &agentuse::Agentuse,
+    &codex::Codex,
 ];
 
 /// The [family](Format::family) of the format of that name; of one that this build does not know
@@ -257,7 +264,7 @@ pub static AGENTS: &[Agent] = &[
         dir_default: ".pi/agent",
         dir_also: None,
         data_dir: false,
-        sessions: "sessions",
+        sessions: &["sessions"],
         flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".pi/settings.json")),
         resume: &["pi", "--session", "{path}"],
@@ -272,7 +279,7 @@ pub static AGENTS: &[Agent] = &[
         // The Python package (indusagi 0.1.5) asks for the same variables as the one on npm.
         dir_also: Some((".pindusagi/agent", Dialect::PINDUSAGI.name)),
         data_dir: false,
-        sessions: "sessions",
+        sessions: &["sessions"],
         flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".indusagi/settings.json")),
         resume: &["indusagi", "--session", "{path}"],
@@ -287,7 +294,7 @@ pub static AGENTS: &[Agent] = &[
         dir_default: if cfg!(windows) { "clido/data" } else { "clido" },
         dir_also: None,
         data_dir: true,
-        sessions: "sessions",
+        sessions: &["sessions"],
         flat_variables: &["CLIDO_SESSION_DIR"],
         settings: None,
         resume: &["clido", "--resume", "{id}"],
@@ -302,9 +309,23 @@ pub static AGENTS: &[Agent] = &[
         dir_default: ".local/share/agentuse",
         dir_also: None,
         data_dir: false,
-        sessions: "project",
+        sessions: &["project"],
         flat_variables: &[],
         settings: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
+    },
+    Agent {
+        name: "codex",
+        format: "codex",
+        dir_variables: &["CODEX_HOME"],
+        above_variable: None,
+        expands: false,
+        dir_default: ".codex",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["sessions", "archived_sessions"],
+        flat_variables: &[],
+        settings: None,
+        resume: &["codex", "resume", "{id}"],
     },
 ];

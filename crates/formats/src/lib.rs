@@ -64,6 +64,7 @@
 
 pub mod agentuse;
 pub mod clido;
+pub mod codex;
 mod format;
 pub mod identity;
 mod injected;

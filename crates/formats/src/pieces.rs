@@ -1,6 +1,8 @@
 //! Which text of a record is searched: collects the pieces of its two passages and leaves out what
 //! no person would look for (ids, signatures, base64, `data:` URLs) or saw (colours of a terminal).
 
+use std::borrow::Cow;
+
 use super::json::{self, Leaf, Raw};
 use super::terminal::seen;
 use crate::model::{Class, Passage};
@@ -26,6 +28,15 @@ impl Pieces {
     /// What tools were given and gave back.
     pub fn output(&mut self, text: &Raw<'_>) {
         add(&mut self.output, text);
+    }
+
+    /// Text that was decoded already.
+    pub fn text(&mut self, class: Class, text: &str) {
+        let pieces = match class {
+            Class::Prose => &mut self.prose,
+            Class::Output => &mut self.output,
+        };
+        add_text(pieces, seen(text.into()));
     }
 
     /// Every text and number of a tool's arguments: here an "id" is what the tool was asked about.
@@ -84,12 +95,7 @@ impl Pieces {
 /// escapes are no text.
 fn add(pieces: &mut Vec<String>, value: &Raw<'_>) {
     match value.text().map(seen) {
-        Some(text) if is_encoded(&text) => {}
-        Some(text) => pieces.extend(
-            without_data_urls(text.into_owned())
-                .into_iter()
-                .filter(|piece| !piece.is_empty()),
-        ),
+        Some(text) => add_text(pieces, text),
         None => {
             walk(
                 pieces,
@@ -98,6 +104,13 @@ fn add(pieces: &mut Vec<String>, value: &Raw<'_>) {
                 is_no_text_or_type,
             );
         }
+    }
+}
+
+fn add_text(pieces: &mut Vec<String>, text: Cow<'_, str>) {
+    if !is_encoded(&text) {
+        let parts = without_data_urls(text.into_owned()).into_iter();
+        pieces.extend(parts.filter(|piece| !piece.is_empty()));
     }
 }
 

@@ -114,6 +114,9 @@ pub struct Fold {
     /// See `past_turns`.
     #[serde(skip_serializing_if = "is_default")]
     pub past_cost: f64,
+    /// Codex: what later lines of a rollout are understood by.
+    #[serde(skip_serializing_if = "is_default")]
+    pub codex: crate::codex::State,
 }
 
 impl Fold {
