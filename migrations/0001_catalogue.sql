@@ -33,8 +33,8 @@ CREATE TABLE _roots (
     UNIQUE (host, agent, path)
 ) STRICT;
 
--- One file. The identity is taken before reading; `consumed` is the byte up to which all is
--- catalogued for good. Every check reads all of these rows: what only a changed file needs is in `_checkpoints`.
+-- One file. The identity is taken before reading; `length` counts the bytes of its content, which of a compressed file are
+-- those that it decodes to; `consumed` is the byte of it up to which all is catalogued for good. Every check reads all of these rows: what only a changed file needs is in `_checkpoints`.
 CREATE TABLE _sources (
     source INTEGER PRIMARY KEY AUTOINCREMENT,
     root INTEGER NOT NULL REFERENCES _roots,
@@ -46,6 +46,7 @@ CREATE TABLE _sources (
     ctime_ns INTEGER NOT NULL,
     racy INTEGER NOT NULL,           -- changed so recently that a later change could share its ctime
     revision INTEGER NOT NULL,       -- of the format that read it
+    length INTEGER NOT NULL,
     consumed INTEGER NOT NULL,
     unlisted TEXT,                   -- why the agent would not list a session at this path
     unread TEXT,                     -- why it could not be read last time
@@ -53,7 +54,7 @@ CREATE TABLE _sources (
     UNIQUE (root, relative)
 ) STRICT;
 -- Something stands behind the last whole line, or it grew while it was read: every search asks for these, and there are few.
-CREATE INDEX _sources_unfinished ON _sources (source) WHERE consumed < size OR racy;
+CREATE INDEX _sources_unfinished ON _sources (source) WHERE consumed < length OR racy;
 CREATE INDEX _sources_unproven ON _sources (source) WHERE unproven;
 
 -- From where a changed file is read on.
@@ -570,7 +571,7 @@ UNION ALL
 SELECT 'root', r.path, '', NULL, NULL, 0, r.error, NULL FROM _roots r WHERE r.error IS NOT NULL;
 
 CREATE VIEW sources AS
-SELECT s.source, r.agent, r.path AS root, s.relative, s.size, CAST((s.mtime_ns - s.mtime_ns % 1000000) / 1000000 AS BIGINT) AS mtime_ms, s.consumed,
+SELECT s.source, r.agent, r.path AS root, s.relative, s.length AS size, CAST((s.mtime_ns - s.mtime_ns % 1000000) / 1000000 AS BIGINT) AS mtime_ms, s.consumed,
        ss.session, ss.part
 FROM _sources s JOIN _roots r USING (root) LEFT JOIN _session_sources ss USING (source);
 

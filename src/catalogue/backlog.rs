@@ -83,7 +83,7 @@ impl Catalogue {
             // it was read is racy.
             let mut unfinished = c.prepare_cached(
                 "SELECT source, session FROM _sources CROSS JOIN _session_sources USING (source)
-                 WHERE consumed < size OR racy",
+                 WHERE consumed < length OR racy",
             )?;
             // Entries of one source arrive in the order of its bytes: from the last one on until
             // one is not provisional. By any other way a search would read the whole session, or,
@@ -115,7 +115,7 @@ impl Catalogue {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 "SELECT source, session, next_arrival, r.path, s.relative, r.format,
-                        s.racy OR s.unproven, s.device, s.inode, s.size, s.mtime_ns, s.ctime_ns
+                        s.racy OR s.unproven, s.device, s.inode, s.size, s.mtime_ns, s.ctime_ns, s.length
                  FROM _session_sources JOIN _sessions USING (session)
                       JOIN _sources s USING (source) JOIN _roots r ON r.root = s.root",
             )?;
@@ -130,6 +130,7 @@ impl Catalogue {
                     mtime_ns: row.get(10)?,
                     ctime_ns: row.get(11)?,
                 };
+                let length = in_file(row.get(12)?);
                 let (path, format) = (PathBuf::from(root).join(relative), row.get(5)?);
                 let known = (!row.get::<_, bool>(6)?).then_some(identity);
                 let stretch = |keys: RangeInclusive<i64>, bytes: Range<u64>| BacklogRange {
@@ -144,14 +145,14 @@ impl Catalogue {
                 };
                 let first = session << ARRIVAL_BITS;
                 let last = first | ((1 << ARRIVAL_BITS) - 1);
-                if identity.size <= part {
-                    each(stretch(first..=last, 0..identity.size));
+                if length <= part {
+                    each(stretch(first..=last, 0..length));
                     continue;
                 }
                 // Entries are about as many everywhere in a file; where they are not, the stretches
                 // are divided again.
                 let arrivals: i64 = row.get(2)?;
-                let step = (arrivals / identity.size.div_ceil(part) as i64).max(1);
+                let step = (arrivals / length.div_ceil(part) as i64).max(1);
                 let mut left: Vec<_> = (0..=arrivals / step)
                     .map(|at| first + at * step)
                     .map(|from| (from, (from + step - 1).min(last)))

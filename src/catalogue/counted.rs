@@ -376,6 +376,7 @@ mod tests {
             forget_from: None,
             entries,
             problems: Vec::new(),
+            length: 0,
             identity: Identity::default(),
             racy: false,
             unproven: false,

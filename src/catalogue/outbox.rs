@@ -175,7 +175,7 @@ impl Catalogue {
 
     /// Bytes of all sources.
     pub fn source_bytes(&self) -> Result<u64, Error> {
-        let sum = "SELECT coalesce(sum(size), 0) FROM _sources";
+        let sum = "SELECT coalesce(sum(length), 0) FROM _sources";
         self.one(sum, [], |r| Ok(r.get::<_, i64>(0)? as u64))
     }
 

@@ -2,7 +2,6 @@
 //! the text is in the session file, not in the catalogue.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -10,15 +9,21 @@ use rusqlite::functions::{Context, FunctionFlags};
 
 use super::error::Error;
 use super::open::Catalogue;
+use crate::format::Format;
 use crate::source::checkpoint::hash;
+use crate::source::content::Content;
 use crate::source::place::bytes_at;
 
 /// How often it is tried to see what the statement sees, while others commit.
 const TRIES: usize = 5;
 
-/// What an entry says on one line, by its file's path, its format and its record; `None` where the
-/// format is not known.
-pub type Preview = Box<dyn Fn(&Path, &str, &[u8]) -> Option<String> + Send>;
+/// How entries are read, and what they say on one line.
+pub struct Preview {
+    /// The formats that are known; what others wrote says nothing.
+    pub formats: Vec<&'static dyn Format>,
+    /// What an entry says on one line, by its format, its file's path and its record.
+    pub line: Box<dyn Fn(&dyn Format, &Path, &[u8]) -> String + Send>,
+}
 
 /// What reads entries for one statement.
 pub(super) struct EntryReader {
@@ -26,7 +31,7 @@ pub(super) struct EntryReader {
     /// To look entries up in.
     catalogue: Catalogue,
     /// The file that was read last.
-    open: Option<(PathBuf, File)>,
+    open: Option<(PathBuf, Content)>,
     /// Files that hold other bytes than those catalogued, by their sources.
     changed: BTreeMap<i64, PathBuf>,
 }
@@ -121,6 +126,9 @@ impl SharedEntryReader {
     }
 }
 
+/// The record of an entry, its file and its format.
+type Record = (Vec<u8>, PathBuf, &'static dyn Format);
+
 /// What one of the functions says of an entry.
 type EntryFunction = fn(&mut EntryReader, i64) -> Result<Option<String>, Error>;
 
@@ -132,19 +140,24 @@ impl EntryReader {
 
     fn preview(&mut self, key: i64) -> Result<Option<String>, Error> {
         let read = self.record(key)?;
-        Ok(read.and_then(|(record, path, format)| (self.preview)(&path, &format, &record)))
+        Ok(read.map(|(record, path, format)| (self.preview.line)(format, &path, &record)))
     }
 
     /// The entry's record, its file and its format.
-    fn record(&mut self, key: i64) -> Result<Option<(Vec<u8>, PathBuf, String)>, Error> {
+    fn record(&mut self, key: i64) -> Result<Option<Record>, Error> {
         let Some(entry) = self.catalogue.entry(key)? else {
             return Ok(None);
         };
-        let Some((path, format)) = self.catalogue.source_place(entry.source)? else {
+        let Some((path, name)) = self.catalogue.source_place(entry.source)? else {
+            return Ok(None);
+        };
+        let mut formats = self.preview.formats.iter();
+        let Some(format) = formats.find(|format| format.name() == name).copied() else {
             return Ok(None);
         };
         // A file that cannot be read says nothing any more.
-        let bytes = self.bytes(&path, entry.start, entry.length).ok().flatten();
+        let bytes = self.bytes(format, &path, (entry.start, entry.length));
+        let bytes = bytes.ok().flatten();
         let record = bytes.filter(|bytes| hash(bytes) == entry.hash);
         let Some(record) = record else {
             self.changed.insert(entry.source, path);
@@ -153,10 +166,15 @@ impl EntryReader {
         Ok(Some((record, path, format)))
     }
 
-    fn bytes(&mut self, path: &Path, start: u64, length: u64) -> std::io::Result<Option<Vec<u8>>> {
+    fn bytes(
+        &mut self,
+        format: &dyn Format,
+        path: &Path,
+        (start, length): (u64, u64),
+    ) -> std::io::Result<Option<Vec<u8>>> {
         let file = match self.open.take() {
             Some((open, file)) if open == path => file,
-            _ => File::open(path)?,
+            _ => Content::open(format, path)?,
         };
         let (_, file) = self.open.insert((path.to_path_buf(), file));
         bytes_at(file, start, length)

@@ -419,7 +419,7 @@ impl Catalogue {
     pub fn totals(&self) -> Result<Totals, Error> {
         let sql = "SELECT (SELECT count(*) FROM _sessions), (SELECT count(*) FROM _entries), (SELECT count(*) FROM problems),
             (SELECT count(*) FROM problems WHERE what IN ('unread', 'root')),
-            (SELECT coalesce(sum(size), 0) FROM _sources), (SELECT last_scan_ms FROM _store)";
+            (SELECT coalesce(sum(length), 0) FROM _sources), (SELECT last_scan_ms FROM _store)";
         self.one(sql, [], |r| {
             let count = |at| r.get::<_, i64>(at).map(|count| count as u64);
             Ok(Totals {
@@ -510,7 +510,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
 /// Columns of a [`StoredSource`] source.
 pub(super) const KNOWN: &str =
     "source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
-    unlisted, unread IS NOT NULL";
+    unlisted, unread IS NOT NULL, length";
 
 pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<StoredSource> {
     Ok(StoredSource {
@@ -527,6 +527,7 @@ pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<StoredSource> {
             racy: r.get(7)?,
             revision: r.get(8)?,
             consumed: r.get::<_, i64>(9)? as u64,
+            length: r.get::<_, i64>(12)? as u64,
         },
         unlisted: r.get(10)?,
         unread: r.get(11)?,

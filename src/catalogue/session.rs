@@ -167,7 +167,7 @@ impl Catalogue {
             path: path.to_string_lossy().into_owned(),
             file_ms,
             problems: rows.iter().map(|r| r.problems as i64).sum(),
-            bytes: rows.iter().map(|r| r.size).sum(),
+            bytes: rows.iter().map(|r| r.length).sum(),
         }))
     }
 
@@ -179,7 +179,7 @@ impl Catalogue {
     ) -> rusqlite::Result<Vec<SourceRow>> {
         self.connection
             .prepare_cached(
-                "SELECT s.source, s.relative, s.mtime_ns, s.size, k.fold, ss.part, s.unlisted,
+                "SELECT s.source, s.relative, s.mtime_ns, s.length, k.fold, ss.part, s.unlisted,
                         (SELECT count(*) FROM _problems p WHERE p.source = s.source),
                         (SELECT reason FROM _problems p WHERE p.source = s.source ORDER BY start LIMIT 1), r.path
                  FROM _session_sources ss JOIN _sources s USING (source) JOIN _checkpoints k USING (source)
@@ -195,7 +195,7 @@ impl Catalogue {
                 Ok(SourceRow {
                     relative: r.get(1)?,
                     mtime_ns: r.get(2)?,
-                    size: r.get(3)?,
+                    length: r.get(3)?,
                     fold,
                     part: part_of(&r.get::<_, String>(5)?),
                     unlisted: r.get(6)?,
@@ -277,7 +277,7 @@ impl Catalogue {
 struct SourceRow {
     relative: String,
     mtime_ns: i64,
-    size: i64,
+    length: i64,
     fold: Fold,
     part: SourcePart,
     unlisted: Option<String>,

@@ -104,6 +104,8 @@ pub struct Chunk<E> {
     pub problems: Vec<ProblemRow>,
     /// Identity as observed before reading. Kept back until the last chunk.
     pub identity: Identity,
+    /// Bytes of the content when its identity was taken.
+    pub length: u64,
     /// See [`Identity::is_racy`].
     pub racy: bool,
     /// The source was read on, and of what was read before the tail alone was proven.
@@ -296,26 +298,27 @@ impl Catalogue {
     fn ensure_source(&self, chunk: &Chunk<EntryRows>) -> rusqlite::Result<i64> {
         let c = &self.connection;
         // Until the last chunk is in, the stored identity matches no file: the next scan resumes.
-        let identity = if chunk.last {
-            chunk.identity
+        let (identity, length) = if chunk.last {
+            (chunk.identity, chunk.length)
         } else {
-            Identity {
+            let unfinished = Identity {
                 size: chunk.consumed,
                 mtime_ns: 0,
                 ctime_ns: 0,
                 ..chunk.identity
-            }
+            };
+            (unfinished, chunk.consumed)
         };
         let fold = serde_json::to_string(&chunk.fold)
             .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
         let source: i64 = c
             .prepare_cached(
                 "INSERT INTO _sources (root, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
-                                       unlisted, unproven)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                                       unlisted, unproven, length)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
                  ON CONFLICT (root, relative) DO UPDATE SET device = ?3, inode = ?4, size = ?5, mtime_ns = ?6, ctime_ns = ?7,
                      racy = ?8, revision = ?9, consumed = ?10, unlisted = ?11, unread = NULL,
-                     unproven = ?12
+                     unproven = ?12, length = ?13
                  RETURNING source",
             )?
             .query_row(
@@ -331,7 +334,8 @@ impl Catalogue {
                     chunk.revision,
                     chunk.consumed as i64,
                     chunk.unlisted,
-                    chunk.unproven
+                    chunk.unproven,
+                    length as i64
                 ],
                 |r| r.get(0),
             )?;

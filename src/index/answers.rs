@@ -236,8 +236,8 @@ impl Index {
         match entry {
             Some(_) => out.write_all(&self.raw(session, entry)?).map_err(failed),
             None => {
-                let mut file = std::fs::File::open(&session.path).map_err(failed)?;
-                std::io::copy(&mut file, out).map(drop).map_err(failed)
+                let mut content = self.ask(|snapshot| snapshot.content(session))?;
+                std::io::copy(&mut content, out).map(drop).map_err(failed)
             }
         }
     }

@@ -101,7 +101,7 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<(), Error> {
         let started = Instant::now();
-        let changed = audits.go_on(&self.catalogue, SLICE_BYTES, report)?;
+        let changed = audits.go_on(&self.catalogue, &self.config.formats, SLICE_BYTES, report)?;
         report.ms.catalogue += started.elapsed().as_secs_f64() * 1000.0;
         self.heal_within(&changed, report)
     }

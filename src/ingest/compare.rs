@@ -6,7 +6,6 @@
 //! the file is read. Comparing the state of the source before and after shows whether rows were
 //! replaced meanwhile, and a source that differs is compared again.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -21,6 +20,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, Shape};
 use crate::model::{Class, SourcePart};
 use crate::source::checkpoint::hash;
+use crate::source::content;
 use crate::source::identity::Identity;
 use crate::source::place::RangeReader;
 
@@ -187,12 +187,18 @@ fn readable_part(
     format: &dyn Format,
 ) -> Result<(bool, u64), Finding> {
     let stored = &state.known.stored;
-    let metadata = fs::metadata(path).map_err(|error| unreadable(&error))?;
-    let observed = Identity::of(&metadata);
+    let observed = content::identity(format, path).map_err(|error| unreadable(&error))?;
     if stored.revision != format.revision() {
         return Err(Finding::Behind("has to be read again".into()));
     }
     let is_same = is_same(&observed, &stored.identity);
+    if !content::is_file(format, path) {
+        // What is made may be anything once its identity is another one.
+        return match is_same {
+            true => Ok((true, u64::MAX)),
+            false => Err(Finding::OtherBytes),
+        };
+    }
     let is_whole = is_same || observed.size == stored.identity.size;
     let is_lines = format.shape_of(path) == Shape::Lines;
     if !is_same && (observed.size < stored.consumed || !(is_whole || is_lines)) {
@@ -411,7 +417,7 @@ impl SourceComparison<'_> {
             return;
         };
         if self.gaps.is_none() {
-            self.gaps = RangeReader::open(self.path).ok();
+            self.gaps = RangeReader::open(self.format, self.path).ok();
         }
         // A file that cannot be read any more is reported at the next read.
         let Some(file) = &mut self.gaps else {
@@ -483,7 +489,7 @@ impl SourceComparison<'_> {
             return;
         }
         if self.records.is_none() {
-            self.records = RangeReader::open(self.path).ok();
+            self.records = RangeReader::open(self.format, self.path).ok();
         }
         let file = self.records.as_mut();
         let record = file.and_then(|file| file.bytes(row.start, row.length).ok().flatten());
@@ -505,11 +511,11 @@ impl SourceComparison<'_> {
     /// rows stayed the same meanwhile.
     fn end(mut self, place: (i64, &str)) -> Result<(Comparison, bool), Error> {
         let has_tail = self.take_remaining_rows()?;
-        let identity = fs::metadata(self.path).ok().map(|m| Identity::of(&m));
-        if let Some(identity) = identity
-            && self.is_whole
+        let identity = content::identity(self.format, self.path).ok();
+        if self.is_whole
+            && let Some(length) = self.whole_length(identity)
         {
-            self.tile(identity.size, 0);
+            self.tile(length, 0);
         }
         let Some(last) = self.last.take() else {
             self.compared.finding = Finding::Behind("is being written".into());
@@ -533,6 +539,14 @@ impl SourceComparison<'_> {
         let has_row = is_read && (self.is_whole || !has_tail);
         let now = self.stored_now(place, &last, has_row && file.proof_holds)?;
         Ok(self.conclude(&file, now))
+    }
+
+    /// How long the content is that was read as a whole, if it is a file by what it is now.
+    fn whole_length(&self, identity: Option<Identity>) -> Option<u64> {
+        match content::is_file(self.format, self.path) {
+            true => identity.map(|identity| identity.size),
+            false => self.last.as_ref().map(|last| last.length),
+        }
     }
 
     /// Note the rows for which there is nothing in the file. Gives back whether some of them belong

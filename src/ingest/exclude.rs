@@ -1,7 +1,6 @@
 //! Which files are excluded? They are not stored, and what was stored of them is removed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -12,6 +11,7 @@ use crate::config::Config;
 use crate::format::{Format, Shape};
 use crate::model::SourcePart;
 use crate::source::checkpoint::hash;
+use crate::source::content::Content;
 use crate::source::discover::{Discovery, ForeignFile, FoundSource};
 use crate::source::exclude::{Exclude, ExcludedFiles};
 use crate::source::fingerprints::DirectoryFingerprint;
@@ -130,7 +130,7 @@ fn cwd_of(path: &Path, format: &dyn Format) -> Option<String> {
     let is_lines = format.shape_of(path) == Shape::Lines;
     let most = if is_lines { MOST_HEADER } else { MOST_DOCUMENT };
     let mut bytes = Vec::new();
-    File::open(path)
+    Content::open(format, path)
         .ok()?
         .take(most)
         .read_to_end(&mut bytes)

@@ -3,10 +3,8 @@
 //! each text counts once, in its newest session.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fs::File;
-use std::path::PathBuf;
 
-use super::reading::entry_bytes;
+use super::entry::OpenSource;
 use crate::catalogue::write::flag;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
@@ -50,14 +48,7 @@ pub fn scan_prompts<'a>(
         let Some(place) = place else {
             continue;
         };
-        let bytes = entry_bytes(
-            &place.path,
-            &mut place.file,
-            entry.start,
-            entry.length,
-            entry.hash,
-        );
-        let Ok(Some(record)) = bytes else {
+        let Ok(Some(record)) = place.record(&entry) else {
             failed.insert(entry.source);
             continue;
         };
@@ -74,30 +65,4 @@ pub fn scan_prompts<'a>(
         part.read(owed, Class::Prose, &pieces);
     }
     Ok((part, failed))
-}
-
-/// An open source.
-struct OpenSource {
-    path: PathBuf,
-    format: &'static dyn Format,
-    file: Option<File>,
-}
-
-impl OpenSource {
-    /// `None`: it is gone, or its format is not one of these.
-    fn find(
-        source: i64,
-        catalogue: &Catalogue,
-        formats: &[&'static dyn Format],
-    ) -> Result<Option<OpenSource>, Error> {
-        let place = catalogue.source_place(source)?;
-        Ok(place.and_then(|(path, name)| {
-            let format = formats.iter().find(|f| f.name() == name)?;
-            Some(OpenSource {
-                path,
-                format: *format,
-                file: None,
-            })
-        }))
-    }
 }

@@ -1,26 +1,27 @@
 //! Is all that was read of a file that grew still in it? Looks prove its tail; here every block is
 //! compared, some at a time and in front of no answer.
 
-use std::fs::File;
 use std::path::PathBuf;
 
 use crate::catalogue::{Catalogue, Error};
+use crate::format::Format;
 use crate::model::Report;
 use crate::source::checkpoint::{BLOCK, Proof, prove_range};
+use crate::source::content::Content;
 use crate::source::identity::Identity;
 
 /// Sources to be proven, one after the other.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Audits {
     waiting: Vec<i64>,
     under_way: Option<ProofCheck>,
 }
 
 /// One source whose blocks are compared with its proof.
-#[derive(Debug)]
 struct ProofCheck {
     source: i64,
     path: PathBuf,
+    format: &'static dyn Format,
     /// The identity of the file in the state that the proof describes.
     identity: Identity,
     consumed: u64,
@@ -60,12 +61,13 @@ impl Audits {
     pub fn go_on(
         &mut self,
         catalogue: &Catalogue,
+        formats: &[&'static dyn Format],
         bytes: u64,
         report: &mut Report,
     ) -> Result<Vec<i64>, Error> {
         let (mut left, mut proven, mut changed) = (bytes, Vec::new(), Vec::new());
         while left > 0 && !self.is_empty() {
-            let Some(mut audit) = self.next(catalogue)? else {
+            let Some(mut audit) = self.next(catalogue, formats)? else {
                 continue;
             };
             // What cannot be read now stays unproven.
@@ -88,29 +90,41 @@ impl Audits {
     }
 
     /// The one under way, or the next; `None` when that is no source any more.
-    fn next(&mut self, catalogue: &Catalogue) -> Result<Option<ProofCheck>, Error> {
+    fn next(
+        &mut self,
+        catalogue: &Catalogue,
+        formats: &[&'static dyn Format],
+    ) -> Result<Option<ProofCheck>, Error> {
         match (self.under_way.take(), self.waiting.pop()) {
             (Some(audit), waiting) => {
                 self.waiting.extend(waiting);
                 Ok(Some(audit))
             }
-            (None, Some(source)) => ProofCheck::of(catalogue, source),
+            (None, Some(source)) => ProofCheck::of(catalogue, formats, source),
             (None, None) => Ok(None),
         }
     }
 }
 
 impl ProofCheck {
-    fn of(catalogue: &Catalogue, source: i64) -> Result<Option<ProofCheck>, Error> {
+    fn of(
+        catalogue: &Catalogue,
+        formats: &[&'static dyn Format],
+        source: i64,
+    ) -> Result<Option<ProofCheck>, Error> {
         let place = catalogue.source_place(source)?;
         let stored = catalogue.stored(source)?;
-        let (Some((path, _)), Some(stored)) = (place, stored) else {
+        let (Some((path, name)), Some(stored)) = (place, stored) else {
+            return Ok(None);
+        };
+        let Some(format) = formats.iter().find(|format| format.name() == name) else {
             return Ok(None);
         };
         let checkpoint = catalogue.checkpoint(source)?;
         Ok(Some(ProofCheck {
             source,
             path,
+            format: *format,
             identity: stored.identity,
             consumed: stored.consumed,
             // Without one nothing is proven.
@@ -121,7 +135,7 @@ impl ProofCheck {
 
     /// Compare about so many bytes more, at least a block: what that says, and the bytes read.
     fn go_on(&mut self, bytes: u64) -> std::io::Result<(ProofResult, u64)> {
-        let mut file = File::open(&self.path)?;
+        let mut file = Content::open(self.format, &self.path)?;
         // A damaged proof, or one of another state.
         if self.proof.covers() != self.consumed {
             return Ok((ProofResult::Differs, 0));
@@ -135,7 +149,7 @@ impl ProofCheck {
             None if self.next < self.proof.block_count() => ProofResult::Unfinished,
             // Asked at the end: whatever changed since the first block was read is another
             // identity.
-            None if Identity::of(&file.metadata()?) == self.identity => ProofResult::Holds,
+            None if file.identity()? == self.identity => ProofResult::Holds,
             None => ProofResult::Moved,
         };
         Ok((verdict, read))

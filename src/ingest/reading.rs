@@ -1,8 +1,6 @@
 //! One file becomes chunks: from the first byte that is not proven to the end.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
-use std::path::Path;
 
 use super::plan::SourcePlan;
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
@@ -10,6 +8,7 @@ use crate::format::Shape;
 use crate::format::json::{NULS, PieceKind, TORN, split};
 use crate::model::{Facts, Fold};
 use crate::source::checkpoint::{self, NO_REVISION, Proof, TAIL};
+use crate::source::content::Content;
 use crate::source::identity::{Identity, now_ns};
 use crate::source::lines::Lines;
 use crate::source::place::bytes_at;
@@ -91,14 +90,14 @@ pub fn read_once<E: Entries>(
     cost: &mut Cost,
     emit: &mut dyn FnMut(Chunk<E>),
 ) -> std::io::Result<ReadOutcome> {
-    let mut file = File::open(&plan.path)?;
+    let mut file = Content::open(plan.format, &plan.path)?;
     // The identity is taken from the open file before reading: what is read belongs to it or to
     // something newer.
-    let identity = Identity::of(&file.metadata()?);
+    let (identity, length) = (file.identity()?, file.length()?);
     let racy = identity.is_racy(now_ns());
     let start = match is_again {
         true => ReadStart::beginning(),
-        false => resume_point(plan, &mut file, &identity, cost)?,
+        false => resume_point(plan, &mut file, (&identity, length), cost)?,
     };
     let (from, proof, fold, tail, unproven) = match start {
         ReadStart::Same { proven } => {
@@ -120,6 +119,7 @@ pub fn read_once<E: Entries>(
     let reader = Reader {
         plan,
         identity,
+        length,
         racy,
         unproven,
         from,
@@ -190,8 +190,8 @@ impl ReadStart {
 
 fn resume_point(
     plan: &SourcePlan<'_>,
-    file: &mut File,
-    identity: &Identity,
+    file: &mut Content,
+    (identity, length): (&Identity, u64),
     cost: &mut Cost,
 ) -> std::io::Result<ReadStart> {
     use checkpoint::Decision;
@@ -237,9 +237,9 @@ fn resume_point(
     if proven == stored.consumed
         && let Some(fold) = saved()
     {
-        // All that was consumed is still there. The same size then means the same bytes, unless a
-        // tail was left unconsumed: that is cheap to read again.
-        let whole = identity.size == stored.identity.size && stored.consumed == identity.size;
+        // All that was consumed is still there. The same length then means the same bytes, unless
+        // a tail was left unconsumed: that is cheap to read again.
+        let whole = length == stored.length && stored.consumed == length;
         if whole && plan.unlisted == known.unlisted {
             return Ok(ReadStart::Same { proven: true });
         }
@@ -260,6 +260,8 @@ fn resume_point(
 struct Reader<'p> {
     plan: &'p SourcePlan<'p>,
     identity: Identity,
+    /// Bytes of the content when its identity was taken.
+    length: u64,
     racy: bool,
     unproven: bool,
     from: u64,
@@ -284,6 +286,7 @@ impl Reader<'_> {
             entries: E::default(),
             problems: Vec::new(),
             identity: self.identity,
+            length: self.length,
             racy: self.racy,
             unproven: self.unproven,
             revision: self.plan.format.revision(),
@@ -319,12 +322,12 @@ impl Reader<'_> {
     }
 
     /// What was done to the file, which was read up to `end`.
-    fn since(&self, file: &File, end: u64) -> std::io::Result<IdentityChange> {
-        let now = Identity::of(&file.metadata()?);
+    fn since(&self, file: &Content, end: u64) -> std::io::Result<IdentityChange> {
+        let now = file.identity()?;
         // Comparing these two is enough: a file that was replaced at its path stays unchanged
         // itself.
         let is_same = (now.size, now.mtime_ns) == (self.identity.size, self.identity.mtime_ns);
-        let may_have_grown = now.size > self.identity.size && now.size >= end;
+        let may_have_grown = file.grows() && now.size > self.length && now.size >= end;
         Ok(match (is_same, may_have_grown) {
             (true, _) => IdentityChange::Nothing,
             (false, true) => IdentityChange::Grown,
@@ -336,7 +339,7 @@ impl Reader<'_> {
     /// `consumed`.
     fn since_lines(
         &self,
-        file: &mut File,
+        file: &mut Content,
         consumed: u64,
         end: u64,
     ) -> std::io::Result<IdentityChange> {
@@ -354,7 +357,7 @@ impl Reader<'_> {
 
     fn lines<E: Entries>(
         mut self,
-        file: &mut File,
+        file: &mut Content,
         buffer: &mut Vec<u8>,
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk<E>),
@@ -363,9 +366,9 @@ impl Reader<'_> {
         let mut at = self.from;
         let until = self.plan.until.unwrap_or(u64::MAX);
         let mut lines = Lines::new(
-            (&*file).take(until.saturating_sub(self.from)),
+            file.by_ref().take(until.saturating_sub(self.from)),
             std::mem::take(buffer),
-            self.identity.size.min(until).saturating_sub(self.from),
+            self.length.min(until).saturating_sub(self.from),
         );
         let mut shown = None;
         while let Some((block, terminated)) = lines.next_block()? {
@@ -405,9 +408,9 @@ impl Reader<'_> {
         *buffer = lines.into_buffer();
         let since = self.since_lines(file, at, end)?;
         chunk.note(since);
-        // The file grew since the scan, so the size in its identity does not show that something
-        // follows the last whole line.
-        chunk.racy |= shown.is_some() && at >= self.identity.size;
+        // The file grew since the scan, so its length then does not show that something follows
+        // the last whole line.
+        chunk.racy |= shown.is_some() && at >= self.length;
         self.close(&mut chunk, at, shown, true);
         emit(chunk);
         Ok(since)
@@ -417,12 +420,12 @@ impl Reader<'_> {
     /// in it, or whatever it holds.
     fn document<E: Entries>(
         mut self,
-        file: &mut File,
+        file: &mut Content,
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<IdentityChange> {
         let mut bytes = Vec::new();
-        let room = usize::try_from(self.identity.size).map(|size| bytes.try_reserve_exact(size));
+        let room = usize::try_from(self.length).map(|size| bytes.try_reserve_exact(size));
         if !matches!(room, Ok(Ok(()))) {
             return Err(ErrorKind::OutOfMemory.into());
         }
@@ -579,22 +582,6 @@ impl<E: Entries> LineParser<'_, '_, E> {
             facts,
         });
     }
-}
-
-/// The bytes of one entry, if they still are what was catalogued.
-pub fn entry_bytes(
-    path: &Path,
-    file: &mut Option<File>,
-    start: u64,
-    length: u64,
-    hash: u64,
-) -> std::io::Result<Option<Vec<u8>>> {
-    let handle = match file {
-        Some(handle) => handle,
-        None => file.insert(File::open(path)?),
-    };
-    let bytes = bytes_at(handle, start, length)?;
-    Ok(bytes.filter(|bytes| checkpoint::hash(bytes) == hash))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! the words.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{channel, sync_channel};
@@ -19,6 +18,7 @@ use crate::format::Format;
 use crate::model::Event;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
+use crate::source::content::Content;
 use crate::threads;
 use crate::words::{Adder, AdderReport, Doc, Words, WordsError, WordsLock, WordsWriter};
 
@@ -463,9 +463,9 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
     ) -> io::Result<DecodedJob<'j, 'b>> {
         let format = formats.iter().find(|f| f.name() == job.format);
         let format = *format.ok_or(ErrorKind::Unsupported)?;
-        let mut file = File::open(&job.path)?;
+        let mut file = Content::open(format, &job.path)?;
         // What a damaged row names beyond the file's end is nothing to make room for.
-        let length = file.metadata()?.len();
+        let length = file.length()?;
         let end_of = |entry: &StoredEntry| {
             let end = entry.start.checked_add(entry.length);
             end.filter(|end| *end <= length)

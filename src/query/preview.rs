@@ -1,5 +1,7 @@
 //! What does an entry say, on one line? `preview(entry)` in SQL.
 
+use std::path::Path;
+
 use super::masked::mask_pieces;
 use crate::catalogue::Preview;
 use crate::format::Format;
@@ -10,8 +12,7 @@ const LONGEST: usize = 200;
 
 /// Previews of entries of these formats, masked before they are cut.
 pub(crate) fn preview(formats: Vec<&'static dyn Format>, mask: Option<Mask>) -> Preview {
-    Box::new(move |path, format, record| {
-        let format = formats.iter().find(|known| known.name() == format)?;
+    let line = move |format: &dyn Format, path: &Path, record: &[u8]| {
         let mut pieces: Vec<String> = format
             .passages_at(path, record)
             .into_iter()
@@ -21,8 +22,12 @@ pub(crate) fn preview(formats: Vec<&'static dyn Format>, mask: Option<Mask>) -> 
             mask_pieces(record, pieces.iter_mut(), mask);
         }
         let words = pieces.iter().flat_map(|piece| piece.split_whitespace());
-        Some(beginning(words))
-    })
+        beginning(words)
+    };
+    Preview {
+        formats,
+        line: Box::new(line),
+    }
 }
 
 /// The words on one line, as far as they go.

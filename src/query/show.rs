@@ -1,8 +1,8 @@
 //! What was said? A session's transcript, or one entry with what is around it, read from its file.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::io::{ErrorKind, Read};
+use std::path::PathBuf;
 
 use super::masked::{mask_labels, mask_pieces};
 use super::outline::{Outline, OutlineQuery};
@@ -13,10 +13,11 @@ use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::format::Shape;
-use crate::ingest::entry_bytes;
+use crate::ingest::OpenSource;
 use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript, iso};
 use crate::query::Snapshot;
-use crate::source::place::bytes_at;
+use crate::source::content::Content;
+use crate::source::place::RangeReader;
 
 /// Which entries a transcript shows.
 #[derive(Debug, Clone, Default)]
@@ -200,18 +201,23 @@ impl Snapshot<'_> {
 
     /// The unreadable bytes of each of a session's files.
     fn unreadable(&self, session: i64, mask: Option<Mask>) -> Result<Vec<Unreadable<'_>>, Error> {
-        let has_lines = |path: &Path, format: &str| {
-            let format = self.config().format(format);
-            format.is_some_and(|format| format.shape_of(path) == Shape::Lines)
-        };
         let mut unreadable = Vec::new();
         for source in self.catalogue.sources_of(session)? {
             let place = self.catalogue.source_place(source)?;
-            let place = place.filter(|(path, format)| has_lines(path, format));
-            let path = place.as_ref().map(|(path, _)| path.as_path());
-            unreadable.push(Unreadable::new(self.catalogue, source, path, mask));
+            let place = place.and_then(|(path, name)| Some((path, self.config().format(&name)?)));
+            let place = place.filter(|(path, format)| format.shape_of(path) == Shape::Lines);
+            let file = place.and_then(|(path, format)| RangeReader::open(format, &path).ok());
+            unreadable.push(Unreadable::new(self.catalogue, source, file, mask));
         }
         Ok(unreadable)
+    }
+
+    /// What the session's main source holds, opened.
+    pub(crate) fn content(&self, session: &SessionRow) -> Result<Content, Error> {
+        let failed = |e| Error::io(&session.path, e);
+        let format = self.config().format(&self.stored(session)?.format);
+        let format = format.ok_or_else(|| failed(ErrorKind::Unsupported.into()))?;
+        Content::open(format, &session.path).map_err(failed)
     }
 
     /// The exact bytes of one entry, or of the session's main file.
@@ -221,7 +227,9 @@ impl Snapshot<'_> {
     /// have changed; [`Error::Io`] of the file.
     pub fn raw(&self, session: &SessionRow, entry: Option<&str>) -> Result<Vec<u8>, Error> {
         let Some(name) = entry else {
-            return std::fs::read(&session.path).map_err(|e| Error::io(&session.path, e));
+            let mut bytes = Vec::new();
+            let read = self.content(session)?.read_to_end(&mut bytes);
+            return read.map(|_| bytes).map_err(|e| Error::io(&session.path, e));
         };
         let stored = self.stored(session)?;
         let no_entry = || self.no_entry(session, name);
@@ -277,7 +285,7 @@ fn around(places: &[usize], focus: usize, context: usize) -> &[usize] {
 /// Entries read again from their files, each file opened once.
 pub(super) struct Reader<'a> {
     snapshot: &'a Snapshot<'a>,
-    open: HashMap<i64, Option<(PathBuf, String, Option<File>)>>,
+    open: HashMap<i64, Option<OpenSource>>,
     mask: Option<Mask>,
 }
 
@@ -329,7 +337,7 @@ impl<'a> Reader<'a> {
     /// The file of a source from which an entry was read.
     pub(super) fn file(&self, source: i64) -> PathBuf {
         let open = self.open.get(&source).and_then(Option::as_ref);
-        open.map(|(path, ..)| path.clone()).unwrap_or_default()
+        open.map(|source| source.path.clone()).unwrap_or_default()
     }
 
     /// The bytes; `None` when they are no longer what was catalogued, or cannot be read any more,
@@ -338,21 +346,18 @@ impl<'a> Reader<'a> {
         use std::collections::hash_map::Entry;
         let place = match self.open.entry(entry.source) {
             Entry::Occupied(open) => open.into_mut(),
-            Entry::Vacant(new) => new.insert(
-                self.snapshot
-                    .catalogue
-                    .source_place(entry.source)?
-                    .map(|(path, format)| (path, format, None)),
-            ),
+            Entry::Vacant(new) => {
+                let (catalogue, config) = (self.snapshot.catalogue, self.snapshot.config());
+                new.insert(OpenSource::find(entry.source, catalogue, &config.formats)?)
+            }
         };
-        let Some((path, _, file)) = place else {
+        let Some(source) = place else {
             return Ok(None);
         };
-        let bytes = entry_bytes(path, file, entry.start, entry.length, entry.hash);
         // A file that cannot be read counts as changed, too.
-        let bytes = bytes.unwrap_or_default();
+        let bytes = source.record(entry).unwrap_or_default();
         if bytes.is_none() {
-            self.snapshot.note_changed(entry.source, path);
+            self.snapshot.note_changed(entry.source, &source.path);
         }
         Ok(bytes)
     }
@@ -367,8 +372,7 @@ impl<'a> Reader<'a> {
     /// record there.
     fn text_as_it_stands(&mut self, entry: &StoredEntry) -> Text {
         let place = self.open.get_mut(&entry.source).and_then(Option::as_mut);
-        let file = place.and_then(|(_, _, file)| file.as_mut());
-        let record = file.and_then(|file| bytes_at(file, entry.start, entry.length).ok().flatten());
+        let record = place.and_then(|source| source.bytes(entry).ok().flatten());
         let text = record.and_then(|record| self.masked_text(entry, &record));
         text.unwrap_or_default()
     }
@@ -396,20 +400,15 @@ impl<'a> Reader<'a> {
     pub(super) fn prompts(&mut self, entry: &StoredEntry) -> Result<Vec<String>, Error> {
         let record = self.bytes(entry)?;
         let prompts = record.and_then(|record| {
-            let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
-            Some(
-                self.snapshot
-                    .config()
-                    .format(format)?
-                    .prompts_at(path, &record),
-            )
+            let source = self.open.get(&entry.source)?.as_ref()?;
+            Some(source.format.prompts_at(&source.path, &record))
         });
         Ok(prompts.unwrap_or_default())
     }
 
     fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
-        let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
-        let format = self.snapshot.config().format(format)?;
+        let source = self.open.get(&entry.source)?.as_ref()?;
+        let (path, format) = (&source.path, source.format);
         let passages = match entry.flags & flag::REPEATS {
             0 => format.passages_at(path, record),
             _ => Vec::new(),

@@ -1,7 +1,6 @@
 //! Bytes of a session's file that are no entry, each where it stands among the entries.
 
 use std::iter::Peekable;
-use std::path::Path;
 
 use crate::catalogue::read::{ProblemsOfSource, StoredProblem};
 use crate::catalogue::{self, Catalogue};
@@ -38,16 +37,16 @@ impl Iterator for Problems<'_> {
 }
 
 impl<'c> Unreadable<'c> {
-    /// Those of `source`; `path`: its file, where it has lines.
+    /// Those of `source`; `file`: what it holds, where it has lines.
     pub fn new(
         catalogue: &'c Catalogue,
         source: i64,
-        path: Option<&Path>,
+        file: Option<RangeReader>,
         mask: Option<Mask>,
     ) -> Self {
         Unreadable {
             problems: Problems(catalogue.problems(source)).peekable(),
-            file: path.and_then(|path| RangeReader::open(path).ok()),
+            file,
             mask,
             at: 0,
             line: 1,

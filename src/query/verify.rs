@@ -158,7 +158,7 @@ impl<'i> Inspection<'i> {
         mut passages: Option<Passages>,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Option<Passages>, Error> {
-        let size = |source: &Source<'_>| source.known.stored.identity.size;
+        let size = |source: &Source<'_>| source.known.stored.length;
         let (mut files, mut bytes) = (0, 0);
         progress(Event::Discovered {
             files: sources.len() as u64,

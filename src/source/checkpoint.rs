@@ -130,6 +130,8 @@ pub struct ReadState {
     pub racy: bool,
     pub revision: u32,
     pub consumed: u64,
+    /// Bytes of the content.
+    pub length: u64,
 }
 
 /// Why a file is proven or read again.
@@ -292,6 +294,7 @@ mod tests {
             racy: false,
             revision: 1,
             consumed: bytes.len() as u64,
+            length: bytes.len() as u64,
         }
     }
 

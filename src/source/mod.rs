@@ -2,6 +2,7 @@
 
 pub mod checkpoint;
 pub mod clock;
+pub mod content;
 pub mod discover;
 pub mod events;
 pub mod exclude;

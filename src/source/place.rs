@@ -1,15 +1,17 @@
-//! What stands at a place in a file?
+//! What stands at a place in a source?
 
-use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
+
+use super::content::Content;
+use crate::format::Format;
 
 /// Bytes that are read at once where one part follows another.
 const READ_AT_ONCE: usize = 256 << 10;
 
-/// So many bytes from `start` on; `None` when the file ends before. Nothing is made room for that
+/// So many bytes from `start` on; `None` when the source ends before. Nothing is made room for that
 /// is not there: a place may come from a damaged row.
-pub fn bytes_at(file: &mut File, start: u64, length: u64) -> std::io::Result<Option<Vec<u8>>> {
+pub fn bytes_at(file: &mut Content, start: u64, length: u64) -> std::io::Result<Option<Vec<u8>>> {
     if !holds(file, start, length)? {
         return Ok(None);
     }
@@ -29,25 +31,25 @@ pub fn bytes_at(file: &mut File, start: u64, length: u64) -> std::io::Result<Opt
     }
 }
 
-/// Whether the file is long enough to hold them.
-pub fn holds(file: &File, start: u64, length: u64) -> std::io::Result<bool> {
-    let size = file.metadata()?.len();
+/// Whether the source is long enough to hold them.
+pub fn holds(file: &Content, start: u64, length: u64) -> std::io::Result<bool> {
+    let size = file.length()?;
     Ok(start.checked_add(length).is_some_and(|end| end <= size))
 }
 
-/// A file of which one part is read after the other, most of them one behind the other.
+/// A source of which one part is read after the other, most of them one behind the other.
 pub struct RangeReader {
-    file: BufReader<File>,
+    file: BufReader<Content>,
     at: u64,
     size: u64,
     buffer: Vec<u8>,
 }
 
 impl RangeReader {
-    /// Of the file at `path`.
-    pub fn open(path: &Path) -> std::io::Result<Self> {
-        let file = File::open(path)?;
-        let size = file.metadata()?.len();
+    /// Of the source at `path`, which is one of `format`.
+    pub fn open(format: &dyn Format, path: &Path) -> std::io::Result<Self> {
+        let file = Content::open(format, path)?;
+        let size = file.length()?;
         Ok(Self {
             file: BufReader::with_capacity(READ_AT_ONCE, file),
             at: 0,
@@ -56,13 +58,13 @@ impl RangeReader {
         })
     }
 
-    /// Whether the file reaches so far.
+    /// Whether the source reaches so far.
     pub fn holds(&mut self, end: u64) -> bool {
         if end > self.size
-            && let Ok(metadata) = self.file.get_ref().metadata()
+            && let Ok(length) = self.file.get_ref().length()
         {
             // It may have grown.
-            self.size = metadata.len();
+            self.size = length;
         }
         end <= self.size
     }
@@ -95,13 +97,14 @@ impl RangeReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::FORMATS;
 
     #[test]
     fn only_what_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, "0123456789").unwrap();
-        let mut file = File::open(path).unwrap();
+        let mut file = Content::open(FORMATS[0], &path).unwrap();
         let mut at = |start, length| bytes_at(&mut file, start, length).unwrap();
         assert_eq!(at(2, 3).as_deref(), Some(&b"234"[..]));
         assert_eq!(at(0, 10).map(|all| all.len()), Some(10));
@@ -116,7 +119,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, "0123456789").unwrap();
-        let mut places = RangeReader::open(&path).unwrap();
+        let mut places = RangeReader::open(FORMATS[0], &path).unwrap();
         let mut at = |start, length| places.bytes(start, length).unwrap().map(<[u8]>::to_vec);
         assert_eq!(at(2, 3).as_deref(), Some(&b"234"[..]));
         assert_eq!(at(5, 1).as_deref(), Some(&b"5"[..]));

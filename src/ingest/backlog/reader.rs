@@ -1,7 +1,6 @@
 //! What does one thread do? It reads ranges of files and lets its part of the scan see their
 //! entries.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +11,7 @@ use crate::format::Format;
 use crate::format::Shape;
 use crate::model::Class;
 use crate::source::checkpoint::hash;
+use crate::source::content::Content;
 use crate::source::identity::Identity;
 use crate::source::place::holds;
 use crate::words::{BacklogEntry, ThreadResult};
@@ -96,11 +96,11 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
 
     /// `None` when its bytes are no longer what was catalogued.
     fn read_range(&mut self, number: usize, range: &Range) -> Option<()> {
-        let mut file = File::open(range.path.as_path()).ok()?;
+        let mut file = Content::open(range.format, &range.path).ok()?;
         // While the identity is unchanged the bytes are, too. Otherwise each entry's hash decides.
         let same = match &range.place {
             Some(place) if place.identity.is_some() => {
-                place.identity == Some(Identity::of(&file.metadata().ok()?))
+                place.identity == Some(file.identity().ok()?)
             }
             _ => false,
         };
@@ -154,7 +154,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
         (entries.len() == all).then_some(())
     }
 
-    fn fill(&mut self, file: &mut File, start: u64, end: u64) -> Option<()> {
+    fn fill(&mut self, file: &mut Content, start: u64, end: u64) -> Option<()> {
         let length = end.checked_sub(start)?;
         if !holds(file, start, length).ok()? {
             return None;

@@ -5,7 +5,6 @@
 //! looked at again, in a state of both stores whose batches agree.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::{OutboxItem, StaleKeys};
 use crate::catalogue::write::flag;
 use crate::error::Error;
-use crate::ingest::{Comparison, WordsState, entry_bytes, passages};
+use crate::ingest::{Comparison, OpenSource, WordsState, passages};
 use crate::model::Class;
 use crate::words::{Words, condemn};
 
@@ -312,7 +311,7 @@ impl Inspection<'_> {
     /// Hold what the words have of these entries against the files.
     fn differences(&self, suspects: &SuspectEntries) -> Differences {
         let mut differences = Differences::default();
-        let mut open: Option<(i64, Option<File>)> = None;
+        let mut open: Option<(i64, OpenSource)> = None;
         for suspect in &suspects.entries {
             let Some(entry) = &suspect.entry else {
                 differences.nowhere += u64::from(!suspect.held.is_empty());
@@ -321,14 +320,17 @@ impl Inspection<'_> {
             let Some((path, format)) = suspects.places.get(&entry.source) else {
                 continue;
             };
-            if open
-                .as_ref()
-                .is_none_or(|(source, _)| *source != entry.source)
-            {
-                open = Some((entry.source, None));
-            }
-            let file = &mut open.get_or_insert((entry.source, None)).1;
-            let Some(expected) = self.expected(entry, path, format, file) else {
+            let source = match &mut open {
+                Some((source, opened)) if *source == entry.source => opened,
+                _ => {
+                    let Some(format) = self.stores.config.format(format) else {
+                        continue;
+                    };
+                    let opened = OpenSource::new(path.clone(), format);
+                    &mut open.insert((entry.source, opened)).1
+                }
+            };
+            let Some(expected) = expected(entry, source) else {
                 continue;
             };
             if let Some(what) = suspect.differs(entry, &expected) {
@@ -339,26 +341,18 @@ impl Inspection<'_> {
         }
         differences
     }
+}
 
-    /// The classes of the passages of an entry; `None` when its bytes are no longer there.
-    fn expected(
-        &self,
-        entry: &StoredEntry,
-        path: &std::path::Path,
-        format: &str,
-        file: &mut Option<File>,
-    ) -> Option<Vec<Class>> {
-        // Provisional entries are never given to the words.
-        if entry.flags & flag::PROVISIONAL != 0 {
-            return Some(Vec::new());
-        }
-        let format = self.stores.config.format(format)?;
-        let record = entry_bytes(path, file, entry.start, entry.length, entry.hash);
-        let record = record.ok().flatten()?;
-        let flags_and_end = (entry.flags, entry.stop_reason.is_some());
-        let passages = passages(format, path, &record, flags_and_end);
-        Some(passages.iter().map(|passage| passage.class).collect())
+/// The classes of the passages of an entry; `None` when its bytes are no longer there.
+fn expected(entry: &StoredEntry, source: &mut OpenSource) -> Option<Vec<Class>> {
+    // Provisional entries are never given to the words.
+    if entry.flags & flag::PROVISIONAL != 0 {
+        return Some(Vec::new());
     }
+    let record = source.record(entry).ok().flatten()?;
+    let flags_and_end = (entry.flags, entry.stop_reason.is_some());
+    let passages = passages(source.format, &source.path, &record, flags_and_end);
+    Some(passages.iter().map(|passage| passage.class).collect())
 }
 
 impl SuspectEntry {

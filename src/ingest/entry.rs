@@ -1,0 +1,68 @@
+//! What does an entry say, byte for byte? Read again from its source, which is opened once.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::{Catalogue, Error};
+use crate::format::Format;
+use crate::source::checkpoint::hash;
+use crate::source::content::Content;
+use crate::source::place::bytes_at;
+
+/// A source whose entries are read again.
+pub struct OpenSource {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The format that reads it.
+    pub format: &'static dyn Format,
+    content: Option<Content>,
+}
+
+impl OpenSource {
+    /// The source of this number; `None`: it is gone, or its format is not one of these.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn find(
+        source: i64,
+        catalogue: &Catalogue,
+        formats: &[&'static dyn Format],
+    ) -> Result<Option<OpenSource>, Error> {
+        let place = catalogue.source_place(source)?;
+        Ok(place.and_then(|(path, name)| {
+            let format = formats.iter().find(|format| format.name() == name)?;
+            Some(OpenSource::new(path, *format))
+        }))
+    }
+
+    /// The source at `path`, which is opened with the first entry that is read.
+    pub fn new(path: PathBuf, format: &'static dyn Format) -> OpenSource {
+        OpenSource {
+            path,
+            format,
+            content: None,
+        }
+    }
+
+    /// The bytes of an entry; `None` when they are no longer what was catalogued.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn record(&mut self, entry: &StoredEntry) -> io::Result<Option<Vec<u8>>> {
+        let bytes = self.bytes(entry)?;
+        Ok(bytes.filter(|bytes| hash(bytes) == entry.hash))
+    }
+
+    /// What stands now where an entry was; `None` when the source ends before.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn bytes(&mut self, entry: &StoredEntry) -> io::Result<Option<Vec<u8>>> {
+        let content = match &mut self.content {
+            Some(content) => content,
+            None => self.content.insert(Content::open(self.format, &self.path)?),
+        };
+        bytes_at(content, entry.start, entry.length)
+    }
+}
