@@ -97,6 +97,8 @@ CREATE TABLE _sessions (
     own TEXT,                        -- what only its agent records, a JSON object
     subagent INTEGER NOT NULL DEFAULT 0, -- 1: parent_session is an id
     list_order TEXT NOT NULL DEFAULT '', -- sorts as the agents' lists do, but for equal names
+    base_session TEXT,               -- id of the session of the same agent whose beginning is this one's too, without being in its file
+    base_end INTEGER,                -- how many bytes of it are
     UNIQUE (root, place)
 ) STRICT;
 -- A session whose row is still empty. There is hardly ever one.

@@ -305,6 +305,8 @@ mod tests {
                 "indusagi /home/ada/.pindusagi/agent/sessions folders default",
                 "clido /home/ada/.local/share/clido/sessions folders default",
                 "agentuse /home/ada/.local/share/agentuse/project folders default",
+                "codex /home/ada/.codex/sessions folders default",
+                "codex /home/ada/.codex/archived_sessions folders default",
             ]
         );
     }

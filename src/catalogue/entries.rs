@@ -8,7 +8,7 @@ use rusqlite::{Row, params};
 
 use super::error::Error;
 use super::open::Catalogue;
-use super::write::key_range;
+use super::write::{flag, key_range};
 
 /// Kinds of entries that are on no branch.
 pub const BESIDE: [&str; 2] = ["session", "meta"];
@@ -53,6 +53,8 @@ pub struct EntryPosition<'a> {
     pub parent: Option<&'a str>,
     pub time_ms: Option<i64>,
     pub agent_sees: bool,
+    /// It has nothing to read.
+    pub is_silent: bool,
 }
 
 impl<'a> EntryPosition<'a> {
@@ -66,6 +68,7 @@ impl<'a> EntryPosition<'a> {
             parent: entry.parent.as_deref(),
             time_ms: entry.time_ms,
             agent_sees: entry.agent_sees,
+            is_silent: entry.flags & flag::SILENT != 0,
         }
     }
 }
@@ -99,24 +102,27 @@ impl Catalogue {
         self.all(&sql, [low, high], stored_entry)
     }
 
-    /// Give `take` the entries of a session in file order, source by source, one at a time: a long
-    /// session needs no more memory than a short one.
+    /// Give `take` the entries of a session in file order, source by source as their paths are
+    /// sorted, one at a time: a long session needs no more memory than a short one. With `end` only
+    /// those that begin before that byte.
     pub fn each_placed(
         &self,
         session: i64,
+        end: Option<u64>,
         take: &mut dyn FnMut(EntryPosition<'_>),
     ) -> Result<(), Error> {
         let (low, high) = key_range(session);
         // The keys of one source are in file order: see `leaf`. Then nothing has to be sorted.
         let order = match self.has_one_source(session)? {
             true => "key",
-            false => "source, start",
+            false => "(SELECT relative FROM _sources s WHERE s.source = e.source), start",
         };
         let sql = format!(
-            "SELECT key, line, kind, id, parent, time_ms, agent_sees FROM _entries WHERE key BETWEEN ?1 AND ?2
-                 ORDER BY {order}"
+            "SELECT key, line, kind, id, parent, time_ms, agent_sees, flags FROM _entries e
+             WHERE key BETWEEN ?1 AND ?2 AND start < ?3 ORDER BY {order}"
         );
-        self.each(&sql, [low, high], |row| {
+        let end = end.map_or(i64::MAX, u64::cast_signed);
+        self.each(&sql, [low, high, end], |row| {
             take(EntryPosition {
                 key: row.get(0)?,
                 line: row.get::<_, i64>(1)? as u64,
@@ -125,6 +131,7 @@ impl Catalogue {
                 parent: row.get_ref(4)?.as_str_or_null()?,
                 time_ms: row.get(5)?,
                 agent_sees: row.get(6)?,
+                is_silent: row.get::<_, i64>(7)? & flag::SILENT != 0,
             });
             Ok(())
         })

@@ -32,8 +32,8 @@ pub mod flag {
     pub const CUT: i64 = 32;
     /// Holds a system prompt or tool schemas, which the words never get.
     pub const PROMPT: i64 = 64;
-    /// All that it says stands in another entry of its session: it has no text.
-    pub const REPEATS: i64 = 128;
+    /// Nothing to read: what it says stands in another entry, or is the agent's note to itself.
+    pub const SILENT: i64 = 128;
 }
 
 /// One entry on its way into the catalogue.

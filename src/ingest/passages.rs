@@ -18,7 +18,7 @@ pub fn passages(
     record: &[u8],
     (flags, ended): (i64, bool),
 ) -> Vec<Passage> {
-    let mut passages = match flags & flag::REPEATS {
+    let mut passages = match flags & flag::SILENT {
         0 => format.passages_at(path, record),
         _ => Vec::new(),
     };

@@ -560,8 +560,8 @@ impl<E: Entries> LineParser<'_, '_, E> {
         if facts.has_prompt {
             flags |= flag::PROMPT;
         }
-        if facts.repeats {
-            flags |= flag::REPEATS;
+        if facts.silent {
+            flags |= flag::SILENT;
         }
         let taken_ms = match facts.time_ms {
             Some(own) => {

@@ -265,6 +265,7 @@ fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i6
         // They are above every branch.
         without: &BESIDE,
         find: &[],
+        inherited: false,
     };
     let outline = snapshot.outline(stored, ask)?;
     let active: HashSet<usize> = outline.active_branch().into_iter().collect();

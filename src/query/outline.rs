@@ -10,6 +10,8 @@ use crate::error::Error;
 use crate::model::{Leaf, sort_siblings};
 use crate::query::Snapshot;
 
+use super::lineage::Lineage;
+
 /// No entry.
 const NONE: u32 = u32::MAX;
 
@@ -18,8 +20,10 @@ const NONE: u32 = u32::MAX;
 pub(super) struct OutlineQuery<'a> {
     /// Kinds of entries that are left out.
     pub without: &'a [&'a str],
-    /// Ids or `L<line>`.
+    /// Ids or `L<line>`. They name entries of the session itself.
     pub find: &'a [&'a str],
+    /// Whether what it [inherits](super::lineage) stands before its own entries.
+    pub inherited: bool,
 }
 
 /// Parents and children by place in the order in which the entries are shown.
@@ -37,6 +41,10 @@ pub(super) struct Outline {
     leaf: Option<u32>,
     /// Each entry goes on from the one before it, whatever ids there are.
     pub in_line: bool,
+    /// Whether an entry has nothing to read.
+    pub silent: Vec<bool>,
+    /// From where the entries are that stand before its own.
+    pub lineage: Lineage,
 }
 
 struct Children {
@@ -72,10 +80,19 @@ impl Snapshot<'_> {
         match &by_time {
             Some(entries) => entries
                 .iter()
-                .for_each(|entry| read.note(EntryPosition::of(entry))),
-            None => self
-                .catalogue
-                .each_placed(session, &mut |entry| read.note(entry))?,
+                .for_each(|entry| read.note(EntryPosition::of(entry), false)),
+            None => {
+                if ask.inherited {
+                    read.lineage = self.lineage(stored)?;
+                }
+                for (session, base) in read.lineage.parts.clone() {
+                    let mut note = |entry: EntryPosition<'_>| read.note(entry, true);
+                    self.catalogue
+                        .each_placed(session, Some(base.end), &mut note)?;
+                }
+                let mut note = |entry: EntryPosition<'_>| read.note(entry, false);
+                self.catalogue.each_placed(session, None, &mut note)?;
+            }
         }
         Ok(read.outline())
     }
@@ -101,6 +118,8 @@ struct Reading<'a> {
     in_line: bool,
     may_lead: Vec<bool>,
     leaf: Leaf<u32>,
+    silent: Vec<bool>,
+    lineage: Lineage,
 }
 
 impl<'a> Reading<'a> {
@@ -119,10 +138,12 @@ impl<'a> Reading<'a> {
             in_line,
             may_lead: Vec::new(),
             leaf: Leaf::default(),
+            silent: Vec::new(),
+            lineage: Lineage::default(),
         }
     }
 
-    fn note(&mut self, entry: EntryPosition<'_>) {
+    fn note(&mut self, entry: EntryPosition<'_>, is_inherited: bool) {
         if self.ask.without.contains(&entry.kind) {
             return;
         }
@@ -130,11 +151,12 @@ impl<'a> Reading<'a> {
         self.keys.push(entry.key);
         self.times.push(entry.time_ms);
         self.sees.push(entry.agent_sees);
+        self.silent.push(entry.is_silent);
         let above = entry.parent.map(|id| self.number(id));
         self.above.push(above.unwrap_or(NONE));
         // Nothing goes on from an entry that its agent does not see, nor from the header, which is
         // none of the conversation though it has an id.
-        let may_lead = entry.agent_sees && !BESIDE.contains(&entry.kind);
+        let may_lead = entry.agent_sees && !entry.is_silent && !BESIDE.contains(&entry.kind);
         self.may_lead.push(may_lead);
         if may_lead {
             self.leaf
@@ -145,7 +167,11 @@ impl<'a> Reading<'a> {
                 self.last_with[number as usize] = at as u32;
             }
         }
-        for (place, name) in self.ask.find.iter().enumerate() {
+        let find = match is_inherited {
+            true => &[][..],
+            false => self.ask.find,
+        };
+        for (place, name) in find.iter().enumerate() {
             if entry.id == Some(name) {
                 self.ids[place] = Some(at);
             }
@@ -198,6 +224,8 @@ impl<'a> Reading<'a> {
             children: OnceCell::new(),
             may_lead: self.may_lead,
             leaf: self.leaf.entry(),
+            silent: self.silent,
+            lineage: self.lineage,
         }
     }
 }
@@ -293,6 +321,11 @@ impl Outline {
             true => branch,
             false => self.branch(at),
         }
+    }
+
+    /// Whether there is something to read in an entry.
+    pub fn is_read(&self, at: usize) -> bool {
+        !self.silent[at]
     }
 
     /// From the [leaf](Leaf) up to the root.

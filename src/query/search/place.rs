@@ -73,6 +73,7 @@ impl Branches {
         let ask = OutlineQuery {
             without: &BESIDE,
             find: &[],
+            inherited: false,
         };
         let outline = search.snapshot.outline(session, ask)?;
         // The branch leads from the leaf upwards.

@@ -31,6 +31,7 @@ fn of_record(record: &Record<'_>) -> Option<Facts> {
         agent_sees: true,
         ..Facts::default()
     };
+    facts.silent = SILENT.contains(&facts.kind.as_str());
     let payload = &record.payload;
     match record.envelope.as_str() {
         _ if facts.kind == "session_meta" => header(payload, &mut facts),
@@ -58,6 +59,22 @@ fn of_record(record: &Record<'_>) -> Option<Facts> {
     }
     Some(facts)
 }
+
+/// What Codex notes for itself.
+const SILENT: [&str; 12] = [
+    "session_meta",
+    "turn_context",
+    "world_state",
+    "token_usage_record",
+    "token_count",
+    "thread_settings_applied",
+    "task_started",
+    "turn_started",
+    "task_complete",
+    "turn_complete",
+    "context_compacted",
+    "ghost_snapshot",
+];
 
 fn header(payload: &Payload<'_>, facts: &mut Facts) {
     let base = payload.base_instructions.object();
@@ -164,7 +181,7 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
             let typed = if typed.is_empty() { IMAGE } else { typed };
             facts.user_text = Some(typed.to_owned());
             facts.is_message = true;
-            facts.repeats = true;
+            facts.silent = true;
         }
         "agent_message"
         | "AgentMessage"
@@ -173,7 +190,7 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
         | "Reasoning" => {
             facts.role = Some("assistant".to_owned());
             facts.is_message = matches!(what, "agent_message" | "AgentMessage");
-            facts.repeats = true;
+            facts.silent = true;
         }
         "exec_command_end" | "CommandExecution" | "mcp_tool_call_end" | "McpToolCall"
         | "patch_apply_end" | "FileChange" => {
@@ -182,7 +199,7 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
             facts.is_error = result.is_error == Some(true);
             facts.files = files;
             facts.calls.push(result);
-            facts.repeats = true;
+            facts.silent = true;
         }
         "token_count" => facts.usage = payload.info.object().and_then(step),
         "turn_aborted" => {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::place::thread_in;
-use crate::model::{Facts, Fold, SessionFacts};
+use crate::model::{Base, Facts, Fold, SessionFacts};
 use crate::{SourceFacts, json};
 
 /// What of the lines read so far a later one is understood by.
@@ -95,7 +95,7 @@ pub(super) fn settle(fold: &mut Fold, facts: &mut Facts) {
         facts.role = Some("injected".to_owned());
     }
     match facts.calls.first_mut() {
-        Some(ended) if facts.repeats => {
+        Some(ended) if facts.silent => {
             let id = ended.call_id.as_deref();
             let mut open = state.open.iter_mut();
             match open.find(|call| Some(&*call.id) == id) {
@@ -104,7 +104,7 @@ pub(super) fn settle(fold: &mut Fold, facts: &mut Facts) {
                     facts.calls.clear();
                     facts.is_error = false;
                 }
-                None => facts.repeats = false,
+                None => facts.silent = false,
             }
         }
         Some(result) if result.is_result => {
@@ -122,12 +122,13 @@ pub(super) fn settle(fold: &mut Fold, facts: &mut Facts) {
         }
         // The end of a turn repeats the error that was told in it.
         None if matches!(facts.kind.as_str(), "task_complete" | "turn_complete") => {
-            facts.repeats = facts.is_error && state.has_failed;
-            facts.is_error &= !facts.repeats;
+            facts.is_error &= !state.has_failed;
+            facts.silent = !facts.is_error;
         }
-        None => facts.repeats &= state.has_items,
+        None if facts.role.is_some() => facts.silent &= state.has_items,
+        None => {}
     }
-    facts.is_message &= !facts.repeats;
+    facts.is_message &= !facts.silent;
     settle_usage(fold, facts);
 }
 
@@ -272,6 +273,11 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         error_count: sum(|fold| fold.errors),
         is_subagent: is_subagent(header.own.as_deref()),
         hidden: hidden(sources, header.own.as_deref()),
+        base: header
+            .own
+            .as_deref()
+            .and_then(base)
+            .filter(|base| Some(&base.session) != header.id.as_ref()),
         own: header.own,
         ..SessionFacts::default()
     }
@@ -303,4 +309,14 @@ fn is_subagent(own: Option<&str>) -> bool {
     let member = |key| own.and_then(|own| json::member(own, key));
     member("thread_source") == Some("\"subagent\"")
         || member("source").is_some_and(|source| json::member(source, "subagent").is_some())
+}
+
+/// What a fork of a paginated rollout goes on from. A page names the one before it so too; pages
+/// are one session anyhow.
+fn base(own: &str) -> Option<Base> {
+    let base = json::member(own, "history_base")?;
+    Some(Base {
+        session: json::unquote(json::member(base, "thread_id")?).into_owned(),
+        end: json::member(base, "end_byte_offset")?.parse().ok()?,
+    })
 }

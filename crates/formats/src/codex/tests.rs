@@ -35,7 +35,7 @@ fn read(path: &Path) -> Rollout {
                 Codex.settle(&mut fold, &mut facts);
                 Codex.fold(&mut fold, &facts);
                 let passages = Codex.passages(record);
-                let texts = match facts.repeats {
+                let texts = match facts.silent {
                     true => Vec::new(),
                     false => passages
                         .into_iter()

@@ -159,6 +159,15 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// What a session goes on from without holding it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// The id of the session whose beginning is this one's too.
+    pub session: String,
+    /// How many bytes of it are.
+    pub end: u64,
+}
+
 /// The values of one session that a list shows, made from the folds of its sources.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionFacts {
@@ -215,4 +224,7 @@ pub struct SessionFacts {
     /// What only this agent records of a session, under its own names: a JSON object as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
+    /// What it goes on from without holding it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
 }
