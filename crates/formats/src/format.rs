@@ -209,6 +209,9 @@ pub struct Agent {
     /// The command that takes a session up again, `{path}` and `{id}` being those of the session;
     /// empty = not known.
     pub resume: &'static [&'static str],
+    /// Whether its users also keep an agent folder in a project, under the name that it has below
+    /// the home folder (a variable there names it, so that it is found only by looking).
+    pub in_projects: bool,
 }
 
 /// How the agent called `agent` takes the session up again that lies at `path` and is read in
@@ -268,6 +271,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".pi/settings.json")),
         resume: &["pi", "--session", "{path}"],
+        in_projects: false,
     },
     Agent {
         name: "indusagi",
@@ -283,6 +287,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".indusagi/settings.json")),
         resume: &["indusagi", "--session", "{path}"],
+        in_projects: false,
     },
     Agent {
         name: "clido",
@@ -298,6 +303,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &["CLIDO_SESSION_DIR"],
         settings: None,
         resume: &["clido", "--resume", "{id}"],
+        in_projects: false,
     },
     Agent {
         name: "agentuse",
@@ -313,6 +319,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
+        in_projects: false,
     },
     Agent {
         name: "codex",
@@ -327,5 +334,6 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["codex", "resume", "{id}"],
+        in_projects: true,
     },
 ];
