@@ -99,6 +99,8 @@ CREATE TABLE _sessions (
     list_order TEXT NOT NULL DEFAULT '', -- sorts as the agents' lists do, but for equal names
     git_branch TEXT,                 -- that was checked out last
     thinking_level TEXT,             -- how much the model was told to think last, in the agent's words
+    base_session TEXT,               -- id of the session of the same agent whose beginning is this one's too, without being in its file
+    base_end INTEGER,                -- how many bytes of it are
     UNIQUE (root, place)
 ) STRICT;
 -- A session whose row is still empty. There is hardly ever one.

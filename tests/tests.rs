@@ -5,6 +5,7 @@
 //! - `answers`: order, pages, places and reasons of hits
 //! - `background`: who indexes the words after an answer
 //! - `cli`: what the command prints, in a sandbox home
+//! - `codex`: what a fork inherits, and rollouts that move, are cut or compressed
 //! - `contract`: the documented views are the real ones
 //! - `corpus`: the synthetic sessions of the benches are what they claim to be
 //! - `crash`: a sync killed at random moments
@@ -77,6 +78,7 @@ mod claude;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
 mod cli;
+mod codex;
 mod contract;
 mod corpus;
 mod crash;

@@ -56,6 +56,8 @@ pub struct EntryPosition<'a> {
     pub has_role: bool,
     pub is_assistant: bool,
     pub flags: i64,
+    /// It has nothing to read.
+    pub is_silent: bool,
 }
 
 impl<'a> EntryPosition<'a> {
@@ -72,6 +74,7 @@ impl<'a> EntryPosition<'a> {
             has_role: entry.role.is_some(),
             is_assistant: entry.role.as_deref() == Some("assistant"),
             flags: entry.flags,
+            is_silent: entry.flags & flag::SILENT != 0,
         }
     }
 
@@ -115,24 +118,27 @@ impl Catalogue {
         self.all(&sql, [low, high], stored_entry)
     }
 
-    /// Give `take` the entries of a session in file order, source by source, one at a time: a long
-    /// session needs no more memory than a short one.
+    /// Give `take` the entries of a session in file order, source by source as their paths are
+    /// sorted, one at a time: a long session needs no more memory than a short one. With `end` only
+    /// those that begin before that byte.
     pub fn each_placed(
         &self,
         session: i64,
+        end: Option<u64>,
         take: &mut dyn FnMut(EntryPosition<'_>),
     ) -> Result<(), Error> {
         let (low, high) = key_range(session);
         // The keys of one source are in file order: see `leaf`. Then nothing has to be sorted.
         let order = match self.has_one_source(session)? {
             true => "key",
-            false => "source, start",
+            false => "(SELECT relative FROM _sources s WHERE s.source = e.source), start",
         };
         let sql = format!(
-            "SELECT key, line, kind, id, parent, time_ms, agent_sees, role IS NOT NULL, role IS 'assistant', flags FROM _entries WHERE key BETWEEN ?1 AND ?2
-                 ORDER BY {order}"
+            "SELECT key, line, kind, id, parent, time_ms, agent_sees, role IS NOT NULL, role IS 'assistant', flags
+                 FROM _entries e WHERE key BETWEEN ?1 AND ?2 AND start < ?3 ORDER BY {order}"
         );
-        self.each(&sql, [low, high], |row| {
+        let end = end.map_or(i64::MAX, u64::cast_signed);
+        self.each(&sql, [low, high, end], |row| {
             take(EntryPosition {
                 key: row.get(0)?,
                 line: row.get::<_, i64>(1)? as u64,
@@ -144,6 +150,7 @@ impl Catalogue {
                 has_role: row.get(7)?,
                 is_assistant: row.get(8)?,
                 flags: row.get(9)?,
+                is_silent: row.get::<_, i64>(9)? & flag::SILENT != 0,
             });
             Ok(())
         })

@@ -9,6 +9,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 
 use super::error::Error;
 use super::open::Catalogue;
+use super::write::flag;
 use crate::format::Format;
 use crate::source::checkpoint::hash;
 use crate::source::content::Content;
@@ -139,6 +140,10 @@ impl EntryReader {
     }
 
     fn preview(&mut self, key: i64) -> Result<Option<String>, Error> {
+        let entry = self.catalogue.entry(key)?;
+        if entry.is_some_and(|entry| entry.flags & flag::SILENT != 0) {
+            return Ok(Some(String::new()));
+        }
         let read = self.record(key)?;
         Ok(read.map(|(record, path, format)| (self.preview.line)(format, &path, &record)))
     }

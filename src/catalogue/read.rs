@@ -9,8 +9,9 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::entries::in_file;
 use super::error::Error;
 use super::open::Catalogue;
+use super::write::key_range;
 use crate::format::resume;
-use crate::model::SessionRow;
+use crate::model::{Base, SessionRow};
 use crate::source::checkpoint::{Proof, ReadState};
 use crate::source::discover::ForeignFile;
 use crate::source::identity::{Identity, file_at};
@@ -55,6 +56,8 @@ pub struct StoredSession {
     pub session: i64,
     pub format: String,
     pub version: Option<i64>,
+    /// What it goes on from without holding it.
+    pub base: Option<Base>,
     pub row: SessionRow,
 }
 
@@ -365,6 +368,30 @@ impl Catalogue {
         self.first(sql, params![id, beside], |r| r.get(0))
     }
 
+    /// The session of that id, of the agent of the session `beside` it, with what it goes on from
+    /// itself.
+    pub fn base(&self, id: &str, beside: i64) -> Result<Option<(i64, Option<Base>)>, Error> {
+        let sql = "SELECT s.session, s.base_session, s.base_end
+            FROM _roots r CROSS JOIN _sessions s ON s.root = r.root AND s.id = ?1
+            WHERE s.path <> '' AND r.agent = (SELECT agent FROM _roots JOIN _sessions USING (root) WHERE session = ?2)
+            ORDER BY s.hidden IS NOT NULL, s.path";
+        self.first(sql, params![id, beside], |r| {
+            Ok((r.get(0)?, base(r.get(1)?, r.get(2)?)))
+        })
+    }
+
+    /// Whether that many bytes of a session are whole entries of its one source.
+    pub fn reaches(&self, session: i64, end: u64) -> Result<bool, Error> {
+        let (low, high) = key_range(session);
+        let sql = "SELECT count(*) = 1 AND max(length) >= ?2 AND NOT EXISTS (
+                SELECT 1 FROM _entries e
+                WHERE e.key BETWEEN ?3 AND ?4 AND e.start < ?2 AND e.start + e.length > ?2)
+            FROM _session_sources JOIN _sources USING (source) WHERE session = ?1";
+        let bound = params![session, end.cast_signed(), low, high];
+        let reaches = self.first(sql, bound, |r| r.get::<_, Option<bool>>(0))?;
+        Ok(reaches.flatten().unwrap_or(false))
+    }
+
     /// Paths of sessions of the same root that name `session` as their parent by its id.
     pub fn children_of_id(&self, id: &str, session: i64) -> Result<Vec<String>, Error> {
         let sql = "SELECT path FROM _sessions WHERE parent_session = ?1
@@ -447,7 +474,7 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             SELECT s.session, s.id
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
-         SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level
+         SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -468,6 +495,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let created_ms: Option<i64> = r.get(13)?;
     Ok(StoredSession {
         session: r.get(0)?,
+        base: base(r.get(31)?, r.get(32)?),
         format,
         version: r.get(5)?,
         row: SessionRow {
@@ -506,6 +534,13 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
                 _ => None,
             },
         },
+    })
+}
+
+fn base(session: Option<String>, end: Option<i64>) -> Option<Base> {
+    Some(Base {
+        session: session?,
+        end: in_file(end?),
     })
 }
 

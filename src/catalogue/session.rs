@@ -49,7 +49,7 @@ impl Catalogue {
                  modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
                  version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
                  bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26, list_order = ?27, typed = ?28,
-                 git_branch = ?29, thinking_level = ?30
+                 git_branch = ?29, thinking_level = ?30, base_session = ?31, base_end = ?32
              WHERE session = ?1",
         )?;
         made.with_columns(session, |columns| update.execute(columns))?;
@@ -235,7 +235,8 @@ impl Catalogue {
                            AND model IS ?18 AND tokens IS ?19 AND cost IS ?20 AND listed_cost IS ?21 AND bytes IS ?22
                            AND hidden IS ?23 AND path IS ?24 AND own IS ?25
                            AND subagent IS ?26 AND list_order IS ?27 AND typed IS ?28
-                           AND git_branch IS ?29 AND thinking_level IS ?30",
+                           AND git_branch IS ?29 AND thinking_level IS ?30
+                           AND base_session IS ?31 AND base_end IS ?32",
                 )?;
                 let equal: i64 =
                     made.with_columns(session, |columns| same.query_row(columns, |r| r.get(0)))?;
@@ -334,6 +335,8 @@ impl SessionRecord {
             &s.typed,
             &s.git_branch,
             &s.thinking_level,
+            &s.base.as_ref().map(|base| &base.session),
+            &s.base.as_ref().map(|base| base.end.cast_signed()),
         ])
     }
 }

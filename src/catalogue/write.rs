@@ -48,6 +48,8 @@ pub mod flag {
     }
     /// On no branch. Where it has a parent, it says that the session stands at that entry.
     pub const BESIDE: i64 = 128;
+    /// Nothing to read: what it says stands in another entry, or is the agent's note to itself.
+    pub const SILENT: i64 = 1024;
 }
 
 /// One entry on its way into the catalogue.

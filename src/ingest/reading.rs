@@ -602,6 +602,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
         if facts.is_beside || facts.stands_at.is_some() {
             flags |= flag::BESIDE;
         }
+        if facts.silent {
+            flags |= flag::SILENT;
+        }
         let taken_ms = match facts.time_ms {
             Some(own) => {
                 self.fold.last_time_ms = Some(own);

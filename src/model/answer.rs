@@ -527,6 +527,9 @@ pub struct TreeRow {
     /// Its number among the session's entries in file order, from 0: it stays while files grow.
     #[serde(skip)]
     pub place: u32,
+    /// The id of the session in which it stands and has its address, where this one inherits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherited_from: Option<String>,
 }
 
 /// The answer of `tree`.
@@ -540,6 +543,9 @@ pub struct Tree {
     /// Paths of sessions forked from this one.
     pub forks: Vec<String>,
     pub entries: Vec<TreeRow>,
+    /// Why the beginning that it inherits is not among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// Whether all that is on disk is in this answer. Last, as it is known last.
     pub complete: bool,
     /// Files that hold other bytes than those catalogued.
@@ -579,6 +585,9 @@ pub struct ShownEntry {
     /// `None`: bytes that are no entry.
     #[serde(skip)]
     pub place: Option<u32>,
+    /// The id of the session in which it stands and has its address, where this one inherits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherited_from: Option<String>,
 }
 
 /// The answer of `show`.
@@ -590,6 +599,9 @@ pub struct Transcript {
     pub entries: Vec<ShownEntry>,
     /// The entry asked for, when one was.
     pub focus: Option<String>,
+    /// Why the beginning that it inherits is not among the entries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// Whether all that is on disk is in this answer. Last, as it is known last.
     pub complete: bool,
     /// Files that hold other bytes than those catalogued. Entries of them are shown as the file

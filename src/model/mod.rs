@@ -28,8 +28,8 @@ pub use report::{
 };
 pub(crate) use sessionary_formats::model::sort_siblings;
 pub use sessionary_formats::model::{
-    Call, Class, Compaction, Facts, FileTouch, Fold, Header, Label, Leaf, MASKED_BEHIND, Mask,
-    Passage, Placement, Resume, Run, SessionFacts, SourcePart, Usage, iso, masked_behind,
+    Base, Call, Class, Compaction, Facts, FileTouch, Fold, Header, Label, Leaf, MASKED_BEHIND,
+    Mask, Passage, Placement, Resume, Run, SessionFacts, SourcePart, Usage, iso, masked_behind,
 };
 pub use short_ids::ShortIds;
 pub use standing::Standing;

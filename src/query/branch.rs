@@ -40,6 +40,7 @@ impl Snapshot<'_> {
         let ask = OutlineQuery {
             without: Without::Headers,
             find: leaf.as_slice(),
+            inherited: false,
         };
         let outline = self.outline(&stored, ask)?;
         let mut branch = match leaf {
@@ -54,11 +55,12 @@ impl Snapshot<'_> {
         let mut written = 0;
         // Only the first entry that the agent reads can be the header.
         let mut first = None;
-        self.catalogue.each_placed(stored.session, &mut |entry| {
-            if entry.agent_sees && first.is_none() {
-                first = Some((entry.key, entry.kind == HEADER));
-            }
-        })?;
+        self.catalogue
+            .each_placed(stored.session, None, &mut |entry| {
+                if entry.agent_sees && first.is_none() {
+                    first = Some((entry.key, entry.kind == HEADER));
+                }
+            })?;
         let header = first
             .filter(|(_, is_header)| *is_header)
             .map(|(key, _)| key);

@@ -54,6 +54,7 @@ impl Snapshot<'_> {
         let ask = OutlineQuery {
             without: Without::Headers,
             find: through.as_slice(),
+            inherited: true,
         };
         let stored = self.stored(session)?;
         let outline = self.outline(&stored, ask)?;
@@ -69,6 +70,7 @@ impl Snapshot<'_> {
             None => outline.active_branch(),
         };
         branch.reverse();
+        branch.retain(|at| outline.is_read(*at) || Some(*at) == focus);
         Ok(Branch {
             session: stored.session,
             focus: focus.and_then(|at| branch.iter().position(|other| *other == at)),

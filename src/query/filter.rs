@@ -264,6 +264,7 @@ fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i6
         // They are above every branch.
         without: Without::Beside,
         find: &[],
+        inherited: false,
     };
     let outline = snapshot.outline(stored, ask)?;
     let active: HashSet<usize> = outline.active_branch().into_iter().collect();

@@ -7,6 +7,7 @@ mod dump;
 mod filter;
 mod here;
 mod highlight;
+mod lineage;
 mod list;
 mod list_json;
 mod masked;

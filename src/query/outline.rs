@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use super::lineage::Lineage;
 use super::turns::{NONE, TurnPart, put_answers_in_line};
 use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::read::StoredSession;
@@ -18,8 +19,10 @@ pub(super) const HEADER: &str = "session";
 #[derive(Clone, Copy)]
 pub(super) struct OutlineQuery<'a> {
     pub without: Without,
-    /// Ids or `L<line>`.
+    /// Ids or `L<line>`. They name entries of the session itself.
     pub find: &'a [&'a str],
+    /// Whether what it [inherits](super::lineage) stands before its own entries.
+    pub inherited: bool,
 }
 
 /// What is left out of an outline.
@@ -49,6 +52,10 @@ pub(super) struct Outline {
     leaf: Option<u32>,
     /// Each entry goes on from the one before it, whatever ids there are.
     pub in_line: bool,
+    /// Whether an entry has nothing to read.
+    pub silent: Vec<bool>,
+    /// From where the entries are that stand before its own.
+    pub lineage: Lineage,
 }
 
 struct Children {
@@ -87,10 +94,19 @@ impl Snapshot<'_> {
         match &by_time {
             Some(entries) => entries
                 .iter()
-                .for_each(|entry| read.note(EntryPosition::of(entry))),
-            None => self
-                .catalogue
-                .each_placed(session, &mut |entry| read.note(entry))?,
+                .for_each(|entry| read.note(EntryPosition::of(entry), false)),
+            None => {
+                if ask.inherited {
+                    read.lineage = self.lineage(stored)?;
+                }
+                for (session, base) in read.lineage.parts.clone() {
+                    let mut note = |entry: EntryPosition<'_>| read.note(entry, true);
+                    self.catalogue
+                        .each_placed(session, Some(base.end), &mut note)?;
+                }
+                let mut note = |entry: EntryPosition<'_>| read.note(entry, false);
+                self.catalogue.each_placed(session, None, &mut note)?;
+            }
         }
         Ok(read.outline())
     }
@@ -122,6 +138,8 @@ struct Reading<'a> {
     /// See [`Format::same_id_replaces`](crate::format::Format::same_id_replaces).
     same_id_replaces: bool,
     replaced: Vec<(i64, u32)>,
+    silent: Vec<bool>,
+    lineage: Lineage,
 }
 
 impl<'a> Reading<'a> {
@@ -144,10 +162,12 @@ impl<'a> Reading<'a> {
             parts: Vec::new(),
             same_id_replaces: false,
             replaced: Vec::new(),
+            silent: Vec::new(),
+            lineage: Lineage::default(),
         }
     }
 
-    fn note(&mut self, entry: EntryPosition<'_>) {
+    fn note(&mut self, entry: EntryPosition<'_>, is_inherited: bool) {
         let is_left_out = match self.ask.without {
             Without::Nothing => false,
             Without::Headers => entry.kind == HEADER,
@@ -166,13 +186,14 @@ impl<'a> Reading<'a> {
             let replaced = std::mem::replace(&mut self.keys[at as usize], entry.key);
             self.replaced.push((replaced, at));
             self.leaf.note(at, true);
-            self.find(&entry, at as usize);
+            self.find(&entry, at as usize, is_inherited);
             return;
         }
         let at = self.keys.len();
         self.keys.push(entry.key);
         self.times.push(entry.time_ms);
         self.sees.push(entry.agent_sees);
+        self.silent.push(entry.is_silent);
         if self.answers_hang_on_calls {
             self.parts.push(TurnPart::of(&entry));
         }
@@ -181,7 +202,7 @@ impl<'a> Reading<'a> {
         self.above.push(above.unwrap_or(NONE));
         // Nothing goes on from an entry that its agent does not see, nor from the header, which is
         // none of the conversation though it has an id.
-        let may_lead = entry.agent_sees && !entry.is_beside();
+        let may_lead = entry.agent_sees && !entry.is_silent && !entry.is_beside();
         self.may_lead.push(may_lead);
         if may_lead {
             self.leaf
@@ -192,7 +213,7 @@ impl<'a> Reading<'a> {
                 self.last_with[number as usize] = at as u32;
             }
         }
-        self.find(&entry, at);
+        self.find(&entry, at, is_inherited);
     }
 
     /// The place of the entry that this one replaces.
@@ -204,7 +225,10 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether the entry at that place is one that is looked for.
-    fn find(&mut self, entry: &EntryPosition<'_>, at: usize) {
+    fn find(&mut self, entry: &EntryPosition<'_>, at: usize, is_inherited: bool) {
+        if is_inherited {
+            return;
+        }
         for (place, name) in self.ask.find.iter().enumerate() {
             if entry.id == Some(name) {
                 self.ids[place] = Some(at);
@@ -263,6 +287,8 @@ impl<'a> Reading<'a> {
             children: OnceCell::new(),
             may_lead: self.may_lead,
             leaf: self.leaf.entry(),
+            silent: self.silent,
+            lineage: self.lineage,
         }
     }
 }
@@ -365,6 +391,11 @@ impl Outline {
             true => branch,
             false => self.branch(at),
         }
+    }
+
+    /// Whether there is something to read in an entry.
+    pub fn is_read(&self, at: usize) -> bool {
+        !self.silent[at]
     }
 
     /// From the [leaf](Leaf) up to the root.

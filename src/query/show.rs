@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
+use super::lineage::Lineage;
 use super::masked::{mask_labels, mask_pieces};
 use super::outline::{Outline, OutlineQuery, Without};
 use super::tree::current_labels;
@@ -113,6 +114,7 @@ impl Snapshot<'_> {
             session,
             entries: Vec::new(),
             focus,
+            lost: shown.lineage.lost.clone(),
             complete: self.is_complete(),
             changed_files: self.changed_files(),
         }))?;
@@ -135,10 +137,11 @@ impl Snapshot<'_> {
                 }
                 of_file.pass(entry.start + entry.length, entry.line);
             }
-            let shown = reader.shown(entry, &labels)?;
+            let entry = reader.shown(entry, &labels)?;
             each(ShownPart::Entry(ShownEntry {
                 place: u32::try_from(place).ok(),
-                ..shown
+                inherited_from: shown.lineage.origin(key),
+                ..entry
             }))?;
         }
         for of_file in unreadable.iter_mut().filter(|_| !is_part) {
@@ -157,6 +160,7 @@ impl Snapshot<'_> {
         let ask = OutlineQuery {
             without: Without::Nothing,
             find: &[entry],
+            inherited: false,
         };
         let outline = self.outline(&self.stored(session)?, ask)?;
         Ok(outline.found.iter().all(Option::is_some))
@@ -177,6 +181,7 @@ impl Snapshot<'_> {
                 false => Without::Headers,
             },
             find: &names,
+            inherited: !scope.all,
         };
         let outline = self.outline(stored, ask)?;
         let mut found = names
@@ -188,10 +193,11 @@ impl Snapshot<'_> {
             true => None,
             false => leaf.and_then(|_| found.next()).transpose()?,
         };
-        let all = match scope.all {
+        let mut all = match scope.all {
             true => (0..outline.keys.len()).collect(),
             false => branch_from_root(&outline, leaf, focus),
         };
+        all.retain(|at| scope.all || outline.is_read(*at) || Some(*at) == focus);
         let places = match focus {
             Some(at) => around(&all, at, scope.context),
             None => &all,
@@ -199,6 +205,7 @@ impl Snapshot<'_> {
         Ok(ShownEntries {
             keys: places.iter().map(|at| (*at, outline.keys[*at])).collect(),
             focus: focus.map(|at| outline.keys[at]),
+            lineage: outline.lineage,
         })
     }
 
@@ -239,6 +246,7 @@ impl Snapshot<'_> {
         let ask = OutlineQuery {
             without: Without::Nothing,
             find: &[name],
+            inherited: false,
         };
         let outline = self.outline(&stored, ask)?;
         let at = outline
@@ -262,6 +270,8 @@ struct ShownEntries {
     keys: Vec<(usize, i64)>,
     /// The one that was asked for.
     focus: Option<i64>,
+    /// From where those are that stand before the session's own.
+    lineage: Lineage,
 }
 
 /// The branch that is shown, from its root to its end: the one of `leaf`, else the active one.
@@ -327,6 +337,7 @@ impl<'a> Reader<'a> {
             agent_sees: entry.agent_sees,
             problem,
             place: None,
+            inherited_from: None,
             text,
             parent: entry.parent,
             line: entry.line,
@@ -412,7 +423,10 @@ impl<'a> Reader<'a> {
     fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
         let source = self.open.get(&entry.source)?.as_ref()?;
         let (path, format) = (&source.path, source.format);
-        let passages = format.passages_at(path, record);
+        let passages = match entry.flags & flag::SILENT {
+            0 => format.passages_at(path, record),
+            _ => Vec::new(),
+        };
         // A system message holds nothing but its prompt. In other entries the prompt is left out,
         // because it is not what a reader looks for.
         if passages.is_empty() && entry.role.as_deref() == Some("system") {

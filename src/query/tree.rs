@@ -102,6 +102,7 @@ impl Snapshot<'_> {
         let ask = OutlineQuery {
             without: Without::Beside,
             find: &[],
+            inherited: true,
         };
         let outline = self.outline(&stored, ask)?;
         let mut labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
@@ -118,7 +119,10 @@ impl Snapshot<'_> {
         let places = self.places(&outline, filter, leaf, &labels, &mut reader)?;
         let mut reader = reader.masking(mask);
 
-        each(TreePart::Head(&self.tree_head(stored)?))?;
+        each(TreePart::Head(&Tree {
+            lost: outline.lineage.lost.clone(),
+            ..self.tree_head(stored)?
+        }))?;
         let parents: Vec<Option<u32>> = places.iter().map(|place| place.parent).collect();
         each(TreePart::Parents(&parents))?;
         drop(parents);
@@ -153,6 +157,7 @@ impl Snapshot<'_> {
                 is_error: entry.flags & flag::ERROR != 0,
                 agent_sees: entry.agent_sees,
                 place: place.at,
+                inherited_from: outline.lineage.origin(entry.key),
                 kind: entry.kind,
                 role: entry.role,
             }))?;
@@ -227,6 +232,7 @@ impl Snapshot<'_> {
             ancestors,
             forks,
             entries: Vec::new(),
+            lost: None,
             complete: self.is_complete(),
             changed_files: self.changed_files(),
         })
@@ -264,6 +270,7 @@ fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
         SETTINGS.contains(&entry.kind.as_str()) || role.is_none() && entry.kind == "attachment";
     match filter {
         TreeFilter::All => true,
+        _ if entry.flags & flag::SILENT != 0 => false,
         TreeFilter::LabeledOnly => labelled,
         TreeFilter::UserOnly => role == Some("user"),
         TreeFilter::Default => !is_setting,

@@ -309,6 +309,17 @@ struct Name {
 }
 
 impl<'a> Walk<'a> {
+    /// Take in a file: see [`Discovery::file`]. Of a file that is there as it was and compressed
+    /// the plain one is read, as Codex does (0.169).
+    fn file(&self, below: &Path, what: (Identity, bool), here: &mut Discovery) -> bool {
+        let is_compressed = below.extension().is_some_and(|end| end == "zst");
+        if is_compressed && self.root.join(below.with_extension("")).is_file() {
+            here.foreign_file(below, "compressed; the file itself stands beside it");
+            return true;
+        }
+        here.file(below, what, self.flat, self.format)
+    }
+
     fn new(
         root: &'a Path,
         flat: bool,
@@ -433,7 +444,7 @@ impl Walk<'_> {
                 },
                 Kind::File if folder.is_none() => {
                     let what = (found.identity, found.is_link);
-                    settled &= here.file(&path(), what, self.flat, self.format);
+                    settled &= self.file(&path(), what, here);
                 }
                 Kind::File | Kind::Link | Kind::Other => {}
             }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, claude, clido, gemini, qwen};
+use crate::{agentuse, claude, clido, codex, gemini, qwen};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,8 +230,8 @@ pub struct Agent {
     pub dir_also: Option<(&'static str, &'static str)>,
     /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
     pub data_dir: bool,
-    /// The sessions folder below the agent folder.
-    pub sessions: &'static str,
+    /// The sessions folders below the agent folder.
+    pub sessions: &'static [&'static str],
     /// Variables that name one flat folder for the sessions of all projects.
     pub flat_variables: &'static [&'static str],
     /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below
@@ -240,6 +240,9 @@ pub struct Agent {
     /// The command that takes a session up again, `{path}` and `{id}` being those of the session;
     /// empty = not known.
     pub resume: &'static [&'static str],
+    /// Whether its users also keep an agent folder in a project, under the name that it has below
+    /// the home folder (a variable there names it, so that it is found only by looking).
+    pub in_projects: bool,
 }
 
 /// How the agent called `agent` takes the session up again that lies at `path` and is read in
@@ -277,6 +280,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &gemini::Gemini,
     &qwen::Qwen,
     &claude::Claude,
+    &codex::Codex,
 ];
 
 /// The [family](Format::family) of the format of that name; of one that this build does not know
@@ -297,10 +301,11 @@ pub static AGENTS: &[Agent] = &[
         dir_default: ".pi/agent",
         dir_also: None,
         data_dir: false,
-        sessions: "sessions",
+        sessions: &["sessions"],
         flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".pi/settings.json")),
         resume: &["pi", "--session", "{path}"],
+        in_projects: false,
     },
     Agent {
         name: "indusagi",
@@ -312,10 +317,11 @@ pub static AGENTS: &[Agent] = &[
         // The Python package (indusagi 0.1.5) asks for the same variables as the one on npm.
         dir_also: Some((".pindusagi/agent", Dialect::PINDUSAGI.name)),
         data_dir: false,
-        sessions: "sessions",
+        sessions: &["sessions"],
         flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".indusagi/settings.json")),
         resume: &["indusagi", "--session", "{path}"],
+        in_projects: false,
     },
     Agent {
         name: "clido",
@@ -327,10 +333,11 @@ pub static AGENTS: &[Agent] = &[
         dir_default: if cfg!(windows) { "clido/data" } else { "clido" },
         dir_also: None,
         data_dir: true,
-        sessions: "sessions",
+        sessions: &["sessions"],
         flat_variables: &["CLIDO_SESSION_DIR"],
         settings: None,
         resume: &["clido", "--resume", "{id}"],
+        in_projects: false,
     },
     Agent {
         name: "agentuse",
@@ -342,10 +349,26 @@ pub static AGENTS: &[Agent] = &[
         dir_default: ".local/share/agentuse",
         dir_also: None,
         data_dir: false,
-        sessions: "project",
+        sessions: &["project"],
         flat_variables: &[],
         settings: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
+        in_projects: false,
+    },
+    Agent {
+        name: "codex",
+        format: "codex",
+        dir_variables: &["CODEX_HOME"],
+        above_variable: None,
+        expands: false,
+        dir_default: ".codex",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["sessions", "archived_sessions"],
+        flat_variables: &[],
+        settings: None,
+        resume: &["codex", "resume", "{id}"],
+        in_projects: true,
     },
     Agent {
         name: "claude",
@@ -356,10 +379,11 @@ pub static AGENTS: &[Agent] = &[
         dir_default: ".claude",
         dir_also: None,
         data_dir: false,
-        sessions: "projects",
+        sessions: &["projects"],
         flat_variables: &[],
         settings: None,
         resume: &["claude", "--resume", "{id}"],
+        in_projects: false,
     },
     Agent {
         name: "gemini",
@@ -370,10 +394,11 @@ pub static AGENTS: &[Agent] = &[
         dir_default: ".gemini",
         dir_also: None,
         data_dir: false,
-        sessions: "tmp",
+        sessions: &["tmp"],
         flat_variables: &[],
         settings: None,
         resume: &["gemini", "--resume", "{id}"],
+        in_projects: false,
     },
     Agent {
         name: "qwen",
@@ -385,9 +410,10 @@ pub static AGENTS: &[Agent] = &[
         dir_default: ".qwen",
         dir_also: None,
         data_dir: false,
-        sessions: "projects",
+        sessions: &["projects"],
         flat_variables: &[],
         settings: None,
         resume: &["qwen", "--resume", "{id}"],
+        in_projects: false,
     },
 ];

@@ -65,6 +65,7 @@
 pub mod agentuse;
 pub mod claude;
 pub mod clido;
+pub mod codex;
 mod format;
 pub mod gemini;
 pub mod identity;

@@ -1,6 +1,8 @@
 //! Which text of a record is searched: collects the pieces of its two passages and leaves out what
 //! no person would look for (ids, signatures, base64, `data:` URLs) or saw (colours of a terminal).
 
+use std::borrow::Cow;
+
 use super::json::{self, Leaf, Raw};
 use super::terminal::seen;
 use crate::model::{Class, Passage};
@@ -36,6 +38,15 @@ impl Pieces {
     /// What a tool gave back, a text that is decoded already.
     pub fn output_text(&mut self, text: &str) {
         add_text(&mut self.output, text);
+    }
+
+    /// Text that was decoded already.
+    pub fn text(&mut self, class: Class, text: &str) {
+        let pieces = match class {
+            Class::Prose => &mut self.prose,
+            Class::Output => &mut self.output,
+        };
+        add_text(pieces, text);
     }
 
     /// Every text and number of a tool's arguments: here an "id" is what the tool was asked about.

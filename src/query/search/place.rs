@@ -75,6 +75,7 @@ impl Branches {
         let ask = OutlineQuery {
             without: Without::Beside,
             find: &[],
+            inherited: false,
         };
         let outline = search.snapshot.outline(session, ask)?;
         // The branch leads from the leaf upwards.

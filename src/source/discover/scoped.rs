@@ -90,7 +90,7 @@ impl Walk<'_> {
         let identity = Identity::of(&found);
         match Kind::of(&found) {
             Kind::File => {
-                here.file(below, (identity, is_link), self.flat, self.format);
+                self.file(below, (identity, is_link), here);
                 None
             }
             Kind::Folder if !self.flat => {

@@ -90,6 +90,13 @@ pub struct Facts {
     /// clido `result` lines: how long it took, in ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_ms: Option<i64>,
+    /// It has nothing to read: what it says stands in another entry of its session, or is a note of
+    /// the agent's to itself. It is neither searched nor shown but among all entries.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent: bool,
+    /// The working directory from this entry on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
 }
 
 fn is_false(flag: &bool) -> bool {

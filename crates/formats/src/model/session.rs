@@ -126,6 +126,9 @@ pub struct Fold {
     /// What only Claude Code's fold keeps.
     #[serde(skip_serializing_if = "is_default")]
     pub claude: crate::claude::State,
+    /// Codex: what later lines of a rollout are understood by.
+    #[serde(skip_serializing_if = "is_default")]
+    pub codex: crate::codex::State,
 }
 
 impl Fold {
@@ -166,6 +169,15 @@ fn sum<T, const N: usize>(parts: [Option<T>; N], add: impl Fn(T, T) -> T) -> Opt
 /// What is not said is read as the default: a session of many files has a fold for each.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// What a session goes on from without holding it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// The id of the session whose beginning is this one's too.
+    pub session: String,
+    /// How many bytes of it are.
+    pub end: u64,
 }
 
 /// The values of one session that a list shows, made from the folds of its sources.
@@ -224,4 +236,7 @@ pub struct SessionFacts {
     /// What only this agent records of a session, under its own names: a JSON object as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
+    /// What it goes on from without holding it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
 }

@@ -122,6 +122,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         listed_cost: None,
         error_count: fold.errors,
         is_subagent: false,
+        base: None,
         hidden: hidden(source),
         own: None,
         git_branch: fold.git_branch.clone(),
