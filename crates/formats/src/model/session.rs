@@ -114,6 +114,9 @@ pub struct Fold {
     /// See `past_turns`.
     #[serde(skip_serializing_if = "is_default")]
     pub past_cost: f64,
+    /// What only Copilot's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub copilot: crate::copilot::State,
 }
 
 impl Fold {
