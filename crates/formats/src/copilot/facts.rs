@@ -35,19 +35,7 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
     let data = event.data.object().unwrap_or(&none);
     // A subagent has a model of its own, and its messages are none of the talk.
     let is_main = !event.agent_id.is_value();
-    match facts.kind.as_str() {
-        "session.start" | "session.resume" => {
-            started(data, &mut facts);
-            set_model(&data.selected_model, data, &mut facts);
-        }
-        "session.context_changed" if is_main => {
-            facts.git_branch = data.branch.owned();
-            facts.header = Some(Header {
-                cwd: data.cwd.owned(),
-                ..Header::default()
-            });
-        }
-        "session.model_change" if is_main => set_model(&data.new_model, data, &mut facts),
+    match event.kind.as_str().unwrap_or_default() {
         "user.message" => {
             facts.has_image = has_image(data)?;
             if is_main && is_typed(data) {
@@ -72,15 +60,36 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
             }
         }
         // What a person ran without a model.
-        "tool.user_requested" => call(
-            &ToolRequest {
+        "tool.user_requested" => {
+            let request = ToolRequest {
                 tool_call_id: data.tool_call_id,
                 name: data.tool_name,
                 arguments: data.arguments,
-            },
-            &mut facts,
-        )?,
+            };
+            call(&request, &mut facts)?;
+        }
         "tool.execution_complete" => completed(data, &mut facts),
+        "subagent.failed" => facts.is_error = true,
+        kind => of_session(kind, data, is_main, &mut facts),
+    }
+    Some(facts)
+}
+
+/// Events about the session.
+fn of_session(kind: &str, data: &Data<'_>, is_main: bool, facts: &mut Facts) {
+    match kind {
+        "session.start" | "session.resume" => {
+            started(data, facts);
+            set_model(&data.selected_model, data, facts);
+        }
+        "session.context_changed" if is_main => {
+            facts.git_branch = data.branch.owned();
+            facts.header = Some(Header {
+                cwd: data.cwd.owned(),
+                ..Header::default()
+            });
+        }
+        "session.model_change" if is_main => set_model(&data.new_model, data, facts),
         "session.usage_record" => {
             if let Some(record) = data.usage.object() {
                 facts.stop_reason = record.finish_reason.owned();
@@ -95,10 +104,9 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
                 ..Compaction::default()
             });
         }
-        "session.error" | "subagent.failed" => facts.is_error = true,
+        "session.error" => facts.is_error = true,
         _ => {}
     }
-    Some(facts)
 }
 
 /// Whether a person typed the message: what other agents, skills and the autopilot put in names its
