@@ -10,6 +10,11 @@ use std::path::{Component, Path, PathBuf};
 use crate::format::{AGENTS, Agent};
 use crate::source::root::RootSpec;
 
+mod not_read;
+mod others;
+
+pub use not_read::{NotRead, not_read};
+
 /// What an agent started now, here, would find around it.
 #[derive(Clone)]
 pub struct Environment<'a> {
@@ -313,6 +318,9 @@ mod tests {
                 "agentuse /home/ada/.local/share/agentuse/project folders default",
                 "codex /home/ada/.codex/sessions folders default",
                 "codex /home/ada/.codex/archived_sessions folders default",
+                "copilot /home/ada/.copilot/session-state folders default",
+                "induscode /home/ada/.pindusagi/sessions folders default",
+                "cursor /home/ada/.cursor/projects folders default",
             ]
         );
     }
@@ -429,6 +437,24 @@ mod tests {
         assert_eq!(
             agent(&[("INDUSAGI_DIR", "~/c")]),
             "indusagi /home/ada/c/agent/sessions folders $INDUSAGI_DIR"
+        );
+    }
+
+    /// The Python program asks the same variable as indusagi, for the folder above.
+    #[test]
+    #[cfg(unix)]
+    fn induscode_asks_its_variables_in_its_own_order() {
+        let agent = |variables: &[(&str, &str)]| of("induscode", variables)[0].clone();
+        assert_eq!(
+            agent(&[("INDUSAGI_HOME", "~/home")]),
+            "induscode /home/ada/home/sessions folders $INDUSAGI_HOME"
+        );
+        assert_eq!(
+            agent(&[
+                ("INDUSAGI_HOME", "/home"),
+                ("INDUSAGI_CODING_AGENT_DIR", "dir")
+            ]),
+            "induscode /here/dir/sessions folders $INDUSAGI_CODING_AGENT_DIR"
         );
     }
 

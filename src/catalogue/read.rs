@@ -82,7 +82,18 @@ pub struct StoredRoot {
     pub newest_ms: Option<i64>,
     pub excluded: u64,
     pub links_not_followed: u64,
+    pub unknown: u64,
+    pub first_unknown: Option<String>,
+    pub entries: u64,
+    pub unparsed: u64,
 }
+
+/// Sessions in which nothing is known: no header, no directory, no message of anybody. Only those
+/// without a header have their entries looked at.
+const UNKNOWN: &str = "s.path <> '' AND s.messages = 0 AND s.created_raw IS NULL AND s.created_ms IS NULL AND s.cwd = ''
+    AND s.entries + s.problems > 0
+    AND NOT EXISTS (SELECT 1 FROM _entries e WHERE e.role IS NOT NULL
+                    AND e.key BETWEEN s.session << 24 AND ((s.session + 1) << 24) - 1)";
 
 /// What there is in all.
 #[derive(Debug, Clone, Default)]
@@ -417,13 +428,19 @@ impl Catalogue {
 
     /// All roots with their counts.
     pub fn roots(&self) -> Result<Vec<StoredRoot>, Error> {
-        let sql = "SELECT r.root, r.error,
+        let sql = format!(
+            "SELECT r.root, r.error,
                    (SELECT count(*) FROM _sources s WHERE s.root = r.root),
                    (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
                    (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root), r.excluded,
-                   (SELECT count(*) FROM _strays s WHERE s.root = r.root AND s.reason IN (?1, ?2))
-            FROM _roots r ORDER BY r.root";
-        self.all(sql, [NOT_FOLLOWED, ABOVE_A_ROOT], |r| {
+                   (SELECT count(*) FROM _strays s WHERE s.root = r.root AND s.reason IN (?1, ?2)),
+                   (SELECT count(*) FROM _sessions s WHERE s.root = r.root AND {UNKNOWN}),
+                   (SELECT min(path) FROM _sessions s WHERE s.root = r.root AND {UNKNOWN}),
+                   (SELECT coalesce(sum(entries), 0) FROM _sessions s WHERE s.root = r.root),
+                   (SELECT coalesce(sum(problems), 0) FROM _sessions s WHERE s.root = r.root)
+            FROM _roots r ORDER BY r.root"
+        );
+        self.all(&sql, [NOT_FOLLOWED, ABOVE_A_ROOT], |r| {
             Ok(StoredRoot {
                 root: r.get(0)?,
                 error: r.get(1)?,
@@ -432,6 +449,10 @@ impl Catalogue {
                 newest_ms: r.get(4)?,
                 excluded: r.get::<_, i64>(5)? as u64,
                 links_not_followed: r.get::<_, i64>(6)? as u64,
+                unknown: r.get::<_, i64>(7)? as u64,
+                first_unknown: r.get(8)?,
+                entries: r.get::<_, i64>(9)? as u64,
+                unparsed: r.get::<_, i64>(10)? as u64,
             })
         })
     }

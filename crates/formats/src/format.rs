@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, claude, clido, codex, gemini, qwen};
+use crate::{agentuse, claude, clido, codex, copilot, cursor, gemini, induscode, qwen};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,8 +237,8 @@ pub struct Agent {
     /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below
     /// a project.
     pub settings: Option<(&'static str, &'static str)>,
-    /// The command that takes a session up again, `{path}` and `{id}` being those of the session;
-    /// empty = not known.
+    /// The command that takes a session up again: a word `{path}` is the session's path, and `{id}`
+    /// at the end of a word its id; empty = not known.
     pub resume: &'static [&'static str],
     /// Whether its users also keep an agent folder in a project, under the name that it has below
     /// the home folder (a variable there names it, so that it is found only by looking).
@@ -258,10 +258,10 @@ pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Opt
     if id.starts_with('-') && agent.resume.contains(&"{id}") {
         return None;
     }
-    let word = |word: &&str| match *word {
-        "{path}" => path.to_owned(),
-        "{id}" => id.to_owned(),
-        word => word.to_owned(),
+    let word = |word: &&str| match word.strip_suffix("{id}") {
+        Some(before) => format!("{before}{id}"),
+        None if *word == "{path}" => path.to_owned(),
+        None => (*word).to_owned(),
     };
     Some(Resume {
         cwd: Some(cwd.into()).filter(|_| !cwd.is_empty()),
@@ -281,6 +281,9 @@ pub static FORMATS: &[&dyn Format] = &[
     &qwen::Qwen,
     &claude::Claude,
     &codex::Codex,
+    &copilot::Copilot,
+    &induscode::Induscode,
+    &cursor::Cursor,
 ];
 
 /// The [family](Format::family) of the format of that name; of one that this build does not know
@@ -414,6 +417,52 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["qwen", "--resume", "{id}"],
+        in_projects: false,
+    },
+    Agent {
+        name: "copilot",
+        format: "copilot",
+        dir_variables: &["COPILOT_HOME"],
+        above_variable: None,
+        expands: false,
+        dir_default: ".copilot",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["session-state"],
+        flat_variables: &[],
+        settings: None,
+        resume: &["copilot", "--resume={id}"],
+        in_projects: false,
+    },
+    Agent {
+        name: "induscode",
+        format: "induscode",
+        dir_variables: &["INDUSAGI_CODING_AGENT_DIR", "INDUSAGI_HOME"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".pindusagi",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["sessions"],
+        flat_variables: &[],
+        settings: None,
+        // `pindus --resume` asks which one, and takes no id (0.1.6).
+        resume: &[],
+        in_projects: false,
+    },
+    Agent {
+        name: "cursor",
+        format: "cursor",
+        dir_variables: &[],
+        above_variable: None,
+        expands: false,
+        dir_default: ".cursor",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["projects"],
+        flat_variables: &[],
+        settings: None,
+        resume: &[],
         in_projects: false,
     },
 ];

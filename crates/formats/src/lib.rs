@@ -1,4 +1,4 @@
-//! How coding agents' session files are read: pi's, indusagi's, clido's and agentuse's.
+//! How coding agents' session files are read.
 //!
 //! [`FORMATS`] are the ways to read them and [`AGENTS`] the programs that write them, with where
 //! each keeps its sessions. A [`Format`] cuts a file into records and says of each what it is, as
@@ -66,9 +66,12 @@ pub mod agentuse;
 pub mod claude;
 pub mod clido;
 pub mod codex;
+pub mod copilot;
+pub mod cursor;
 mod format;
 pub mod gemini;
 pub mod identity;
+pub mod induscode;
 mod injected;
 pub mod json;
 pub mod lines;
@@ -78,6 +81,8 @@ pub mod pi;
 mod pieces;
 pub mod qwen;
 pub mod terminal;
+#[cfg(test)]
+mod testing;
 mod title;
 
 pub use format::{

@@ -2,11 +2,12 @@
 
 use clap::Args;
 use serde::Serialize;
-use sessionary::Config;
 use sessionary::model::{Report, SCHEMA_VERSION};
+use sessionary::{Config, Freshness, Index};
 
 use crate::background::{MOST_TIME, end_in_time, step_back};
 use crate::failure::{Failure, Outcome};
+use crate::not_read;
 use crate::output::Screen;
 use crate::output::progress::Progress;
 use crate::output::text::plain_line;
@@ -63,6 +64,10 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     };
     drop(progress);
     let outcome = print(&report, screen)?;
+    if !(screen.json || args.background) {
+        let status = Index::open(config, Freshness::AsCommitted)?.status()?;
+        not_read::say(config, &status.roots, screen);
+    }
     // The notes of the report say why.
     match args.purge && indexer.owes_wipe()? {
         true => Ok(Outcome::Nothing),

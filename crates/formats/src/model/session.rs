@@ -129,6 +129,9 @@ pub struct Fold {
     /// Codex: what later lines of a rollout are understood by.
     #[serde(skip_serializing_if = "is_default")]
     pub codex: crate::codex::State,
+    /// What only Copilot's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub copilot: crate::copilot::State,
 }
 
 impl Fold {

@@ -235,6 +235,17 @@ fn of_message(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {
     }
 }
 
+/// Adds the facts of a message alone, as induscode keeps it in records of its own. `None` where a
+/// part of it needs the second tier.
+pub(crate) fn add_message(message: &Raw<'_>, facts: &mut Facts) -> Option<()> {
+    if message.is_value()
+        && let Loose::Object(message) = message.parse::<Loose<Message<'_>>>()?
+    {
+        of_message(&message, false, facts);
+    }
+    Some(())
+}
+
 /// User and assistant messages: their time is the session's "modified", and their content must be
 /// text or blocks or pi's list throws and drops the file.
 fn spoken(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {

@@ -13,7 +13,8 @@ mod line;
 mod text;
 
 pub use dialect::{BadBytes, ByteOrderMark, Dialect, Names, OddValues, Scalars, Versions};
-pub(crate) use facts::touches;
+pub(crate) use facts::{add_message as add_message_facts, touches};
+pub(crate) use text::add_message as add_message_text;
 
 /// The newest version of the format.
 pub const CURRENT_VERSION: i64 = 3;
