@@ -155,8 +155,8 @@ fn bash(home: &Sandbox, arguments: &[&str]) -> Command {
 fn shell(home: &Sandbox, pty: &Pty) -> Program {
     let program = env!("CARGO_BIN_EXE_sessionary");
     let now = crate::sandbox::NOW;
-    let alias = format!("alias s='\"{program}\" --now {now} --width 100'\n");
-    let settings = home.write("settings", &alias);
+    let settings = format!("PS1='$ '\nalias s='\"{program}\" --now {now} --width 100'\n");
+    let settings = home.write("settings", &settings);
     let settings = settings.to_str().expect("a path");
     let bash = bash(home, &["--noprofile", "--rcfile", settings, "-i"]);
     let shell = pty.start(&bash);
