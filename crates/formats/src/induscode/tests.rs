@@ -13,7 +13,7 @@ fn default_place_and_variables() {
     let agent = agent.unwrap();
     assert_eq!(
         (agent.dir_default, agent.sessions),
-        (".pindusagi", "sessions")
+        (".pindusagi", &["sessions"][..])
     );
     assert_eq!(
         agent.dir_variables,
