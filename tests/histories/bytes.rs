@@ -8,7 +8,7 @@ use sessionary::{Config, Freshness, Index, Indexer};
 
 use super::dump::{catalogue, clean, dump, fresh, root, same};
 
-const FIXTURES: [(&str, &[&str]); 2] = [
+const FIXTURES: [(&str, &[&str]); 3] = [
     (
         "pi",
         &[
