@@ -126,7 +126,7 @@ fn fork() {
 #[test]
 fn one_answer_in_several_lines_is_counted_once_with_its_last_figures() {
     with_cases(|index| {
-        let of = "session = (SELECT session FROM sessions WHERE git_branch = 'main' AND thinking_level = 'medium' AND entries = 13)";
+        let of = "session = (SELECT session FROM sessions WHERE id = '00000003-0000-4000-8000-000000000003')";
         let usage = rows(
             index,
             &format!("SELECT response_id, output, records FROM usage WHERE {of} ORDER BY time_ms"),

@@ -224,11 +224,20 @@ impl<'a> Search<'a> {
     }
 
     /// The keys that are outdated in words at batch `done`: ranges, ascending, both ends included.
+    /// An entry that was owed again may be forgotten later with those around it, so ranges that
+    /// overlap become one.
     fn dead_ranges(&self, done: i64) -> Result<Vec<(u64, u64)>, Error> {
         let dead = self.catalogue.dead(done)?;
         let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
         let mut ranges: Vec<_> = ranges.collect();
         ranges.sort_unstable();
+        ranges.dedup_by(|next, before| {
+            let overlaps = next.0 <= before.1;
+            if overlaps {
+                before.1 = before.1.max(next.1);
+            }
+            overlaps
+        });
         Ok(ranges)
     }
 
