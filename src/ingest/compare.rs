@@ -426,14 +426,10 @@ impl SourceComparison<'_> {
             return;
         }
         let gap = file.bytes(at, start - at).ok().flatten();
-        // Elements of an array are separated by commas.
-        let comma = match self.format.shape_of(self.path) {
-            Shape::Elements => Some(','),
-            _ => None,
-        };
+        // Entries of one document or line are separated by commas.
         let is_blank = gap.is_none_or(|gap| {
             String::from_utf8_lossy(gap).chars().all(|c| {
-                Some(c) == comma || crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty()
+                c == ',' || crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty()
             })
         });
         if !is_blank {

@@ -112,7 +112,13 @@ mod tests {
 
     #[test]
     fn a_tool_that_answers_late_is_no_branch() {
-        let entries = [(NONE, Model), (0, Model), (1, Answer), (2, Model), (0, Answer)];
+        let entries = [
+            (NONE, Model),
+            (0, Model),
+            (1, Answer),
+            (2, Model),
+            (0, Answer),
+        ];
         assert_eq!(in_line(&entries), [NONE, 0, 1, 4, 2]);
     }
 

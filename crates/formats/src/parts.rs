@@ -169,14 +169,14 @@ pub(crate) fn typed(shown: &Raw<'_>, message: &[Part<'_>]) -> Option<String> {
 
 /// Adds what was typed as prose, and as output the files and hints that were put beside it.
 /// `None` where the second tier is needed.
-pub(crate) fn add_typed(
-    shown: &Raw<'_>,
-    message: &[Part<'_>],
-    pieces: &mut Pieces,
-) -> Option<()> {
+pub(crate) fn add_typed(shown: &Raw<'_>, message: &[Part<'_>], pieces: &mut Pieces) -> Option<()> {
     let shown = parts(shown)?;
     shown.iter().for_each(|part| pieces.prose(&part.text));
-    let is_shown = |text: &str| shown.iter().any(|part| part.text.text().as_deref() == Some(text));
+    let is_shown = |text: &str| {
+        shown
+            .iter()
+            .any(|part| part.text.text().as_deref() == Some(text))
+    };
     let mut is_typed = shown.is_empty();
     for part in message {
         let Some(text) = part.text.text() else {

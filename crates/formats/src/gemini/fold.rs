@@ -38,6 +38,8 @@ struct Message {
     /// A hash of its prose.
     #[serde(skip_serializing_if = "Option::is_none")]
     prose: Option<u64>,
+    /// It only repeats what tools gave back: the conversation goes on from the message before it.
+    is_copy: bool,
     /// It counts as a message of the conversation.
     is_counted: bool,
     /// The tokens of its answer.
@@ -57,9 +59,12 @@ impl State {
     fn set(&mut self, ids: Vec<String>) {
         self.last = None;
         for id in ids {
-            if self.messages.contains_key(&id) || self.is_new(&id) {
-                let before = self.last.replace(id.clone());
-                self.place(&id, before);
+            let is_known = self.messages.contains_key(&id);
+            if is_known || self.is_new(&id) {
+                let last = self.last.clone();
+                if !self.place(&id, last).is_copy {
+                    self.last = Some(id);
+                }
             }
         }
     }
@@ -114,10 +119,14 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     // Where it was taken back and is said again.
     let is_last = is_unknown || message.before == last;
     relate_message(message, record, facts);
-    if is_last {
+    relate_calls(state, facts);
+    let is_copy = facts.role.as_deref() == Some("toolResult") && !facts.repeats.is_empty();
+    facts.is_beside = is_copy;
+    if is_copy {
+        state.place(&id, last).is_copy = true;
+    } else if is_last {
         state.last = Some(id);
     }
-    relate_calls(state, facts);
 }
 
 /// Leaves out what an earlier version of the message says.
@@ -143,11 +152,13 @@ fn relate_calls(state: &mut State, facts: &mut Facts) {
     if facts.calls.is_empty() {
         return;
     }
-    facts.calls.retain(|call| match (&call.call_id, call.is_result) {
-        (Some(id), false) => state.called.insert(id.clone()),
-        (Some(id), true) => state.answered.insert(id.clone()),
-        (None, _) => true,
-    });
+    facts
+        .calls
+        .retain(|call| match (&call.call_id, call.is_result) {
+            (Some(id), false) => state.called.insert(id.clone()),
+            (Some(id), true) => state.answered.insert(id.clone()),
+            (None, _) => true,
+        });
     if facts.calls.is_empty() {
         facts.repeats.push(Class::Output);
         facts.files.clear();
@@ -158,7 +169,9 @@ fn relate_calls(state: &mut State, facts: &mut Facts) {
 /// A hash of all prose of a record; `None` where it has none.
 fn prose(record: &[u8]) -> Option<u64> {
     let passages = text::passages(record);
-    let prose = passages.iter().find(|passage| passage.class == Class::Prose)?;
+    let prose = passages
+        .iter()
+        .find(|passage| passage.class == Class::Prose)?;
     let mut hasher = DefaultHasher::new();
     prose.pieces.hash(&mut hasher);
     Some(hasher.finish())
@@ -183,7 +196,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if let Some(name) = &facts.name {
         fold.name = Some(name.clone()).filter(|name| !name.is_empty());
     }
-    if facts.id.is_some() {
+    if facts.id.is_some() && !facts.is_beside {
         fold.leaf.clone_from(&facts.id);
     }
     if facts.stands_at.is_some() {
@@ -211,7 +224,13 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let header = newest_first().find_map(|source| source.fold.header.clone());
     let parent = place::parent_session(source.relative);
     let is_subagent = parent.is_some();
-    let stem = || source.relative.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = || {
+        source
+            .relative
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+    };
     let hidden = hidden(sources, header.as_ref(), is_subagent);
     let header = header.unwrap_or_default();
     let (messages, tokens) = counted(sources);
@@ -234,7 +253,10 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         leaf: first(|fold| fold.leaf.clone()),
         model: first(|fold| fold.model.clone()),
         tokens,
-        error_count: newest_first().map(|source| source.fold.errors).next().unwrap_or_default(),
+        error_count: newest_first()
+            .map(|source| source.fold.errors)
+            .next()
+            .unwrap_or_default(),
         is_subagent,
         hidden,
         ..SessionFacts::default()
@@ -261,7 +283,11 @@ fn counted(sources: &[SourceFacts<'_>]) -> (u64, Option<i64>) {
 }
 
 /// Why Gemini CLI's own list does not show the session.
-fn hidden(sources: &[SourceFacts<'_>], header: Option<&Header>, is_subagent: bool) -> Option<String> {
+fn hidden(
+    sources: &[SourceFacts<'_>],
+    header: Option<&Header>,
+    is_subagent: bool,
+) -> Option<String> {
     if is_subagent {
         return Some("a subagent's session".to_owned());
     }
