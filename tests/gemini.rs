@@ -102,6 +102,24 @@ fn resume_keeps_times_tokens_and_models_and_doubles_nothing() {
 }
 
 #[test]
+fn resume_in_another_minute_begins_another_file_of_the_session() {
+    let store = Store::of("gemini", "resumed-later");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!((row.message_count, row.tokens), (5, Some(390)));
+    assert_eq!(row.created.as_deref(), Some("2026-01-05T09:00:00.000Z"));
+    assert!(row.path.ends_with(LOG), "{:?}", row.path);
+    let all = [CONTEXT, "m1", "m2", "m4", "m5", "m6"];
+    assert_eq!(branches(&index, &row), (texts(&all), Vec::new()));
+    assert_eq!(classes_of(&index, "walrus"), [Output]);
+    assert_eq!(classes_of(&index, "bittern"), [Prose]);
+    // The agent may delete the first file later.
+    fs::remove_file(store.path(LOG)).unwrap();
+    assert_eq!(only(&store.index()).id, row.id);
+    store.check("without the first");
+}
+
+#[test]
 fn failed_prompt_is_still_found() {
     let store = Store::of("gemini", "failed-prompt");
     let index = store.index();

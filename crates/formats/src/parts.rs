@@ -154,6 +154,8 @@ impl Part<'_> {
 /// What stands between what was typed and the files that it names, which the agents put behind it
 /// (Gemini CLI 0.61.0 and Qwen Code 0.24.4, `atCommandProcessor`).
 const REFERENCED: &str = "--- Content from referenced files ---";
+/// What stands behind these files.
+const REFERENCED_END: &str = "--- End of content ---";
 
 /// What a person typed: as it was shown, where that is recorded, else the message without the files
 /// that were put into it. `None` where the second tier is needed.
@@ -183,7 +185,7 @@ pub(crate) fn add_typed(shown: &Raw<'_>, message: &[Part<'_>], pieces: &mut Piec
             part.add_to(pieces);
             continue;
         };
-        if is_shown(&text) {
+        if is_shown(&text) || text.trim() == REFERENCED_END {
             continue;
         }
         match text.split_once(REFERENCED) {

@@ -24,6 +24,8 @@ pub struct State {
     answered: BTreeSet<String>,
     /// The last message that the agent remembers.
     last: Option<String>,
+    /// Where the session stands, by the entries so far.
+    stands: Option<String>,
 }
 
 /// What is remembered of one message, whatever its versions.
@@ -78,6 +80,17 @@ impl State {
         self.messages.entry(id.to_owned()).or_insert_with(place)
     }
 
+    /// Says where the agent stands after a change, if that is not where it stood.
+    fn stand(&mut self, facts: &mut Facts) {
+        let is_change = matches!(facts.kind.as_str(), "$set" | "$rewindTo");
+        let is_told = |id: &String| self.messages.get(id).is_some_and(|message| message.is_told);
+        let last = self.last.clone().filter(|id| is_change && is_told(id));
+        if last.is_some() && last != self.stands {
+            facts.stands_at.clone_from(&last);
+            self.stands = last;
+        }
+    }
+
     /// Notes that the agent forgets a message and all behind it; all, if it does not know it.
     fn rewind(&mut self, id: &str) {
         let message = self.messages.get(id);
@@ -106,10 +119,7 @@ pub(super) fn line(state: &mut State, line: &[u8]) {
 /// Adds to the facts of a record what follows from those before it.
 pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     let Some(id) = facts.id.clone() else {
-        // Where the agent stands after a change.
-        if matches!(facts.kind.as_str(), "$set" | "$rewindTo") {
-            facts.stands_at.clone_from(&state.last);
-        }
+        state.stand(facts);
         return;
     };
     let is_unknown = !state.messages.contains_key(&id);
@@ -124,9 +134,12 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     facts.is_beside = is_copy;
     if is_copy {
         state.place(&id, last).is_copy = true;
-    } else if is_last {
-        state.last = Some(id);
+        return;
     }
+    if is_last {
+        state.last = Some(id.clone());
+    }
+    state.stands = Some(id);
 }
 
 /// Leaves out what an earlier version of the message says.
@@ -212,16 +225,23 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
-/// The values of the list. A session of early 2026 may lie there twice: as the document that it
-/// was, and as the log into which that was copied.
+/// The values of the list. A session may lie there in several files: as the document that it was
+/// and as the log into which that was copied, and with another log for each time when it was taken
+/// up again, which mostly holds nothing.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
-    // The log's name stands behind the document's.
-    let Some(source) = sources.last() else {
+    let Some(source) = sources.first() else {
         return SessionFacts::default();
     };
-    let newest_first = || sources.iter().rev();
+    let newest_first = || {
+        let mut sources: Vec<_> = sources.iter().collect();
+        sources.sort_by_key(|source| std::cmp::Reverse(source.fold.last_entry_ms));
+        sources.into_iter()
+    };
     let first = |of: fn(&Fold) -> Option<String>| newest_first().find_map(|s| of(s.fold));
-    let header = newest_first().find_map(|source| source.fold.header.clone());
+    let headers = sources
+        .iter()
+        .filter_map(|source| source.fold.header.clone());
+    let header = headers.min_by_key(|header| header.created_ms.unwrap_or(i64::MAX));
     let parent = place::parent_session(source.relative);
     let is_subagent = parent.is_some();
     let stem = || {
@@ -234,6 +254,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let hidden = hidden(sources, header.as_ref(), is_subagent);
     let header = header.unwrap_or_default();
     let (messages, tokens) = counted(sources);
+    // What several files say is mostly the same.
+    let errors = sources.iter().map(|source| source.fold.errors);
     SessionFacts {
         id: header.id.unwrap_or_else(|| stem().into_owned()),
         cwd: first(|fold| fold.cwd_beside.clone()).unwrap_or_default(),
@@ -253,10 +275,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         leaf: first(|fold| fold.leaf.clone()),
         model: first(|fold| fold.model.clone()),
         tokens,
-        error_count: newest_first()
-            .map(|source| source.fold.errors)
-            .next()
-            .unwrap_or_default(),
+        error_count: errors.max().unwrap_or_default(),
         is_subagent,
         hidden,
         ..SessionFacts::default()

@@ -13,9 +13,10 @@ pub(super) fn is_document(path: &Path) -> bool {
         .is_some_and(|extension| extension == "json")
 }
 
-/// `<project>/chats/session-….jsonl` is a session, `<project>/chats/<session id>/<id>.jsonl` one of
-/// its subagents. A `.json` of the name of a `.jsonl` is what it was before: Gemini CLI copies such
-/// a session into a new file when it takes it up again.
+/// `<project>/chats/session-<time>-<id>.jsonl` is a session, `<project>/chats/<session id>/<id>.jsonl`
+/// one of its subagents. A session may be in several files, whose names end in the first eight
+/// letters of its id: until early 2026 it was a `.json`, which is copied into a `.jsonl` when it is
+/// taken up again; and whenever it is taken up a file of that minute is begun.
 pub(super) fn place(relative: &Path, flat: bool) -> Placement {
     let name = relative.file_name().unwrap_or_default().to_string_lossy();
     let is_session = name.starts_with("session-");
@@ -28,14 +29,22 @@ pub(super) fn place(relative: &Path, flat: bool) -> Placement {
     let is_listed = is_session && (flat || is_chats(relative.parent()));
     let unlisted = (!is_listed && parent_session(relative).is_none())
         .then(|| "not a session of a folder of chats".to_owned());
+    let session = match short_id(&name) {
+        Some(id) => relative.with_file_name(format!("session-{id}")),
+        None => relative.with_extension("jsonl"),
+    };
     Placement::Source {
-        session: relative
-            .with_extension("jsonl")
-            .to_string_lossy()
-            .into_owned(),
+        session: session.to_string_lossy().into_owned(),
         part: SourcePart::Main,
         unlisted,
     }
+}
+
+/// The beginning of a session's id in the name of its file (`session-2026-01-05T09-00-7d1c0a52`).
+fn short_id(name: &str) -> Option<&str> {
+    const TIME: usize = "2026-01-05T09-00-".len();
+    let stem = name.strip_prefix("session-")?.split('.').next()?;
+    stem.get(TIME..).filter(|id| id.len() == 8)
 }
 
 fn is_chats(folder: Option<&Path>) -> bool {
