@@ -1,4 +1,5 @@
-//! How coding agents' session files are read: pi's, indusagi's, clido's and agentuse's.
+//! How coding agents' session files are read: pi's, indusagi's, clido's, agentuse's, Gemini CLI's and
+//! Qwen Code's.
 //!
 //! [`FORMATS`] are the ways to read them and [`AGENTS`] the programs that write them, with where
 //! each keeps its sessions. A [`Format`] cuts a file into records and says of each what it is, as

@@ -8,6 +8,9 @@ use serde::Deserialize;
 use super::fold::State;
 use crate::json::{self, Loose, Text};
 
+/// The key of what a line sets.
+const SET: &[u8] = b"\"$set\"";
+
 /// The head of a document of a known shape, each message, and the tail: see
 /// [`Format::elements`](crate::Format::elements). Without messages it is one record.
 pub(super) fn document(document: &[u8]) -> Option<Vec<Range<usize>>> {
@@ -20,9 +23,20 @@ pub(super) fn document(document: &[u8]) -> Option<Vec<Range<usize>>> {
     Some(around.map(|range| shifted(&range, whole.start)).collect())
 }
 
+/// Whether a record begins with this key, as changes do. What else a line may say is not looked
+/// through for it.
+pub(super) fn changes(record: &[u8], key: &[u8]) -> bool {
+    const BEGINNING: usize = 32;
+    let beginning = &record[..record.len().min(BEGINNING)];
+    memchr::memmem::find(beginning, key).is_some()
+}
+
 /// Where in a line the messages are that it sets and that were not there before, and what stands
 /// around them; nothing where there is none of them.
 pub(super) fn line(state: &State, record: &[u8]) -> Vec<Range<usize>> {
+    if !changes(record, SET) {
+        return Vec::new();
+    }
     let text = same_places(record);
     let Some((set, at)) = set_in(&text) else {
         return Vec::new();
@@ -38,6 +52,9 @@ pub(super) fn line(state: &State, record: &[u8]) -> Vec<Range<usize>> {
 
 /// The ids of all messages that a line sets; `None`: it sets none.
 pub(super) fn ids(line: &[u8]) -> Option<Vec<String>> {
+    if !changes(line, SET) {
+        return None;
+    }
     let text = same_places(line);
     let (set, _) = set_in(&text)?;
     json::member(set, "messages")?;

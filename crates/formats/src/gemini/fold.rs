@@ -100,19 +100,13 @@ impl State {
 
 /// Notes what a line does to what the agent remembers.
 pub(super) fn line(state: &mut State, line: &[u8]) {
-    /// Changes begin with their key.
-    const BEGINNING: usize = 32;
-    let beginning = &line[..line.len().min(BEGINNING)];
-    if memchr::memmem::find(beginning, b"\"$set\"").is_some()
-        && let Some(ids) = cut::ids(line)
-    {
+    if let Some(ids) = cut::ids(line) {
         state.set(ids);
     }
-    if memchr::memmem::find(beginning, b"\"$rewindTo\"").is_some() {
-        let rewound = super::line::read(line, |line| line.rewind_to.owned());
-        if let Some(id) = rewound {
-            state.rewind(&id);
-        }
+    if cut::changes(line, b"\"$rewindTo\"")
+        && let Some(id) = super::line::read(line, |line| line.rewind_to.owned())
+    {
+        state.rewind(&id);
     }
 }
 
