@@ -117,6 +117,8 @@ fn config_of(place: &Path) -> Config {
         ("pi", "pi"),
         ("indusagi", "pi"),
         ("clido", "clido"),
+        ("gemini", "gemini"),
+        ("qwen", "qwen"),
         ("agentuse", "agentuse"),
     ]
     .map(|(agent, format)| root(agent, format, &place.join(agent)));

@@ -35,6 +35,8 @@ fn config(place: &Path) -> Config {
         ("pi", "pi"),
         ("indusagi", "pi"),
         ("clido", "clido"),
+        ("gemini", "gemini"),
+        ("qwen", "qwen"),
         ("agentuse", "agentuse"),
     ];
     let roots = roots.map(|(agent, format)| root(agent, format, &place.join(agent)));

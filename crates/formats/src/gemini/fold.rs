@@ -112,7 +112,7 @@ pub(super) fn line(state: &mut State, line: &[u8]) {
 
 /// Adds to the facts of a record what follows from those before it.
 pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
-    let Some(id) = facts.id.clone() else {
+    let Some(id) = facts.id.clone().filter(|_| facts.agent_sees) else {
         state.stand(facts);
         return;
     };
@@ -122,6 +122,7 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     facts.parent.clone_from(&message.before);
     // Where it was taken back and is said again.
     let is_last = is_unknown || message.before == last;
+    let was_told = message.is_told;
     relate_message(message, record, facts);
     relate_calls(state, facts);
     let is_copy = facts.role.as_deref() == Some("toolResult") && !facts.repeats.is_empty();
@@ -133,7 +134,9 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     if is_last {
         state.last = Some(id.clone());
     }
-    state.stands = Some(id);
+    if !was_told {
+        state.stands = Some(id);
+    }
 }
 
 /// Leaves out what an earlier version of the message says.
@@ -203,12 +206,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if let Some(name) = &facts.name {
         fold.name = Some(name.clone()).filter(|name| !name.is_empty());
     }
-    if facts.id.is_some() && !facts.is_beside {
-        fold.leaf.clone_from(&facts.id);
-    }
-    if facts.stands_at.is_some() {
-        fold.leaf.clone_from(&facts.stands_at);
-    }
+    fold.leaf.clone_from(&fold.gemini.stands);
     if facts.model.is_some() {
         fold.model.clone_from(&facts.model);
     }

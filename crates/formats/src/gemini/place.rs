@@ -23,7 +23,8 @@ pub(super) fn place(relative: &Path, flat: bool) -> Placement {
     let is_lines = relative
         .extension()
         .is_some_and(|extension| extension == "jsonl");
-    if !is_lines && !(is_session && is_document(relative)) {
+    let is_source = is_lines || is_session && is_document(relative);
+    if !is_source {
         return Placement::Ignore("not a session file");
     }
     let is_listed = is_session && (flat || is_chats(relative.parent()));
