@@ -334,6 +334,19 @@ fn file_deleted_at_the_next_start_takes_its_session() {
 fn no_project_root_leaves_the_directory_empty() {
     let store = Store::of("gemini", "no-project-root");
     assert_eq!(only(&store.index()).cwd, "");
+    // It is read with the next line.
+    fs::write(store.path("tmp/aviary/.project_root"), "/w\n").unwrap();
+    let index = store.index();
+    assert_eq!(only(&index).cwd, "");
+    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    let mut log = fs::OpenOptions::new()
+        .append(true)
+        .open(store.path(LOG))
+        .unwrap();
+    log.write_all(b"{\"$set\":{\"lastUpdated\":\"2026-01-05T09:05:00.000Z\"}}\n")
+        .unwrap();
+    assert_eq!(only(&store.index()).cwd, "/w");
+    store.check("with the next line");
 }
 
 #[test]
