@@ -90,6 +90,8 @@ fn overview_of_nothing() {
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
     claude    ~/.claude/projects                      0      0          default, not there
+    gemini    ~/.gemini/tmp                           0      0          default, not there
+    qwen      ~/.qwen/projects                        0      0          default, not there
 
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]

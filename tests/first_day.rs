@@ -31,6 +31,8 @@ fn where_sessions_were_looked_for() {
     clido         ~/clido/sessions                      1      1  3d      $CLIDO_DATA_DIR
     agentuse      …local/share/agentuse/project         0      0          default, not there
     claude        ~/.claude/projects                    0      0          default, not there
+    gemini        ~/.gemini/tmp                         0      0          default, not there
+    qwen          ~/.qwen/projects                      0      0          default, not there
     clido=laptop  ~/code/parser/../old                  0      0          --root, not there
     ");
     let json = home.json(&["status", "--roots", "--json"]);
@@ -177,6 +179,8 @@ fn nothing_found_says_where_and_what_to_do() {
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
     claude    ~/.claude/projects                      0      0          default, not there
+    gemini    ~/.gemini/tmp                           0      0          default, not there
+    qwen      ~/.qwen/projects                        0      0          default, not there
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
     To try it on made-up sessions: sessionary --demo list --all

@@ -118,6 +118,8 @@ fn config_of(place: &Path) -> Config {
         ("indusagi", "pi"),
         ("clido", "clido"),
         ("claude", "claude"),
+        ("gemini", "gemini"),
+        ("qwen", "qwen"),
         ("agentuse", "agentuse"),
     ]
     .map(|(agent, format)| root(agent, format, &place.join(agent)));

@@ -270,6 +270,8 @@ fn status_says_what_is_not_followed() {
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
     claude    ~/.claude/projects                      0      0          default, not there
+    gemini    ~/.gemini/tmp                           0      0          default, not there
+    qwen      ~/.qwen/projects                        0      0          default, not there
     --- stderr
     Links that lead out of these places are not followed; --follow-links, or follow_links = true in the configuration file, follows them.
     ");
@@ -281,6 +283,8 @@ fn status_says_what_is_not_followed() {
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
     claude    ~/.claude/projects                      0      0          default, not there
+    gemini    ~/.gemini/tmp                           0      0          default, not there
+    qwen      ~/.qwen/projects                        0      0          default, not there
     ");
     home.write(".config/sessionary/config.toml", "follow_links = true\n");
     assert_snapshot!(home.run(&["config", "show"]), @r#"

@@ -24,6 +24,7 @@
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `first_day`: what a new user meets
 //! - `formats`: every fixture read, cut and folded
+//! - `gemini`, `qwen`: stores of Gemini CLI and Qwen Code against what was expected of them by hand
 //! - `fuzzing`: mutated files, records and queries
 //! - `habits`: what people habitually type, from the query to the answer
 //! - `healing`: what changed within a file is read again, whoever meets it
@@ -67,7 +68,8 @@
 //! - `wrapping`: where lines end that are longer than the terminal
 //! - `writing`: what the commands that write a session write
 //!
-//! `sandbox` holds no tests: it is the home in which the others run the command.
+//! `sandbox` and `store` hold no tests: they are the home in which the others run the command, and
+//! an agent's store with its index.
 #[cfg(unix)]
 mod addresses;
 mod agentuse;
@@ -108,6 +110,7 @@ mod findable;
 mod first_day;
 mod formats;
 mod fuzzing;
+mod gemini;
 #[cfg(unix)]
 mod habits;
 mod healing;
@@ -139,6 +142,7 @@ mod places;
 #[cfg(unix)]
 mod problems;
 mod provisional;
+mod qwen;
 #[cfg(unix)]
 mod reads;
 #[cfg(unix)]
@@ -169,6 +173,7 @@ mod session;
 mod session_oracle;
 #[cfg(unix)]
 mod shells;
+mod store;
 #[cfg(target_os = "linux")]
 mod surroundings;
 // `script` makes a terminal.

@@ -151,7 +151,7 @@ pub fn read_once<E: Entries>(
 const LONGEST_CWD: u64 = 32 << 10;
 
 /// The working directory that a file holds; `None` where there is no such file, or no such text.
-fn cwd_in(path: &Path) -> std::io::Result<Option<String>> {
+pub fn cwd_in(path: &Path) -> std::io::Result<Option<String>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

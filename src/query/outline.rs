@@ -185,7 +185,6 @@ impl<'a> Reading<'a> {
         if let Some(at) = self.replaced_by(&entry) {
             let replaced = std::mem::replace(&mut self.keys[at as usize], entry.key);
             self.replaced.push((replaced, at));
-            self.leaf.note(at, true);
             self.find(&entry, at as usize, is_inherited);
             return;
         }

@@ -36,6 +36,8 @@ fn config(place: &Path) -> Config {
         ("indusagi", "pi"),
         ("clido", "clido"),
         ("claude", "claude"),
+        ("gemini", "gemini"),
+        ("qwen", "qwen"),
         ("agentuse", "agentuse"),
     ];
     let roots = roots.map(|(agent, format)| root(agent, format, &place.join(agent)));

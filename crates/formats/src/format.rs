@@ -406,8 +406,8 @@ pub static AGENTS: &[Agent] = &[
     Agent {
         name: "qwen",
         format: "qwen",
-        // Variable and `~` as in 0.24.4 (`Storage.getRuntimeBaseDir`).
-        dir_variables: &["QWEN_RUNTIME_DIR"],
+        // As in 0.24.4: `getRuntimeBaseDir`, then `resolveQwenHome`.
+        dir_variables: &["QWEN_RUNTIME_DIR", "QWEN_HOME"],
         above_variable: None,
         expands: true,
         dir_default: ".qwen",

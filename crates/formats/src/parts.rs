@@ -154,6 +154,8 @@ impl Part<'_> {
 /// What stands between what was typed and the files that it names, which the agents put behind it
 /// (Gemini CLI 0.61.0 and Qwen Code 0.24.4, `atCommandProcessor`).
 const REFERENCED: &str = "--- Content from referenced files ---";
+/// What stands behind these files.
+const REFERENCED_END: &str = "--- End of content ---";
 
 /// What a person typed: as it was shown, where that is recorded, else the message without the files
 /// that were put into it. `None` where the second tier is needed.
@@ -169,21 +171,21 @@ pub(crate) fn typed(shown: &Raw<'_>, message: &[Part<'_>]) -> Option<String> {
 
 /// Adds what was typed as prose, and as output the files and hints that were put beside it.
 /// `None` where the second tier is needed.
-pub(crate) fn add_typed(
-    shown: &Raw<'_>,
-    message: &[Part<'_>],
-    pieces: &mut Pieces,
-) -> Option<()> {
+pub(crate) fn add_typed(shown: &Raw<'_>, message: &[Part<'_>], pieces: &mut Pieces) -> Option<()> {
     let shown = parts(shown)?;
     shown.iter().for_each(|part| pieces.prose(&part.text));
-    let is_shown = |text: &str| shown.iter().any(|part| part.text.text().as_deref() == Some(text));
+    let is_shown = |text: &str| {
+        shown
+            .iter()
+            .any(|part| part.text.text().as_deref() == Some(text))
+    };
     let mut is_typed = shown.is_empty();
     for part in message {
         let Some(text) = part.text.text() else {
             part.add_to(pieces);
             continue;
         };
-        if is_shown(&text) {
+        if is_shown(&text) || text.trim() == REFERENCED_END {
             continue;
         }
         match text.split_once(REFERENCED) {

@@ -30,7 +30,8 @@ pub(super) fn places(
     asked.retain(|entry| !EntryPosition::of(entry).is_beside());
     let catalogue = search.catalogue;
     let is_one_line = format.is_some_and(|format| format.is_one_line(session.version));
-    let leaf = match is_one_line {
+    let has_versions = format.is_some_and(|format| format.same_id_replaces());
+    let leaf = match is_one_line || has_versions {
         true => None,
         false => catalogue.leaf(session.session)?,
     };

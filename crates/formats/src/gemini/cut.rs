@@ -8,21 +8,35 @@ use serde::Deserialize;
 use super::fold::State;
 use crate::json::{self, Loose, Text};
 
+/// The key of what a line sets.
+const SET: &[u8] = b"\"$set\"";
+
 /// The head of a document of a known shape, each message, and the tail: see
 /// [`Format::elements`](crate::Format::elements). Without messages it is one record.
 pub(super) fn document(document: &[u8]) -> Option<Vec<Range<usize>>> {
     let whole = json::whole(document)?;
     let text = same_places(document);
     let inner = &text[whole.clone()];
-    let is_session = json::member(inner, "sessionId").is_some();
-    let found: Vec<_> = messages(inner)?.into_iter().map(|(_, range)| range).collect();
-    let around = around(found, inner.len());
-    is_session.then(|| around.into_iter().map(|range| shifted(&range, whole.start)).collect())
+    json::member(inner, "sessionId")?;
+    let found = messages(inner)?.into_iter().map(|(_, range)| range);
+    let around = around(inner, found.collect()).into_iter();
+    Some(around.map(|range| shifted(&range, whole.start)).collect())
+}
+
+/// Whether a record begins with this key, as changes do. What else a line may say is not looked
+/// through for it.
+pub(super) fn changes(record: &[u8], key: &[u8]) -> bool {
+    const BEGINNING: usize = 32;
+    let beginning = &record[..record.len().min(BEGINNING)];
+    memchr::memmem::find(beginning, key).is_some()
 }
 
 /// Where in a line the messages are that it sets and that were not there before, and what stands
 /// around them; nothing where there is none of them.
 pub(super) fn line(state: &State, record: &[u8]) -> Vec<Range<usize>> {
+    if !changes(record, SET) {
+        return Vec::new();
+    }
     let text = same_places(record);
     let Some((set, at)) = set_in(&text) else {
         return Vec::new();
@@ -32,16 +46,24 @@ pub(super) fn line(state: &State, record: &[u8]) -> Vec<Range<usize>> {
     let new: Vec<_> = new.map(|(_, range)| shifted(&range, at)).collect();
     match new.is_empty() {
         true => Vec::new(),
-        false => around(new, record.len()),
+        false => around(&text, new),
     }
 }
 
 /// The ids of all messages that a line sets; `None`: it sets none.
 pub(super) fn ids(line: &[u8]) -> Option<Vec<String>> {
+    if !changes(line, SET) {
+        return None;
+    }
     let text = same_places(line);
     let (set, _) = set_in(&text)?;
     json::member(set, "messages")?;
-    Some(messages(set)?.into_iter().filter_map(|(id, _)| id).collect())
+    Some(
+        messages(set)?
+            .into_iter()
+            .filter_map(|(id, _)| id)
+            .collect(),
+    )
 }
 
 /// The value of `$set`, and where it stands.
@@ -79,13 +101,23 @@ fn messages(object: &str) -> Option<Vec<(Option<String>, Range<usize>)>> {
     Some(messages.collect())
 }
 
-/// The records, with the bytes before the first and behind the last of them.
-fn around(records: Vec<Range<usize>>, end: usize) -> Vec<Range<usize>> {
-    let (Some(first), Some(last)) = (records.first(), records.last()) else {
-        return std::iter::once(0..end).collect();
-    };
-    let (head, tail) = (0..first.start, last.end..end);
-    std::iter::once(head).chain(records).chain([tail]).collect()
+/// The records, with the bytes before, between and behind them, where more stands there than a
+/// comma.
+fn around(text: &str, records: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut found = Vec::with_capacity(2 * records.len() + 1);
+    let mut at = 0;
+    let end = text.len()..text.len();
+    for record in records.into_iter().chain([end]) {
+        let between = at..record.start;
+        let is_comma = |c: char| c == ',' || c.is_ascii_whitespace();
+        if !text[between.clone()].trim_matches(is_comma).is_empty() {
+            found.push(between);
+        }
+        at = record.end;
+        found.push(record);
+    }
+    found.pop();
+    found
 }
 
 fn shifted(range: &Range<usize>, by: usize) -> Range<usize> {
@@ -98,7 +130,9 @@ fn same_places(bytes: &[u8]) -> Cow<'_, str> {
     match json::utf8(bytes) {
         Some(text) => text.into(),
         None => {
-            let ascii = bytes.iter().map(|byte| if byte.is_ascii() { *byte as char } else { '?' });
+            let ascii = bytes
+                .iter()
+                .map(|byte| if byte.is_ascii() { *byte as char } else { '?' });
             ascii.collect::<String>().into()
         }
     }

@@ -15,21 +15,30 @@ const CONTEXT: [&str; 2] = [
     "This is the Gemini CLI. We are setting up the context for our chat.",
 ];
 
+/// How what a hook adds begins.
+const HOOK: &str = "<hook_context>";
+
 /// The facts of one record of the file at `path`.
 pub(super) fn facts(path: &Path, record: &[u8]) -> Facts {
     let is_subagent = place::parent_session(path).is_some();
-    line::read(record, |line| of_line(line, is_subagent)).unwrap_or_default()
+    let read = line::read(record, |line| of_line(line, is_subagent));
+    // What stands between two messages that a `$set` alone says.
+    read.unwrap_or_else(|| beside("$set"))
+}
+
+/// Of a record that is none of the conversation.
+fn beside(kind: &str) -> Facts {
+    Facts {
+        kind: kind.to_owned(),
+        agent_sees: true,
+        is_beside: true,
+        ..Facts::default()
+    }
 }
 
 /// `None` where a part of the line needs the second tier.
 fn of_line(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
     let kind = line.what();
-    let beside = |kind: &str| Facts {
-        kind: kind.to_owned(),
-        agent_sees: true,
-        is_beside: true,
-        ..Facts::default()
-    };
     Some(match kind {
         Kind::Message => message(line, is_subagent)?,
         Kind::Rewind => beside("$rewindTo"),
@@ -39,7 +48,10 @@ fn of_line(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
             Facts {
                 name: set.summary.shown(),
                 time_raw: set.last_updated.shown(),
-                time_ms: set.last_updated.text().and_then(|time| json::date_ms(&time)),
+                time_ms: set
+                    .last_updated
+                    .text()
+                    .and_then(|time| json::date_ms(&time)),
                 ..beside("$set")
             }
         }
@@ -48,7 +60,10 @@ fn of_line(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
         Kind::Unknown if line.last_updated.is_value() || line.summary.is_value() => Facts {
             name: line.summary.shown(),
             time_raw: line.last_updated.shown(),
-            time_ms: line.last_updated.text().and_then(|time| json::date_ms(&time)),
+            time_ms: line
+                .last_updated
+                .text()
+                .and_then(|time| json::date_ms(&time)),
             ..beside("session")
         },
         Kind::Unknown => beside(line.kind.as_str().unwrap_or_default()),
@@ -92,7 +107,7 @@ fn message(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
         Some("user") => {
             let said = typed(&line.display_content, &content)?;
             facts.has_prompt = is_context(&said);
-            let is_typed = !is_subagent && !facts.has_prompt;
+            let is_typed = !is_subagent && !facts.has_prompt && !said.starts_with(HOOK);
             let role = if is_typed { "user" } else { "injected" };
             facts.role = Some(role.to_owned());
             facts.is_message = is_typed;
@@ -108,7 +123,9 @@ fn message(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
 
 /// Whether a message holds what tools gave back, and nothing that anybody said.
 pub(super) fn is_answer(content: &[Part<'_>]) -> bool {
-    content.iter().any(|part| part.function_response.object().is_some())
+    content
+        .iter()
+        .any(|part| part.function_response.object().is_some())
 }
 
 /// Whether the agent says it in its own name.

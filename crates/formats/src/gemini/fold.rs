@@ -24,6 +24,8 @@ pub struct State {
     answered: BTreeSet<String>,
     /// The last message that the agent remembers.
     last: Option<String>,
+    /// Where the session stands, by the entries so far.
+    stands: Option<String>,
 }
 
 /// What is remembered of one message, whatever its versions.
@@ -38,6 +40,8 @@ struct Message {
     /// A hash of its prose.
     #[serde(skip_serializing_if = "Option::is_none")]
     prose: Option<u64>,
+    /// It only repeats what tools gave back: the conversation goes on from the message before it.
+    is_copy: bool,
     /// It counts as a message of the conversation.
     is_counted: bool,
     /// The tokens of its answer.
@@ -57,9 +61,12 @@ impl State {
     fn set(&mut self, ids: Vec<String>) {
         self.last = None;
         for id in ids {
-            if self.messages.contains_key(&id) || self.is_new(&id) {
-                let before = self.last.replace(id.clone());
-                self.place(&id, before);
+            let is_known = self.messages.contains_key(&id);
+            if is_known || self.is_new(&id) {
+                let last = self.last.clone();
+                if !self.place(&id, last).is_copy {
+                    self.last = Some(id);
+                }
             }
         }
     }
@@ -73,6 +80,17 @@ impl State {
         self.messages.entry(id.to_owned()).or_insert_with(place)
     }
 
+    /// Says where the agent stands after a change, if that is not where it stood.
+    fn stand(&mut self, facts: &mut Facts) {
+        let is_change = matches!(facts.kind.as_str(), "$set" | "$rewindTo");
+        let is_told = |id: &String| self.messages.get(id).is_some_and(|message| message.is_told);
+        let last = self.last.clone().filter(|id| is_change && is_told(id));
+        if last.is_some() && last != self.stands {
+            facts.stands_at.clone_from(&last);
+            self.stands = last;
+        }
+    }
+
     /// Notes that the agent forgets a message and all behind it; all, if it does not know it.
     fn rewind(&mut self, id: &str) {
         let message = self.messages.get(id);
@@ -82,29 +100,20 @@ impl State {
 
 /// Notes what a line does to what the agent remembers.
 pub(super) fn line(state: &mut State, line: &[u8]) {
-    /// Changes begin with their key.
-    const BEGINNING: usize = 32;
-    let beginning = &line[..line.len().min(BEGINNING)];
-    if memchr::memmem::find(beginning, b"\"$set\"").is_some()
-        && let Some(ids) = cut::ids(line)
-    {
+    if let Some(ids) = cut::ids(line) {
         state.set(ids);
     }
-    if memchr::memmem::find(beginning, b"\"$rewindTo\"").is_some() {
-        let rewound = super::line::read(line, |line| line.rewind_to.owned());
-        if let Some(id) = rewound {
-            state.rewind(&id);
-        }
+    if cut::changes(line, b"\"$rewindTo\"")
+        && let Some(id) = super::line::read(line, |line| line.rewind_to.owned())
+    {
+        state.rewind(&id);
     }
 }
 
 /// Adds to the facts of a record what follows from those before it.
 pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
-    let Some(id) = facts.id.clone() else {
-        // Where the agent stands after a change.
-        if matches!(facts.kind.as_str(), "$set" | "$rewindTo") {
-            facts.stands_at.clone_from(&state.last);
-        }
+    let Some(id) = facts.id.clone().filter(|_| facts.agent_sees) else {
+        state.stand(facts);
         return;
     };
     let is_unknown = !state.messages.contains_key(&id);
@@ -113,11 +122,21 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     facts.parent.clone_from(&message.before);
     // Where it was taken back and is said again.
     let is_last = is_unknown || message.before == last;
+    let was_told = message.is_told;
     relate_message(message, record, facts);
-    if is_last {
-        state.last = Some(id);
-    }
     relate_calls(state, facts);
+    let is_copy = facts.role.as_deref() == Some("toolResult") && !facts.repeats.is_empty();
+    facts.is_beside = is_copy;
+    if is_copy {
+        state.place(&id, last).is_copy = true;
+        return;
+    }
+    if is_last {
+        state.last = Some(id.clone());
+    }
+    if !was_told {
+        state.stands = Some(id);
+    }
 }
 
 /// Leaves out what an earlier version of the message says.
@@ -143,11 +162,13 @@ fn relate_calls(state: &mut State, facts: &mut Facts) {
     if facts.calls.is_empty() {
         return;
     }
-    facts.calls.retain(|call| match (&call.call_id, call.is_result) {
-        (Some(id), false) => state.called.insert(id.clone()),
-        (Some(id), true) => state.answered.insert(id.clone()),
-        (None, _) => true,
-    });
+    facts
+        .calls
+        .retain(|call| match (&call.call_id, call.is_result) {
+            (Some(id), false) => state.called.insert(id.clone()),
+            (Some(id), true) => state.answered.insert(id.clone()),
+            (None, _) => true,
+        });
     if facts.calls.is_empty() {
         facts.repeats.push(Class::Output);
         facts.files.clear();
@@ -158,7 +179,9 @@ fn relate_calls(state: &mut State, facts: &mut Facts) {
 /// A hash of all prose of a record; `None` where it has none.
 fn prose(record: &[u8]) -> Option<u64> {
     let passages = text::passages(record);
-    let prose = passages.iter().find(|passage| passage.class == Class::Prose)?;
+    let prose = passages
+        .iter()
+        .find(|passage| passage.class == Class::Prose)?;
     let mut hasher = DefaultHasher::new();
     prose.pieces.hash(&mut hasher);
     Some(hasher.finish())
@@ -183,12 +206,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if let Some(name) = &facts.name {
         fold.name = Some(name.clone()).filter(|name| !name.is_empty());
     }
-    if facts.id.is_some() {
-        fold.leaf.clone_from(&facts.id);
-    }
-    if facts.stands_at.is_some() {
-        fold.leaf.clone_from(&facts.stands_at);
-    }
+    fold.leaf.clone_from(&fold.gemini.stands);
     if facts.model.is_some() {
         fold.model.clone_from(&facts.model);
     }
@@ -199,22 +217,37 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
-/// The values of the list. A session of early 2026 may lie there twice: as the document that it
-/// was, and as the log into which that was copied.
+/// The values of the list. A session may lie there in several files: as the document that it was
+/// and as the log into which that was copied, and with another log for each time when it was taken
+/// up again, which mostly holds nothing.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
-    // The log's name stands behind the document's.
-    let Some(source) = sources.last() else {
+    let Some(source) = sources.first() else {
         return SessionFacts::default();
     };
-    let newest_first = || sources.iter().rev();
+    let newest_first = || {
+        let mut sources: Vec<_> = sources.iter().collect();
+        sources.sort_by_key(|source| std::cmp::Reverse(source.fold.last_entry_ms));
+        sources.into_iter()
+    };
     let first = |of: fn(&Fold) -> Option<String>| newest_first().find_map(|s| of(s.fold));
-    let header = newest_first().find_map(|source| source.fold.header.clone());
+    let headers = sources
+        .iter()
+        .filter_map(|source| source.fold.header.clone());
+    let header = headers.min_by_key(|header| header.created_ms.unwrap_or(i64::MAX));
     let parent = place::parent_session(source.relative);
     let is_subagent = parent.is_some();
-    let stem = || source.relative.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = || {
+        source
+            .relative
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+    };
     let hidden = hidden(sources, header.as_ref(), is_subagent);
     let header = header.unwrap_or_default();
     let (messages, tokens) = counted(sources);
+    // What several files say is mostly the same.
+    let errors = sources.iter().map(|source| source.fold.errors);
     SessionFacts {
         id: header.id.unwrap_or_else(|| stem().into_owned()),
         cwd: first(|fold| fold.cwd_beside.clone()).unwrap_or_default(),
@@ -234,7 +267,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         leaf: first(|fold| fold.leaf.clone()),
         model: first(|fold| fold.model.clone()),
         tokens,
-        error_count: newest_first().map(|source| source.fold.errors).next().unwrap_or_default(),
+        error_count: errors.max().unwrap_or_default(),
         is_subagent,
         hidden,
         ..SessionFacts::default()
@@ -261,7 +294,11 @@ fn counted(sources: &[SourceFacts<'_>]) -> (u64, Option<i64>) {
 }
 
 /// Why Gemini CLI's own list does not show the session.
-fn hidden(sources: &[SourceFacts<'_>], header: Option<&Header>, is_subagent: bool) -> Option<String> {
+fn hidden(
+    sources: &[SourceFacts<'_>],
+    header: Option<&Header>,
+    is_subagent: bool,
+) -> Option<String> {
     if is_subagent {
         return Some("a subagent's session".to_owned());
     }

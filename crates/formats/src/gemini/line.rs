@@ -38,6 +38,8 @@ pub(super) struct Line<'a> {
     #[serde(borrow)]
     pub session_id: Text<'a>,
     #[serde(borrow)]
+    pub project_hash: Text<'a>,
+    #[serde(borrow)]
     pub start_time: Raw<'a>,
     #[serde(borrow)]
     pub last_updated: Raw<'a>,
@@ -116,7 +118,12 @@ impl<'a> Line<'a> {
             Kind::Set
         } else if self.patch.is_value() {
             Kind::Patch
-        } else if self.session_id.as_str().is_some() {
+        } else if self
+            .session_id
+            .as_str()
+            .and(self.project_hash.as_str())
+            .is_some()
+        {
             Kind::Header
         } else {
             Kind::Unknown

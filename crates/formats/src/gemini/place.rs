@@ -9,27 +9,43 @@ const NOISE: [&str; 4] = ["tool-outputs", "logs", "plans", "tracker"];
 
 /// Whether the file is one document of the kind that was written until early 2026.
 pub(super) fn is_document(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json")
+    path.extension()
+        .is_some_and(|extension| extension == "json")
 }
 
-/// `<project>/chats/session-….jsonl` is a session, `<project>/chats/<session id>/<id>.jsonl` one of
-/// its subagents. A `.json` of the name of a `.jsonl` is what it was before: Gemini CLI copies such
-/// a session into a new file when it takes it up again.
+/// `<project>/chats/session-<time>-<id>.jsonl` is a session, `<project>/chats/<session id>/<id>.jsonl`
+/// one of its subagents. A session may be in several files, whose names end in the first eight
+/// letters of its id: until early 2026 it was a `.json`, which is copied into a `.jsonl` when it is
+/// taken up again; and whenever it is taken up a file of that minute is begun.
 pub(super) fn place(relative: &Path, flat: bool) -> Placement {
     let name = relative.file_name().unwrap_or_default().to_string_lossy();
     let is_session = name.starts_with("session-");
-    let is_lines = relative.extension().is_some_and(|extension| extension == "jsonl");
-    if !is_lines && !(is_session && is_document(relative)) {
+    let is_lines = relative
+        .extension()
+        .is_some_and(|extension| extension == "jsonl");
+    let is_source = is_lines || is_session && is_document(relative);
+    if !is_source {
         return Placement::Ignore("not a session file");
     }
     let is_listed = is_session && (flat || is_chats(relative.parent()));
     let unlisted = (!is_listed && parent_session(relative).is_none())
         .then(|| "not a session of a folder of chats".to_owned());
+    let session = match short_id(&name) {
+        Some(id) => relative.with_file_name(format!("session-{id}")),
+        None => relative.with_extension("jsonl"),
+    };
     Placement::Source {
-        session: relative.with_extension("jsonl").to_string_lossy().into_owned(),
+        session: session.to_string_lossy().into_owned(),
         part: SourcePart::Main,
         unlisted,
     }
+}
+
+/// The beginning of a session's id in the name of its file (`session-2026-01-05T09-00-7d1c0a52`).
+fn short_id(name: &str) -> Option<&str> {
+    const TIME: usize = "2026-01-05T09-00-".len();
+    let stem = name.strip_prefix("session-")?.split('.').next()?;
+    stem.get(TIME..).filter(|id| id.len() == 8)
 }
 
 fn is_chats(folder: Option<&Path>) -> bool {
@@ -45,12 +61,17 @@ pub(super) fn parent_session(path: &Path) -> Option<String> {
 
 /// Where the working directory of the project stands: beside its folder of chats.
 pub(super) fn project_root(path: &Path) -> Option<PathBuf> {
-    let chats = path.ancestors().skip(1).take(2).find(|folder| is_chats(Some(folder)))?;
+    let chats = path
+        .ancestors()
+        .skip(1)
+        .take(2)
+        .find(|folder| is_chats(Some(folder)))?;
     Some(chats.parent()?.join(".project_root"))
 }
 
 /// Why a folder is not entered.
 pub(super) fn leaves_out(folder: &Path) -> Option<&'static str> {
     let name = folder.file_name()?.to_str()?;
-    (NOISE.contains(&name) && !is_chats(folder.parent())).then_some("what tools gave back, and logs")
+    (NOISE.contains(&name) && !is_chats(folder.parent()))
+        .then_some("what tools gave back, and logs")
 }

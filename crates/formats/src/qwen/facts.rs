@@ -7,6 +7,32 @@ use crate::json::{self, Loose, Raw};
 use crate::model::{Compaction, Facts, FileTouch, Header, Usage};
 use crate::parts::{Tokens, typed};
 
+/// What the agent notes for itself between the lines of the conversation. What is not among these
+/// is shown in it.
+const BESIDE: [&str; 21] = [
+    "agent_bootstrap",
+    "agent_session_ready",
+    "at_command",
+    "attribution_snapshot",
+    "background_task_completed",
+    "branch_checkpoint",
+    "custom_title",
+    "file_history_snapshot",
+    "goal_state",
+    "goal_turn_end",
+    "parent_session",
+    "session_approval_mode",
+    "session_artifact_event",
+    "session_artifact_snapshot",
+    "session_execution_engine",
+    "session_model",
+    "session_source",
+    "session_sources_snapshot",
+    "turn_result",
+    "ui_telemetry",
+    "user_text_elements",
+];
+
 /// The facts of one line.
 pub(super) fn facts(record: &[u8]) -> Facts {
     let read = json::tiers(record, |text| {
@@ -46,10 +72,13 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
             facts.model = line.model.owned();
             // What a subagent spends stands in the telemetry of the session that started it.
             if line.is_sidechain.0 != Some(true) {
-                facts.usage = line.usage_metadata.object().and_then(|said| Usage {
-                    model: facts.model.clone(),
-                    ..said.tokens().usage()?
-                }.into());
+                facts.usage = line.usage_metadata.object().and_then(|said| {
+                    Usage {
+                        model: facts.model.clone(),
+                        ..said.tokens().usage()?
+                    }
+                    .into()
+                });
             }
         }
         Said::Result => facts.role = Some("toolResult".to_owned()),
@@ -77,7 +106,10 @@ fn header(line: &Line<'_>, facts: &Facts) -> Option<Header> {
     // Claude Code's lines are alike, but for what a message holds.
     let is_ours = line.provenance.as_str().is_some()
         || line.system_payload.object().is_some()
-        || line.message.object().is_some_and(|message| message.parts.is_value());
+        || line
+            .message
+            .object()
+            .is_some_and(|message| message.parts.is_value());
     (is_ours && session.is_some()).then(|| Header {
         id: match is_sidechain {
             true => line.agent_id.shown(),
@@ -98,6 +130,10 @@ fn header(line: &Line<'_>, facts: &Facts) -> Option<Header> {
 
 /// What the agent notes for itself. `None` where the second tier is needed.
 fn noted(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
+    facts.is_beside = line
+        .subtype
+        .as_str()
+        .is_some_and(|name| BESIDE.contains(&name));
     let Some(payload) = line.payload() else {
         return Some(());
     };
@@ -163,7 +199,11 @@ fn counted(event: &UiEvent<'_>, facts: &mut Facts) {
                 ..usage
             });
         }
-        Some("qwen-code.api_error") => facts.is_error = true,
+        // It stands in place of the answer.
+        Some("qwen-code.api_error") => {
+            facts.is_error = true;
+            facts.is_beside = false;
+        }
         _ => {}
     }
 }
@@ -210,7 +250,10 @@ pub(super) fn of_meta(record: &[u8]) -> Facts {
                 created_ms: created.as_deref().and_then(json::date_ms),
                 created_raw: created.clone(),
                 // An agent that another agent started belongs to that one.
-                parent_session: meta.parent_agent_id.owned().or(meta.parent_session_id.owned()),
+                parent_session: meta
+                    .parent_agent_id
+                    .owned()
+                    .or(meta.parent_session_id.owned()),
                 own: Some(Value::Object(own).to_string()),
                 ..Header::default()
             }),

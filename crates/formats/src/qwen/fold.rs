@@ -1,5 +1,7 @@
 //! What a Qwen Code session is: the fold over its lines, and the values that its list shows.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::place::{self, Kind};
@@ -12,12 +14,26 @@ use crate::model::{Facts, Fold, SessionFacts, SourcePart};
 pub struct State {
     /// A line says what an answer cost by itself. The answers' own lines repeat it from there on.
     pub counts_apart: bool,
+    /// Lines that are none of the conversation, each with the last one of it before: the lines
+    /// after them name them as their parents.
+    beside: BTreeMap<String, Option<String>>,
 }
 
-/// What an answer says of its tokens is a repetition where the telemetry is recorded.
-pub(super) fn relate(fold: &Fold, facts: &mut Facts) {
-    if facts.role.as_deref() == Some("assistant") && fold.qwen.counts_apart {
+/// What an answer says of its tokens is a repetition where the telemetry is recorded; and the
+/// conversation goes on from an answer, whatever was noted in between.
+pub(super) fn relate(state: &mut State, facts: &mut Facts) {
+    if facts.role.as_deref() == Some("assistant") && state.counts_apart {
         facts.usage = None;
+    }
+    let above = facts
+        .parent
+        .as_ref()
+        .and_then(|parent| state.beside.get(parent));
+    if let Some(above) = above {
+        facts.parent.clone_from(above);
+    }
+    if let (true, Some(id)) = (facts.is_beside, &facts.id) {
+        state.beside.insert(id.clone(), facts.parent.clone());
     }
 }
 
@@ -41,7 +57,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
             first.parent_session = header.parent_session.clone();
         }
     }
-    if facts.id.is_some() {
+    if facts.id.is_some() && !facts.is_beside {
         fold.leaf.clone_from(&facts.id);
     }
     if let Some(name) = &facts.name {
@@ -50,7 +66,11 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if facts.model.is_some() {
         fold.model.clone_from(&facts.model);
     }
-    if let Some(provider) = facts.usage.as_ref().and_then(|usage| usage.provider.as_ref()) {
+    if let Some(provider) = facts
+        .usage
+        .as_ref()
+        .and_then(|usage| usage.provider.as_ref())
+    {
         fold.provider = Some(provider.clone());
     }
     if facts.git_branch.is_some() {
@@ -77,14 +97,21 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         return SessionFacts::default();
     };
     let fold = source.fold;
-    let side = sources.iter().find(|source| source.part == SourcePart::Side);
-    let side = side.and_then(|side| side.fold.header.clone()).unwrap_or_default();
+    let side = sources
+        .iter()
+        .find(|source| source.part == SourcePart::Side);
+    let side = side
+        .and_then(|side| side.fold.header.clone())
+        .unwrap_or_default();
     let is_subagent = Kind::of(source.relative) != Kind::Session;
     let header = fold.header.clone().unwrap_or_default();
     SessionFacts {
         // Qwen Code finds a session by the name of its file.
         id: match is_subagent {
-            true => side.id.or(header.id).unwrap_or_else(|| place::stem(source.relative)),
+            true => side
+                .id
+                .or(header.id)
+                .unwrap_or_else(|| place::stem(source.relative)),
             false => place::stem(source.relative),
         },
         cwd: header.cwd.unwrap_or_default(),

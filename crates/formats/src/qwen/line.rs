@@ -201,7 +201,7 @@ impl Line<'_> {
             Some(provenance) => provenance == "real_user",
             None => matches!(
                 self.subtype.as_str(),
-                None | Some("mid_turn_user_message" | "user_text_elements")
+                None | Some("mid_turn_user_message" | "realtime_message")
             ),
         };
         match self.kind.as_str() {
@@ -223,7 +223,8 @@ impl Line<'_> {
 
     /// What a person typed, where the message says more.
     pub fn shown(&self) -> Raw<'_> {
-        self.payload().map_or(Raw(None), |payload| payload.display_text)
+        self.payload()
+            .map_or(Raw(None), |payload| payload.display_text)
     }
 
     pub fn payload(&self) -> Option<&Payload<'_>> {

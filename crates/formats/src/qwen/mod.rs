@@ -64,7 +64,7 @@ impl Format for Qwen {
     }
 
     fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
-        fold::relate(fold, facts);
+        fold::relate(&mut fold.qwen, facts);
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

@@ -43,10 +43,16 @@ pub(super) fn place(relative: &Path, flat: bool) -> Placement {
             unlisted: None,
         };
     }
-    if relative.extension().is_none_or(|extension| extension != "jsonl") {
+    if relative
+        .extension()
+        .is_none_or(|extension| extension != "jsonl")
+    {
         return Placement::Ignore("not a session file");
     }
-    let is_listed = flat || relative.parent().is_some_and(|folder| folder.ends_with("chats"));
+    let is_listed = flat
+        || relative
+            .parent()
+            .is_some_and(|folder| folder.ends_with("chats"));
     let unlisted = match kind {
         Kind::Session if !is_session_id(&stem(relative)) => Some("its name is no session id"),
         Kind::Session if !is_listed => Some("not directly in a folder of chats"),
