@@ -128,7 +128,10 @@ pub(super) fn settle(fold: &mut Fold, facts: &mut Facts) {
         None if facts.role.is_some() => facts.silent &= state.has_items,
         None => {}
     }
-    facts.is_message &= !facts.silent;
+    if facts.silent {
+        facts.is_message = false;
+        facts.role = None;
+    }
     settle_usage(fold, facts);
 }
 

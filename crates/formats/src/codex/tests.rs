@@ -178,6 +178,19 @@ fn legacy_and_paginated_of_one_talk_give_the_same_entries() {
     assert_eq!(files, ["ice.txt", "sea.txt"]);
 }
 
+/// What repeats an item is nobody's: whoever counts the messages of a role counts each once.
+#[test]
+fn silent_entries_have_no_role() {
+    for path in case("the-same-talk") {
+        let talk = read(&path);
+        let users = talk
+            .entries
+            .iter()
+            .filter(|(facts, _)| facts.role.as_deref() == Some("user"));
+        assert_eq!(users.count(), 1);
+    }
+}
+
 #[test]
 fn resume() {
     let talk = only("resume");
@@ -306,6 +319,21 @@ fn subagent() {
         assert!(talk.said().iter().all(|(role, _)| *role != "user"));
         assert_eq!(talk.session.typed, None);
     }
+}
+
+#[test]
+fn what_codexs_own_list_leaves_out() {
+    let hidden = |name: &str| only(name).session.hidden;
+    assert_eq!(
+        hidden("named-by-exec").as_deref(),
+        Some("codex exec ran it")
+    );
+    assert_eq!(hidden("subagent").as_deref(), Some("a subagent"));
+    assert_eq!(hidden("the-same-talk"), None);
+    assert_eq!(
+        only("named-by-exec").session.name.as_deref(),
+        Some("The tide table")
+    );
 }
 
 #[test]
