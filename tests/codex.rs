@@ -341,3 +341,25 @@ fn usage_of_legacy_forks_counts_once() {
     let rows = index.sql(sum).unwrap();
     assert_eq!(rows.rows[0][0], serde_json::json!(390 + 70));
 }
+
+/// What a line says may depend on those before it, so reading on gives what reading at once gives.
+#[test]
+fn a_rollout_that_grows_is_read_on() {
+    for (case, number) in [("abort", 7), ("the-same-talk", 2), ("legacy-fork", 20)] {
+        let whole = Home::new(case);
+        let whole = (whole.index(), whole);
+        let wanted = (said(&whole.0, number), session(&whole.0, number).tokens);
+        let growing = Home::new(case);
+        for rollout in rollouts(case) {
+            let bytes = fs::read(&rollout).unwrap();
+            let file = growing.day().join(rollout.file_name().unwrap());
+            for part in 1..=5 {
+                fs::write(&file, &bytes[..bytes.len() * part / 5]).unwrap();
+                growing.index();
+            }
+        }
+        let index = growing.index();
+        let found = (said(&index, number), session(&index, number).tokens);
+        assert_eq!(found, wanted, "{case}");
+    }
+}
