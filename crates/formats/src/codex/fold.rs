@@ -240,7 +240,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         .unwrap_or_default()
         .to_string_lossy();
     let newest =
-        |value: fn(&Fold) -> &Option<String>| folds().filter_map(|fold| value(fold).clone()).last();
+        |value: fn(&Fold) -> &Option<String>| folds().rev().find_map(|fold| value(fold).clone());
     let sum = |value: fn(&Fold) -> u64| folds().map(value).sum();
     let cwd = header.cwd.clone().filter(|cwd| !cwd.is_empty());
     SessionFacts {

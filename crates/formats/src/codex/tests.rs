@@ -61,6 +61,9 @@ fn only(name: &str) -> Rollout {
     read(&case(name)[0])
 }
 
+/// Tool, what it was about, whether it failed, and how long it took.
+type Called<'a> = (Option<&'a str>, Option<&'a str>, Option<bool>, Option<i64>);
+
 impl Rollout {
     /// Role and text of all that says something.
     fn said(&self) -> Vec<(&str, String)> {
@@ -74,8 +77,8 @@ impl Rollout {
         .collect()
     }
 
-    /// Every call and result: tool, what it was about or whether it failed, and how long it took.
-    fn calls(&self) -> Vec<(Option<&str>, Option<&str>, Option<bool>, Option<i64>)> {
+    /// Every call and result.
+    fn calls(&self) -> Vec<Called<'_>> {
         let calls = self.entries.iter().flat_map(|(facts, _)| &facts.calls);
         calls
             .map(|call| {
