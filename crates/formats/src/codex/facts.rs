@@ -60,19 +60,16 @@ fn of_record(record: &Record<'_>) -> Option<Facts> {
     Some(facts)
 }
 
-/// What Codex notes for itself.
-const SILENT: [&str; 12] = [
+/// What Codex notes for itself, and what holds nothing that could be read.
+const SILENT: [&str; 9] = [
     "session_meta",
     "turn_context",
     "world_state",
     "token_usage_record",
-    "token_count",
-    "thread_settings_applied",
-    "task_started",
-    "turn_started",
-    "task_complete",
-    "turn_complete",
-    "context_compacted",
+    "additional_tools",
+    "compaction",
+    "compaction_summary",
+    "context_compaction",
     "ghost_snapshot",
 ];
 
@@ -140,7 +137,14 @@ fn item(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
             }
             facts.role = Some(role);
         }
-        "reasoning" => facts.role = Some("assistant".to_owned()),
+        "reasoning" => {
+            facts.role = Some("assistant".to_owned());
+            // Mostly it is encrypted.
+            let says = |value| Some(!texts(value)?.is_empty());
+            facts.silent = !says(&payload.summary)? && !says(&payload.content)?;
+        }
+        // Of one agent to another one.
+        "agent_message" => facts.role = Some("injected".to_owned()),
         kind if kind.ends_with("_output") => {
             facts.role = Some("toolResult".to_owned());
             let result = call::result(payload)?;
@@ -165,10 +169,11 @@ fn item(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
 /// What stands for a message that holds nothing but an image, in Codex's list too.
 const IMAGE: &str = "[Image]";
 
-/// What happened. Most of it stands in an item of the context too.
+/// What happened. Most of it stands in an item of the context too, or concerns Codex alone.
 fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
     let item = payload.item.object().map_or(payload, |item| item);
     let what = item.kind.as_str().unwrap_or_default();
+    facts.silent = true;
     match what {
         "user_message" | "UserMessage" => {
             facts.role = Some("user".to_owned());
@@ -181,16 +186,13 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
             let typed = if typed.is_empty() { IMAGE } else { typed };
             facts.user_text = Some(typed.to_owned());
             facts.is_message = true;
-            facts.silent = true;
         }
-        "agent_message"
-        | "AgentMessage"
-        | "agent_reasoning"
-        | "agent_reasoning_raw_content"
-        | "Reasoning" => {
+        "agent_message" | "AgentMessage" => {
             facts.role = Some("assistant".to_owned());
-            facts.is_message = matches!(what, "agent_message" | "AgentMessage");
-            facts.silent = true;
+            facts.is_message = true;
+        }
+        "agent_reasoning" | "agent_reasoning_raw_content" | "Reasoning" | "Plan" => {
+            facts.role = Some("assistant".to_owned());
         }
         "exec_command_end" | "CommandExecution" | "mcp_tool_call_end" | "McpToolCall"
         | "patch_apply_end" | "FileChange" => {
@@ -199,18 +201,21 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
             facts.is_error = result.is_error == Some(true);
             facts.files = files;
             facts.calls.push(result);
-            facts.silent = true;
         }
         "token_count" => facts.usage = payload.info.object().and_then(step),
         "turn_aborted" => {
             facts.stop_reason = payload.reason.owned();
-            facts.is_error = true;
+            (facts.silent, facts.is_error) = (false, true);
         }
-        "error" => facts.is_error = true,
+        "error" => (facts.silent, facts.is_error) = (false, true),
+        "warning" | "stream_error" => facts.silent = false,
         "task_complete" | "turn_complete" => {
             facts.is_error = payload.error.object().is_some();
         }
-        "thread_name_updated" => facts.name = Some(payload.thread_name.owned().unwrap_or_default()),
+        "thread_name_updated" => {
+            facts.name = Some(payload.thread_name.owned().unwrap_or_default());
+            facts.silent = false;
+        }
         _ => {}
     }
     Some(())

@@ -63,6 +63,9 @@ impl State {
     }
 
     fn call(&mut self, id: &str) {
+        if id.is_empty() {
+            return;
+        }
         if self.open.len() == MOST_OPEN {
             self.open.remove(0);
         }
@@ -94,42 +97,44 @@ pub(super) fn relate(fold: &mut Fold, facts: &mut Facts) {
     if state.is_subagent && facts.role.as_deref() == Some("user") {
         facts.role = Some("injected".to_owned());
     }
-    match facts.calls.first_mut() {
-        Some(ended) if facts.silent => {
-            let id = ended.call_id.as_deref();
-            let mut open = state.open.iter_mut();
-            match open.find(|call| Some(&*call.id) == id) {
-                Some(open) => {
-                    (open.is_error, open.duration_ms) = (ended.is_error, ended.duration_ms);
-                    facts.calls.clear();
-                    facts.is_error = false;
-                }
-                None => facts.silent = false,
-            }
-        }
-        Some(result) if result.is_result => {
-            let open = result.call_id.as_deref().and_then(|id| state.answered(id));
-            let open = open.unwrap_or_default();
-            let is_error = result.is_error.or(open.is_error).unwrap_or(false);
-            result.is_error = Some(is_error);
-            result.duration_ms = open.duration_ms.or(result.duration_ms);
-            facts.is_error = is_error;
-        }
-        Some(call) => {
-            if let Some(id) = &call.call_id {
-                state.call(id);
-            }
-        }
+    match facts.calls.is_empty() {
+        false => settle_call(state, facts),
         // The end of a turn repeats the error that was told in it.
-        None if matches!(facts.kind.as_str(), "task_complete" | "turn_complete") => {
+        true if matches!(facts.kind.as_str(), "task_complete" | "turn_complete") => {
             facts.is_error &= !state.has_failed;
             facts.silent = !facts.is_error;
         }
-        None if facts.role.is_some() => facts.silent &= state.has_items,
-        None => {}
+        true if facts.role.is_some() => facts.silent &= state.has_items,
+        true => {}
     }
-    facts.is_message &= !facts.silent;
+    if facts.silent {
+        facts.is_message = false;
+        facts.role = None;
+    }
     settle_usage(fold, facts);
+}
+
+/// What an event says of how a call ended goes to its output, which follows. Where that was there
+/// before, the event is all that says so.
+fn settle_call(state: &mut State, facts: &mut Facts) {
+    let Some(call) = facts.calls.first_mut() else {
+        return;
+    };
+    let id = call.call_id.as_deref().unwrap_or_default();
+    if !call.is_result {
+        state.call(id);
+    } else if !facts.silent {
+        let open = state.answered(id).unwrap_or_default();
+        facts.is_error = call.is_error.or(open.is_error).unwrap_or(false);
+        call.is_error = Some(facts.is_error);
+        call.duration_ms = open.duration_ms.or(call.duration_ms);
+    } else if let Some(open) = state.open.iter_mut().find(|open| open.id == id) {
+        (open.is_error, open.duration_ms) = (call.is_error, call.duration_ms);
+        facts.calls.clear();
+        facts.is_error = false;
+    } else {
+        facts.silent = false;
+    }
 }
 
 /// A record of usage counts once for each answer. Where there are none, the counts do whose sum has
@@ -235,7 +240,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         .unwrap_or_default()
         .to_string_lossy();
     let newest =
-        |value: fn(&Fold) -> &Option<String>| folds().filter_map(|fold| value(fold).clone()).last();
+        |value: fn(&Fold) -> &Option<String>| folds().rev().find_map(|fold| value(fold).clone());
     let sum = |value: fn(&Fold) -> u64| folds().map(value).sum();
     let cwd = header.cwd.clone().filter(|cwd| !cwd.is_empty());
     SessionFacts {

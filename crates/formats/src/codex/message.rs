@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::line::{Part, Payload};
+use crate::injected::injected_blocks;
 use crate::json::{self, Loose};
 
 /// Where a part of a message comes from.
@@ -38,6 +39,7 @@ const PROMPTS: &[&str] = &[
     "<permissions instructions>",
     "<apps_instructions>",
     "<plugins_instructions>",
+    "<recommended_plugins>",
     "<collaboration_mode>",
     "<multi_agent_mode>",
     "<model_switch>",
@@ -172,9 +174,11 @@ fn origin(role: &str, kind: Option<&str>, text: &str) -> Origin {
 
 fn legacy_origin(text: &str) -> Origin {
     let begins = |with: &[&str]| with.iter().any(|with| text.starts_with(with));
+    // Whatever it is called, it is nothing but what a program put between tags.
+    let is_block = || injected_blocks(text).first() == Some(&(0..text.trim_end().len()));
     match () {
         () if begins(PROMPTS) => Origin::Prompt,
-        () if begins(INJECTED) => Origin::Injected,
+        () if begins(INJECTED) || is_block() => Origin::Injected,
         () => Origin::Typed,
     }
 }

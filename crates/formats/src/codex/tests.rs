@@ -61,6 +61,9 @@ fn only(name: &str) -> Rollout {
     read(&case(name)[0])
 }
 
+/// Tool, what it was about, whether it failed, and how long it took.
+type Called<'a> = (Option<&'a str>, Option<&'a str>, Option<bool>, Option<i64>);
+
 impl Rollout {
     /// Role and text of all that says something.
     fn said(&self) -> Vec<(&str, String)> {
@@ -74,8 +77,8 @@ impl Rollout {
         .collect()
     }
 
-    /// Every call and result: tool, what it was about or whether it failed, and how long it took.
-    fn calls(&self) -> Vec<(Option<&str>, Option<&str>, Option<bool>, Option<i64>)> {
+    /// Every call and result.
+    fn calls(&self) -> Vec<Called<'_>> {
         let calls = self.entries.iter().flat_map(|(facts, _)| &facts.calls);
         calls
             .map(|call| {
@@ -176,6 +179,19 @@ fn legacy_and_paginated_of_one_talk_give_the_same_entries() {
         .map(|file| &*file.path)
         .collect();
     assert_eq!(files, ["ice.txt", "sea.txt"]);
+}
+
+/// What repeats an item is nobody's: whoever counts the messages of a role counts each once.
+#[test]
+fn silent_entries_have_no_role() {
+    for path in case("the-same-talk") {
+        let talk = read(&path);
+        let users = talk
+            .entries
+            .iter()
+            .filter(|(facts, _)| facts.role.as_deref() == Some("user"));
+        assert_eq!(users.count(), 1);
+    }
 }
 
 #[test]
@@ -306,6 +322,21 @@ fn subagent() {
         assert!(talk.said().iter().all(|(role, _)| *role != "user"));
         assert_eq!(talk.session.typed, None);
     }
+}
+
+#[test]
+fn what_codexs_own_list_leaves_out() {
+    let hidden = |name: &str| only(name).session.hidden;
+    assert_eq!(
+        hidden("named-by-exec").as_deref(),
+        Some("codex exec ran it")
+    );
+    assert_eq!(hidden("subagent").as_deref(), Some("a subagent"));
+    assert_eq!(hidden("the-same-talk"), None);
+    assert_eq!(
+        only("named-by-exec").session.name.as_deref(),
+        Some("The tide table")
+    );
 }
 
 #[test]

@@ -66,6 +66,7 @@ fn item(kind: &str, payload: &Payload<'_>, pieces: &mut Pieces) -> Option<()> {
             all(&payload.summary, Class::Prose, pieces)?;
             all(&payload.content, Class::Prose, pieces)?;
         }
+        "agent_message" => all(&payload.content, Class::Prose, pieces)?,
         kind if kind.ends_with("_output") => output(&payload.output, pieces)?,
         kind if kind.ends_with("_call") => {
             if let Some(name) = payload.name.as_str() {
@@ -122,11 +123,11 @@ fn event(payload: &Payload<'_>, pieces: &mut Pieces) -> Option<()> {
     let item = payload.item.object().map_or(payload, |item| item);
     match item.kind.as_str().unwrap_or_default() {
         "user_message" | "agent_message" => pieces.prose(&payload.message),
-        "agent_reasoning" | "agent_reasoning_raw_content" => pieces.prose(&payload.text),
+        "agent_reasoning" | "agent_reasoning_raw_content" | "Plan" => pieces.prose(&item.text),
         "UserMessage" | "AgentMessage" => all(&item.content, Class::Prose, pieces)?,
         "Reasoning" => all(&item.summary_text, Class::Prose, pieces)?,
         "exec_command_end" | "CommandExecution" => pieces.output(&item.aggregated_output),
-        "error" => pieces.output(&payload.message),
+        "error" | "warning" | "stream_error" => pieces.output(&payload.message),
         "task_complete" | "turn_complete" => {
             if let Loose::Object(error) = &payload.error {
                 pieces.output(&error.message);
