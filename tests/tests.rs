@@ -7,6 +7,7 @@
 //! - `cli`: what the command prints, in a sandbox home
 //! - `codex`: what a fork inherits, and rollouts that move, are cut or compressed
 //! - `contract`: the documented views are the real ones
+//! - `copilot`: GitHub Copilot CLI's sessions: two files each, subagents inside
 //! - `corpus`: the synthetic sessions of the benches are what they claim to be
 //! - `crash`: a sync killed at random moments
 //! - `crates`: which crate knows which
@@ -31,10 +32,12 @@
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
+//! - `induscode`: induscode's transcripts, written again from the first line on
 //! - `leaf`: every answer agrees where a session stands
 //! - `links`: symbolic links are followed within the roots
 //! - `listing`: what `list` sorts, filters and pages
 //! - `locks`: locks of other programs, a writer that is waited for, limits of the system
+//! - `not_read`: what lies on the machine and is not read is said
 //! - `oracle`: our list and trees against the real agents'
 //! - `picked`: what becomes of a session that is picked
 //! - `picker`: how the picker looks on a terminal, and how it leaves it
@@ -82,6 +85,8 @@ mod claude;
 mod cli;
 mod codex;
 mod contract;
+#[cfg(unix)]
+mod copilot;
 mod corpus;
 mod crash;
 mod crates;
@@ -120,6 +125,8 @@ mod here;
 mod histories;
 #[cfg(unix)]
 mod hostile;
+#[cfg(unix)]
+mod induscode;
 mod leaf;
 #[cfg(unix)]
 mod links;
@@ -128,6 +135,8 @@ mod listing;
 #[cfg(target_os = "linux")]
 mod locks;
 mod naming;
+#[cfg(unix)]
+mod not_read;
 // The real agents need a newer Node than most machines have; the one installed beside them is for
 // this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

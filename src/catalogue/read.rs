@@ -88,10 +88,11 @@ pub struct StoredRoot {
     pub unparsed: u64,
 }
 
-/// Sessions in which nothing is known: no header, no directory, no message of anybody. Only those
-/// without a header have their entries looked at.
+/// Sessions in which nothing is known: no header, no directory, no message of anybody; but not those
+/// of which no whole line is written yet. Only those without a header are looked into.
 const UNKNOWN: &str = "s.path <> '' AND s.messages = 0 AND s.created_raw IS NULL AND s.created_ms IS NULL AND s.cwd = ''
-    AND s.entries + s.problems > 0
+    AND (s.entries > 0 OR EXISTS (SELECT 1 FROM _problems p JOIN _session_sources ss USING (source)
+                                  WHERE ss.session = s.session AND NOT p.provisional))
     AND NOT EXISTS (SELECT 1 FROM _entries e WHERE e.role IS NOT NULL
                     AND e.key BETWEEN s.session << 24 AND ((s.session + 1) << 24) - 1)";
 

@@ -9,8 +9,10 @@ use crate::output::text::plain_line;
 use crate::output::time::{bytes, count};
 use crate::places;
 
-/// More lines than one in so many that cannot be read are worth a word.
+/// More lines than one in so many that cannot be read are worth a word, where they are more than
+/// torn ones.
 const UNPARSED_SHARE: u64 = 20;
+const UNPARSED_LEAST: u64 = 10;
 
 /// A line for each agent whose sessions are there and are not read.
 pub fn others(config: &Config) -> Vec<NotRead> {
@@ -41,11 +43,12 @@ pub fn lines(others: &[NotRead], roots: &[RootStatus], screen: &Screen) -> Vec<S
                 screen.path(first)
             ));
         }
-        if root.unparsed * UNPARSED_SHARE > root.entries + root.unparsed {
+        let all = root.entries + root.unparsed;
+        if root.unparsed >= UNPARSED_LEAST && root.unparsed * UNPARSED_SHARE > all {
             lines.push(format!(
                 "{agent}: {} of {} cannot be read; `sessionary sql 'SELECT * FROM problems'` lists them",
                 root.unparsed,
-                count(root.entries + root.unparsed, "line")
+                count(all, "line")
             ));
         }
     }

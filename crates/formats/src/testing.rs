@@ -40,10 +40,13 @@ impl Read {
     }
 }
 
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
 /// The sessions of `fixtures/<format>/<case>`, by their keys.
 pub fn sessions(format: &dyn Format, case: &str) -> BTreeMap<String, Read> {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
-    let root = fixtures.join(format.name()).join(case);
+    let root = fixtures().join(format.name()).join(case);
     let mut sources: BTreeMap<String, Vec<(PathBuf, SourcePart, Option<String>)>> = BTreeMap::new();
     for relative in files(format, &root, Path::new("")) {
         if let Placement::Source {
@@ -102,19 +105,7 @@ fn read(
         let before = read.problems.len();
         match format.shape_of(path) {
             Shape::Text => add(format, path, &file, &mut fold, &mut read),
-            _ => {
-                for line in file.split_inclusive(|byte| *byte == b'\n') {
-                    for piece in split(line) {
-                        match piece.kind {
-                            PieceKind::Value { .. } => {
-                                add(format, path, &line[piece.range], &mut fold, &mut read);
-                            }
-                            PieceKind::Bad(reason) => read.problems.push(reason),
-                            PieceKind::Blank => {}
-                        }
-                    }
-                }
-            }
+            _ => add_lines(format, path, &file, &mut fold, &mut read),
         }
         folds.push((fold, (read.problems.len() - before) as u64));
     }
@@ -136,6 +127,18 @@ fn read(
     read
 }
 
+fn add_lines(format: &dyn Format, path: &Path, file: &[u8], fold: &mut Fold, read: &mut Read) {
+    for line in file.split_inclusive(|byte| *byte == b'\n') {
+        for piece in split(line) {
+            match piece.kind {
+                PieceKind::Value { .. } => add(format, path, &line[piece.range], fold, read),
+                PieceKind::Bad(reason) => read.problems.push(reason),
+                PieceKind::Blank => {}
+            }
+        }
+    }
+}
+
 /// The fold goes through JSON between any two entries, as between two syncs.
 fn add(format: &dyn Format, path: &Path, record: &[u8], fold: &mut Fold, read: &mut Read) {
     let facts = format.facts_at(path, record);
@@ -152,4 +155,63 @@ fn add(format: &dyn Format, path: &Path, record: &[u8], fold: &mut Fold, read: &
     assert!(facts.has_prompt || prompts.is_empty());
     read.prompts.extend(prompts);
     read.entries.push(facts);
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// Two hundred damages in each file of these formats, of one byte or to its end: none stops the
+    /// reading, and one byte costs no more than the lines that it stands between.
+    #[test]
+    fn damage_costs_the_line_in_which_it_is() {
+        let formats: [&dyn Format; 3] = [
+            &crate::copilot::Copilot,
+            &crate::cursor::Cursor,
+            &crate::induscode::Induscode,
+        ];
+        let mut random = ChaCha8Rng::seed_from_u64(21);
+        let mut damaged = 0;
+        for format in formats {
+            for case in fs::read_dir(fixtures().join(format.name())).unwrap() {
+                let root = case.unwrap().path();
+                for path in files(format, &root, Path::new("")) {
+                    let is_lines = format.shape_of(&path) == Shape::Lines;
+                    let file = fs::read(root.join(&path)).unwrap();
+                    if is_lines && !file.is_empty() && !path.ends_with("expected.json") {
+                        damaged += damage(format, &path, &file, &mut random);
+                    }
+                }
+            }
+        }
+        assert!(damaged > 4_000, "{damaged}");
+    }
+
+    /// Returns how often one byte was changed.
+    fn damage(format: &dyn Format, path: &Path, file: &[u8], random: &mut ChaCha8Rng) -> usize {
+        let whole = entries(format, path, file);
+        for round in 0..200 {
+            let at = random.random_range(0..file.len());
+            let mut bytes = file.to_vec();
+            bytes[at] = random.random();
+            if round % 4 == 0 {
+                bytes.truncate(at);
+                entries(format, path, &bytes);
+            } else {
+                let left = entries(format, path, &bytes);
+                assert!(left + 2 >= whole, "{}: {left} of {whole}", path.display());
+            }
+        }
+        150
+    }
+
+    /// The number of entries in a file, all of which are read.
+    fn entries(format: &dyn Format, path: &Path, file: &[u8]) -> usize {
+        let (mut fold, mut read) = (Fold::default(), Read::default());
+        add_lines(format, path, file, &mut fold, &mut read);
+        read.entries.len()
+    }
 }
