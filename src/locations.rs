@@ -75,14 +75,27 @@ pub fn expand(path: &Path, environment: &Environment<'_>) -> PathBuf {
     expand_tilde(&path, environment)
 }
 
+/// The sessions folder below the agent folder; that itself where sessions lie in it.
+fn below(folder: &Path, sessions: &str) -> PathBuf {
+    match sessions {
+        "" => folder.to_path_buf(),
+        sessions => folder.join(sessions),
+    }
+}
+
 fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
     let mut roots = Vec::new();
     let folder = agent_folder(agent, environment);
     if let Some((folder, why)) = &folder {
-        roots.push(root(agent, folder.join(agent.sessions), false, why.clone()));
+        roots.push(root(
+            agent,
+            below(folder, agent.sessions),
+            false,
+            why.clone(),
+        ));
         let also = agent.dir_also.filter(|_| why == DEFAULT);
         if let (Some((also, format)), Some(home)) = (also, &environment.home) {
-            let sessions = home.join(also).join(agent.sessions);
+            let sessions = below(&home.join(also), agent.sessions);
             let mut also = root(agent, sessions, false, why.clone());
             also.format = format.to_owned();
             roots.push(also);

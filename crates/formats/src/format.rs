@@ -7,9 +7,10 @@
 use std::ops::Range;
 use std::path::Path;
 
+use crate::database::Database;
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, clido};
+use crate::{agentuse, clido, opencode};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +105,12 @@ pub trait Format: Send + Sync {
     /// What the file at `relative` (below a root; `flat` when the root is one folder for all
     /// projects) is.
     fn place(&self, relative: &Path, flat: bool) -> Placement;
+    /// The database of the agent's that holds many sessions, at the paths that [`Format::place`]
+    /// calls one. A session in it is a source whose path is the database's with the session's key
+    /// below it, of one line for each row.
+    fn database(&self) -> Option<&'static Database> {
+        None
+    }
     /// Why nothing below the folder at `folder` (below a root) belongs to a session; `None` if
     /// something may. Such a folder is not listed.
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
@@ -193,7 +200,7 @@ pub struct Agent {
     pub dir_also: Option<(&'static str, &'static str)>,
     /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
     pub data_dir: bool,
-    /// The sessions folder below the agent folder.
+    /// The sessions folder below the agent folder; empty: that itself.
     pub sessions: &'static str,
     /// Variables that name one flat folder for the sessions of all projects.
     pub flat_variables: &'static [&'static str],
@@ -237,6 +244,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &Dialect::PINDUSAGI,
     &clido::Clido,
     &agentuse::Agentuse,
+    &opencode::OpenCode,
 ];
 
 /// The [family](Format::family) of the format of that name; of one that this build does not know
@@ -306,5 +314,21 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
+    },
+    Agent {
+        name: "opencode",
+        format: "opencode",
+        dir_variables: &[],
+        // OpenCode uses this folder on macOS and Windows too.
+        above_variable: Some(("XDG_DATA_HOME", "opencode")),
+        expands: false,
+        dir_default: ".local/share/opencode",
+        dir_also: None,
+        data_dir: false,
+        // The databases lie in the folder itself.
+        sessions: "",
+        flat_variables: &[],
+        settings: None,
+        resume: &["opencode", "-s", "{id}"],
     },
 ];

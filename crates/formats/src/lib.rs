@@ -64,12 +64,14 @@
 
 pub mod agentuse;
 pub mod clido;
+pub mod database;
 mod format;
 pub mod identity;
 mod injected;
 pub mod json;
 pub mod lines;
 pub mod model;
+pub mod opencode;
 pub mod pi;
 mod pieces;
 pub mod terminal;

@@ -114,6 +114,9 @@ pub struct Fold {
     /// See `past_turns`.
     #[serde(skip_serializing_if = "is_default")]
     pub past_cost: f64,
+    /// What only OpenCode's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub opencode: crate::opencode::State,
 }
 
 impl Fold {
