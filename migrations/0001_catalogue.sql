@@ -33,7 +33,7 @@ CREATE TABLE _roots (
     UNIQUE (host, agent, path)
 ) STRICT;
 
--- One file. The identity is taken before reading; `length` counts the bytes of its content, which of a compressed file are
+-- One file, or one session in a database: its identity is its change stamp (src/databases/list.rs). The identity is taken before reading; `length` counts the bytes of its content, which of a compressed file are
 -- those that it decodes to; `consumed` is the byte of it up to which all is catalogued for good. Every check reads all of these rows: what only a changed file needs is in `_checkpoints`.
 CREATE TABLE _sources (
     source INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -150,7 +150,9 @@ CREATE TABLE _entries (
                                      -- 32 not all of its text is searched, 64 a system prompt or tool schemas,
                                      -- 128 on no branch: `parent` is where the session stands from here on
     stop_reason TEXT,
-    taken_ms INTEGER                 -- time of the last entry before it in its source that has one; NULL where it has its own
+    taken_ms INTEGER,                -- time of the last entry before it in its source that has one; NULL where it has its own
+    row TEXT                         -- of a row of a database which it is, `table:key`: `start` and the like are then of the
+                                     -- lines that are made of its session
 ) STRICT;
 
 -- `_entries_id`, an index on ids, is made before the first words are indexed: see `Catalogue::index_ids`.
@@ -385,13 +387,15 @@ FROM _sessions c
 WHERE c.parent_session IS NOT NULL AND c.path <> '';
 
 CREATE VIEW entries AS
-SELECT e.key AS entry, CAST(e.key >> 24 AS BIGINT) AS session, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role,
+SELECT e.key AS entry, CAST(e.key >> 24 AS BIGINT) AS session, e.source, CAST(CASE WHEN e.row IS NULL THEN e.start END AS BIGINT) AS start,
+       CAST(CASE WHEN e.row IS NULL THEN e.length END AS BIGINT) AS length,
+       CAST(CASE WHEN e.row IS NULL THEN e.line END AS BIGINT) AS line, e.hash, e.kind, e.role,
        e.id, CASE WHEN e.flags & 128 = 0 THEN e.parent END AS parent,
        CAST(coalesce(e.time_ms, e.taken_ms, (SELECT s.created_ms FROM _sessions s WHERE s.session = e.key >> 24)) AS BIGINT) AS time_ms,
        e.agent_sees, CAST(e.flags & 1 AS BIGINT) AS provisional,
        CAST((e.flags >> 1) & 1 AS BIGINT) AS is_error, CAST((e.flags >> 2) & 1 AS BIGINT) AS has_image,
        CAST((e.flags >> 3) & 1 AS BIGINT) AS fused, CAST((e.flags >> 5) & 1 AS BIGINT) AS text_cut,
-       e.stop_reason, e.time_ms AS time_written_ms
+       e.stop_reason, e.time_ms AS time_written_ms, e.row
 FROM _entries e;
 
 -- One row a line that calls or answers, as written. DuckDB counts the rows of a view by the row ids of its table, which this

@@ -58,6 +58,7 @@
 
 mod catalogue;
 mod config;
+mod databases;
 mod error;
 mod failpoint;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -92,14 +92,22 @@ pub fn expand(path: &Path, environment: &Environment<'_>) -> PathBuf {
     expand_tilde(&path, environment)
 }
 
+/// The sessions folder below the agent folder; that itself where sessions lie in it.
+fn below(folder: &Path, sessions: &str) -> PathBuf {
+    match sessions {
+        "" => folder.to_path_buf(),
+        sessions => folder.join(sessions),
+    }
+}
+
 fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
     let mut roots = Vec::new();
     let folder = agent_folder(agent, environment);
     if let Some((folder, why)) = &folder {
         let also = agent.dir_also.filter(|_| why == DEFAULT);
         let sessions = |folder: &Path| {
-            let below = agent.sessions.iter().map(|sessions| folder.join(sessions));
-            below.collect::<Vec<_>>()
+            let all = agent.sessions.iter();
+            all.map(|sessions| below(folder, sessions)).collect::<Vec<_>>()
         };
         for path in sessions(folder) {
             roots.push(root(agent, path, false, why.clone()));

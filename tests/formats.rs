@@ -27,10 +27,12 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Formats of one file a session; those of many files have tests of their own.
+/// Formats of one file a session; those of many files and of databases have tests of their own.
 fn line_formats() -> impl Iterator<Item = &'static &'static dyn Format> {
     const OF_MANY: [&str; 2] = ["gemini", "qwen"];
-    let of_one = |format: &&&dyn Format| !OF_MANY.contains(&format.name());
+    let of_one = |format: &&&dyn Format| {
+        !OF_MANY.contains(&format.name()) && format.database().is_none()
+    };
     let formats = FORMATS.iter().filter(of_one);
     formats.filter(|format| format.shape() == Shape::Lines)
 }
@@ -133,7 +135,7 @@ fn check(format: &dyn Format, file: &Path, expected: Option<&Value>, wrong: &mut
             assert_eq!(session, file.to_str().unwrap());
             (part, unlisted)
         }
-        (Placement::Ignore(_), None) => return,
+        (Placement::Ignore(_) | Placement::Database, None) => return,
         (placement, expected) => {
             wrong.push(format!(
                 "{}: {placement:?}, expected {expected:?}",
@@ -334,7 +336,7 @@ fn places() {
     let format = |name: &str| *FORMATS.iter().find(|known| known.name() == name).unwrap();
     let place = |name: &str, path: &str, flat| match format(name).place(Path::new(path), flat) {
         Placement::Source { part, unlisted, .. } => (Some(part), unlisted.is_none()),
-        Placement::Ignore(_) => (None, false),
+        Placement::Ignore(_) | Placement::Database => (None, false),
     };
     let listed = (Some(SourcePart::Main), true);
     let unlisted = (Some(SourcePart::Main), false);

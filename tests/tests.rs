@@ -13,6 +13,7 @@
 //! - `crates`: which crate knows which
 //! - `crowd`: twenty readers and four writers on one index
 //! - `damage`: noise in any page of the catalogue
+//! - `databases`: agents' databases, followed without their agents noticing
 //! - `demo`: made-up sessions to try the command on, of which nothing is left
 //! - `dialects`: each agent's way to read the same lines, against its own package
 //! - `documents`: links, examples and form of README.md and docs/
@@ -94,6 +95,7 @@ mod crates;
 mod crowd;
 #[cfg(unix)]
 mod damage;
+mod databases;
 #[cfg(unix)]
 mod demo;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

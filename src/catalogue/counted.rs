@@ -375,6 +375,7 @@ mod tests {
                 line: at as u64 + 1,
                 hash: at as u64,
                 flags: 0,
+                row: None,
                 taken_ms: None,
                 facts,
             });

@@ -38,6 +38,7 @@ pub struct StoredEntry {
     pub flags: i64,
     pub stop_reason: Option<String>,
     pub taken_ms: Option<i64>,
+    pub row: Option<String>,
     /// The time that searches use: see [`SEARCHED`].
     pub searched_ms: Option<i64>,
 }
@@ -100,7 +101,7 @@ pub struct Ascended<'a> {
 }
 
 pub(super) const ENTRY: &str = concat!(
-    "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason, taken_ms, ",
+    "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason, taken_ms, row, ",
     searched!()
 );
 
@@ -370,6 +371,7 @@ pub(super) fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
         flags: r.get(12)?,
         stop_reason: r.get(13)?,
         taken_ms: r.get(14)?,
-        searched_ms: r.get(15)?,
+        row: r.get(15)?,
+        searched_ms: r.get(16)?,
     })
 }

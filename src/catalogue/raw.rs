@@ -23,8 +23,11 @@ pub struct Preview {
     /// The formats that are known; what others wrote says nothing.
     pub formats: Vec<&'static dyn Format>,
     /// What an entry says on one line, by its format, its file's path and its record.
-    pub line: Box<dyn Fn(&dyn Format, &Path, &[u8]) -> String + Send>,
+    pub line: LineOfEntry,
 }
+
+/// See [`Preview::line`].
+pub type LineOfEntry = Box<dyn Fn(&dyn Format, &Path, &[u8]) -> String + Send>;
 
 /// What reads entries for one statement.
 pub(super) struct EntryReader {

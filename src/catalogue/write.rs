@@ -65,6 +65,8 @@ pub struct EntryRow {
     /// The time of the last entry before it in its source that has one; `None` where it has its
     /// own.
     pub taken_ms: Option<i64>,
+    /// Of a row of a database which it is, `table:key`.
+    pub row: Option<String>,
     pub facts: Facts,
 }
 

@@ -456,6 +456,7 @@ impl SourceComparison<'_> {
             && row.parent == f.parent
             && row.time_ms == f.time_ms
             && row.taken_ms == entry.taken_ms
+            && row.row == entry.row
             && row.agent_sees == f.agent_sees
             && row.flags == entry.flags
             && row.stop_reason == f.stop_reason;

@@ -28,6 +28,7 @@ pub use open_words::{Agreement, WordsCache, WordsState, are_refused};
 pub use passages::passages;
 pub use prompts::scan_prompts;
 pub use prove::Audits;
+pub use scan::{Look, list_databases};
 pub use single::catalogue_file;
 pub use sync::{count_pending, sync_catalogue};
 pub use wipe::{delete_removed, wipe};

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::plan::SourcePlan;
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
+use crate::databases::row_name;
 use crate::format::Shape;
 use crate::format::json::{NULS, PieceKind, TORN, split};
 use crate::model::{Facts, Fold};
@@ -96,7 +97,7 @@ pub fn read_once<E: Entries>(
     // The identity is taken from the open file before reading: what is read belongs to it or to
     // something newer.
     let (identity, length) = (file.identity()?, file.length()?);
-    let racy = identity.is_racy(now_ns());
+    let racy = file.is_racy(&identity, now_ns());
     let start = match is_again {
         true => ReadStart::beginning(),
         false => resume_point(plan, &mut file, (&identity, length), cost)?,
@@ -131,6 +132,7 @@ pub fn read_once<E: Entries>(
         from,
         proof,
         fold,
+        has_rows: file.is_rows(),
         tail,
         chunk_from: from,
         is_again,
@@ -290,6 +292,7 @@ struct Reader<'p> {
     from: u64,
     proof: Proof,
     fold: Fold,
+    has_rows: bool,
     /// Last bytes before the end of what is consumed.
     tail: Vec<u8>,
     /// Where the chunk under way begins.
@@ -401,6 +404,7 @@ impl Reader<'_> {
                     plan: self.plan,
                     chunk: &mut chunk,
                     fold: &mut fold,
+                    has_rows: self.has_rows,
                 };
                 taking.add_line(block, at, flag::PROVISIONAL);
                 shown = Some(fold);
@@ -412,6 +416,7 @@ impl Reader<'_> {
                     plan: self.plan,
                     chunk: &mut chunk,
                     fold: &mut self.fold,
+                    has_rows: self.has_rows,
                 };
                 taking.add_line(&block[start..end], at + start as u64, 0);
                 self.fold.lines += 1;
@@ -462,6 +467,7 @@ impl Reader<'_> {
             plan: self.plan,
             chunk: &mut chunk,
             fold: &mut self.fold,
+            has_rows: self.has_rows,
         };
         match self.plan.format.shape_of(&self.plan.path) {
             Shape::Elements => taking.add_elements(&bytes),
@@ -492,6 +498,8 @@ struct LineParser<'a, 'p, E> {
     plan: &'a SourcePlan<'p>,
     chunk: &'a mut Chunk<E>,
     fold: &'a mut Fold,
+    /// Whether lines are rows of a database.
+    has_rows: bool,
 }
 
 impl<E: Entries> LineParser<'_, '_, E> {
@@ -624,6 +632,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
             hash,
             flags,
             taken_ms,
+            row: self.has_rows.then(|| row_name(bytes)).flatten(),
             facts,
         });
     }

@@ -23,7 +23,10 @@ pub fn catalogue_file(
     // A document is read as a whole: no format of documents looks at what is none of its own.
     let may_read = |format: &dyn Format| {
         format.shape_of(path) == Shape::Lines
-            || !matches!(format.place(path, false), Placement::Ignore(_))
+            || !matches!(
+                format.place(path, false),
+                Placement::Ignore(_) | Placement::Database
+            )
     };
     // The first dialect of a format stands for all, because the file does not say whose it is.
     let is_first = |format: &dyn Format| format.family() == format.name();

@@ -173,9 +173,9 @@ pub struct Hit {
     pub time_ms: Option<i64>,
     pub score: f32,
     pub standing: Standing,
-    /// Where its bytes are.
+    /// Where its bytes are, or which row it is.
     #[serde(default)]
-    pub at: EntryBytes,
+    pub at: EntryPlace,
     /// Where it stands in its session's tree; `null` in sessions that never branch.
     pub place: Option<BranchPlace>,
     /// Entries with the same text that are not shown: those that stand
@@ -194,17 +194,41 @@ pub struct Hit {
     pub explanation: Option<Explanation>,
 }
 
-/// Where an entry's bytes are.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EntryBytes {
-    /// The file, absolute.
-    pub file: PathBuf,
-    /// Its first line there, from 1.
-    pub line: u64,
-    /// Its first byte, from 0.
-    pub start: u64,
-    /// How many bytes it has, the end of its line not among them.
-    pub length: u64,
+/// Where an entry is: which bytes of a file, or which row of an agent's database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum EntryPlace {
+    /// A row of a database.
+    Row {
+        /// The database, absolute.
+        file: PathBuf,
+        /// The table.
+        table: String,
+        /// What its agent tells the rows of that table apart by.
+        key: String,
+    },
+    /// Bytes of a file.
+    Bytes {
+        /// The file, absolute.
+        file: PathBuf,
+        /// Its first line there, from 1.
+        line: u64,
+        /// Its first byte, from 0.
+        start: u64,
+        /// How many bytes it has, the end of its line not among them.
+        length: u64,
+    },
+}
+
+impl Default for EntryPlace {
+    fn default() -> EntryPlace {
+        EntryPlace::Bytes {
+            file: PathBuf::new(),
+            line: 0,
+            start: 0,
+            length: 0,
+        }
+    }
 }
 
 /// Where in its session's tree an entry stands.

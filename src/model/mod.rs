@@ -13,7 +13,7 @@ mod terminal_controls;
 mod zone;
 
 pub use answer::{
-    BranchPlace, Change, ChangeKind, Count, EntryBytes, Explanation, Facets, Hit, HitGroup,
+    BranchPlace, Change, ChangeKind, Count, EntryPlace, Explanation, Facets, Hit, HitGroup,
     Listing, NamedMatch, Neighbour, Ranking, SCHEMA_VERSION, SearchAnswer, SessionExplanation,
     SessionRow, ShownEntry, Transcript, Tree, TreeRow, UnindexedText, UnknownValue,
 };

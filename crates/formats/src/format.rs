@@ -7,9 +7,10 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::database::Database;
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, claude, clido, codex, copilot, cursor, gemini, induscode, qwen};
+use crate::{agentuse, claude, clido, codex, copilot, cursor, gemini, induscode, opencode, qwen};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +126,12 @@ pub trait Format: Send + Sync {
     /// What the file at `relative` (below a root; `flat` when the root is one folder for all
     /// projects) is.
     fn place(&self, relative: &Path, flat: bool) -> Placement;
+    /// The database of the agent's that holds many sessions, at the paths that [`Format::place`]
+    /// calls one. A session in it is a source whose path is the database's with the session's key
+    /// below it, of one line for each row.
+    fn database(&self) -> Option<&'static Database> {
+        None
+    }
     /// Why nothing below the folder at `folder` (below a root) belongs to a session; `None` if
     /// something may. Such a folder is not listed.
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
@@ -230,7 +237,7 @@ pub struct Agent {
     pub dir_also: Option<(&'static str, &'static str)>,
     /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
     pub data_dir: bool,
-    /// The sessions folders below the agent folder.
+    /// The sessions folders below the agent folder; an empty one is that itself.
     pub sessions: &'static [&'static str],
     /// Variables that name one flat folder for the sessions of all projects.
     pub flat_variables: &'static [&'static str],
@@ -284,6 +291,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &copilot::Copilot,
     &induscode::Induscode,
     &cursor::Cursor,
+    &opencode::OpenCode,
 ];
 
 /// The [family](Format::family) of the format of that name; of one that this build does not know
@@ -463,6 +471,23 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &[],
+        in_projects: false,
+    },
+    Agent {
+        name: "opencode",
+        format: "opencode",
+        dir_variables: &[],
+        // OpenCode uses this folder on macOS and Windows too.
+        above_variable: Some(("XDG_DATA_HOME", "opencode")),
+        expands: false,
+        dir_default: ".local/share/opencode",
+        dir_also: None,
+        data_dir: false,
+        // The databases lie in the folder itself.
+        sessions: &[""],
+        flat_variables: &[],
+        settings: None,
+        resume: &["opencode", "-s", "{id}"],
         in_projects: false,
     },
 ];

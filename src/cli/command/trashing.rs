@@ -57,6 +57,7 @@ impl DeletionTarget {
     }
 
     fn of(row: SessionRow, index: &Index) -> Result<Self, Failure> {
+        refuse_rows(&row)?;
         let is_folder = row.agent == "agentuse";
         let path = match is_folder {
             false => row.path.clone(),
@@ -112,6 +113,18 @@ impl DeletionTarget {
             forks,
         })
     }
+}
+
+/// Rows of an agent's database are no files.
+fn refuse_rows(row: &SessionRow) -> Result<(), Failure> {
+    let Some(database) = row.path.parent().filter(|above| above.is_file()) else {
+        return Ok(());
+    };
+    let what = format!("{} is rows of {}", row.id, database.display());
+    Err(
+        Failure::usage(format!("{what}, which only its agent writes"))
+            .hint(format!("delete it with {}", row.agent)),
+    )
 }
 
 /// A demo's sessions stay out of the system's trash.

@@ -19,7 +19,7 @@ use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;
 use crate::model::{
-    BranchPlace, Class, EntryBytes, Explanation, Hit, HitGroup, SearchAnswer, SessionExplanation,
+    BranchPlace, Class, EntryPlace, Explanation, Hit, HitGroup, SearchAnswer, SessionExplanation,
     Standing, iso,
 };
 use crate::query::masked::mask_pieces;
@@ -319,7 +319,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             time_ms: entry.searched_ms,
             score,
             standing: hit.standing,
-            at: EntryBytes::default(),
+            at: EntryPlace::default(),
             place: None,
             copies: 0,
             snippet,
@@ -527,11 +527,20 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
     /// Say where the hit is, for people and for programs.
     fn set_address(&mut self, hit: &mut Hit, entry: &StoredEntry, session: &StoredSession) {
         hit.address = format!("{}:{}", session.row.id, hit.entry);
-        hit.at = EntryBytes {
-            file: self.reader.file(entry.source),
-            line: entry.line,
-            start: entry.start,
-            length: entry.length,
+        let file = self.reader.file(entry.source);
+        let row = entry.row.as_deref().and_then(|row| row.split_once(':'));
+        hit.at = match (row, file.parent()) {
+            (Some((table, key)), Some(database)) => EntryPlace::Row {
+                file: database.to_path_buf(),
+                table: table.to_owned(),
+                key: key.to_owned(),
+            },
+            _ => EntryPlace::Bytes {
+                file,
+                line: entry.line,
+                start: entry.start,
+                length: entry.length,
+            },
         };
     }
 }

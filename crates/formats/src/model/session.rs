@@ -132,6 +132,9 @@ pub struct Fold {
     /// What only Copilot's fold keeps.
     #[serde(skip_serializing_if = "is_default")]
     pub copilot: crate::copilot::State,
+    /// What only OpenCode's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub opencode: crate::opencode::State,
 }
 
 impl Fold {
