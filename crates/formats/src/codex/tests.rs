@@ -356,7 +356,7 @@ fn where_rollouts_lie() {
         Placement::Source {
             session, unlisted, ..
         } => Some((session, unlisted.is_none())),
-        Placement::Ignore(_) => None,
+        Placement::Ignore(_) | Placement::Database => None,
     };
     let session = |listed| Some((thread.to_owned(), listed));
     assert_eq!(place(format!("2026/01/05/{name}.jsonl")), session(true));
