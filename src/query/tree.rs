@@ -49,6 +49,7 @@ const TEXT: usize = 200;
 
 /// A tree piece by piece, in this order: a session may have more entries than fit into memory with
 /// their text.
+#[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 pub enum TreePart<'a> {
     /// All but the rows.
     Head(&'a Tree),
@@ -119,13 +120,9 @@ impl Snapshot<'_> {
         let places = self.places(&outline, filter, leaf, &labels, &mut reader)?;
         let mut reader = reader.masking(mask);
 
-        each(TreePart::Head(&Tree {
-            lost: outline.lineage.lost.clone(),
-            ..self.tree_head(stored)?
-        }))?;
-        let parents: Vec<Option<u32>> = places.iter().map(|place| place.parent).collect();
-        each(TreePart::Parents(&parents))?;
-        drop(parents);
+        each(TreePart::Head(&self.tree_head(stored, &outline)?))?;
+        let parents = places.iter().map(|place| place.parent);
+        each(TreePart::Parents(&parents.collect::<Vec<_>>()))?;
         let mut last = (None, String::new());
         for (number, place) in (0..).zip(&places) {
             let at = place.at as usize;
@@ -208,7 +205,7 @@ impl Snapshot<'_> {
     }
 
     /// All of a tree but its rows.
-    fn tree_head(&self, stored: StoredSession) -> Result<Tree, Error> {
+    fn tree_head(&self, stored: StoredSession, outline: &Outline) -> Result<Tree, Error> {
         let catalogue = self.catalogue;
         let path = stored.row.path.to_string_lossy().into_owned();
         let mut ancestors: Vec<String> = Vec::new();
@@ -232,7 +229,7 @@ impl Snapshot<'_> {
             ancestors,
             forks,
             entries: Vec::new(),
-            lost: None,
+            lost: outline.lineage.lost.clone(),
             complete: self.is_complete(),
             changed_files: self.changed_files(),
         })
