@@ -439,6 +439,9 @@ impl Reader<'_> {
         // The file grew since the scan, so its length then does not show that something follows
         // the last whole line.
         chunk.racy |= shown.is_some() && at >= self.length;
+        // The row of a session of several files is also made where another of them has changed,
+        // from what is stored of this one.
+        let shown = shown.filter(|_| !self.plan.format.has_several_files());
         self.close(&mut chunk, at, shown, true);
         emit(chunk);
         Ok(since)

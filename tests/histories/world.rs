@@ -53,14 +53,13 @@ impl World {
                 files.push((base.join(agent).join(name), kind));
             }
         }
-        // Two of them are one session.
         for (name, kind) in [
             (
                 "gemini/w/chats/session-2026-01-05T09-00-00000001.jsonl",
                 Kind::Gemini,
             ),
             (
-                "gemini/w/chats/session-2026-01-05T09-02-00000001.jsonl",
+                "gemini/w/chats/session-2026-01-05T09-02-00000002.jsonl",
                 Kind::Gemini,
             ),
             ("gemini/w/chats/00000001/one.jsonl", Kind::Gemini),

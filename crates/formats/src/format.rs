@@ -103,6 +103,11 @@ pub trait Format: Send + Sync {
         let _ = version;
         false
     }
+    /// Whether a session may be in several files of which some grow line by line: then a last line
+    /// that is not whole yet does not count in the session's row.
+    fn has_several_files(&self) -> bool {
+        false
+    }
     /// Whether an entry with the id of an earlier one is that one as it is now: it is shown in the
     /// earlier one's place.
     fn same_id_replaces(&self) -> bool {

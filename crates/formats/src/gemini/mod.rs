@@ -44,6 +44,10 @@ impl Format for Gemini {
         WriteMode::Append
     }
 
+    fn has_several_files(&self) -> bool {
+        true
+    }
+
     fn cwd_beside(&self, path: &Path) -> Option<PathBuf> {
         place::project_root(path)
     }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Placement, SourcePart};
 
-/// Folders below a project's that hold no session.
-const NOISE: [&str; 4] = ["tool-outputs", "logs", "plans", "tracker"];
+/// The folder below a project's in which tools leave what they gave back.
+const OUTPUTS: &str = "tool-outputs";
 
 /// Whether the file is one document of the kind that was written until early 2026.
 pub(super) fn is_document(path: &Path) -> bool {
@@ -69,9 +69,8 @@ pub(super) fn project_root(path: &Path) -> Option<PathBuf> {
     Some(chats.parent()?.join(".project_root"))
 }
 
-/// Why a folder is not entered.
+/// Why a folder is not entered. A project may have any name.
 pub(super) fn leaves_out(folder: &Path) -> Option<&'static str> {
-    let name = folder.file_name()?.to_str()?;
-    (NOISE.contains(&name) && !is_chats(folder.parent()))
-        .then_some("what tools gave back, and logs")
+    let is_below_project = folder.components().count() > 1;
+    (is_below_project && folder.ends_with(OUTPUTS)).then_some("what tools gave back")
 }

@@ -43,13 +43,18 @@ impl Format for Qwen {
         WriteMode::Append
     }
 
+    fn has_several_files(&self) -> bool {
+        true
+    }
+
     fn place(&self, relative: &Path, flat: bool) -> Placement {
         place::place(relative, flat)
     }
 
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
-        let is_memory = folder.file_name().is_some_and(|name| name == "memory");
-        is_memory.then_some("what the agent remembers")
+        // A project may have any name.
+        let is_below_project = folder.components().count() > 1;
+        (is_below_project && folder.ends_with("memory")).then_some("what the agent remembers")
     }
 
     fn facts(&self, record: &[u8]) -> Facts {
