@@ -91,3 +91,13 @@ fn both_files_are_followed() {
         "{verified}"
     );
 }
+
+/// A session is moved to the trash as a whole.
+#[test]
+fn a_session_is_its_folder() {
+    let home = home("named");
+    let moved = home.json(&["delete", SESSION, "--dry-run", "--json"]);
+    let text = moved.to_string();
+    let folder = format!("session-state/{SESSION}\"");
+    assert!(text.contains(&folder), "{text}");
+}

@@ -70,7 +70,10 @@ fn sessions_are_offered_with_their_titles() {
 fn agents_tools_roles_labels_and_labelled_entries_are_known() {
     let home = indexed();
     for (words, all) in [
-        (&["list", "-A", ""][..], "agentuse clido codex indusagi pi"),
+        (
+            &["list", "-A", ""][..],
+            "agentuse claude clido codex copilot cursor gemini indusagi induscode opencode pi qwen",
+        ),
         (&["list", "--agent=cl"], "--agent=clido"),
         (&["list", "-p", ""], "docs parser"),
         (&["search", "role:u"], "role:user"),
