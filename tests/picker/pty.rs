@@ -142,7 +142,7 @@ impl Pty {
         let mut master = self.master.try_clone().expect("the terminal");
         let shown = Arc::clone(&self.shown);
         let thread = thread::spawn(move || {
-            let mut some = [0; 4096];
+            let (mut some, mut unread) = ([0; 4096], Vec::new());
             loop {
                 let mut waited = [
                     PollFd::new(&master, PollFlags::IN),
@@ -157,7 +157,14 @@ impl Pty {
                 };
                 let (shown, changed) = &*shown;
                 let mut shown = shown.lock().expect("the screen");
-                shown.parser.process(&some[..length]);
+                unread.extend_from_slice(&some[..length]);
+                // The emulator may lose a letter that comes in two parts.
+                let whole = match std::str::from_utf8(&unread) {
+                    Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                    _ => unread.len(),
+                };
+                shown.parser.process(&unread[..whole]);
+                unread.drain(..whole);
                 shown.written.extend_from_slice(&some[..length]);
                 changed.notify_all();
             }

@@ -598,16 +598,24 @@ fn places_of(
     sessions: &HashMap<i64, StoredSession>,
     hits: &[ReadHit],
 ) -> Result<HashMap<i64, BranchPlace>, Error> {
+    let mut known = search.snapshot.known_places()?;
     let mut entries: HashMap<i64, Vec<&StoredEntry>> = HashMap::new();
     for ReadHit { entry, .. } in hits {
-        let of_session = entries.entry(entry.key >> ARRIVAL_BITS).or_default();
-        of_session.push(entry);
-    }
-    let mut standing = HashMap::new();
-    for (number, entries) in &entries {
-        if let Some(session) = sessions.get(number) {
-            standing.extend(places(search, session, entries)?);
+        if !known.contains_key(&entry.key) {
+            let of_session = entries.entry(entry.key >> ARRIVAL_BITS).or_default();
+            of_session.push(entry);
         }
     }
-    Ok(standing)
+    for (number, entries) in &entries {
+        if let Some(session) = sessions.get(number) {
+            let places = places(search, session, entries)?;
+            let keys = entries.iter().map(|entry| entry.key);
+            known.extend(keys.map(|key| (key, places.get(&key).copied())));
+        }
+    }
+    let hits = hits.iter().map(|hit| hit.entry.key);
+    let places = hits.map(|key| (key, known.get(&key).copied().flatten()));
+    Ok(places
+        .filter_map(|(key, place)| Some((key, place?)))
+        .collect())
 }
