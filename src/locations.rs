@@ -310,6 +310,7 @@ mod tests {
                 "indusagi /home/ada/.pindusagi/agent/sessions folders default",
                 "clido /home/ada/.local/share/clido/sessions folders default",
                 "agentuse /home/ada/.local/share/agentuse/project folders default",
+                "opencode /home/ada/.local/share/opencode folders default",
             ]
         );
     }

@@ -30,6 +30,7 @@ fn where_sessions_were_looked_for() {
     indusagi      ~/.pindusagi/agent/sessions           0      0          default, not there
     clido         ~/clido/sessions                      1      1  3d      $CLIDO_DATA_DIR
     agentuse      …local/share/agentuse/project         0      0          default, not there
+    opencode      ~/.local/share/opencode               0      0          default, not there
     clido=laptop  ~/code/parser/../old                  0      0          --root, not there
     ");
     let json = home.json(&["status", "--roots", "--json"]);
@@ -119,7 +120,7 @@ fn every_setting_says_where_it_comes_from() {
     assert_snapshot!(home.run(&["list"]), @r"
     --- stderr
     error: config vim:/x: no format or agent is called `vim`
-    hint: known names: pi, indusagi, clido, agentuse
+    hint: known names: pi, indusagi, clido, agentuse, opencode
     --- exit Some(2)
     ");
     home.write(path, "exclude = \"x\"\n");
@@ -175,6 +176,7 @@ fn nothing_found_says_where_and_what_to_do() {
     indusagi  ~/.pindusagi/agent/sessions             0      0          default, not there
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
+    opencode  ~/.local/share/opencode                 0      0          default, not there
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
     To try it on made-up sessions: sessionary --demo list --all

@@ -269,6 +269,7 @@ fn status_says_what_is_not_followed() {
     indusagi  ~/.pindusagi/agent/sessions             0      0          default, not there
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
+    opencode  ~/.local/share/opencode                 0      0          default, not there
     --- stderr
     Links that lead out of these places are not followed; --follow-links, or follow_links = true in the configuration file, follows them.
     ");
@@ -279,6 +280,7 @@ fn status_says_what_is_not_followed() {
     indusagi  ~/.pindusagi/agent/sessions             0      0          default, not there
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
+    opencode  ~/.local/share/opencode                 0      0          default, not there
     ");
     home.write(".config/sessionary/config.toml", "follow_links = true\n");
     assert_snapshot!(home.run(&["config", "show"]), @r#"
