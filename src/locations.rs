@@ -324,11 +324,15 @@ mod tests {
                 "indusagi /home/ada/.pindusagi/agent/sessions folders default",
                 "clido /home/ada/.local/share/clido/sessions folders default",
                 "agentuse /home/ada/.local/share/agentuse/project folders default",
+                "claude /home/ada/.claude/projects folders default",
                 "codex /home/ada/.codex/sessions folders default",
                 "codex /home/ada/.codex/archived_sessions folders default",
                 "copilot /home/ada/.copilot/session-state folders default",
-                "induscode /home/ada/.pindusagi/sessions folders default",
                 "cursor /home/ada/.cursor/projects folders default",
+                "gemini /home/ada/.gemini/tmp folders default",
+                "induscode /home/ada/.pindusagi/sessions folders default",
+                "opencode /home/ada/.local/share/opencode folders default",
+                "qwen /home/ada/.qwen/projects folders default",
             ]
         );
     }

@@ -13,6 +13,7 @@ use sessionary::index::{ListScope, SearchScope};
 use sessionary::{Config, Freshness, Index, Indexer};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
+use crate::histories::sync_stopped_at;
 
 /// The tables of OpenCode 1.x, as far as sessions need them.
 const SCHEMA: &str = "
@@ -351,9 +352,6 @@ fn what_has_not_changed_is_not_read() {
     assert_eq!(hits(&store.sync(), "something"), 2);
 }
 
-/// Thrown through a sync to stop it where it is.
-struct Stop;
-
 fn history(seed: u64) -> Vec<String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut log = Vec::new();
@@ -423,24 +421,9 @@ fn history(seed: u64) -> Vec<String> {
                 indexer.sync_files(&[store.file()]).unwrap();
             }
             _ => {
-                let mut left = rng.random_range(0..8);
+                let left = rng.random_range(0..8);
                 log.push(format!("a sync stopped at event {left}"));
-                let stopped = catch_unwind(AssertUnwindSafe(|| {
-                    indexer.sync(&mut |_| {
-                        if left == 0 {
-                            resume_unwind(Box::new(Stop));
-                        }
-                        left -= 1;
-                    })
-                }));
-                match stopped {
-                    Ok(done) => drop(done.unwrap()),
-                    Err(why) if why.is::<Stop>() => {
-                        drop(indexer);
-                        indexer = Indexer::open(&config).unwrap();
-                    }
-                    Err(why) => resume_unwind(why),
-                }
+                indexer = sync_stopped_at(left, indexer, &config);
             }
         }
     }

@@ -6,7 +6,7 @@
 //! keeps such a sequence, rows are counted only of sessions whose number or own row is another one.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
@@ -43,6 +43,24 @@ pub fn list(
         }
         Ok(all)
     })
+}
+
+/// The identity of the session of that key in the database at `path`.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] when there is none; when the database cannot be read.
+pub fn identity(path: &Path, database: &'static Database, session: &str) -> io::Result<Identity> {
+    let found = read(path, |connection| {
+        for generation in database.generations {
+            if let Some(stamps) = Stamps::of(connection, generation)?
+                && let Some(identity) = stamps.one(session)?
+            {
+                return Ok(Some(identity));
+            }
+        }
+        Ok(None)
+    })?;
+    found.ok_or_else(|| ErrorKind::NotFound.into())
 }
 
 /// A key as text; rows without one are no sessions.

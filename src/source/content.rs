@@ -104,7 +104,7 @@ pub fn row(format: &dyn Format, path: &Path, name: &str) -> io::Result<Option<Ve
 /// Those of the file system.
 pub fn identity(format: &dyn Format, path: &Path) -> io::Result<Identity> {
     match Place::of(format, path) {
-        Some(place) => Ok(databases::session(place.file, place.database, &place.key)?.identity),
+        Some(place) => databases::identity(place.file, place.database, &place.key),
         None => Ok(Identity::of(&fs::metadata(path)?)),
     }
 }
