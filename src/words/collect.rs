@@ -206,6 +206,12 @@ impl Columns {
         self.key.get_val(doc)
     }
 
+    /// The keys of these documents.
+    pub(super) fn keys(&self, docs: &[u32], keys: &mut Vec<u64>) {
+        keys.resize(docs.len(), 0);
+        self.key.get_vals(docs, keys);
+    }
+
     pub(super) fn time_ms(&self, doc: u32) -> Option<i64> {
         Some(self.time.get_val(doc)).filter(|time| *time != NO_TIME)
     }

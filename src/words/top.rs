@@ -203,6 +203,7 @@ impl Top {
             any: self.total,
             absent: Vec::new(),
             nowhere: Vec::new(),
+            most_held: 0,
         }
     }
 }
