@@ -35,7 +35,7 @@ enum BackgroundStep {
     Leave,
 }
 
-/// `background`: the configuration lets us work after answers. `may_start`: and a process may be
+/// `background`: we may work after answers. `may_start`: and a process may be
 /// started here.
 fn step(debt: BacklogSize, background: bool, may_start: bool) -> BackgroundStep {
     match debt {
@@ -53,7 +53,9 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<String> {
     // The answer is out already: a failure here is found again, and told, by whoever needs the
     // words.
     let debt = index.words_debt().unwrap_or(BacklogSize::Little);
-    let is_paid = match step(debt, index.config().background, may_start(screen)) {
+    // Root leaves no files in the home folder of another user.
+    let background = index.config().background && !is_in_home_of_another();
+    let is_paid = match step(debt, background, may_start(screen)) {
         BackgroundStep::Spawn => index.has_writer() || index.is_watched() || spawn(screen).is_ok(),
         BackgroundStep::Here => {
             let _ = index.pay(MOMENT);
@@ -76,9 +78,9 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<String> {
 }
 
 /// Whether a process may be started. An index that is named for one command is none to go on
-/// writing after it, and root leaves no files in the home folder of another user.
+/// writing after it.
 fn may_start(screen: &Screen) -> bool {
-    !(screen.names_index || demo::runs() || is_in_home_of_another())
+    !(screen.names_index || demo::runs())
 }
 
 /// Whether this is root with the home folder of another user, as by `sudo` or `su`.

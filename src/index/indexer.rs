@@ -208,12 +208,13 @@ impl Indexer {
         let mut before = None;
         loop {
             let written = self.index_words_in_slices(Duration::ZERO, report)?;
+            let now = (report.outstanding, report.passages);
             // What is left cannot be read now.
-            let is_stuck = written && before == Some(report.outstanding);
+            let is_stuck = written && before == Some(now);
             if report.outstanding == 0 || is_stuck || Instant::now() >= ends {
                 return Ok(());
             }
-            before = Some(report.outstanding);
+            before = Some(now);
             if !self.let_others_write(ends, progress)? {
                 return Ok(());
             }

@@ -19,7 +19,9 @@ impl BackgroundLock {
         let path = generation.join(FILE);
         let mut options = private::options();
         let options = options.create(true).truncate(false).write(true);
-        let file = options.open(&path).map_err(|e| Error::unwritable(&path, e))?;
+        let file = options
+            .open(&path)
+            .map_err(|e| Error::unwritable(&path, e))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),

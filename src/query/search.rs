@@ -396,10 +396,15 @@ impl<'a> Search<'a> {
             let known = self.query.words.len().saturating_sub(filled.absent.len());
             if self.scope.newest_first && (1..known).contains(&held) {
                 let all = self.query.words.len();
-                let note = format!("No session contains all of the words. These contain {held} of {all}, the most that any does.");
+                let note = format!(
+                    "No session contains all of the words. These contain {held} of {all}, the most that any does."
+                );
                 answer.notes.push(note);
             }
-            let absent = filled.absent.iter().filter_map(|at| self.query.words.get(*at));
+            let absent = filled
+                .absent
+                .iter()
+                .filter_map(|at| self.query.words.get(*at));
             answer.missing = absent.map(|word| relax::typed(&word.expr)).collect();
             answer.with_any = (answer.total == 0).then_some(filled.any);
         }

@@ -34,12 +34,18 @@ pub(super) struct MatchLimits<'a> {
 }
 
 impl MatchLimits<'_> {
+    #[inline]
     pub(super) fn is_gone(&self, key: u64, class: Class) -> bool {
         is_within(self.dead, key) || is_within(self.covered[class as usize], key)
     }
 }
 
+#[inline]
 fn is_within(ranges: &[(u64, u64)], key: u64) -> bool {
+    // Mostly nothing is outdated.
+    if ranges.is_empty() {
+        return false;
+    }
     let after = ranges.partition_point(|(first, _)| *first <= key);
     after > 0 && key <= ranges[after - 1].1
 }

@@ -85,9 +85,8 @@ fn is_one_edit(one: &str, other: &str) -> bool {
         (None, Some((_, rest))) => rest.is_empty(),
         (Some((a, rest)), Some((b, other_rest))) => {
             let swapped = without_first(rest).zip(without_first(other_rest));
-            let is_swap = swapped.is_some_and(|((c, rest), (d, other_rest))| {
-                a == d && b == c && rest == other_rest
-            });
+            let is_swap = swapped
+                .is_some_and(|((c, rest), (d, other_rest))| a == d && b == c && rest == other_rest);
             rest == other || one == other_rest || rest == other_rest || is_swap
         }
     }

@@ -33,7 +33,7 @@ use question::{DiskQuestion, ask_overlay};
 pub const HITS_PER_SESSION: usize = 3;
 
 /// So many passages of a session are looked through besides for some that repeat no others.
-const MOST_REPEATED: usize = 64;
+const MOST_REPEATED: usize = 32;
 
 /// A few remembered words, and what is known of the sessions that are searched for them.
 pub struct SessionQuery<'a> {

@@ -38,6 +38,7 @@ impl StandingCursor {
         })
     }
 
+    #[inline]
     pub fn of(&mut self, doc: u32, class: Class) -> Standing {
         let holds = |postings: &mut SegmentPostings| {
             if postings.doc() < doc {

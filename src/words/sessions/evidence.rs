@@ -104,6 +104,7 @@ impl SessionEvidence {
         }
     }
 
+    #[inline]
     fn note_place(&mut self, Place { part, number }: Place) {
         match self.stretches.last_mut().filter(|last| last.part == part) {
             Some(stretch) => stretch.last = number,
@@ -116,7 +117,15 @@ impl SessionEvidence {
     }
 
     /// One of its passages holds all of the words.
+    #[inline]
     fn note_close(&mut self, passage: FoundPassage, words: usize) {
+        // Most are none of the best.
+        if self.close.len() == CANDIDATES
+            && let Some(last) = self.close.last()
+            && last.precedes(&passage, words)
+        {
+            return;
+        }
         let better = self.close.iter();
         let better = better.take_while(|known| known.precedes(&passage, words));
         let place = better.count();
@@ -202,20 +211,24 @@ impl Evidence {
         self
     }
 
+    #[inline]
     fn session(&mut self, number: u64) -> &mut SessionEvidence {
         let place = match self.last {
             Some((last, place)) if last == number => place,
-            _ => {
-                let new = self.sessions.len();
-                let place = *self.places.entry(number).or_insert(new);
-                if place == new {
-                    self.sessions.push(SessionEvidence::new(number, self.words));
-                }
-                self.last = Some((number, place));
-                place
-            }
+            _ => self.place(number),
         };
         &mut self.sessions[place]
+    }
+
+    /// Where another session than the last one stands.
+    fn place(&mut self, number: u64) -> usize {
+        let new = self.sessions.len();
+        let place = *self.places.entry(number).or_insert(new);
+        if place == new {
+            self.sessions.push(SessionEvidence::new(number, self.words));
+        }
+        self.last = Some((number, place));
+        place
     }
 
     /// The passages that are asked how near each other the words stand, by where they are: the
@@ -335,6 +348,7 @@ impl Evidence {
     }
 
     /// A passage that the filters leave.
+    #[inline]
     pub fn take(&mut self, passage: &Passage<'_>) -> FoundPassage {
         let (now_ms, words, newest_first) = (self.now_ms, self.words, self.newest_first);
         let found = FoundPassage::new(passage);
@@ -368,6 +382,7 @@ impl Evidence {
 }
 
 /// How much a passage counts of what all of the session says.
+#[inline]
 fn weight_in_session(passage: &Passage<'_>) -> f32 {
     let entry = passage.key & ((1 << ARRIVAL_BITS) - 1);
     match passage.standing {

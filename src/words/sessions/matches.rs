@@ -71,6 +71,7 @@ impl Matches {
     }
 
     /// The sum of the scores of these.
+    #[inline]
     pub fn bm25(&self, doc: DocId) -> f32 {
         self.bm25.get(doc as usize).copied().unwrap_or(0.0)
     }
@@ -86,6 +87,7 @@ pub(super) struct Group {
 
 impl Group {
     /// Which of the words one of its passages holds.
+    #[inline]
     pub fn held(&self, doc: DocId, held: &mut Vec<usize>) {
         let bit = 1 << (doc % DocBits::GROUP);
         held.clear();
@@ -108,6 +110,7 @@ impl DocBits {
         DocBits(vec![0; count.div_ceil(DocBits::GROUP) as usize])
     }
 
+    #[inline]
     pub fn insert(&mut self, doc: DocId) {
         if let Some(group) = self.0.get_mut((doc / DocBits::GROUP) as usize) {
             *group |= 1 << (doc % DocBits::GROUP);

@@ -50,6 +50,7 @@ pub(super) struct FoundPassage {
 }
 
 impl FoundPassage {
+    #[inline]
     pub fn new(passage: &Passage<'_>) -> FoundPassage {
         FoundPassage {
             key: passage.key,
@@ -66,11 +67,13 @@ impl FoundPassage {
     }
 
     /// Its score among those of one session, but for age, which makes it no more, and closeness.
+    #[inline]
     pub fn base(&self, words: usize) -> f32 {
         self.bm25 * self.standing.weight() * self.share(words)
     }
 
     /// Whether it holds all of the words, where their positions are known.
+    #[inline]
     pub fn may_be_close(&self, words: usize) -> bool {
         self.class == Class::Prose && usize::from(self.held) == words
     }
@@ -96,7 +99,10 @@ impl FoundPassage {
     pub fn bounds(&self, words: usize) -> (f32, f32) {
         let base = self.base(words);
         let closeness = f32::from(u8::from(self.may_be_close(words)));
-        (rounded(base * rank::LASTING), rounded(base * (1.0 + closeness)))
+        (
+            rounded(base * rank::LASTING),
+            rounded(base * (1.0 + closeness)),
+        )
     }
 
     /// It as a hit of a session with this score.

@@ -375,7 +375,11 @@ pub fn read(text: &str) -> Reading {
                 signed,
                 joined,
             } => {
-                let extras = escaped.iter().chain(signed).chain(joined).map(|text| (at, text.clone()));
+                let extras = escaped
+                    .iter()
+                    .chain(signed)
+                    .chain(joined)
+                    .map(|text| (at, text.clone()));
                 reading.tokens.extend(extras);
                 if let Some(joined) = joined {
                     wholes.push((joined.clone(), 2));

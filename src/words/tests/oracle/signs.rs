@@ -12,12 +12,12 @@ fn may_have_signs(atoms: &[Atom], from: usize, to: usize) -> bool {
         Some(Item::Word { parts, .. }) => parts.len() == 1,
         _ => false,
     };
+    if !one_part {
+        return false;
+    }
     let begins = matches!(atoms[from], Atom::Letter(_, 'a'..='z' | 'A'..='Z'));
     let before = from.checked_sub(1).map(|at| atoms[at]);
-    one_part
-        && begins
-        && before != Some(Atom::Dropped)
-        && atoms[from..to].iter().all(is_ascii_word)
+    begins && before != Some(Atom::Dropped) && atoms[from..to].iter().all(is_ascii_word)
 }
 
 /// The word of these atoms and the `js` of a `.js` behind it as one, if that is behind it.
