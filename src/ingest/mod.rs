@@ -32,4 +32,4 @@ pub use scan::{Look, list_databases};
 pub use single::catalogue_file;
 pub use sync::{count_pending, sync_catalogue};
 pub use wipe::{delete_removed, wipe};
-pub use words::{BACKGROUND_WORDS_BATCH, BatchLimits, SMALL_WORDS_BATCH, WordsStage, index_words};
+pub use words::{BatchLimits, SMALL_WORDS_BATCH, WordsStage, index_words};

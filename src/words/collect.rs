@@ -35,12 +35,18 @@ pub(super) struct MatchLimits<'a> {
 }
 
 impl MatchLimits<'_> {
+    #[inline]
     pub(super) fn is_gone(&self, key: u64, class: Class) -> bool {
         is_within(self.dead, key) || is_within(self.covered[class as usize], key)
     }
 }
 
+#[inline]
 fn is_within(ranges: &[(u64, u64)], key: u64) -> bool {
+    // Mostly nothing is outdated.
+    if ranges.is_empty() {
+        return false;
+    }
     let after = ranges.partition_point(|(first, _)| *first <= key);
     after > 0 && key <= ranges[after - 1].1
 }
@@ -218,6 +224,12 @@ impl Columns {
 
     pub(super) fn key(&self, doc: u32) -> u64 {
         self.key.get_val(doc)
+    }
+
+    /// The keys of these documents.
+    pub(super) fn keys(&self, docs: &[u32], keys: &mut Vec<u64>) {
+        keys.resize(docs.len(), 0);
+        self.key.get_vals(docs, keys);
     }
 
     pub(super) fn time_ms(&self, doc: u32) -> Option<i64> {

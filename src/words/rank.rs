@@ -17,7 +17,7 @@ pub(super) const NAMES: [&str; 6] = [
 pub(super) const TYPED: &str = "user";
 
 /// The share of a score that age cannot take.
-const LASTING: f32 = 0.7;
+pub(super) const LASTING: f32 = 0.7;
 /// Milliseconds after which half of the rest is gone: 90 days.
 const HALF_LIFE_MS: f32 = 90.0 * 86_400_000.0;
 

@@ -180,6 +180,8 @@ pub struct Answer {
     pub absent: Vec<usize>,
     /// Those of them that no session holds even without the filters.
     pub nowhere: Vec<usize>,
+    /// Where sessions are ranked as wholes: how many of the words one session holds, at most.
+    pub most_held: usize,
 }
 
 /// What is searched as if it were one index: the disk, the overlay or both. Scores rest on the

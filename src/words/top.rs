@@ -38,6 +38,7 @@ impl StandingCursor {
         })
     }
 
+    #[inline]
     pub fn of(&mut self, doc: u32, class: Class) -> Standing {
         let holds = |postings: &mut SegmentPostings| {
             if postings.doc() < doc {
@@ -204,6 +205,7 @@ impl Top {
             any: self.total,
             absent: Vec::new(),
             nowhere: Vec::new(),
+            most_held: 0,
         }
     }
 }
