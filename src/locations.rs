@@ -107,7 +107,8 @@ fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
         let also = agent.dir_also.filter(|_| why == DEFAULT);
         let sessions = |folder: &Path| {
             let all = agent.sessions.iter();
-            all.map(|sessions| below(folder, sessions)).collect::<Vec<_>>()
+            all.map(|sessions| below(folder, sessions))
+                .collect::<Vec<_>>()
         };
         for path in sessions(folder) {
             roots.push(root(agent, path, false, why.clone()));

@@ -30,9 +30,8 @@ fn names(folder: &Path) -> Vec<String> {
 /// Formats of one file a session; those of many files and of databases have tests of their own.
 fn line_formats() -> impl Iterator<Item = &'static &'static dyn Format> {
     const OF_MANY: [&str; 2] = ["gemini", "qwen"];
-    let of_one = |format: &&&dyn Format| {
-        !OF_MANY.contains(&format.name()) && format.database().is_none()
-    };
+    let of_one =
+        |format: &&&dyn Format| !OF_MANY.contains(&format.name()) && format.database().is_none();
     let formats = FORMATS.iter().filter(of_one);
     formats.filter(|format| format.shape() == Shape::Lines)
 }

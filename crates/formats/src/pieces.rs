@@ -1,7 +1,6 @@
 //! Which text of a record is searched: collects the pieces of its two passages and leaves out what
 //! no person would look for (ids, signatures, base64, `data:` URLs) or saw (colours of a terminal).
 
-
 use super::json::{self, Leaf, Raw};
 use super::terminal::seen;
 use crate::model::{Class, Passage};

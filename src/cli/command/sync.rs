@@ -67,7 +67,7 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     };
     drop(progress);
     let outcome = print(&report, screen)?;
-    if !(screen.json || args.background) {
+    if !screen.json && args.background.is_none() {
         let status = Index::open(config, Freshness::AsCommitted)?.status()?;
         not_read::say(config, &status.roots, screen);
     }
