@@ -10,7 +10,7 @@ use super::entries::in_file;
 use super::error::Error;
 use super::open::Catalogue;
 use super::write::key_range;
-use crate::format::resume;
+use crate::format::{agent_called, resume};
 use crate::model::{Base, SessionRow};
 use crate::source::checkpoint::{Proof, ReadState};
 use crate::source::discover::ForeignFile;
@@ -383,7 +383,8 @@ impl Catalogue {
     /// The session of that id, of the agent of the session `beside` it, with what it goes on from
     /// itself.
     pub fn base(&self, id: &str, beside: i64) -> Result<Option<(i64, Option<Base>)>, Error> {
-        let sql = "SELECT s.session, s.base_session, s.base_end
+        let sql = "SELECT s.session, s.base_session, s.base_end,
+        s.subagent
             FROM _roots r CROSS JOIN _sessions s ON s.root = r.root AND s.id = ?1
             WHERE s.path <> '' AND r.agent = (SELECT agent FROM _roots JOIN _sessions USING (root) WHERE session = ?2)
             ORDER BY s.hidden IS NOT NULL, s.path";
@@ -510,10 +511,12 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let title = named
         .or(r.get(28)?)
         .unwrap_or_else(|| first_message.clone());
-    let resume = match hidden {
-        None => resume(&agent, &format, &path, &id, &cwd),
-        Some(_) => None,
-    };
+    let is_subagent: bool = r.get(33)?;
+    let may_resume = hidden.is_none()
+        || !is_subagent && agent_called(&agent).is_some_and(|agent| agent.resumes_unlisted);
+    let resume = may_resume
+        .then(|| resume(&agent, &format, &path, &id, &cwd))
+        .flatten();
     let created_ms: Option<i64> = r.get(13)?;
     Ok(StoredSession {
         session: r.get(0)?,

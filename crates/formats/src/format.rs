@@ -252,6 +252,9 @@ pub struct Agent {
     /// The command that takes a session up again: a word `{path}` is the session's path, and `{id}`
     /// at the end of a word its id; empty = not known.
     pub resume: &'static [&'static str],
+    /// Whether it takes up by its id what its own list leaves out, but for subagents. Codex 0.169
+    /// lists no session of `codex exec`, and resumes it.
+    pub resumes_unlisted: bool,
     /// Whether its users also keep an agent folder in a project, under the name that it has below
     /// the home folder (a variable there names it, so that it is found only by looking).
     pub in_projects: bool,
@@ -260,7 +263,7 @@ pub struct Agent {
 /// How the agent called `agent` takes the session up again that lies at `path` and is read in
 /// `format`; `None` = not known.
 pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
-    let agent = AGENTS.iter().find(|known| known.name == agent)?;
+    let agent = agent_called(agent)?;
     // Another program of that name, the Python package indusagi (0.1.5), cannot be told which
     // session to resume.
     if agent.dir_also.is_some_and(|(_, other)| other == format) {
@@ -280,6 +283,11 @@ pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Opt
         argv: agent.resume.iter().map(word).collect(),
     })
     .filter(|resume| !resume.argv.is_empty())
+}
+
+/// The agent of that name.
+pub fn agent_called(name: &str) -> Option<&'static Agent> {
+    AGENTS.iter().find(|known| known.name == name)
 }
 
 /// The formats this build knows.
@@ -321,6 +329,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".pi/settings.json")),
         resume: &["pi", "--session", "{path}"],
+        resumes_unlisted: false,
         in_projects: false,
     },
     Agent {
@@ -337,6 +346,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".indusagi/settings.json")),
         resume: &["indusagi", "--session", "{path}"],
+        resumes_unlisted: false,
         in_projects: false,
     },
     Agent {
@@ -353,6 +363,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &["CLIDO_SESSION_DIR"],
         settings: None,
         resume: &["clido", "--resume", "{id}"],
+        resumes_unlisted: false,
         in_projects: false,
     },
     Agent {
@@ -369,6 +380,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
+        resumes_unlisted: false,
         in_projects: false,
     },
     Agent {
@@ -384,6 +396,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["claude", "--resume", "{id}"],
+        resumes_unlisted: false,
         in_projects: false,
     },
     Agent {
@@ -399,6 +412,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["codex", "resume", "{id}"],
+        resumes_unlisted: true,
         in_projects: true,
     },
     Agent {
@@ -414,6 +428,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["copilot", "--resume={id}"],
+        resumes_unlisted: false,
         in_projects: false,
     },
     Agent {
@@ -429,6 +444,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &[],
+        resumes_unlisted: false,
         in_projects: false,
     },
     Agent {
@@ -444,6 +460,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["gemini", "--resume", "{id}"],
+        resumes_unlisted: false,
         in_projects: false,
     },
     Agent {
@@ -460,6 +477,7 @@ pub static AGENTS: &[Agent] = &[
         settings: None,
         // `pindus --resume` asks which one, and takes no id (0.1.6).
         resume: &[],
+        resumes_unlisted: false,
         in_projects: false,
     },
     Agent {
@@ -477,6 +495,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["opencode", "-s", "{id}"],
+        resumes_unlisted: false,
         in_projects: false,
     },
     Agent {
@@ -493,6 +512,7 @@ pub static AGENTS: &[Agent] = &[
         flat_variables: &[],
         settings: None,
         resume: &["qwen", "--resume", "{id}"],
+        resumes_unlisted: false,
         in_projects: false,
     },
 ];

@@ -88,7 +88,8 @@ mod testing;
 mod title;
 
 pub use format::{
-    AGENTS, Agent, FORMATS, Format, ListOrder, Shape, SourceFacts, WriteMode, family, resume,
+    AGENTS, Agent, FORMATS, Format, ListOrder, Shape, SourceFacts, WriteMode, agent_called, family,
+    resume,
 };
 pub use injected::injected_blocks;
 pub use title::typed_title;
