@@ -375,6 +375,7 @@ fn a_sync_in_the_background_lets_readers_look_at_the_files_between_two_batches()
     });
     assert_eq!(report.expect("it syncs").outstanding, 0);
     assert!(turns > 0, "the lock was never given up");
+    drop(indexer);
     assert!(
         !Index::open(&config, Freshness::AsCommitted)
             .expect("the index")

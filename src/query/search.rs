@@ -139,6 +139,14 @@ impl SearchScope {
         )
     }
 
+    /// Hits at most.
+    fn most_hits(&self) -> usize {
+        match self.limit {
+            0 => usize::MAX,
+            limit => limit,
+        }
+    }
+
     /// What times in a query count from, in ms.
     fn now_ms(&self) -> i64 {
         match self.now_ms {
@@ -535,10 +543,7 @@ impl<'a> Search<'a> {
                 true => Order::Newest,
                 false => Order::Ranked,
             };
-            let limit = match self.scope.limit {
-                0 => usize::MAX,
-                limit => limit,
-            };
+            let limit = self.scope.most_hits();
             let mut want = limit.saturating_add(self.shown.len() + page::AHEAD);
             let mut found = asked.hits(order, want)?;
             let mut counted = self.counted(asked, &asked.here, &found)?;
