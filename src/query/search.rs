@@ -139,6 +139,14 @@ impl SearchScope {
         )
     }
 
+    /// Hits at most.
+    fn most_hits(&self) -> usize {
+        match self.limit {
+            0 => usize::MAX,
+            limit => limit,
+        }
+    }
+
     /// What times in a query count from, in ms.
     fn now_ms(&self) -> i64 {
         match self.now_ms {
@@ -511,19 +519,6 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// In which order hits come, and how many of them at most.
-    fn order_and_limit(&self) -> (Order, usize) {
-        let order = match self.scope.newest_first {
-            true => Order::Newest,
-            false => Order::Ranked,
-        };
-        let limit = match self.scope.limit {
-            0 => usize::MAX,
-            limit => limit,
-        };
-        (order, limit)
-    }
-
     /// The page, the total and whatever else was asked for. `instead`: what to ask rather than this
     /// where these words certainly stand nowhere.
     fn fill(
@@ -544,7 +539,11 @@ impl<'a> Search<'a> {
                     self.snapshot.note_changed(*source, &path);
                 }
             }
-            let (order, limit) = self.order_and_limit();
+            let order = match self.scope.newest_first {
+                true => Order::Newest,
+                false => Order::Ranked,
+            };
+            let limit = self.scope.most_hits();
             let mut want = limit.saturating_add(self.shown.len() + page::AHEAD);
             let mut found = asked.hits(order, want)?;
             let mut counted = self.counted(asked, &asked.here, &found)?;
