@@ -105,7 +105,7 @@ impl State {
                 self.asking = Some(asking);
                 Vec::new()
             }
-            (Reply::Chosen(item), Asking::Menu(menu)) => self.chosen(item, menu),
+            (Reply::Chosen(item), Asking::Menu(menu)) => self.chosen(item, *menu),
             (Reply::Typed(text), Asking::Prompt(prompt)) => self.named(text, prompt.about),
             (Reply::Yes, Asking::Question(question)) => {
                 vec![Task::Do(Job::Trash(question.sessions))]
@@ -114,8 +114,8 @@ impl State {
         }
     }
 
-    fn chosen(&mut self, item: MenuItem, menu: Box<Menu>) -> Vec<Task> {
-        let Menu { targets, .. } = *menu;
+    fn chosen(&mut self, item: MenuItem, menu: Menu) -> Vec<Task> {
+        let Menu { targets, .. } = menu;
         vec![Task::Do(match item {
             MenuItem::CopyCommand => Job::Copy(targets, Copied::Command),
             MenuItem::CopyId => Job::Copy(targets, Copied::Id),
