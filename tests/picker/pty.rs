@@ -158,12 +158,14 @@ impl Pty {
                 let (shown, changed) = &*shown;
                 let mut shown = shown.lock().expect("the screen");
                 unread.extend_from_slice(&some[..length]);
-                // The emulator may lose a letter that comes in two parts.
+                // The emulator leaves out U+FFFD, so all that follows would stand a column too far left.
                 let whole = match std::str::from_utf8(&unread) {
                     Err(error) if error.error_len().is_none() => error.valid_up_to(),
                     _ => unread.len(),
                 };
-                shown.parser.process(&unread[..whole]);
+                let letters = String::from_utf8_lossy(&unread[..whole]);
+                let letters = letters.replace('\u{fffd}', "?");
+                shown.parser.process(letters.as_bytes());
                 unread.drain(..whole);
                 shown.written.extend_from_slice(&some[..length]);
                 changed.notify_all();
