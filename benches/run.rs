@@ -10,11 +10,21 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use sessionary::index::SearchScope;
+use sessionary::{Config, Freshness, Index, RootSpec};
+
 use crate::Result;
 use crate::corpus::{self, CorpusSize};
 use crate::machine::Machine;
 use crate::process::{self, Cost};
 use crate::rows::{Row, Unit, median};
+
+/// A few remembered words, which rank sessions as wholes, and the most milliseconds that a search
+/// for them may take as a process.
+const SEVERAL_WORDS: [(&str, &str, f64); 2] = [
+    ("three words", "session await build", 20.0),
+    ("the commonest words", "the a to", 40.0),
+];
 
 /// Size of the corpus that the floors and targets were set for.
 const MEASURED_BYTES: f64 = 1.1135e9;
@@ -63,6 +73,7 @@ impl Run {
         self.reading(machine, &mut rows)?;
         self.scans(&mut rows)?;
         self.beside(&mut rows)?;
+        self.open_index(&mut rows)?;
         Ok(rows)
     }
 
@@ -275,6 +286,48 @@ impl Run {
             });
         }
         rows.push(peak("peak memory: search", 28.0, 30.0, &searches));
+        for (name, query, target) in SEVERAL_WORDS {
+            let words: Vec<&str> = query.split(' ').collect();
+            let arguments = [&["search", "--json"], words.as_slice()].concat();
+            let (costs, _) = self.repeat(self.runs, &arguments, &[0])?;
+            let row = Row::beside(format!("search, {name}: {query}"), costs);
+            let measured = row.measured;
+            rows.push(row.to(target, measured).on(machine.starts));
+        }
+        Ok(())
+    }
+
+    /// Several words in an index that stays open. Asked last: it makes this process large.
+    fn open_index(&self, rows: &mut Vec<Row>) -> Result<()> {
+        let root = RootSpec {
+            agent: self.agent.to_owned(),
+            format: self.agent.to_owned(),
+            path: self.root.clone(),
+            label: None,
+            flat: false,
+            why: "the benchmark".to_owned(),
+        };
+        let config = Config::new(&self.index, vec![root]);
+        let index = Index::open(&config, Freshness::AsCommitted)?;
+        for (name, query, _) in SEVERAL_WORDS {
+            let scope = SearchScope::default();
+            let mut times = Vec::new();
+            index.search(query, &scope)?;
+            for _ in 0..self.runs {
+                let start = Instant::now();
+                std::hint::black_box(index.search(query, &scope)?);
+                times.push(start.elapsed().as_secs_f64() * 1e3);
+            }
+            let row = Row::beside(format!("open index, {name}: {query}"), Vec::new());
+            let target = (name == "three words").then_some(8.0);
+            rows.push(match target {
+                Some(target) => row.to(target, median(times)),
+                None => Row {
+                    measured: median(times),
+                    ..row
+                },
+            });
+        }
         Ok(())
     }
 

@@ -36,7 +36,7 @@ CREATE TABLE _roots (
     UNIQUE (host, agent, path)
 ) STRICT;
 
--- One file. The identity is taken before reading; `length` counts the bytes of its content, which of a compressed file are
+-- One file, or one session in a database: its identity is its change stamp (src/databases/list.rs). The identity is taken before reading; `length` counts the bytes of its content, which of a compressed file are
 -- those that it decodes to; `consumed` is the byte of it up to which all is catalogued for good. Every check reads all of these rows: what only a changed file needs is in `_checkpoints`.
 CREATE TABLE _sources (
     source INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -104,6 +104,10 @@ CREATE TABLE _sessions (
     own TEXT,                        -- what only its agent records, a JSON object
     subagent INTEGER NOT NULL DEFAULT 0, -- 1: parent_session is an id
     list_order TEXT NOT NULL DEFAULT '', -- sorts as the agents' lists do, but for equal names
+    git_branch TEXT,                 -- that was checked out last
+    thinking_level TEXT,             -- how much the model was told to think last, in the agent's words
+    base_session TEXT,               -- id of the session of the same agent whose beginning is this one's too, without being in its file
+    base_end INTEGER,                -- how many bytes of it are
     gone_ms INTEGER,                 -- of the main source
     UNIQUE (root, place)
 ) STRICT;
@@ -151,9 +155,12 @@ CREATE TABLE _entries (
     time_ms INTEGER,
     agent_sees INTEGER NOT NULL,
     flags INTEGER NOT NULL,          -- 1 provisional (no final newline yet), 2 error, 4 image, 8 fused, 16 a tool answers,
-                                     -- 32 not all of its text is searched, 64 a system prompt or tool schemas
+                                     -- 32 not all of its text is searched, 64 a system prompt or tool schemas,
+                                     -- 128 on no branch: `parent` is where the session stands from here on
     stop_reason TEXT,
-    taken_ms INTEGER                 -- time of the last entry before it in its source that has one; NULL where it has its own
+    taken_ms INTEGER,                -- time of the last entry before it in its source that has one; NULL where it has its own
+    row TEXT                         -- of a row of a database which it is, `table:key`: `start` and the like are then of the
+                                     -- lines that are made of its session
 ) STRICT;
 
 -- `_entries_id`, an index on ids, is made before the first words are indexed: see `Catalogue::index_ids`.
@@ -176,8 +183,10 @@ CREATE TABLE _calls (
 -- too: what counts once are entries. What questions filter by and add up comes first: SQLite reads a row from its beginning.
 CREATE TABLE _usage (
     key INTEGER PRIMARY KEY,
-    what INTEGER NOT NULL,           -- 0 an answer, 1 a step of one, 2 a turn of a run of clido's, 3 calls alone
-    counted INTEGER,                 -- 1 in the copy that counts, 0 in the others; NULL in steps, which their message tells
+    what INTEGER NOT NULL,           -- 0 an answer, 1 a step of one, 2 a turn of a run of clido's, 3 calls alone,
+                                     -- 4 an answer of which other entries have records too, each of what was known
+    counted INTEGER,                 -- 1 in the copy that counts, 0 in the others, 2 beside another record of its answer in
+                                     -- its session, which counts; NULL in steps, which their message tells
     time_ms INTEGER,                 -- by which searches know the entry, but for the session's start
     model TEXT,
     input INTEGER,
@@ -368,6 +377,7 @@ SELECT s.session, r.host, r.agent, r.label, r.path AS root, s.path, s.id, s.cwd,
             UNION SELECT c.session, c.id FROM below JOIN _sessions c ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
         SELECT count(*) - 1 FROM below) AS BIGINT) AS subagents,
        r.current, s.list_order, coalesce(nullif(s.name, ''), s.typed, s.first_message) AS title,
+       s.git_branch, s.thinking_level,
        CAST(s.gone_ms IS NOT NULL AS BIGINT) AS archived, s.gone_ms
 FROM _sessions s JOIN _roots r USING (root)
 WHERE s.path <> '';
@@ -378,7 +388,7 @@ FROM sessions ORDER BY bytes DESC, session;
 
 CREATE VIEW forks AS
 SELECT c.session, CAST(coalesce(p.session, i.session) AS BIGINT) AS parent, c.parent_session AS parent_written,
-       CAST(CASE WHEN json_extract(c.own, '$.isSubAgent') THEN 'subagent' ELSE 'fork' END AS TEXT) AS relation
+       CAST(CASE WHEN c.subagent THEN 'subagent' ELSE 'fork' END AS TEXT) AS relation
 FROM _sessions c
   LEFT JOIN (SELECT path, min(session) AS session FROM _sessions GROUP BY path) p ON p.path = c.parent_session
   LEFT JOIN (SELECT root, id, min(session) AS session FROM _sessions GROUP BY root, id) i
@@ -386,13 +396,15 @@ FROM _sessions c
 WHERE c.parent_session IS NOT NULL AND c.path <> '';
 
 CREATE VIEW entries AS
-SELECT e.key AS entry, CAST(e.key >> 24 AS BIGINT) AS session, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role,
-       e.id, e.parent,
+SELECT e.key AS entry, CAST(e.key >> 24 AS BIGINT) AS session, e.source, CAST(CASE WHEN e.row IS NULL THEN e.start END AS BIGINT) AS start,
+       CAST(CASE WHEN e.row IS NULL THEN e.length END AS BIGINT) AS length,
+       CAST(CASE WHEN e.row IS NULL THEN e.line END AS BIGINT) AS line, e.hash, e.kind, e.role,
+       e.id, CASE WHEN e.flags & 128 = 0 THEN e.parent END AS parent,
        CAST(coalesce(e.time_ms, e.taken_ms, (SELECT s.created_ms FROM _sessions s WHERE s.session = e.key >> 24)) AS BIGINT) AS time_ms,
        e.agent_sees, CAST(e.flags & 1 AS BIGINT) AS provisional,
        CAST((e.flags >> 1) & 1 AS BIGINT) AS is_error, CAST((e.flags >> 2) & 1 AS BIGINT) AS has_image,
        CAST((e.flags >> 3) & 1 AS BIGINT) AS fused, CAST((e.flags >> 5) & 1 AS BIGINT) AS text_cut,
-       e.stop_reason, e.time_ms AS time_written_ms
+       e.stop_reason, e.time_ms AS time_written_ms, e.row
 FROM _entries e;
 
 -- One row a line that calls or answers, as written. DuckDB counts the rows of a view by the row ids of its table, which this
@@ -438,7 +450,7 @@ SELECT u.key AS entry, CAST(u.key >> 24 AS BIGINT) AS session, u.provider, u.mod
             END AS BIGINT) AS total, u.total AS total_written,
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write, u.cost_total,
        CAST(u.what = 1 AS BIGINT) AS step
-FROM _usage u WHERE u.what < 2;
+FROM _usage u WHERE u.what IN (0, 1, 4);
 
 -- What was spent, once, in sessions that are not all in too. A session is read only for an answer without a time of its own.
 CREATE VIEW _answers AS

@@ -23,6 +23,7 @@ mod list_events;
 mod merging;
 mod progress;
 mod roots;
+mod turns;
 mod watch;
 mod wipe;
 pub(crate) mod writer_lock;
@@ -342,9 +343,11 @@ impl Index {
         writer_lock::is_watched(&self.stores.config)
     }
 
-    /// Whether another process holds the writer lock.
+    /// Whether another process holds the writer lock, or indexes in the background (see
+    /// [`Indexer::sync_for`]) and has it again in a moment.
     pub fn has_writer(&self) -> bool {
-        self.stores.config.has_writer()
+        let config = &self.stores.config;
+        config.has_writer() || turns::is_at_work(&config.generation_dir())
     }
 
     /// Read every file again and compare: bytes tiled by entries and problems, rows, session

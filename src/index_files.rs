@@ -14,12 +14,13 @@ use crate::words;
 
 /// Names of what lies in the directory of a generation, beside the lock, the words and what a
 /// watcher says.
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "catalogue.sqlite",
     "catalogue.sqlite-wal",
     "catalogue.sqlite-shm",
     "catalogue.sqlite-damaged",
     "writer",
+    "background",
 ];
 
 /// What lies in an index directory.

@@ -59,6 +59,7 @@
 mod archive;
 mod catalogue;
 mod config;
+mod databases;
 mod error;
 mod failpoint;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -10,6 +10,11 @@ use std::path::{Component, Path, PathBuf};
 use crate::format::{AGENTS, Agent};
 use crate::source::root::RootSpec;
 
+mod not_read;
+mod others;
+
+pub use not_read::{NotRead, not_read};
+
 /// What an agent started now, here, would find around it.
 #[derive(Clone)]
 pub struct Environment<'a> {
@@ -51,19 +56,31 @@ pub fn roots(environment: &Environment<'_>) -> Vec<RootSpec> {
     found
 }
 
-/// The flat folders that the settings of the project at `project` name.
+/// The folders that the settings of the project at `project` name, and those that agents keep in
+/// it.
 pub fn project_roots(environment: &Environment<'_>, project: &Path) -> Vec<RootSpec> {
     let there = Environment {
         cwd: project.to_path_buf(),
         ..environment.clone()
     };
-    AGENTS
-        .iter()
-        .filter_map(|agent| {
-            let (_, relative) = agent.settings?;
-            settings_root(agent, &there, &project.join(relative))
-        })
-        .collect()
+    let of_agent = |agent| in_project(agent, &there, project);
+    AGENTS.iter().flat_map(of_agent).collect()
+}
+
+/// What the settings of a project name, and what is kept in it.
+fn in_project(agent: &Agent, environment: &Environment<'_>, project: &Path) -> Vec<RootSpec> {
+    let named = agent
+        .settings
+        .and_then(|(_, relative)| settings_root(agent, environment, &project.join(relative)));
+    let mut roots = Vec::from_iter(named);
+    if agent.in_projects && environment.read_settings {
+        let folder = project.join(agent.dir_default);
+        let kept = agent.sessions.iter().map(|sessions| folder.join(sessions));
+        let why = || format!("{} in a project", agent.dir_default);
+        let kept = kept.filter(|path| path.is_dir());
+        roots.extend(kept.map(|path| root(agent, path, false, why())));
+    }
+    roots
 }
 
 /// Expands a leading `~`, takes `file://` URLs, and makes the path absolute.
@@ -75,17 +92,34 @@ pub fn expand(path: &Path, environment: &Environment<'_>) -> PathBuf {
     expand_tilde(&path, environment)
 }
 
+/// The sessions folder below the agent folder; that itself where sessions lie in it.
+fn below(folder: &Path, sessions: &str) -> PathBuf {
+    match sessions {
+        "" => folder.to_path_buf(),
+        sessions => folder.join(sessions),
+    }
+}
+
 fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
     let mut roots = Vec::new();
     let folder = agent_folder(agent, environment);
     if let Some((folder, why)) = &folder {
-        roots.push(root(agent, folder.join(agent.sessions), false, why.clone()));
         let also = agent.dir_also.filter(|_| why == DEFAULT);
+        let sessions = |folder: &Path| {
+            let all = agent.sessions.iter();
+            all.map(|sessions| below(folder, sessions))
+                .collect::<Vec<_>>()
+        };
+        for path in sessions(folder) {
+            roots.push(root(agent, path, false, why.clone()));
+        }
         if let (Some((also, format)), Some(home)) = (also, &environment.home) {
-            let sessions = home.join(also).join(agent.sessions);
-            let mut also = root(agent, sessions, false, why.clone());
-            also.format = format.to_owned();
-            roots.push(also);
+            for path in sessions(&home.join(also)) {
+                roots.push(RootSpec {
+                    format: format.to_owned(),
+                    ..root(agent, path, false, why.clone())
+                });
+            }
         }
     }
     for variable in agent.flat_variables {
@@ -94,16 +128,10 @@ fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
             roots.push(root(agent, path, true, format!("${variable}")));
         }
     }
-    if let Some((global, project)) = agent.settings {
-        if let Some((folder, _)) = &folder {
-            roots.extend(settings_root(agent, environment, &folder.join(global)));
-        }
-        roots.extend(settings_root(
-            agent,
-            environment,
-            &environment.cwd.join(project),
-        ));
+    if let (Some((global, _)), Some((folder, _))) = (agent.settings, &folder) {
+        roots.extend(settings_root(agent, environment, &folder.join(global)));
     }
+    roots.extend(in_project(agent, environment, &environment.cwd));
     roots
 }
 
@@ -297,8 +325,34 @@ mod tests {
                 "indusagi /home/ada/.pindusagi/agent/sessions folders default",
                 "clido /home/ada/.local/share/clido/sessions folders default",
                 "agentuse /home/ada/.local/share/agentuse/project folders default",
+                "claude /home/ada/.claude/projects folders default",
+                "codex /home/ada/.codex/sessions folders default",
+                "codex /home/ada/.codex/archived_sessions folders default",
+                "copilot /home/ada/.copilot/session-state folders default",
+                "cursor /home/ada/.cursor/projects folders default",
+                "gemini /home/ada/.gemini/tmp folders default",
+                "induscode /home/ada/.pindusagi/sessions folders default",
+                "opencode /home/ada/.local/share/opencode folders default",
+                "qwen /home/ada/.qwen/projects folders default",
             ]
         );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn codex_is_looked_for_in_projects_too() -> std::io::Result<()> {
+        let project = tempfile::tempdir()?;
+        let found = || {
+            let all = all(&[("CODEX_HOME", "/x")], project.path(), true).into_iter();
+            let codex = all.filter(|root| root.agent == "codex");
+            codex.map(|root| root.path).collect::<Vec<_>>()
+        };
+        let own = ["/x/sessions", "/x/archived_sessions"].map(PathBuf::from);
+        assert_eq!(found(), own);
+        let sessions = project.path().join(".codex/sessions");
+        std::fs::create_dir_all(&sessions)?;
+        assert_eq!(found(), [&own[..], &[sessions]].concat());
+        Ok(())
     }
 
     #[test]
@@ -396,6 +450,24 @@ mod tests {
         assert_eq!(
             agent(&[("INDUSAGI_DIR", "~/c")]),
             "indusagi /home/ada/c/agent/sessions folders $INDUSAGI_DIR"
+        );
+    }
+
+    /// The Python program asks the same variable as indusagi, for the folder above.
+    #[test]
+    #[cfg(unix)]
+    fn induscode_asks_its_variables_in_its_own_order() {
+        let agent = |variables: &[(&str, &str)]| of("induscode", variables)[0].clone();
+        assert_eq!(
+            agent(&[("INDUSAGI_HOME", "~/home")]),
+            "induscode /home/ada/home/sessions folders $INDUSAGI_HOME"
+        );
+        assert_eq!(
+            agent(&[
+                ("INDUSAGI_HOME", "/home"),
+                ("INDUSAGI_CODING_AGENT_DIR", "dir")
+            ]),
+            "induscode /here/dir/sessions folders $INDUSAGI_CODING_AGENT_DIR"
         );
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use sessionary::index::SearchScope;
-use sessionary::model::{BranchPlace, Hit, Ranking, SearchAnswer};
+use sessionary::model::{BranchPlace, EntryPlace, Hit, Ranking, SearchAnswer};
 use sessionary::{Freshness, Index, Indexer};
 
 use crate::findable;
@@ -1444,10 +1444,18 @@ fn a_hit_says_where_its_bytes_are_and_what_its_session_is_called() {
         assert_eq!(group.session.title, "Find the walrus");
         assert_eq!(group.session.first_message, "/clear");
         assert_eq!(group.matches, None);
-        let at = &group.hits[0].at;
-        let bytes = std::fs::read(&at.file).unwrap();
-        let line = &bytes[at.start as usize..(at.start + at.length) as usize];
+        let EntryPlace::Bytes {
+            file,
+            line: number,
+            start,
+            length,
+        } = &group.hits[0].at
+        else {
+            panic!("{:?}", group.hits[0].at)
+        };
+        let bytes = std::fs::read(file).unwrap();
+        let line = &bytes[*start as usize..(start + length) as usize];
         let entry: Value = serde_json::from_slice(line).unwrap();
-        assert_eq!((entry["id"].as_str(), at.line), (Some("one001"), 3));
+        assert_eq!((entry["id"].as_str(), *number), (Some("one001"), 3));
     });
 }

@@ -58,7 +58,7 @@ fn overview() {
     4 sessions, 2.4 KB of session files; last full scan DATE.
     14 entries (2.4 KB) not indexed yet; searches find them anyway.
 
-    5 roots scanned, 3 not there (`sessionary status --roots` names them)
+    8 roots scanned, 6 not there (`sessionary status --roots` names them)
     AGENT  ROOT                  SESSIONS  FILES  NEWEST  WHY
     pi     ~/.pi/agent/sessions         3      3  5m      default
     clido  ~/clido/sessions             1      1  3d      $CLIDO_DATA_DIR
@@ -82,13 +82,16 @@ fn overview_of_nothing() {
     assert_snapshot!(Sandbox::new().run(&[]), @r#"
     0 sessions, 0 B of session files; last full scan DATE.
 
-    5 roots scanned
-    AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
-    pi        ~/.pi/agent/sessions                    0      0          default, not there
-    indusagi  ~/.indusagi/agent/sessions              0      0          default, not there
-    indusagi  ~/.pindusagi/agent/sessions             0      0          default, not there
-    clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
-    agentuse  ~/.local/share/agentuse/project         0      0          default, not there
+    8 roots scanned
+    AGENT      ROOT                             SESSIONS  FILES  NEWEST  WHY
+    pi         ~/.pi/agent/sessions                    0      0          default, not there
+    indusagi   ~/.indusagi/agent/sessions              0      0          default, not there
+    indusagi   ~/.pindusagi/agent/sessions             0      0          default, not there
+    clido      ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
+    agentuse   ~/.local/share/agentuse/project         0      0          default, not there
+    copilot    ~/.copilot/session-state                0      0          default, not there
+    induscode  ~/.pindusagi/sessions                   0      0          default, not there
+    cursor     ~/.cursor/projects                      0      0          default, not there
 
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
@@ -120,7 +123,7 @@ fn list_here_and_everywhere() {
     assert_snapshot!(home.run(&["list", "--agent", "vim"]), @r"
     --- stderr
     error: no agent is called `vim`
-    hint: known agents: pi, indusagi, clido, agentuse
+    hint: known agents: pi, indusagi, clido, agentuse, copilot, induscode, cursor
     --- exit Some(2)
     ");
 }

@@ -13,7 +13,14 @@ pub fn project() -> &'static Path {
 /// Every Markdown file that people read, by its path below the project's folder: README.md first.
 pub fn documents() -> Vec<String> {
     let mut all = vec!["README.md".to_owned()];
-    for folder in ["", "docs", "benches", "migrations", ".github"] {
+    for folder in [
+        "",
+        "docs",
+        "docs/agents",
+        "benches",
+        "migrations",
+        ".github",
+    ] {
         let entries = match fs::read_dir(project().join(folder)) {
             Ok(entries) => entries,
             // A packaged crate has no .github.

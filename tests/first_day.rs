@@ -30,7 +30,12 @@ fn where_sessions_were_looked_for() {
     indusagi      ~/.pindusagi/agent/sessions           0      0          default, not there
     clido         ~/clido/sessions                      1      1  3d      $CLIDO_DATA_DIR
     agentuse      …local/share/agentuse/project         0      0          default, not there
+    copilot       ~/.copilot/session-state              0      0          default, not there
+    induscode     ~/.pindusagi/sessions                 0      0          default, not there
+    cursor        ~/.cursor/projects                    0      0          default, not there
     clido=laptop  ~/code/parser/../old                  0      0          --root, not there
+
+    pi: 1 file of a shape that this version does not know; first: ~/.pi/agent/sessions/--code-parser--/torn.jsonl, line 1
     ");
     let json = home.json(&["status", "--roots", "--json"]);
     assert_eq!(json["complete"], true);
@@ -38,7 +43,7 @@ fn where_sessions_were_looked_for() {
         json["roots"][0]["newest"], "2026-01-05T11:55:00.000Z",
         "{json}"
     );
-    assert_eq!(json["roots"].as_array().map(Vec::len), Some(6));
+    assert_eq!(json["roots"].as_array().map(Vec::len), Some(9));
 }
 
 #[test]
@@ -90,7 +95,7 @@ fn every_setting_says_where_it_comes_from() {
     ");
     let roots = home.run(&["status", "--roots"]);
     assert!(
-        roots.contains("pi=old    ~/more") && roots.contains("config, not there"),
+        roots.contains("pi=old     ~/more") && roots.contains("config, not there"),
         "{roots}"
     );
     assert!(home.home.join("kept/v4").is_dir());
@@ -119,7 +124,7 @@ fn every_setting_says_where_it_comes_from() {
     assert_snapshot!(home.run(&["list"]), @r"
     --- stderr
     error: config vim:/x: no format or agent is called `vim`
-    hint: known names: pi, indusagi, clido, agentuse
+    hint: known names: pi, indusagi, clido, agentuse, copilot, induscode, cursor
     --- exit Some(2)
     ");
     home.write(path, "exclude = \"x\"\n");
@@ -169,12 +174,15 @@ fn nothing_found_says_where_and_what_to_do() {
     let home = Sandbox::new();
     assert_snapshot!(home.run(&["list"]), @r#"
     --- stderr
-    AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
-    pi        ~/.pi/agent/sessions                    0      0          default, not there
-    indusagi  ~/.indusagi/agent/sessions              0      0          default, not there
-    indusagi  ~/.pindusagi/agent/sessions             0      0          default, not there
-    clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
-    agentuse  ~/.local/share/agentuse/project         0      0          default, not there
+    AGENT      ROOT                             SESSIONS  FILES  NEWEST  WHY
+    pi         ~/.pi/agent/sessions                    0      0          default, not there
+    indusagi   ~/.indusagi/agent/sessions              0      0          default, not there
+    indusagi   ~/.pindusagi/agent/sessions             0      0          default, not there
+    clido      ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
+    agentuse   ~/.local/share/agentuse/project         0      0          default, not there
+    copilot    ~/.copilot/session-state                0      0          default, not there
+    induscode  ~/.pindusagi/sessions                   0      0          default, not there
+    cursor     ~/.cursor/projects                      0      0          default, not there
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
     To try it on made-up sessions: sessionary --demo list --all

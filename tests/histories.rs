@@ -117,10 +117,36 @@ fn config_of(place: &Path) -> Config {
         ("pi", "pi"),
         ("indusagi", "pi"),
         ("clido", "clido"),
+        ("claude", "claude"),
+        ("gemini", "gemini"),
+        ("qwen", "qwen"),
         ("agentuse", "agentuse"),
     ]
     .map(|(agent, format)| root(agent, format, &place.join(agent)));
     Config::new(place.join("index"), roots.to_vec())
+}
+
+/// Sync until so many events were told, and stop there as a process that ends does.
+pub fn sync_stopped_at(mut left: u32, mut indexer: Indexer, config: &Config) -> Indexer {
+    let stopped = catch_unwind(AssertUnwindSafe(|| {
+        indexer.sync(&mut |_| {
+            if left == 0 {
+                resume_unwind(Box::new(Stop));
+            }
+            left -= 1;
+        })
+    }));
+    match stopped {
+        Ok(done) => {
+            done.unwrap();
+            indexer
+        }
+        Err(why) if why.is::<Stop>() => {
+            drop(indexer);
+            Indexer::open(config).unwrap()
+        }
+        Err(why) => resume_unwind(why),
+    }
 }
 
 fn history(seed: u64, log: &mut Vec<String>) {
@@ -179,24 +205,9 @@ fn history(seed: u64, log: &mut Vec<String>) {
                 assert!(report.files_seen <= some.len() as u64);
             }
             _ => {
-                let mut left = rng.random_range(0..12);
+                let left = rng.random_range(0..12);
                 log.push(format!("a sync stopped at event {left}"));
-                let stopped = catch_unwind(AssertUnwindSafe(|| {
-                    indexer.sync(&mut |_| {
-                        if left == 0 {
-                            resume_unwind(Box::new(Stop));
-                        }
-                        left -= 1;
-                    })
-                }));
-                match stopped {
-                    Ok(done) => drop(done.unwrap()),
-                    Err(why) if why.is::<Stop>() => {
-                        drop(indexer);
-                        indexer = Indexer::open(&config).unwrap();
-                    }
-                    Err(why) => resume_unwind(why),
-                }
+                indexer = sync_stopped_at(left, indexer, &config);
             }
         }
     }

@@ -21,8 +21,6 @@ mod screens;
 #[path = "picker/stopping.rs"]
 mod stopping;
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::sandbox::Sandbox;
@@ -152,16 +150,15 @@ fn bash(home: &Sandbox, arguments: &[&str]) -> Command {
     bash
 }
 
-/// A shell at which somebody types; `s` is the command, as [`Sandbox::command`] runs it.
+/// A shell at which somebody types; `s` is the command, as [`Sandbox::command`] runs it. No script:
+/// one that another test's new process has still open for writing cannot be run.
 fn shell(home: &Sandbox, pty: &Pty) -> Program {
     let program = env!("CARGO_BIN_EXE_sessionary");
     let now = crate::sandbox::NOW;
-    let script = format!("#!/bin/sh\nexec \"{program}\" --now {now} --width 100 \"$@\"\n");
-    let path = home.write("bin/s", &script);
-    std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("it can be run");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut bash = bash(home, &["--noprofile", "--norc", "-i"]);
-    bash.env("PATH", format!("{}/bin:{path}", home.home.display()));
+    let settings = format!("PS1='$ '\nalias s='\"{program}\" --now {now} --width 100'\n");
+    let settings = home.write("settings", &settings);
+    let settings = settings.to_str().expect("a path");
+    let bash = bash(home, &["--noprofile", "--rcfile", settings, "-i"]);
     let shell = pty.start(&bash);
     pty.until("the prompt", |screen| pty::lines(screen).ends_with("$\n"));
     shell

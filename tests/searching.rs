@@ -613,3 +613,90 @@ fn what_only_filters_find_is_an_entry_and_shows_what_it_says() {
         let _ = home.output(&["sync"]);
     }
 }
+
+/// A home of sessions, each of a number of messages with the second of the day of each.
+fn home_of(sessions: &[(&str, &[(u32, &str)])]) -> Sandbox {
+    let home = Sandbox::new();
+    for (id, messages) in sessions {
+        let mut text = format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-02T00:00:00.000Z\",\"cwd\":\"/w\"}}\n"
+        );
+        for (second, said) in *messages {
+            text.push_str(&format!(
+                "{{\"type\":\"message\",\"id\":\"{id}{second}\",\"parentId\":null,\"timestamp\":\"2026-01-02T00:00:{second:02}.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{said}\"}}}}\n"
+            ));
+        }
+        home.write(&format!(".pi/agent/sessions/--w--/{id}.jsonl"), &text);
+    }
+    home
+}
+
+/// The answer to a search, and the sessions in it in their order.
+fn found(home: &Sandbox, query: &[&str]) -> (Value, Vec<String>) {
+    let arguments = [&["search", "--json"], query].concat();
+    let output = home.command(&arguments).output().expect("sessionary runs");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let groups = answer["sessions"].as_array().cloned().unwrap_or_default();
+    let ids = groups
+        .iter()
+        .map(|group| group["session"]["id"].to_string());
+    let ids = ids.map(|id| id.trim_matches('"').to_owned()).collect();
+    (answer, ids)
+}
+
+#[test]
+fn the_newest_of_several_words_are_sessions_that_contain_them_all() {
+    let home = home_of(&[
+        ("old", &[(1, "walrus"), (2, "narwhal")]),
+        ("new", &[(11, "walrus narwhal")]),
+        ("half", &[(21, "walrus")]),
+        ("late", &[(3, "narwhal"), (31, "walrus")]),
+    ]);
+    let (answer, ids) = found(&home, &["--newest", "walrus", "narwhal"]);
+    assert_eq!(ids, ["late", "new", "old"], "{answer}");
+    assert_eq!(
+        (&answer["ranking"], &answer["total"]),
+        (&"newest".into(), &5.into())
+    );
+    // A word that stands nowhere says nothing about any session.
+    let (answer, ids) = found(&home, &["--newest", "walrus", "narwhal", "xyzzyplugh"]);
+    assert_eq!(ids, ["late", "new", "old"], "{answer}");
+    assert_eq!(answer["missing"], serde_json::json!(["xyzzyplugh"]));
+}
+
+#[test]
+fn where_no_session_contains_all_words_the_newest_are_those_with_the_most() {
+    let home = home_of(&[
+        ("one", &[(1, "walrus and narwhal")]),
+        ("two", &[(2, "narwhal and beluga")]),
+        ("three", &[(3, "beluga")]),
+    ]);
+    let (answer, ids) = found(&home, &["--newest", "walrus", "narwhal", "beluga"]);
+    assert_eq!(ids, ["two", "one"], "{answer}");
+    let note = answer["notes"][0].as_str().unwrap_or_default();
+    assert!(note.contains("2 of 3"), "{answer}");
+}
+
+#[test]
+fn a_word_that_stands_nowhere_is_searched_with_a_typo_at_once() {
+    let home = home_of(&[
+        ("one", &[(1, "the walrus swims")]),
+        ("two", &[(2, "a narwhal swims")]),
+    ]);
+    for indexed in [false, true] {
+        if indexed {
+            assert!(
+                home.command(&["sync"])
+                    .output()
+                    .expect("it runs")
+                    .status
+                    .success()
+            );
+        }
+        let (answer, ids) = found(&home, &["walros", "swims"]);
+        assert_eq!(ids, ["one", "two"], "{answer}");
+        let said = (&answer["missing"], &answer["also"]);
+        let expected = (serde_json::json!(["walros"]), serde_json::json!(["walrus"]));
+        assert_eq!(said, (&expected.0, &expected.1), "{indexed}");
+    }
+}

@@ -70,7 +70,10 @@ fn sessions_are_offered_with_their_titles() {
 fn agents_tools_roles_labels_and_labelled_entries_are_known() {
     let home = indexed();
     for (words, all) in [
-        (&["list", "-A", ""][..], "agentuse clido indusagi pi"),
+        (
+            &["list", "-A", ""][..],
+            "agentuse claude clido codex copilot cursor gemini indusagi induscode opencode pi qwen",
+        ),
         (&["list", "--agent=cl"], "--agent=clido"),
         (&["list", "-p", ""], "docs parser"),
         (&["search", "role:u"], "role:user"),
@@ -261,9 +264,9 @@ fn bash_completes() {
         // Behind a blank it is another word.
         line("ss label last: ", "ss label last : ''", ""),
         line(
-            "sessionary list --agent=c",
-            "sessionary list --agent = c",
-            "c",
+            "sessionary list --agent=cli",
+            "sessionary list --agent = cli",
+            "cli",
         ),
         "complete -p ss".to_owned(),
     ];

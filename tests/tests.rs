@@ -6,12 +6,15 @@
 //! - `archive`: what an agent deletes is still there, and what is forgotten is not
 //! - `background`: who indexes the words after an answer
 //! - `cli`: what the command prints, in a sandbox home
+//! - `codex`: what a fork inherits, and rollouts that move, are cut or compressed
 //! - `contract`: the documented views are the real ones
+//! - `copilot`: GitHub Copilot CLI's sessions: two files each, subagents inside
 //! - `corpus`: the synthetic sessions of the benches are what they claim to be
 //! - `crash`: a sync killed at random moments
 //! - `crates`: which crate knows which
 //! - `crowd`: twenty readers and four writers on one index
 //! - `damage`: noise in any page of the catalogue
+//! - `databases`: agents' databases, followed without their agents noticing
 //! - `demo`: made-up sessions to try the command on, of which nothing is left
 //! - `dialects`: each agent's way to read the same lines, against its own package
 //! - `documents`: links, examples and form of README.md and docs/
@@ -24,16 +27,19 @@
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `first_day`: what a new user meets
 //! - `formats`: every fixture read, cut and folded
+//! - `gemini`, `qwen`: stores of Gemini CLI and Qwen Code against what was expected of them by hand
 //! - `fuzzing`: mutated files, records and queries
 //! - `habits`: what people habitually type, from the query to the answer
 //! - `healing`: what changed within a file is read again, whoever meets it
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
+//! - `induscode`: induscode's transcripts, written again from the first line on
 //! - `leaf`: every answer agrees where a session stands
 //! - `links`: symbolic links are followed within the roots
 //! - `listing`: what `list` sorts, filters and pages
 //! - `locks`: locks of other programs, a writer that is waited for, limits of the system
+//! - `not_read`: what lies on the machine and is not read is said
 //! - `oracle`: our list and trees against the real agents'
 //! - `picked`: what becomes of a session that is picked
 //! - `picker`: how the picker looks on a terminal, and how it leaves it
@@ -67,7 +73,8 @@
 //! - `wrapping`: where lines end that are longer than the terminal
 //! - `writing`: what the commands that write a session write
 //!
-//! `sandbox` holds no tests: it is the home in which the others run the command.
+//! `sandbox` and `store` hold no tests: they are the home in which the others run the command, and
+//! an agent's store with its index.
 #[cfg(unix)]
 mod addresses;
 mod agentuse;
@@ -75,10 +82,14 @@ mod answers;
 mod archive;
 #[cfg(target_os = "linux")]
 mod background;
+mod claude;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
 mod cli;
+mod codex;
 mod contract;
+#[cfg(unix)]
+mod copilot;
 mod corpus;
 mod crash;
 mod crates;
@@ -86,6 +97,7 @@ mod crates;
 mod crowd;
 #[cfg(unix)]
 mod damage;
+mod databases;
 #[cfg(unix)]
 mod demo;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -107,6 +119,7 @@ mod findable;
 mod first_day;
 mod formats;
 mod fuzzing;
+mod gemini;
 #[cfg(unix)]
 mod habits;
 mod healing;
@@ -116,6 +129,8 @@ mod here;
 mod histories;
 #[cfg(unix)]
 mod hostile;
+#[cfg(unix)]
+mod induscode;
 mod leaf;
 #[cfg(unix)]
 mod links;
@@ -124,6 +139,8 @@ mod listing;
 #[cfg(target_os = "linux")]
 mod locks;
 mod naming;
+#[cfg(unix)]
+mod not_read;
 // The real agents need a newer Node than most machines have; the one installed beside them is for
 // this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -138,6 +155,7 @@ mod places;
 #[cfg(unix)]
 mod problems;
 mod provisional;
+mod qwen;
 #[cfg(unix)]
 mod reads;
 #[cfg(unix)]
@@ -168,6 +186,7 @@ mod session;
 mod session_oracle;
 #[cfg(unix)]
 mod shells;
+mod store;
 #[cfg(target_os = "linux")]
 mod surroundings;
 // `script` makes a terminal.

@@ -87,6 +87,7 @@ impl Catalogue {
                 cost_cache_read: r.get(11)?,
                 cost_cache_write: r.get(12)?,
                 cost_total: r.get(13)?,
+                is_repeated: r.get::<_, i64>(14)? == 4,
             };
             Ok(UsageRow {
                 usage: Cow::Owned(usage),

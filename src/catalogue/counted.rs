@@ -19,12 +19,21 @@ use super::write::{EntryRow, key_range};
 use crate::model::{Facts, Usage};
 use crate::source::checkpoint::hash;
 
-/// Copies of one answer agree in these.
-const SAME: &str = "u.response_id, u.model, u.input, u.output, u.cost_total";
+/// Copies of one answer agree in these; entries that each record what was known of an answer so far
+/// agree in the first two.
+const SAME: &str = "u.response_id, u.model, CASE WHEN u.what <> 4 THEN u.input END,
+    CASE WHEN u.what <> 4 THEN u.output END, CASE WHEN u.what <> 4 THEN u.cost_total END";
 
 /// What they are ordered by: the first one counts. Within a session the first of its sources by
 /// path has it, and there the first. One file may be below the roots of two agents.
-const ORDER: &str = "coalesce(s.created_ms, 1 << 62), s.path, r.agent, f.relative, e.start";
+/// Of several that record what was known so far, the last of those with the most output.
+const ORDER: &str = "coalesce(s.created_ms, 1 << 62), s.path, r.agent, CASE WHEN u.what = 4 THEN -coalesce(u.output, 0) END,
+    f.relative, CASE WHEN u.what = 4 THEN -e.start END, e.start";
+
+/// Whether a row counts: 1 yes, 0 no. 2: another record of the answer in its session does, and its
+/// calls count, of which the other has none.
+const COUNTS: &str = "CASE WHEN row_number() OVER w = 1 THEN 1
+    WHEN u.what = 4 AND u.key >> 24 = first_value(u.key >> 24) OVER w THEN 2 ELSE 0 END";
 
 /// The rows that are compared. Rows of a session that is not completely read are not among them:
 /// they count once it is, and are invisible before.
@@ -53,6 +62,8 @@ mod what {
     pub const STEP: i64 = 1;
     /// It calls, and records nothing else that counts.
     pub const CALLS: i64 = 3;
+    /// An answer of which other entries have records too, each of what was known so far.
+    pub const REPEATED: i64 = 4;
 }
 
 /// What an entry has in `_usage`.
@@ -74,7 +85,11 @@ impl<'e> UsageRow<'e> {
         let facts = &entry.facts;
         let (usage, what) = match facts.spent() {
             Some((usage, is_step)) => {
-                let what = if is_step { what::STEP } else { what::ANSWER };
+                let what = match is_step {
+                    true => what::STEP,
+                    false if usage.is_repeated => what::REPEATED,
+                    false => what::ANSWER,
+                };
                 (Cow::Borrowed(usage), what)
             }
             None if facts.calls.iter().any(|call| !call.is_result) => {
@@ -110,6 +125,9 @@ fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
         (None, None, Some(time)) if facts.spent().is_some() => (None, Some(time)),
         (None, ..) => return bytes.cast_signed(),
     };
+    if usage.is_repeated {
+        return hash(format!("{named:?} {:?}", usage.model).as_bytes()).cast_signed();
+    }
     // Some servers give one response id to all that they say.
     let same = (&usage.model, usage.input, usage.output, usage.cost_total);
     hash(format!("{named:?} {same:?}").as_bytes()).cast_signed()
@@ -146,13 +164,14 @@ impl Catalogue {
             Change::Move => ("", true),
         };
         let mut copied = self.connection.prepare_cached(&format!(
-            "SELECT a.said FROM _usage a WHERE a.key BETWEEN ?1 AND ?2 {which}
+            "SELECT a.said, a.what = 4 FROM _usage a WHERE a.key BETWEEN ?1 AND ?2 {which}
                AND EXISTS (SELECT 1 FROM _usage b WHERE b.said = a.said AND b.key <> a.key)"
         ))?;
         let mut rows = copied.query([first, last])?;
         let mut unsettled = self.unsettled.borrow_mut();
         while let Some(row) = rows.next()? {
-            *unsettled.entry(row.get(0)?).or_default() |= all;
+            // Of several records of one answer the one that counts says what the others are.
+            *unsettled.entry(row.get(0)?).or_default() |= all || row.get(1)?;
         }
         Ok(())
     }
@@ -166,10 +185,10 @@ impl Catalogue {
                 continue;
             }
             let mut settle = self.connection.prepare_cached(&format!(
-                "UPDATE _usage SET counted = w.first
-                 FROM (SELECT u.key, row_number() OVER (PARTITION BY {SAME} ORDER BY {ORDER}) = 1 AS first
-                       FROM {RANKED} WHERE u.said = ?1 AND u.counted {which}) w
-                 WHERE _usage.key = w.key AND _usage.counted <> w.first RETURNING key"
+                "UPDATE _usage SET counted = w.counts
+                 FROM (SELECT u.key, {COUNTS} AS counts FROM {RANKED} WHERE u.said = ?1 AND u.counted {which}
+                       WINDOW w AS (PARTITION BY {SAME} ORDER BY {ORDER})) w
+                 WHERE _usage.key = w.key AND _usage.counted <> w.counts RETURNING key"
             ))?;
             for said in said.keys() {
                 let mut settled = settle.query([said])?;
@@ -258,9 +277,9 @@ impl Catalogue {
             let copies: i64 = c.query_row(
                 &format!(
                     "SELECT count(*) FROM (
-                       SELECT u.counted, row_number() OVER (PARTITION BY u.said, {SAME} ORDER BY {ORDER}) = 1 AS first
-                       FROM {RANKED} WHERE u.counted IS NOT NULL)
-                     WHERE counted <> first"
+                       SELECT u.counted, {COUNTS} AS counts FROM {RANKED} WHERE u.counted IS NOT NULL
+                       WINDOW w AS (PARTITION BY u.said, {SAME} ORDER BY {ORDER}))
+                     WHERE counted <> counts"
                 ),
                 [],
                 |r| r.get(0),
@@ -356,6 +375,7 @@ mod tests {
                 line: at as u64 + 1,
                 hash: at as u64,
                 flags: 0,
+                row: None,
                 taken_ms: None,
                 facts,
             });

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::vec::IntoIter;
 
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::error::Error;
 use super::open::Catalogue;
-use super::write::key_range;
+use super::write::{flag, key_range};
 
 /// Kinds of entries that are on no branch.
 pub const BESIDE: [&str; 2] = ["session", "meta"];
@@ -38,6 +38,7 @@ pub struct StoredEntry {
     pub flags: i64,
     pub stop_reason: Option<String>,
     pub taken_ms: Option<i64>,
+    pub row: Option<String>,
     /// The time that searches use: see [`SEARCHED`].
     pub searched_ms: Option<i64>,
 }
@@ -53,6 +54,11 @@ pub struct EntryPosition<'a> {
     pub parent: Option<&'a str>,
     pub time_ms: Option<i64>,
     pub agent_sees: bool,
+    pub has_role: bool,
+    pub is_assistant: bool,
+    pub flags: i64,
+    /// It has nothing to read.
+    pub is_silent: bool,
 }
 
 impl<'a> EntryPosition<'a> {
@@ -66,7 +72,21 @@ impl<'a> EntryPosition<'a> {
             parent: entry.parent.as_deref(),
             time_ms: entry.time_ms,
             agent_sees: entry.agent_sees,
+            has_role: entry.role.is_some(),
+            is_assistant: entry.role.as_deref() == Some("assistant"),
+            flags: entry.flags,
+            is_silent: entry.flags & flag::SILENT != 0,
         }
+    }
+
+    /// Whether it is on no branch.
+    pub fn is_beside(&self) -> bool {
+        self.flags & flag::BESIDE != 0 || BESIDE.contains(&self.kind)
+    }
+
+    /// The id of the entry at which the session stands from here on.
+    pub fn stands_at(&self) -> Option<&'a str> {
+        self.parent.filter(|_| self.flags & flag::BESIDE != 0)
     }
 }
 
@@ -81,7 +101,7 @@ pub struct Ascended<'a> {
 }
 
 pub(super) const ENTRY: &str = concat!(
-    "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason, taken_ms, ",
+    "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason, taken_ms, row, ",
     searched!()
 );
 
@@ -99,24 +119,27 @@ impl Catalogue {
         self.all(&sql, [low, high], stored_entry)
     }
 
-    /// Give `take` the entries of a session in file order, source by source, one at a time: a long
-    /// session needs no more memory than a short one.
+    /// Give `take` the entries of a session in file order, source by source as their paths are
+    /// sorted, one at a time: a long session needs no more memory than a short one. With `end` only
+    /// those that begin before that byte.
     pub fn each_placed(
         &self,
         session: i64,
+        end: Option<u64>,
         take: &mut dyn FnMut(EntryPosition<'_>),
     ) -> Result<(), Error> {
         let (low, high) = key_range(session);
         // The keys of one source are in file order: see `leaf`. Then nothing has to be sorted.
         let order = match self.has_one_source(session)? {
             true => "key",
-            false => "source, start",
+            false => "(SELECT relative FROM _sources s WHERE s.source = e.source), start",
         };
         let sql = format!(
-            "SELECT key, line, kind, id, parent, time_ms, agent_sees FROM _entries WHERE key BETWEEN ?1 AND ?2
-                 ORDER BY {order}"
+            "SELECT key, line, kind, id, parent, time_ms, agent_sees, role IS NOT NULL, role IS 'assistant', flags
+                 FROM _entries e WHERE key BETWEEN ?1 AND ?2 AND start < ?3 ORDER BY {order}"
         );
-        self.each(&sql, [low, high], |row| {
+        let end = end.map_or(i64::MAX, u64::cast_signed);
+        self.each(&sql, [low, high, end], |row| {
             take(EntryPosition {
                 key: row.get(0)?,
                 line: row.get::<_, i64>(1)? as u64,
@@ -125,6 +148,10 @@ impl Catalogue {
                 parent: row.get_ref(4)?.as_str_or_null()?,
                 time_ms: row.get(5)?,
                 agent_sees: row.get(6)?,
+                has_role: row.get(7)?,
+                is_assistant: row.get(8)?,
+                flags: row.get(9)?,
+                is_silent: row.get::<_, i64>(9)? & flag::SILENT != 0,
             });
             Ok(())
         })
@@ -152,7 +179,8 @@ impl Catalogue {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 "SELECT key, CASE WHEN agent_sees THEN id END, parent FROM _entries
-                 WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC",
+                 WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 AND flags & 128 = 0
+                 ORDER BY key DESC",
             )?;
             let mut rows = statement.query(params![low, high, BESIDE[0], BESIDE[1]])?;
             while let Some(row) = rows.next()? {
@@ -170,14 +198,39 @@ impl Catalogue {
     }
 
     /// The [leaf](crate::model::Leaf) of a session of which some entry has an id. It holds for
-    /// sessions with one source: their keys are in file order, because a source that changes before
-    /// its end is read again from the beginning.
+    /// sessions whose tree is in one source: its keys are in file order, because a source that
+    /// changes before its end is read again from the beginning.
     pub fn leaf(&self, session: i64) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
-        let sql =
-            "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND agent_sees AND id IS NOT NULL
-            AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC LIMIT 1";
-        self.first(sql, params![low, high, BESIDE[0], BESIDE[1]], |r| r.get(0))
+        self.with(|c| {
+            // Upwards: the last entry that may be the leaf, or the last one that says where the
+            // session stands, if what it names stands before it.
+            let mut last = c.prepare_cached(
+                "SELECT key, CASE WHEN flags & 128 THEN parent END FROM _entries
+                 WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4
+                   AND (agent_sees AND id IS NOT NULL AND flags & 128 = 0
+                        OR flags & 128 AND parent IS NOT NULL)
+                 ORDER BY key DESC",
+            )?;
+            let mut named = c.prepare_cached(
+                "SELECT key FROM _entries
+                 WHERE key BETWEEN ?1 AND ?2 AND id = ?3 AND agent_sees AND flags & 128 = 0
+                   AND kind <> ?4 AND kind <> ?5 ORDER BY key DESC LIMIT 1",
+            )?;
+            let mut rows = last.query(params![low, high, BESIDE[0], BESIDE[1]])?;
+            while let Some(row) = rows.next()? {
+                let key: i64 = row.get(0)?;
+                let Some(stands_at) = row.get::<_, Option<String>>(1)? else {
+                    return Ok(Some(key));
+                };
+                let bound = params![low, key, stands_at, BESIDE[0], BESIDE[1]];
+                let stands = named.query_row(bound, |r| r.get(0)).optional()?;
+                if stands.is_some() {
+                    return Ok(stands);
+                }
+            }
+            Ok(None)
+        })
     }
 
     /// The entries of one source one after the other, in the order in which they were read, which
@@ -318,6 +371,7 @@ pub(super) fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
         flags: r.get(12)?,
         stop_reason: r.get(13)?,
         taken_ms: r.get(14)?,
-        searched_ms: r.get(15)?,
+        row: r.get(15)?,
+        searched_ms: r.get(16)?,
     })
 }

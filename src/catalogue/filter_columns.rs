@@ -114,7 +114,7 @@ impl Catalogue {
     pub fn each_model(&self, mut each: impl FnMut(i64, &str, &str)) -> Result<(), Error> {
         let query =
             "SELECT DISTINCT key >> 24, coalesce(provider, ''), coalesce(model, '') FROM _usage
-             WHERE what < 2";
+             WHERE what IN (0, 1, 4)";
         self.each(query, [], |row| {
             each(
                 row.get(0)?,

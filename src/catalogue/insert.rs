@@ -55,7 +55,7 @@ impl Default for EntryRows {
     fn default() -> EntryRows {
         EntryRows {
             count: 0,
-            entries: Table::new("_entries", 15),
+            entries: Table::new("_entries", 16),
             calls: Table::new("_calls", 9),
             usage: Table::new("_usage", 19),
             files: Table::new("_files", 4),
@@ -88,6 +88,7 @@ impl Entries for EntryRows {
         row.integer(entry.flags);
         row.text(f.stop_reason.as_deref());
         row.integer(entry.taken_ms);
+        row.text(entry.row.as_deref());
         for (ordinal, call) in (0..).zip(&f.calls) {
             self.call(at, ordinal, call);
         }

@@ -9,6 +9,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 
 use super::error::Error;
 use super::open::Catalogue;
+use super::write::flag;
 use crate::format::Format;
 use crate::source::checkpoint::hash;
 use crate::source::content::{Content, Location};
@@ -22,8 +23,11 @@ pub struct Preview {
     /// The formats that are known; what others wrote says nothing.
     pub formats: Vec<&'static dyn Format>,
     /// What an entry says on one line, by its format, its file's path and its record.
-    pub line: Box<dyn Fn(&dyn Format, &Path, &[u8]) -> String + Send>,
+    pub line: LineOfEntry,
 }
+
+/// See [`Preview::line`].
+pub type LineOfEntry = Box<dyn Fn(&dyn Format, &Path, &[u8]) -> String + Send>;
 
 /// What reads entries for one statement.
 pub(super) struct EntryReader {
@@ -139,6 +143,10 @@ impl EntryReader {
     }
 
     fn preview(&mut self, key: i64) -> Result<Option<String>, Error> {
+        let entry = self.catalogue.entry(key)?;
+        if entry.is_some_and(|entry| entry.flags & flag::SILENT != 0) {
+            return Ok(Some(String::new()));
+        }
         let read = self.record(key)?;
         Ok(read.map(|(record, path, format)| (self.preview.line)(format, &path, &record)))
     }

@@ -9,9 +9,10 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::entries::in_file;
 use super::error::Error;
 use super::open::Catalogue;
+use super::write::key_range;
 use crate::archive::Place;
-use crate::format::resume;
-use crate::model::SessionRow;
+use crate::format::{agent_called, resume};
+use crate::model::{Base, SessionRow};
 use crate::source::checkpoint::{Proof, ReadState};
 use crate::source::content::Location;
 use crate::source::discover::ForeignFile;
@@ -61,6 +62,8 @@ pub struct StoredSession {
     pub session: i64,
     pub format: String,
     pub version: Option<i64>,
+    /// What it goes on from without holding it.
+    pub base: Option<Base>,
     pub row: SessionRow,
 }
 
@@ -85,7 +88,19 @@ pub struct StoredRoot {
     pub newest_ms: Option<i64>,
     pub excluded: u64,
     pub links_not_followed: u64,
+    pub unknown: u64,
+    pub first_unknown: Option<String>,
+    pub entries: u64,
+    pub unparsed: u64,
 }
+
+/// Sessions in which nothing is known: no header, no directory, no message of anybody; but not those
+/// of which no whole line is written yet. Only those without a header are looked into.
+const UNKNOWN: &str = "s.path <> '' AND s.messages = 0 AND s.created_raw IS NULL AND s.created_ms IS NULL AND s.cwd = ''
+    AND (s.entries > 0 OR EXISTS (SELECT 1 FROM _problems p JOIN _session_sources ss USING (source)
+                                  WHERE ss.session = s.session AND NOT p.provisional))
+    AND NOT EXISTS (SELECT 1 FROM _entries e WHERE e.role IS NOT NULL
+                    AND e.key BETWEEN s.session << 24 AND ((s.session + 1) << 24) - 1)";
 
 /// What there is in all.
 #[derive(Debug, Clone, Default)]
@@ -379,6 +394,31 @@ impl Catalogue {
         self.first(sql, params![id, beside], |r| r.get(0))
     }
 
+    /// The session of that id, of the agent of the session `beside` it, with what it goes on from
+    /// itself.
+    pub fn base(&self, id: &str, beside: i64) -> Result<Option<(i64, Option<Base>)>, Error> {
+        let sql = "SELECT s.session, s.base_session, s.base_end,
+        s.subagent
+            FROM _roots r CROSS JOIN _sessions s ON s.root = r.root AND s.id = ?1
+            WHERE s.path <> '' AND r.agent = (SELECT agent FROM _roots JOIN _sessions USING (root) WHERE session = ?2)
+            ORDER BY s.hidden IS NOT NULL, s.path";
+        self.first(sql, params![id, beside], |r| {
+            Ok((r.get(0)?, base(r.get(1)?, r.get(2)?)))
+        })
+    }
+
+    /// Whether that many bytes of a session are whole entries of its one source.
+    pub fn reaches(&self, session: i64, end: u64) -> Result<bool, Error> {
+        let (low, high) = key_range(session);
+        let sql = "SELECT count(*) = 1 AND max(length) >= ?2 AND NOT EXISTS (
+                SELECT 1 FROM _entries e
+                WHERE e.key BETWEEN ?3 AND ?4 AND e.start < ?2 AND e.start + e.length > ?2)
+            FROM _session_sources JOIN _sources USING (source) WHERE session = ?1";
+        let bound = params![session, end.cast_signed(), low, high];
+        let reaches = self.first(sql, bound, |r| r.get::<_, Option<bool>>(0))?;
+        Ok(reaches.flatten().unwrap_or(false))
+    }
+
     /// Paths of sessions of the same root that name `session` as their parent by its id.
     pub fn children_of_id(&self, id: &str, session: i64) -> Result<Vec<String>, Error> {
         let sql = "SELECT path FROM _sessions WHERE parent_session = ?1
@@ -404,13 +444,19 @@ impl Catalogue {
 
     /// All roots with their counts.
     pub fn roots(&self) -> Result<Vec<StoredRoot>, Error> {
-        let sql = "SELECT r.root, r.error,
+        let sql = format!(
+            "SELECT r.root, r.error,
                    (SELECT count(*) FROM _sources s WHERE s.root = r.root),
                    (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
                    (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root), r.excluded,
-                   (SELECT count(*) FROM _strays s WHERE s.root = r.root AND s.reason IN (?1, ?2))
-            FROM _roots r ORDER BY r.root";
-        self.all(sql, [NOT_FOLLOWED, ABOVE_A_ROOT], |r| {
+                   (SELECT count(*) FROM _strays s WHERE s.root = r.root AND s.reason IN (?1, ?2)),
+                   (SELECT count(*) FROM _sessions s WHERE s.root = r.root AND {UNKNOWN}),
+                   (SELECT min(path) FROM _sessions s WHERE s.root = r.root AND {UNKNOWN}),
+                   (SELECT coalesce(sum(entries), 0) FROM _sessions s WHERE s.root = r.root),
+                   (SELECT coalesce(sum(problems), 0) FROM _sessions s WHERE s.root = r.root)
+            FROM _roots r ORDER BY r.root"
+        );
+        self.all(&sql, [NOT_FOLLOWED, ABOVE_A_ROOT], |r| {
             Ok(StoredRoot {
                 root: r.get(0)?,
                 error: r.get(1)?,
@@ -419,6 +465,10 @@ impl Catalogue {
                 newest_ms: r.get(4)?,
                 excluded: r.get::<_, i64>(5)? as u64,
                 links_not_followed: r.get::<_, i64>(6)? as u64,
+                unknown: r.get::<_, i64>(7)? as u64,
+                first_unknown: r.get(8)?,
+                entries: r.get::<_, i64>(9)? as u64,
+                unparsed: r.get::<_, i64>(10)? as u64,
             })
         })
     }
@@ -461,7 +511,8 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             SELECT s.session, s.id
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
-         SELECT count(*) - 1 FROM below), s.typed, s.gone_ms
+         SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end, s.subagent,
+        s.gone_ms
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -475,15 +526,18 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let title = named
         .or(r.get(28)?)
         .unwrap_or_else(|| first_message.clone());
-    let gone_ms: Option<i64> = r.get(29)?;
+    let is_subagent: bool = r.get(33)?;
+    let gone_ms: Option<i64> = r.get(34)?;
+    let may_resume = hidden.is_none()
+        || !is_subagent && agent_called(&agent).is_some_and(|agent| agent.resumes_unlisted);
     // An agent finds nothing of a session whose file is gone.
-    let resume = match hidden {
-        None if gone_ms.is_none() => resume(&agent, &format, &path, &id, &cwd),
-        _ => None,
-    };
+    let resume = (may_resume && gone_ms.is_none())
+        .then(|| resume(&agent, &format, &path, &id, &cwd))
+        .flatten();
     let created_ms: Option<i64> = r.get(13)?;
     Ok(StoredSession {
         session: r.get(0)?,
+        base: base(r.get(31)?, r.get(32)?),
         format,
         version: r.get(5)?,
         row: SessionRow {
@@ -515,6 +569,8 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             listed_cost: r.get(24)?,
             bytes: r.get::<_, i64>(25)? as u64,
             resume,
+            git_branch: r.get(29)?,
+            thinking_level: r.get(30)?,
             archived: gone_ms.is_some(),
             gone_since: gone_ms.and_then(crate::model::iso),
             gone_since_ms: gone_ms,
@@ -523,6 +579,13 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
                 _ => None,
             },
         },
+    })
+}
+
+fn base(session: Option<String>, end: Option<i64>) -> Option<Base> {
+    Some(Base {
+        session: session?,
+        end: in_file(end?),
     })
 }
 

@@ -48,7 +48,8 @@ impl Catalogue {
             "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
                  modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
                  version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
-                 bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26, list_order = ?27, typed = ?28, gone_ms = ?29
+                 bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26, list_order = ?27, typed = ?28,
+                 git_branch = ?29, thinking_level = ?30, base_session = ?31, base_end = ?32, gone_ms = ?33
              WHERE session = ?1",
         )?;
         made.with_columns(session, |columns| update.execute(columns))?;
@@ -237,7 +238,9 @@ impl Catalogue {
                            AND problems IS ?13 AND errors IS ?14 AND version IS ?15 AND leaf IS ?16 AND provider IS ?17
                            AND model IS ?18 AND tokens IS ?19 AND cost IS ?20 AND listed_cost IS ?21 AND bytes IS ?22
                            AND hidden IS ?23 AND path IS ?24 AND own IS ?25
-                           AND subagent IS ?26 AND list_order IS ?27 AND typed IS ?28 AND gone_ms IS ?29",
+                           AND subagent IS ?26 AND list_order IS ?27 AND typed IS ?28
+                           AND git_branch IS ?29 AND thinking_level IS ?30
+                           AND base_session IS ?31 AND base_end IS ?32 AND gone_ms IS ?33",
                 )?;
                 let equal: i64 =
                     made.with_columns(session, |columns| same.query_row(columns, |r| r.get(0)))?;
@@ -336,6 +339,10 @@ impl SessionRecord {
             &s.is_subagent,
             &self.list_order,
             &s.typed,
+            &s.git_branch,
+            &s.thinking_level,
+            &s.base.as_ref().map(|base| &base.session),
+            &s.base.as_ref().map(|base| base.end.cast_signed()),
             &self.gone_ms,
         ])
     }

@@ -7,7 +7,7 @@ use super::entries::in_file;
 use super::error::Error;
 pub use super::insert::EntryRows;
 use super::open::Catalogue;
-use crate::format::{Format, Shape};
+use crate::format::Format;
 pub(crate) use crate::model::ARRIVAL_BITS;
 use crate::model::{Facts, Fold, SourcePart};
 use crate::source::checkpoint::Proof;
@@ -18,6 +18,8 @@ pub const MOST_ARRIVALS: i64 = 1 << ARRIVAL_BITS;
 
 /// Flags of an entry row.
 pub mod flag {
+    use crate::model::Class;
+
     /// The final newline is missing; not given to the words yet.
     pub const PROVISIONAL: i64 = 1;
     /// Reports an error.
@@ -32,6 +34,22 @@ pub mod flag {
     pub const CUT: i64 = 32;
     /// Holds a system prompt or tool schemas, which the words never get.
     pub const PROMPT: i64 = 64;
+    /// An earlier entry of its source says its prose word for word: the words never get it.
+    const REPEATED_PROSE: i64 = 256;
+    /// An earlier entry of its source says its output word for word.
+    const REPEATED_OUTPUT: i64 = 512;
+
+    /// The flag of an entry whose text of this class stands in an earlier one.
+    pub fn repeated(class: Class) -> i64 {
+        match class {
+            Class::Prose => REPEATED_PROSE,
+            Class::Output => REPEATED_OUTPUT,
+        }
+    }
+    /// On no branch. Where it has a parent, it says that the session stands at that entry.
+    pub const BESIDE: i64 = 128;
+    /// Nothing to read: what it says stands in another entry, or is the agent's note to itself.
+    pub const SILENT: i64 = 1024;
 }
 
 /// One entry on its way into the catalogue.
@@ -47,6 +65,8 @@ pub struct EntryRow {
     /// The time of the last entry before it in its source that has one; `None` where it has its
     /// own.
     pub taken_ms: Option<i64>,
+    /// Of a row of a database which it is, `table:key`.
+    pub row: Option<String>,
     pub facts: Facts,
 }
 
@@ -287,7 +307,7 @@ impl Catalogue {
         self.queue(source, first_key, chunk)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
             .execute(params![session, arrival + chunk.entries.count()])?;
-        let of_many = format.shape() == Shape::Document;
+        let of_many = format.has_many_sources();
         if chunk.last && !of_many {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }

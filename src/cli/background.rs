@@ -20,8 +20,8 @@ use crate::places;
 /// How long a read verb goes on indexing after it has answered.
 const MOMENT: Duration = Duration::from_millis(200);
 
-/// How long the process in the background may work.
-pub const MOST_TIME: Duration = Duration::from_secs(10 * 60);
+/// For how many seconds the process in the background may work.
+const MOST_SECONDS: u64 = 10 * 60;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ enum BackgroundStep {
     Leave,
 }
 
-/// `background`: the configuration lets us work after answers. `may_start`: and a process may be
+/// `background`: we may work after answers. `may_start`: and a process may be
 /// started here.
 fn step(debt: BacklogSize, background: bool, may_start: bool) -> BackgroundStep {
     match debt {
@@ -53,7 +53,9 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<String> {
     // The answer is out already: a failure here is found again, and told, by whoever needs the
     // words.
     let debt = index.words_debt().unwrap_or(BacklogSize::Little);
-    let is_paid = match step(debt, index.config().background, may_start(screen)) {
+    // Root leaves no files in the home folder of another user.
+    let background = index.config().background && !is_in_home_of_another();
+    let is_paid = match step(debt, background, may_start(screen)) {
         BackgroundStep::Spawn => index.has_writer() || index.is_watched() || spawn(screen).is_ok(),
         BackgroundStep::Here => {
             let _ = index.pay(MOMENT);
@@ -76,9 +78,9 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<String> {
 }
 
 /// Whether a process may be started. An index that is named for one command is none to go on
-/// writing after it, and root leaves no files in the home folder of another user.
+/// writing after it.
 fn may_start(screen: &Screen) -> bool {
-    !(screen.names_index || demo::runs() || is_in_home_of_another())
+    !(screen.names_index || demo::runs())
 }
 
 /// Whether this is root with the home folder of another user, as by `sudo` or `su`.
@@ -109,7 +111,8 @@ fn spawn(screen: &Screen) -> io::Result<()> {
 }
 
 fn start(mut sync: Command, screen: &Screen) -> io::Result<()> {
-    sync.args(&screen.again).args(["sync", "--background"]);
+    let most = format!("--background={MOST_SECONDS}");
+    sync.args(&screen.again).args(["sync", &most]);
     sync.stdin(Stdio::null());
     sync.stdout(Stdio::null()).stderr(Stdio::null());
     #[cfg(unix)]
@@ -144,11 +147,11 @@ pub fn step_back() {
     }
 }
 
-/// Calls off what is being done when [`MOST_TIME`] is over: it ends where nothing is lost.
-pub fn end_in_time(cancel: &Cancel) {
+/// Calls off what is being done when this time is over: it ends where nothing is lost.
+pub fn end_in_time(most: Duration, cancel: &Cancel) {
     let cancel = cancel.clone();
     let wait = move || {
-        thread::sleep(MOST_TIME);
+        thread::sleep(most);
         cancel.cancel();
     };
     // Without it only the words keep to their time.
@@ -158,6 +161,18 @@ pub fn end_in_time(cancel: &Cancel) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_takes_too_long_is_called_off() {
+        let cancel = Cancel::default();
+        end_in_time(Duration::ZERO, &cancel);
+        while !cancel.is_cancelled() {
+            thread::yield_now();
+        }
+        let goes_on = Cancel::default();
+        end_in_time(Duration::from_secs(MOST_SECONDS), &goes_on);
+        assert!(!goes_on.is_cancelled());
+    }
 
     #[test]
     fn processes_are_started_only_where_that_is_worth_it_and_allowed() {

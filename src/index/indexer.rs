@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::damage::{REBUILT, remove_catalogue};
 use super::merging::MergeThread;
+use super::turns::BackgroundLock;
 use super::writer_lock::{WaitPolicy, WriterLock};
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, writer_lock};
 use crate::catalogue::{self, Catalogue};
@@ -140,18 +141,23 @@ impl Indexer {
         self.sync_within(None, progress)
     }
 
-    /// [`Indexer::sync`] for nobody who waits. The words get the backlog in batches of 128 MiB,
-    /// each of which is kept, and no batch is begun when `budget` is over since the beginning;
-    /// [`Report::outstanding`] says what is left. The scan of the files is ended by
-    /// [`Config::cancel`](crate::Config::cancel) alone.
+    /// [`Indexer::sync`] for nobody who waits. The words get the backlog in batches of about 32 MB,
+    /// each of which is kept. Between two of them the lock is given up, so that others can bring
+    /// the catalogue up to the files; `progress` gets [`Event::Waiting`] then. No batch is begun
+    /// when `budget` is over since the beginning; [`Report::outstanding`] says what is left. The
+    /// scan of the files is ended by [`Config::cancel`](crate::Config::cancel) alone.
     ///
     /// # Errors
-    /// As of [`Indexer::sync`].
+    /// [`Error::Busy`] when another process does the same; otherwise as of [`Indexer::sync`].
     pub fn sync_for(
         &mut self,
         budget: Duration,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Report, Error> {
+        let generation = self.config.generation_dir();
+        let Some(_lock) = BackgroundLock::take(&generation)? else {
+            return Err(self.patience.refusal(&self.config.index_dir, &generation));
+        };
         self.sync_within(Some(budget), progress)
     }
 
@@ -189,17 +195,33 @@ impl Indexer {
             }
             proven => proven?,
         }
-        let Some((began, budget)) = ends else {
-            return self.index_words(None, progress, report);
-        };
-        let pace = BatchLimits {
-            budget: Some(budget.saturating_sub(began.elapsed())),
-            batch: Some(ingest::BACKGROUND_WORDS_BATCH),
-            leaves_merging: false,
-        };
-        self.words_stage(pace, progress, report)?;
-        self.merging.start(&self.config, Merge::All);
-        Ok(())
+        match ends {
+            None => self.index_words(None, progress, report),
+            Some((began, budget)) => self.index_words_by_turns(began + budget, progress, report),
+        }
+    }
+
+    /// Index the words batch by batch until a moment, and let others write in between.
+    fn index_words_by_turns(
+        &mut self,
+        ends: Instant,
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let mut before = None;
+        loop {
+            let written = self.index_words_in_slices(Duration::ZERO, report)?;
+            let now = (report.outstanding, report.passages);
+            // What is left cannot be read now.
+            let is_stuck = written && before == Some(now);
+            if report.outstanding == 0 || is_stuck || Instant::now() >= ends {
+                return Ok(());
+            }
+            before = Some(now);
+            if !self.let_others_write(ends, progress)? {
+                return Ok(());
+            }
+        }
     }
 
     /// What is done is done: the lock may go.

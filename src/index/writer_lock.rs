@@ -1,5 +1,5 @@
-//! Whose turn is it to write? A watcher releases the lock between two syncs. A process that finds
-//! the lock taken waits for it.
+//! Whose turn is it to write? A watcher releases the lock between two syncs, a process in the
+//! background between two batches. A process that finds the lock taken waits for it.
 
 use std::cell::Cell;
 use std::fs::{File, TryLockError};
@@ -11,15 +11,17 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::progress::{self, Progress};
+use super::turns;
 use super::watch::barrier::ReaderFence;
 use super::{Config, Error, Indexer};
 use crate::catalogue;
 use crate::ingest::BatchLimits;
-use crate::model::Report;
+use crate::model::{Event, Report};
 use crate::source::identity::{Identity, file_at};
 use crate::words::{self, Merge, WordsError, WordsLock};
 
-/// Bytes of entries that a watcher gives to the words at once, about: some tenths of a second.
+/// Bytes of entries that a watcher, or a process in the background, gives to the words at once,
+/// about: some tenths of a second.
 const SLICE_BYTES: u64 = 32 << 20;
 
 /// How long to wait for the lock while another process writes, or only checks whether it is held.
@@ -36,8 +38,8 @@ pub(crate) struct WaitPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LockHolder {
     Nobody,
-    /// A live watcher, whose turns are short.
-    Watcher,
+    /// A live watcher or a process in the background, whose turns are short.
+    TurnTaker,
     /// Any writer, and longer than agreed as long as it makes progress: a first sync may take
     /// minutes.
     Writer,
@@ -49,9 +51,10 @@ pub(crate) const AT_ONCE: WaitPolicy = WaitPolicy {
     longest: Duration::from_millis(250),
     statements: BRIEFLY,
 };
-/// How long a read waits for a watcher's turn to end: mostly some tenths of a millisecond.
+/// How long a read waits for a turn to end: of a watcher mostly some tenths of a millisecond, of a
+/// process in the background some tenths of a second.
 pub(crate) const MOMENT: WaitPolicy = WaitPolicy {
-    awaited: LockHolder::Watcher,
+    awaited: LockHolder::TurnTaker,
     longest: Duration::from_millis(250),
     statements: BRIEFLY,
 };
@@ -71,6 +74,9 @@ pub(crate) const WATCHING: WaitPolicy = WaitPolicy {
 
 /// How long between two looks whether a lock is free by now.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// How long a process in the background lets others write between two batches.
+const BREATH: Duration = Duration::from_millis(20);
 
 /// How long a statement waits for another program's lock where there is an answer without it.
 const BRIEFLY: Duration = Duration::from_millis(100);
@@ -141,7 +147,7 @@ pub(crate) fn lock_within(
     waits: &mut dyn FnMut() -> bool,
 ) -> io::Result<bool> {
     let (mut began, mut state) = (Instant::now(), None);
-    let mut is_watched = None;
+    let mut takes_turns = None;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(true),
@@ -149,12 +155,14 @@ pub(crate) fn lock_within(
             Err(TryLockError::WouldBlock) => {
                 let waited = began.elapsed();
                 let gets_on = patience.is_for_writers();
-                let mut is_watched = || {
-                    *is_watched.get_or_insert_with(|| ReaderFence::find_in(generation).is_some())
+                let mut takes_turns = || {
+                    *takes_turns.get_or_insert_with(|| {
+                        ReaderFence::find_in(generation).is_some() || turns::is_at_work(generation)
+                    })
                 };
                 let is_awaited = match patience.awaited {
                     LockHolder::Nobody => false,
-                    LockHolder::Watcher => is_watched(),
+                    LockHolder::TurnTaker => takes_turns(),
                     LockHolder::Writer => true,
                 };
                 if !is_awaited && !is_only_asked_for(lock)? {
@@ -300,6 +308,35 @@ impl Indexer {
     pub(super) fn is_removed(&self) -> bool {
         let path = self.config.generation_dir().join("lock");
         !stands_at(&path, &self.lock)
+    }
+
+    /// Let others write, and take the lock again. `false`: it is not to be had before `ends`, or
+    /// nobody wants it any more.
+    ///
+    /// # Errors
+    /// [One that says](Error::is_replaced) that the index was removed.
+    pub(super) fn let_others_write(
+        &mut self,
+        ends: Instant,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<bool, Error> {
+        self.give_way()?;
+        let mut pause = BREATH;
+        loop {
+            progress(Event::Waiting);
+            sleep(pause);
+            if self.is_removed() {
+                let path = self.config.catalogue_path();
+                return Err(catalogue::Error::Replaced { path }.into());
+            }
+            if self.config.cancel.is_cancelled() || Instant::now() >= ends {
+                return Ok(false);
+            }
+            if self.take_turn()? {
+                return Ok(true);
+            }
+            pause = PAUSE;
+        }
     }
 
     /// Add the backlog to the words for about so long, and start a merge when one is due. `false`:
@@ -608,7 +645,7 @@ mod tests {
                 }
                 true
             };
-            for awaited in [LockHolder::Nobody, LockHolder::Watcher] {
+            for awaited in [LockHolder::Nobody, LockHolder::TurnTaker] {
                 let waited = lock_within(&generation, &lock, patience(awaited), &mut gets_on);
                 assert!(!waited.unwrap(), "{awaited:?}");
             }

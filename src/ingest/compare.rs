@@ -17,7 +17,7 @@ use crate::catalogue::read::{ProblemsOfSource, SourceState};
 use crate::catalogue::write::{Chunk, EntryRow, flag};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, Shape};
-use crate::model::{Class, SourcePart};
+use crate::model::{Class, Fold, SourcePart};
 use crate::source::checkpoint::hash;
 use crate::source::content::{self, Location};
 use crate::source::identity::Identity;
@@ -433,14 +433,10 @@ impl SourceComparison<'_> {
             return;
         }
         let gap = file.bytes(at, start - at).ok().flatten();
-        // Elements of an array are separated by commas.
-        let comma = match self.format.shape_of(self.path) {
-            Shape::Elements => Some(','),
-            _ => None,
-        };
+        // Entries of one document or line are separated by commas.
         let is_blank = gap.is_none_or(|gap| {
             String::from_utf8_lossy(gap).chars().all(|c| {
-                Some(c) == comma || crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty()
+                c == ',' || crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty()
             })
         });
         if !is_blank {
@@ -461,6 +457,7 @@ impl SourceComparison<'_> {
             && row.parent == f.parent
             && row.time_ms == f.time_ms
             && row.taken_ms == entry.taken_ms
+            && row.row == entry.row
             && row.agent_sees == f.agent_sees
             && row.flags == entry.flags
             && row.stop_reason == f.stop_reason;
@@ -518,10 +515,20 @@ impl SourceComparison<'_> {
         {
             self.tile(length, 0);
         }
-        let Some(last) = self.last.take() else {
+        let Some(mut last) = self.last.take() else {
             self.compared.finding = Finding::Behind("is being written".into());
             return Ok((self.compared, false));
         };
+        // It stands in another file, which may be another one since.
+        let stored_fold = self
+            .state
+            .checkpoint
+            .as_ref()
+            .map(|known| known.fold.as_str());
+        let stored_fold = stored_fold.and_then(|fold| serde_json::from_str::<Fold>(fold).ok());
+        let cwd_beside = stored_fold.and_then(|fold| fold.cwd_beside);
+        last.fold.cwd_beside.clone_from(&cwd_beside);
+        last.shown.cwd_beside = cwd_beside;
         let stored = &self.state.known.stored;
         let file = ReadFile {
             identity,

@@ -1,4 +1,5 @@
-//! What does an entry say, byte for byte? Read again from its source, which is opened once.
+//! What does an entry say, byte for byte? Read again from its source, which is opened once; of a
+//! session in a database the first row that is asked for is read alone.
 
 use std::io;
 
@@ -6,7 +7,7 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::source::checkpoint::hash;
-use crate::source::content::{Content, Location};
+use crate::source::content::{self, Content, Location};
 use crate::source::place::bytes_at;
 
 /// A source whose entries are read again.
@@ -16,6 +17,8 @@ pub struct OpenSource {
     /// The format that reads it.
     pub format: &'static dyn Format,
     content: Option<Content>,
+    /// Whether a row of it was read by itself.
+    is_read: bool,
 }
 
 impl OpenSource {
@@ -41,6 +44,7 @@ impl OpenSource {
             path,
             format,
             content: None,
+            is_read: false,
         }
     }
 
@@ -58,6 +62,11 @@ impl OpenSource {
     /// # Errors
     /// Those of the file.
     pub fn bytes(&mut self, entry: &StoredEntry) -> io::Result<Option<Vec<u8>>> {
+        // One row is read by itself; for more of them all are.
+        if let (Some(row), None, false) = (&entry.row, &self.content, self.is_read) {
+            self.is_read = true;
+            return content::row(self.format, &self.path, row);
+        }
         let content = match &mut self.content {
             Some(content) => content,
             None => self.content.insert(self.path.open(self.format)?),

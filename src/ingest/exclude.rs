@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::keep::Keeper;
+use super::reading::cwd_in;
 use crate::archive::Place;
 use crate::catalogue::excluded::ExcludedSource;
 use crate::catalogue::read::StoredSource;
@@ -127,8 +128,11 @@ fn is_out_by_cwd(
     cwd_of(&path, format).is_some_and(|cwd| excluded.holds_folder(Path::new(&cwd)))
 }
 
-/// The working directory that the beginning of a file names.
+/// The working directory that a file beside it holds, or that its own beginning names.
 fn cwd_of(path: &Path, format: &dyn Format) -> Option<String> {
+    if let Some(beside) = format.cwd_beside(path) {
+        return cwd_in(&beside).ok()?;
+    }
     let is_lines = format.shape_of(path) == Shape::Lines;
     let most = if is_lines { MOST_HEADER } else { MOST_DOCUMENT };
     let mut bytes = Vec::new();

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::exclude::is_enough;
 use super::keep::{ArchivedSource, Keeper};
 use super::plan::{SourcePlan, plan};
+use super::scan::{Look, list_databases};
 use super::sync::{OutdatedSessions, Stores, links_note, ms, of_archived, read_all};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
@@ -13,7 +14,7 @@ use crate::config::Config;
 use crate::format::Format;
 use crate::model::Report;
 use crate::source::checkpoint::{Decision, Reason, decide};
-use crate::source::discover::{Discovery, ForeignFile, discover_at, outermost};
+use crate::source::discover::{Discovery, ForeignFile, discover_at, hinted, outermost};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
 use crate::source::root::RootSpec;
@@ -217,10 +218,12 @@ fn scan_paths<'a>(
         }
         None => None,
     };
-    let paths = outermost(&hint.paths);
+    let hints = hint.paths.iter();
+    let hints = hints.filter_map(|path| hinted(format, spec.flat, path));
+    let paths = outermost(&hints.collect());
     let links = config.links(&spec.agent);
     let found = discover_at(&spec.path, spec.flat, format, &links, device, &paths);
-    let Some(discovery) = found else {
+    let Some(mut discovery) = found else {
         return Ok(None);
     };
     // Of one that is new nothing is stored unless something is found there.
@@ -229,6 +232,7 @@ fn scan_paths<'a>(
         None => catalogue.ensure_root(spec)?,
     };
     let known = catalogue.known_at(root, &paths)?;
+    list_databases(&spec.path, format, &known, Look::Changes, &mut discovery);
     let (exclude, found) = (config.rules.exclude(), (&paths, &discovery, &known[..]));
     if !exclude.is_empty() && !is_enough(catalogue, root, spec, exclude, found)? {
         return Ok(None);

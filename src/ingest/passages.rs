@@ -18,7 +18,11 @@ pub fn passages(
     record: &[u8],
     (flags, ended): (i64, bool),
 ) -> Vec<Passage> {
-    let mut passages = format.passages_at(path, record);
+    let mut passages = match flags & flag::SILENT {
+        0 => format.passages_at(path, record),
+        _ => Vec::new(),
+    };
+    passages.retain(|passage| flags & flag::repeated(passage.class) == 0);
     if passages.is_empty() && (flags & ASKED != 0 || ended) {
         passages.push(Passage {
             class: match flags & flag::ANSWER {

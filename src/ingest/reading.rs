@@ -1,10 +1,13 @@
 //! One file becomes chunks: from the first byte that is not proven to the end.
 
+use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
 
 use super::plan::SourcePlan;
 use crate::archive::{Packed, Packer};
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
+use crate::databases::row_name;
 use crate::format::Shape;
 use crate::format::json::{NULS, PieceKind, TORN, split};
 use crate::model::{Facts, Fold};
@@ -102,7 +105,7 @@ pub fn read_once<E: Entries>(
     // The identity is taken from the open file before reading: what is read belongs to it or to
     // something newer.
     let (identity, length) = (file.identity()?, file.length()?);
-    let racy = identity.is_racy(now_ns());
+    let racy = file.is_racy(&identity, now_ns());
     let start = match is_again {
         true => ReadStart::beginning(),
         false => resume_point(plan, &mut file, (&identity, length), cost)?,
@@ -124,6 +127,10 @@ pub fn read_once<E: Entries>(
         } => (from, proof, fold, tail, unproven),
     };
     file.seek(SeekFrom::Start(from))?;
+    let mut fold = *fold;
+    if let Some(beside) = plan.format.cwd_beside(&plan.path) {
+        fold.cwd_beside = cwd_in(&beside)?.or(fold.cwd_beside);
+    }
     let packs = plan.kept_as.is_some() && file.encoded().is_none();
     let reader = Reader {
         packer: packs.then(|| Packer::at(from)).transpose()?,
@@ -134,7 +141,8 @@ pub fn read_once<E: Entries>(
         unproven,
         from,
         proof,
-        fold: *fold,
+        fold,
+        has_rows: file.is_rows(),
         tail,
         chunk_from: from,
         is_again,
@@ -149,6 +157,22 @@ pub fn read_once<E: Entries>(
         IdentityChange::Changed => ReadOutcome::Changed,
         IdentityChange::Nothing | IdentityChange::Grown => ReadOutcome::Done(Outcome::Read),
     })
+}
+
+/// The longest path that a file of a working directory may hold.
+const LONGEST_CWD: u64 = 32 << 10;
+
+/// The working directory that a file holds; `None` where there is no such file, or no such text.
+pub fn cwd_in(path: &Path) -> std::io::Result<Option<String>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut text = Vec::new();
+    file.take(LONGEST_CWD).read_to_end(&mut text)?;
+    let text = String::from_utf8(text).unwrap_or_default();
+    Ok(Some(text.trim().to_owned()).filter(|cwd| !cwd.is_empty()))
 }
 
 /// What was done to a file since its identity was taken.
@@ -233,14 +257,15 @@ fn resume_point(
     match decision {
         Decision::Unchanged => return Ok(ReadStart::Same { proven: false }),
         Decision::Reread(_) => return Ok(ReadStart::beginning()),
-        Decision::ProveTail(_) => {
+        // Only lines are read on from where they ended.
+        Decision::ProveTail(_) if plan.format.shape_of(&plan.path) == Shape::Lines => {
             let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
             cost.proof_bytes += bytes;
             if let (Some(tail), Some(fold)) = (tail, saved()) {
                 return Ok(after_checkpoint(fold, tail, true));
             }
         }
-        Decision::ProveBlocks(_) => {}
+        Decision::ProveTail(_) | Decision::ProveBlocks(_) => {}
     }
     let (proven, _, bytes) = checkpoint::prove_blocks(file, &checkpoint.proof)?;
     cost.proof_bytes += bytes;
@@ -277,6 +302,7 @@ struct Reader<'p> {
     from: u64,
     proof: Proof,
     fold: Fold,
+    has_rows: bool,
     /// Last bytes before the end of what is consumed.
     tail: Vec<u8>,
     /// Where the chunk under way begins.
@@ -416,6 +442,7 @@ impl Reader<'_> {
                     plan: self.plan,
                     chunk: &mut chunk,
                     fold: &mut fold,
+                    has_rows: self.has_rows,
                 };
                 taking.add_line(block, at, flag::PROVISIONAL);
                 shown = Some(fold);
@@ -427,6 +454,7 @@ impl Reader<'_> {
                     plan: self.plan,
                     chunk: &mut chunk,
                     fold: &mut self.fold,
+                    has_rows: self.has_rows,
                 };
                 taking.add_line(&block[start..end], at + start as u64, 0);
                 self.fold.lines += 1;
@@ -450,6 +478,9 @@ impl Reader<'_> {
         // The file grew since the scan, so its length then does not show that something follows
         // the last whole line.
         chunk.racy |= shown.is_some() && at >= self.length;
+        // The row of a session of several files is also made where another of them has changed,
+        // from what is stored of this one.
+        let shown = shown.filter(|_| !self.plan.format.has_several_files());
         self.close(&mut chunk, at, shown, true);
         emit(chunk, self.rest_packed(file, since)?);
         Ok(since)
@@ -478,6 +509,7 @@ impl Reader<'_> {
             plan: self.plan,
             chunk: &mut chunk,
             fold: &mut self.fold,
+            has_rows: self.has_rows,
         };
         match self.plan.format.shape_of(&self.plan.path) {
             Shape::Elements => taking.add_elements(&bytes),
@@ -523,6 +555,8 @@ struct LineParser<'a, 'p, E> {
     plan: &'a SourcePlan<'p>,
     chunk: &'a mut Chunk<E>,
     fold: &'a mut Fold,
+    /// Whether lines are rows of a database.
+    has_rows: bool,
 }
 
 impl<E: Entries> LineParser<'_, '_, E> {
@@ -558,18 +592,31 @@ impl<E: Entries> LineParser<'_, '_, E> {
                         },
                     });
                 }
-                PieceKind::Value { fused } => {
-                    let mut facts = format.facts_at(&self.plan.path, bytes);
-                    let mut flags = flags;
-                    if fused {
-                        // Agents parse a line as a whole. If there is anything besides the value,
-                        // they drop the whole line.
-                        facts.agent_sees = false;
-                        flags |= flag::FUSED;
-                    }
-                    self.add_entry(bytes, start, flags, facts);
+                PieceKind::Value { fused: false } => self.add_value(bytes, start, flags),
+                PieceKind::Value { fused: true } => {
+                    // Agents parse a line as a whole. If there is anything besides the value,
+                    // they drop the whole line.
+                    let facts = Facts {
+                        agent_sees: false,
+                        ..format.facts_at(&self.plan.path, bytes)
+                    };
+                    self.add_entry(bytes, start, flags | flag::FUSED, facts);
                 }
             }
+        }
+    }
+
+    /// Add the entry that a line's only value is, or those that it holds.
+    fn add_value(&mut self, value: &[u8], start: u64, flags: i64) {
+        let format = self.plan.format;
+        let mut within = format.entries_within(self.fold, value);
+        if within.is_empty() {
+            within.push(0..value.len());
+        }
+        for range in within {
+            let (bytes, start) = (&value[range.clone()], start + range.start as u64);
+            let facts = format.facts_at(&self.plan.path, bytes);
+            self.add_entry(bytes, start, flags, facts);
         }
     }
 
@@ -597,7 +644,11 @@ impl<E: Entries> LineParser<'_, '_, E> {
     }
 
     /// Add the entry that `bytes` at `start` of the source are.
-    fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, facts: Facts) {
+    fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, mut facts: Facts) {
+        self.plan.format.relate(self.fold, bytes, &mut facts);
+        for class in &facts.repeats {
+            flags |= flag::repeated(*class);
+        }
         if facts.is_error {
             flags |= flag::ERROR;
         }
@@ -613,6 +664,12 @@ impl<E: Entries> LineParser<'_, '_, E> {
         if facts.has_prompt {
             flags |= flag::PROMPT;
         }
+        if facts.is_beside || facts.stands_at.is_some() {
+            flags |= flag::BESIDE;
+        }
+        if facts.silent {
+            flags |= flag::SILENT;
+        }
         let taken_ms = match facts.time_ms {
             Some(own) => {
                 self.fold.last_time_ms = Some(own);
@@ -621,6 +678,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
             None => self.fold.last_time_ms,
         };
         self.plan.format.fold(self.fold, &facts);
+        if flags & flag::BESIDE != 0 {
+            facts.parent = facts.stands_at.take();
+        }
         let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
         self.chunk.entries.add(EntryRow {
             start,
@@ -629,6 +689,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
             hash,
             flags,
             taken_ms,
+            row: self.has_rows.then(|| row_name(bytes)).flatten(),
             facts,
         });
     }

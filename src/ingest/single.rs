@@ -22,7 +22,11 @@ pub fn catalogue_file(
     let mut best: Option<(u8, Catalogue, RootSpec)> = None;
     // A document is read as a whole: no format of documents looks at what is none of its own.
     let may_read = |format: &dyn Format| {
-        format.shape() == Shape::Lines || !matches!(format.place(path, false), Placement::Ignore(_))
+        format.shape_of(path) == Shape::Lines
+            || !matches!(
+                format.place(path, false),
+                Placement::Ignore(_) | Placement::Database
+            )
     };
     // The first dialect of a format stands for all, because the file does not say whose it is.
     let is_first = |format: &dyn Format| format.family() == format.name();

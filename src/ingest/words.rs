@@ -30,9 +30,6 @@ const WORDS_BATCH: (u64, u64) = (1 << 30, 4 << 30);
 const PART_OF_ALL: u64 = 8;
 /// Bytes of entries in one batch when time is short: after an answer, or with any other budget.
 pub const SMALL_WORDS_BATCH: u64 = 1 << 20;
-/// Bytes of entries in one batch of a process in the background: some seconds, also on a machine
-/// that is busy with other things, after which searches have that much less to read.
-pub const BACKGROUND_WORDS_BATCH: u64 = 128 << 20;
 /// Bytes between two entries that are sooner read than stepped over.
 const SMALL_GAP: u64 = 256;
 /// Memory of more bytes than an item mostly has is given back after one that has.

@@ -111,6 +111,12 @@ pub struct SessionRow {
     /// it.
     #[serde(default)]
     pub resume: Option<Resume>,
+    /// The git branch that was checked out last; `null` = not recorded.
+    #[serde(default)]
+    pub git_branch: Option<String>,
+    /// How much the model was told to think last, in the agent's own words; `null` = not recorded.
+    #[serde(default)]
+    pub thinking_level: Option<String>,
     /// Whether its file is gone: what it says is read from the archive.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
@@ -178,9 +184,9 @@ pub struct Hit {
     pub time_ms: Option<i64>,
     pub score: f32,
     pub standing: Standing,
-    /// Where its bytes are.
+    /// Where its bytes are, or which row it is.
     #[serde(default)]
-    pub at: EntryBytes,
+    pub at: EntryPlace,
     /// Where it stands in its session's tree; `null` in sessions that never branch.
     pub place: Option<BranchPlace>,
     /// Entries with the same text that are not shown: those that stand
@@ -199,17 +205,41 @@ pub struct Hit {
     pub explanation: Option<Explanation>,
 }
 
-/// Where an entry's bytes are.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EntryBytes {
-    /// The file, absolute.
-    pub file: PathBuf,
-    /// Its first line there, from 1.
-    pub line: u64,
-    /// Its first byte, from 0.
-    pub start: u64,
-    /// How many bytes it has, the end of its line not among them.
-    pub length: u64,
+/// Where an entry is: which bytes of a file, or which row of an agent's database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum EntryPlace {
+    /// A row of a database.
+    Row {
+        /// The database, absolute.
+        file: PathBuf,
+        /// The table.
+        table: String,
+        /// What its agent tells the rows of that table apart by.
+        key: String,
+    },
+    /// Bytes of a file.
+    Bytes {
+        /// The file, absolute.
+        file: PathBuf,
+        /// Its first line there, from 1.
+        line: u64,
+        /// Its first byte, from 0.
+        start: u64,
+        /// How many bytes it has, the end of its line not among them.
+        length: u64,
+    },
+}
+
+impl Default for EntryPlace {
+    fn default() -> EntryPlace {
+        EntryPlace::Bytes {
+            file: PathBuf::new(),
+            line: 0,
+            start: 0,
+            length: 0,
+        }
+    }
 }
 
 /// Where in its session's tree an entry stands.
@@ -532,6 +562,9 @@ pub struct TreeRow {
     /// Its number among the session's entries in file order, from 0: it stays while files grow.
     #[serde(skip)]
     pub place: u32,
+    /// The id of the session in which it stands and has its address, where this one inherits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherited_from: Option<String>,
 }
 
 /// The answer of `tree`.
@@ -545,6 +578,9 @@ pub struct Tree {
     /// Paths of sessions forked from this one.
     pub forks: Vec<String>,
     pub entries: Vec<TreeRow>,
+    /// Why the beginning that it inherits is not among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// Whether all that is on disk is in this answer. Last, as it is known last.
     pub complete: bool,
     /// Files that hold other bytes than those catalogued.
@@ -584,6 +620,9 @@ pub struct ShownEntry {
     /// `None`: bytes that are no entry.
     #[serde(skip)]
     pub place: Option<u32>,
+    /// The id of the session in which it stands and has its address, where this one inherits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherited_from: Option<String>,
 }
 
 /// The answer of `show`.
@@ -595,6 +634,9 @@ pub struct Transcript {
     pub entries: Vec<ShownEntry>,
     /// The entry asked for, when one was.
     pub focus: Option<String>,
+    /// Why the beginning that it inherits is not among the entries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// Whether all that is on disk is in this answer. Last, as it is known last.
     pub complete: bool,
     /// Files that hold other bytes than those catalogued. Entries of them are shown as the file

@@ -13,7 +13,7 @@ mod terminal_controls;
 mod zone;
 
 pub use answer::{
-    BranchPlace, Change, ChangeKind, Count, EntryBytes, Explanation, Facets, Hit, HitGroup,
+    BranchPlace, Change, ChangeKind, Count, EntryPlace, Explanation, Facets, Hit, HitGroup,
     Listing, NamedMatch, Neighbour, Ranking, SCHEMA_VERSION, SearchAnswer, SessionExplanation,
     SessionRow, ShownEntry, Transcript, Tree, TreeRow, UnindexedText, UnknownValue,
 };
@@ -28,8 +28,8 @@ pub use report::{
 };
 pub(crate) use sessionary_formats::model::sort_siblings;
 pub use sessionary_formats::model::{
-    Call, Class, Compaction, Facts, FileTouch, Fold, Header, Label, Leaf, MASKED_BEHIND, Mask,
-    Passage, Placement, Resume, Run, SessionFacts, SourcePart, Usage, iso, masked_behind,
+    Base, Call, Class, Compaction, Facts, FileTouch, Fold, Header, Label, Leaf, MASKED_BEHIND,
+    Mask, Passage, Placement, Resume, Run, SessionFacts, SourcePart, Usage, iso, masked_behind,
 };
 pub use short_ids::ShortIds;
 pub use standing::Standing;

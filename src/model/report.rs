@@ -87,6 +87,18 @@ pub struct RootStatus {
     /// The same, in ms since the epoch.
     #[serde(default)]
     pub newest_ms: Option<i64>,
+    /// Files in which nothing is known: no header, no directory, no message of anybody.
+    #[serde(default)]
+    pub unknown: u64,
+    /// The first of them, by path.
+    #[serde(default)]
+    pub first_unknown: Option<PathBuf>,
+    /// Entries, of all sessions.
+    #[serde(default)]
+    pub entries: u64,
+    /// Runs of bytes that are no entry.
+    #[serde(default)]
+    pub unparsed: u64,
     /// Why it could not be read, if so.
     pub error: Option<String>,
 }

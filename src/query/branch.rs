@@ -2,15 +2,12 @@
 
 use std::io::Write;
 
-use super::outline::OutlineQuery;
+use super::outline::{HEADER, OutlineQuery, Without};
 use super::show::Reader;
 use crate::error::Error;
 use crate::format::Shape;
 use crate::model::SessionRow;
 use crate::query::Snapshot;
-
-/// Kind of the entry that a file of pi's begins with.
-const HEADER: &str = "session";
 
 impl Snapshot<'_> {
     /// Write one branch as a session file of its own: the header and the way down to `leaf` (an id
@@ -41,8 +38,9 @@ impl Snapshot<'_> {
         }
         let no_entry = |name: &str| self.no_entry(session, name);
         let ask = OutlineQuery {
-            without: &[HEADER],
+            without: Without::Headers,
             find: leaf.as_slice(),
+            inherited: false,
         };
         let outline = self.outline(&stored, ask)?;
         let mut branch = match leaf {
@@ -57,11 +55,12 @@ impl Snapshot<'_> {
         let mut written = 0;
         // Only the first entry that the agent reads can be the header.
         let mut first = None;
-        self.catalogue.each_placed(stored.session, &mut |entry| {
-            if entry.agent_sees && first.is_none() {
-                first = Some((entry.key, entry.kind == HEADER));
-            }
-        })?;
+        self.catalogue
+            .each_placed(stored.session, None, &mut |entry| {
+                if entry.agent_sees && first.is_none() {
+                    first = Some((entry.key, entry.kind == HEADER));
+                }
+            })?;
         let header = first
             .filter(|(_, is_header)| *is_header)
             .map(|(key, _)| key);

@@ -1,7 +1,7 @@
 //! What does a part of a branch say, to somebody who does not read all of it?
 
 use super::masked::mask_labels;
-use super::outline::OutlineQuery;
+use super::outline::{OutlineQuery, Without};
 use super::show::Reader;
 use super::tree::current_labels;
 use crate::error::Error;
@@ -52,8 +52,9 @@ impl Snapshot<'_> {
     /// [`Error::NoEntry`] when the entry is not in the session.
     pub fn branch(&self, session: &SessionRow, through: Option<&str>) -> Result<Branch, Error> {
         let ask = OutlineQuery {
-            without: &["session"],
+            without: Without::Headers,
             find: through.as_slice(),
+            inherited: true,
         };
         let stored = self.stored(session)?;
         let outline = self.outline(&stored, ask)?;
@@ -69,6 +70,7 @@ impl Snapshot<'_> {
             None => outline.active_branch(),
         };
         branch.reverse();
+        branch.retain(|at| outline.is_read(*at) || Some(*at) == focus);
         Ok(Branch {
             session: stored.session,
             focus: focus.and_then(|at| branch.iter().position(|other| *other == at)),

@@ -8,11 +8,10 @@ use std::collections::{HashMap, HashSet};
 use regex::Regex;
 
 use super::here::{Here, ResolvedDirs};
-use super::outline::OutlineQuery;
+use super::outline::{OutlineQuery, Without};
 use super::page::is_of_project;
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
-use crate::catalogue::entries::BESIDE;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::error::Error;
@@ -275,14 +274,14 @@ fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i6
     };
     let ask = OutlineQuery {
         // They are above every branch.
-        without: &BESIDE,
+        without: Without::Beside,
         find: &[],
+        inherited: false,
     };
     let outline = snapshot.outline(stored, ask)?;
     let active: HashSet<usize> = outline.active_branch().into_iter().collect();
-    let keys = outline.keys.iter().enumerate();
-    let off = keys.filter(|(at, _)| !active.contains(at));
-    Ok(Some(off.map(|(_, key)| *key).collect()))
+    let off = outline.places().filter(|(_, at)| !active.contains(at));
+    Ok(Some(off.map(|(key, _)| key).collect()))
 }
 
 /// What a working directory is called: its last folder. One that is a mere number, as tools call

@@ -7,7 +7,7 @@ use super::here::Here;
 use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
 use super::show::Reader;
-use crate::catalogue::read::{StoredSession, Totals};
+use crate::catalogue::read::{StoredRoot, StoredSession, Totals};
 use crate::error::Error;
 use crate::format::ListOrder;
 use crate::format::json::Collation;
@@ -17,6 +17,7 @@ use crate::model::{
 use crate::query::Snapshot;
 use crate::source::identity::now_ns;
 use crate::source::links::NOT_FOLLOWED;
+use crate::source::root::RootSpec;
 
 /// Which sessions a list shows, in which order. The default is all of them.
 #[derive(Debug, Clone, Default)]
@@ -254,20 +255,7 @@ impl Snapshot<'_> {
         for spec in &config.roots {
             let root = catalogue.root_of(&spec.agent, &spec.path)?;
             let known = stored.iter().find(|known| Some(known.root) == root);
-            roots.push(RootStatus {
-                agent: spec.agent.clone(),
-                label: spec.label.clone(),
-                path: spec.path.clone(),
-                why: spec.why.clone(),
-                exists: spec.path.is_dir(),
-                files: known.map_or(0, |r| r.files),
-                sessions: known.map_or(0, |r| r.sessions),
-                excluded: known.map_or(0, |r| r.excluded),
-                links_not_followed: known.map_or(0, |r| r.links_not_followed),
-                newest: known.and_then(|r| r.newest_ms).and_then(iso),
-                newest_ms: known.and_then(|r| r.newest_ms),
-                error: known.and_then(|r| r.error.clone()),
-            });
+            roots.push(root_status(spec, known));
         }
         let totals = catalogue.totals()?;
         let found = self.words()?;
@@ -388,5 +376,28 @@ impl Rank {
             };
             names.then_with(|| own.cmp(&other))
         })
+    }
+}
+
+/// What is known of a root.
+fn root_status(spec: &RootSpec, known: Option<&StoredRoot>) -> RootStatus {
+    let first_unknown = known.and_then(|root| root.first_unknown.as_ref());
+    RootStatus {
+        agent: spec.agent.clone(),
+        label: spec.label.clone(),
+        path: spec.path.clone(),
+        why: spec.why.clone(),
+        exists: spec.path.is_dir(),
+        files: known.map_or(0, |root| root.files),
+        sessions: known.map_or(0, |root| root.sessions),
+        excluded: known.map_or(0, |root| root.excluded),
+        links_not_followed: known.map_or(0, |root| root.links_not_followed),
+        newest: known.and_then(|root| root.newest_ms).and_then(iso),
+        newest_ms: known.and_then(|root| root.newest_ms),
+        unknown: known.map_or(0, |root| root.unknown),
+        first_unknown: first_unknown.map(PathBuf::from),
+        entries: known.map_or(0, |root| root.entries),
+        unparsed: known.map_or(0, |root| root.unparsed),
+        error: known.and_then(|root| root.error.clone()),
     }
 }

@@ -7,6 +7,7 @@ mod dump;
 mod filter;
 mod here;
 mod highlight;
+mod lineage;
 mod list;
 mod list_json;
 mod masked;
@@ -21,6 +22,7 @@ mod short;
 mod show;
 mod snapshot;
 mod tree;
+mod turns;
 mod unreadable;
 mod verify;
 

@@ -4,22 +4,35 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use crate::catalogue::entries::{BESIDE, EntryPosition};
+use super::lineage::Lineage;
+use super::turns::{NONE, TurnPart, put_answers_in_line};
+use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::model::{Leaf, sort_siblings};
 use crate::query::Snapshot;
 
-/// No entry.
-const NONE: u32 = u32::MAX;
+/// Kind of the entry that a file of pi's begins with.
+pub(super) const HEADER: &str = "session";
 
 /// Which entries are left out, and which are looked for.
 #[derive(Clone, Copy)]
 pub(super) struct OutlineQuery<'a> {
-    /// Kinds of entries that are left out.
-    pub without: &'a [&'a str],
-    /// Ids or `L<line>`.
+    pub without: Without,
+    /// Ids or `L<line>`. They name entries of the session itself.
     pub find: &'a [&'a str],
+    /// Whether what it [inherits](super::lineage) stands before its own entries.
+    pub inherited: bool,
+}
+
+/// What is left out of an outline.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Without {
+    Nothing,
+    /// Entries of pi's kind of header.
+    Headers,
+    /// All that is on no branch.
+    Beside,
 }
 
 /// Parents and children by place in the order in which the entries are shown.
@@ -30,6 +43,8 @@ pub(super) struct Outline {
     pub found: Vec<Option<usize>>,
     parent: Vec<u32>,
     times: Vec<Option<i64>>,
+    /// Earlier versions of entries, by their keys, with the places that they had.
+    replaced: Vec<(i64, u32)>,
     /// Made where they are first asked for.
     children: OnceCell<Children>,
     /// Whether the session could stand at an entry.
@@ -37,6 +52,10 @@ pub(super) struct Outline {
     leaf: Option<u32>,
     /// Each entry goes on from the one before it, whatever ids there are.
     pub in_line: bool,
+    /// Whether an entry has nothing to read.
+    pub silent: Vec<bool>,
+    /// From where the entries are that stand before its own.
+    pub lineage: Lineage,
 }
 
 struct Children {
@@ -63,6 +82,9 @@ impl Snapshot<'_> {
         let linear = format.is_some_and(|format| format.is_linear());
         let one_line = format.is_some_and(|format| format.is_one_line(stored.version));
         let mut read = Reading::new(ask, linear || one_line);
+        read.answers_hang_on_calls = format.is_some_and(|format| format.answers_hang_on_calls());
+        read.same_id_replaces = ask.without != Without::Nothing
+            && format.is_some_and(|format| format.same_id_replaces());
         // A linear session is spread over many files, and is shown in another order than these are
         // read in.
         let by_time = match linear {
@@ -72,10 +94,19 @@ impl Snapshot<'_> {
         match &by_time {
             Some(entries) => entries
                 .iter()
-                .for_each(|entry| read.note(EntryPosition::of(entry))),
-            None => self
-                .catalogue
-                .each_placed(session, &mut |entry| read.note(entry))?,
+                .for_each(|entry| read.note(EntryPosition::of(entry), false)),
+            None => {
+                if ask.inherited {
+                    read.lineage = self.lineage(stored)?;
+                }
+                for (session, base) in read.lineage.parts.clone() {
+                    let mut note = |entry: EntryPosition<'_>| read.note(entry, true);
+                    self.catalogue
+                        .each_placed(session, Some(base.end), &mut note)?;
+                }
+                let mut note = |entry: EntryPosition<'_>| read.note(entry, false);
+                self.catalogue.each_placed(session, None, &mut note)?;
+            }
         }
         Ok(read.outline())
     }
@@ -101,6 +132,14 @@ struct Reading<'a> {
     in_line: bool,
     may_lead: Vec<bool>,
     leaf: Leaf<u32>,
+    /// See [`Format::answers_hang_on_calls`](crate::format::Format::answers_hang_on_calls).
+    answers_hang_on_calls: bool,
+    parts: Vec<TurnPart>,
+    /// See [`Format::same_id_replaces`](crate::format::Format::same_id_replaces).
+    same_id_replaces: bool,
+    replaced: Vec<(i64, u32)>,
+    silent: Vec<bool>,
+    lineage: Lineage,
 }
 
 impl<'a> Reading<'a> {
@@ -119,22 +158,50 @@ impl<'a> Reading<'a> {
             in_line,
             may_lead: Vec::new(),
             leaf: Leaf::default(),
+            answers_hang_on_calls: false,
+            parts: Vec::new(),
+            same_id_replaces: false,
+            replaced: Vec::new(),
+            silent: Vec::new(),
+            lineage: Lineage::default(),
         }
     }
 
-    fn note(&mut self, entry: EntryPosition<'_>) {
-        if self.ask.without.contains(&entry.kind) {
+    fn note(&mut self, entry: EntryPosition<'_>, is_inherited: bool) {
+        let is_left_out = match self.ask.without {
+            Without::Nothing => false,
+            Without::Headers => entry.kind == HEADER,
+            Without::Beside => entry.is_beside(),
+        };
+        if let Some(id) = entry.stands_at()
+            && let Some(stands) = self.numbers.get(id).map(|id| self.last_with[*id as usize])
+            && stands != NONE
+        {
+            self.leaf.stand(stands);
+        }
+        if is_left_out {
+            return;
+        }
+        if let Some(at) = self.replaced_by(&entry) {
+            let replaced = std::mem::replace(&mut self.keys[at as usize], entry.key);
+            self.replaced.push((replaced, at));
+            self.find(&entry, at as usize, is_inherited);
             return;
         }
         let at = self.keys.len();
         self.keys.push(entry.key);
         self.times.push(entry.time_ms);
         self.sees.push(entry.agent_sees);
-        let above = entry.parent.map(|id| self.number(id));
+        self.silent.push(entry.is_silent);
+        if self.answers_hang_on_calls {
+            self.parts.push(TurnPart::of(&entry));
+        }
+        let parent = entry.parent.filter(|_| !entry.is_beside());
+        let above = parent.map(|id| self.number(id));
         self.above.push(above.unwrap_or(NONE));
         // Nothing goes on from an entry that its agent does not see, nor from the header, which is
         // none of the conversation though it has an id.
-        let may_lead = entry.agent_sees && !BESIDE.contains(&entry.kind);
+        let may_lead = entry.agent_sees && !entry.is_silent && !entry.is_beside();
         self.may_lead.push(may_lead);
         if may_lead {
             self.leaf
@@ -144,6 +211,22 @@ impl<'a> Reading<'a> {
                 let number = self.number(id);
                 self.last_with[number as usize] = at as u32;
             }
+        }
+        self.find(&entry, at, is_inherited);
+    }
+
+    /// The place of the entry that this one replaces.
+    fn replaced_by(&self, entry: &EntryPosition<'_>) -> Option<u32> {
+        let is_version = self.same_id_replaces && entry.agent_sees && !entry.is_beside();
+        let number = self.numbers.get(entry.id.filter(|_| is_version)?)?;
+        let at = self.last_with[*number as usize];
+        (at != NONE).then_some(at)
+    }
+
+    /// Whether the entry at that place is one that is looked for.
+    fn find(&mut self, entry: &EntryPosition<'_>, at: usize, is_inherited: bool) {
+        if is_inherited {
+            return;
         }
         for (place, name) in self.ask.find.iter().enumerate() {
             if entry.id == Some(name) {
@@ -180,7 +263,11 @@ impl<'a> Reading<'a> {
             let above = self.last_with.get(*above as usize);
             above.copied().filter(|above| *above != at).unwrap_or(NONE)
         });
-        parents.collect()
+        let mut parents: Vec<u32> = parents.collect();
+        if self.answers_hang_on_calls {
+            put_answers_in_line(&mut parents, &self.parts);
+        }
+        parents
     }
 
     fn outline(self) -> Outline {
@@ -188,6 +275,7 @@ impl<'a> Reading<'a> {
             parent: self.parents(),
             in_line: self.in_line || !self.has_ids,
             keys: self.keys,
+            replaced: self.replaced,
             found: self
                 .ids
                 .into_iter()
@@ -198,11 +286,20 @@ impl<'a> Reading<'a> {
             children: OnceCell::new(),
             may_lead: self.may_lead,
             leaf: self.leaf.entry(),
+            silent: self.silent,
+            lineage: self.lineage,
         }
     }
 }
 
 impl Outline {
+    /// The key of every entry and of its earlier versions, with its place.
+    pub fn places(&self) -> impl Iterator<Item = (i64, usize)> {
+        let keys = self.keys.iter().enumerate().map(|(at, key)| (*key, at));
+        let replaced = self.replaced.iter().map(|(key, at)| (*key, *at as usize));
+        keys.chain(replaced)
+    }
+
     /// The entries that go on from one, oldest first.
     pub fn children(&self, at: u32) -> &[u32] {
         let Children { all, begin } = self.children.get_or_init(|| self.all_children());
@@ -293,6 +390,11 @@ impl Outline {
             true => branch,
             false => self.branch(at),
         }
+    }
+
+    /// Whether there is something to read in an entry.
+    pub fn is_read(&self, at: usize) -> bool {
+        !self.silent[at]
     }
 
     /// From the [leaf](Leaf) up to the root.

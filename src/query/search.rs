@@ -56,7 +56,8 @@ pub struct SearchScope {
     /// The query is what somebody is typing just now: it is never refused, and its last word may go
     /// on, see [`syntax::parse_as_typed`].
     pub as_typed: bool,
-    /// Newest first, instead of best first.
+    /// Newest first, instead of best first. Of several plain words: the sessions that hold all of
+    /// them (the most of them, where none holds all), by their newest passage with any.
     pub newest_first: bool,
     /// Hits at most; 0: all, each of which is read from its file.
     pub limit: usize,
@@ -139,6 +140,14 @@ impl SearchScope {
             &self.within,
             self.repository.as_deref(),
         )
+    }
+
+    /// Hits at most.
+    fn most_hits(&self) -> usize {
+        match self.limit {
+            0 => usize::MAX,
+            limit => limit,
+        }
     }
 
     /// What times in a query count from, in ms.
@@ -233,6 +242,8 @@ impl Snapshot<'_> {
 /// What is asked where too little was found.
 struct NearQuery {
     exprs: Vec<Option<Expr>>,
+    /// Of a few remembered words, those that stand nowhere.
+    nowhere: Vec<usize>,
     /// What of it text is read for that is not indexed, where it is not all of it.
     read_for: Option<Vec<Option<Expr>>>,
 }
@@ -247,7 +258,15 @@ impl NearQuery {
     }
 }
 
+/// What came of a question.
+enum Filling {
+    Page(Filled),
+    /// Some of the words certainly stand nowhere: this is asked instead.
+    Instead(NearQuery),
+}
+
 /// A page that was filled.
+#[derive(Default)]
 struct Filled {
     hits_on_page: Vec<PageHit>,
     /// Where sessions are ranked as wholes: words that none of them holds.
@@ -256,6 +275,8 @@ struct Filled {
     nowhere: Vec<usize>,
     /// Passages also of sessions that lack a word that is demanded.
     any: u64,
+    /// Where sessions are ranked as wholes: how many of the words one session holds, at most.
+    most_held: usize,
 }
 
 /// One search on one snapshot of the catalogue.
@@ -377,27 +398,24 @@ impl<'a> Search<'a> {
             || exprs.iter().all(Option::is_none)
             || lack.bytes == 0
             || lack.bytes <= self.catalogue.source_bytes()? / NEARLY_ALL;
-        let mut filled = self.fill(&questions(&exprs, &entry_filters), answer)?;
-        let absent = std::mem::take(&mut filled.absent);
-        if !self.scope.exact
-            && let Some(near) = self.nearly(&exprs, answer.total, &filled.nowhere, lack.bytes)
-        {
-            let mut wider = answer.clone();
-            let wider_page = self.fill(&near.questions(&entry_filters), &mut wider)?;
-            if wider.total > answer.total {
-                (*answer, filled) = (wider, wider_page);
-                answer.also = relax::also(&exprs, &answer.sessions);
-            }
-            if near.read_for.is_some() {
-                let mebibytes = lack.bytes >> 20;
-                answer.notes.push(format!("Words one letter off were looked for only in text that is indexed: {mebibytes} MiB are not. `sessionary sync` indexes them."));
-            }
-        }
+        let filled = self.filled(&exprs, &entry_filters, lack.bytes, answer)?;
         if answer.total == 0 && exprs.iter().any(Option::is_some) {
             self.explain_nothing(&questions(&exprs, &entry_filters), answer)?;
         }
         if self.ranks_sessions {
-            let absent = absent.iter().filter_map(|at| self.query.words.get(*at));
+            let held = filled.most_held;
+            let known = self.query.words.len().saturating_sub(filled.absent.len());
+            if self.scope.newest_first && (1..known).contains(&held) {
+                let all = self.query.words.len();
+                let note = format!(
+                    "No session contains all of the words. These contain {held} of {all}, the most that any does."
+                );
+                answer.notes.push(note);
+            }
+            let absent = filled
+                .absent
+                .iter()
+                .filter_map(|at| self.query.words.get(*at));
             answer.missing = absent.map(|word| relax::typed(&word.expr)).collect();
             answer.with_any = (answer.total == 0).then_some(filled.any);
         }
@@ -414,6 +432,54 @@ impl<'a> Search<'a> {
             0 => Ok(()),
             most => max_bytes::fit(answer, filled.hits_on_page, self.shown, most),
         }
+    }
+
+    /// The page: of what was typed or, where too little is found, also of typos and other endings.
+    fn filled(
+        &self,
+        exprs: &[Option<Expr>],
+        entry_filters: &[EntryFilter<'_>],
+        unindexed_bytes: u64,
+        answer: &mut SearchAnswer,
+    ) -> Result<Filled, Error> {
+        let near = |found, nowhere: &[usize]| match self.scope.exact {
+            true => None,
+            false => self.nearly(exprs, found, nowhere, unindexed_bytes),
+        };
+        // Words that are in no dictionary need not be asked for first.
+        let instead = |nowhere: &[usize]| near(u64::MAX, nowhere);
+        let (typed, near) = match self.fill(&questions(exprs, entry_filters), answer, &instead)? {
+            Filling::Page(filled) => {
+                let near = near(answer.total, &filled.nowhere);
+                (Some(filled), near)
+            }
+            Filling::Instead(near) => (None, Some(near)),
+        };
+        let Some(near) = near else {
+            return Ok(typed.unwrap_or_default());
+        };
+        let mut wider = answer.clone();
+        let questions = near.questions(entry_filters);
+        let mut filled = match self.fill(&questions, &mut wider, &|_| None)? {
+            Filling::Page(filled) => filled,
+            Filling::Instead(_) => Filled::default(),
+        };
+        filled.absent.extend(&near.nowhere);
+        match typed {
+            Some(typed) if wider.total <= answer.total => filled = typed,
+            typed => {
+                filled.absent = typed.map_or(filled.absent, |typed| typed.absent);
+                *answer = wider;
+                answer.also = relax::also(exprs, &answer.sessions);
+            }
+        }
+        if near.read_for.is_some() {
+            let mebibytes = unindexed_bytes >> 20;
+            answer.notes.push(format!("Words one letter off were looked for only in text that is indexed: {mebibytes} MiB are not. `sessionary sync` indexes them."));
+        }
+        filled.absent.sort_unstable();
+        filled.absent.dedup();
+        Ok(filled)
     }
 
     /// How many files are not in the answer, the failed ones among them. Where the files could not
@@ -452,16 +518,22 @@ impl<'a> Search<'a> {
         Some(NearQuery {
             read_for: read_for.filter(|read_for| *read_for != exprs_with_typos),
             exprs: exprs_with_typos,
+            nowhere: nowhere.to_vec(),
         })
     }
 
-    /// The page, the total and whatever else was asked for.
+    /// The page, the total and whatever else was asked for. `instead`: what to ask rather than this
+    /// where these words certainly stand nowhere.
     fn fill(
         &self,
         questions: &[PassageQuery<'_>],
         answer: &mut SearchAnswer,
-    ) -> Result<Filled, Error> {
+        instead: &dyn Fn(&[usize]) -> Option<NearQuery>,
+    ) -> Result<Filling, Error> {
         self.ask(questions, |asked| {
+            if let Some(near) = instead(&asked.nowhere()?) {
+                return Ok(Filling::Instead(near));
+            }
             let stores = self.snapshot.stores;
             answer.complete = stores.complete && asked.failed.is_empty();
             answer.pending_files = self.pending_files(&asked.failed)?;
@@ -474,10 +546,7 @@ impl<'a> Search<'a> {
                 true => Order::Newest,
                 false => Order::Ranked,
             };
-            let limit = match self.scope.limit {
-                0 => usize::MAX,
-                limit => limit,
-            };
+            let limit = self.scope.most_hits();
             let mut want = limit.saturating_add(self.shown.len() + page::AHEAD);
             let mut found = asked.hits(order, want)?;
             let mut counted = self.counted(asked, &asked.here, &found)?;
@@ -512,12 +581,13 @@ impl<'a> Search<'a> {
                 answer.elsewhere = Some(elsewhere);
                 answer.counts_exact &= is_exact;
             }
-            Ok(Filled {
+            Ok(Filling::Page(Filled {
                 hits_on_page,
                 absent: found.absent,
                 nowhere: found.nowhere,
                 any: found.any as u64,
-            })
+                most_held: found.most_held,
+            }))
         })
     }
 
@@ -535,7 +605,7 @@ impl<'a> Search<'a> {
 
 /// Whether sessions are ranked as wholes: the query is a few plain words.
 fn ranks_sessions(query: &syntax::Query, scope: &SearchScope) -> bool {
-    !query.words.is_empty() && !scope.passages && !scope.newest_first
+    !query.words.is_empty() && !scope.passages
 }
 
 /// What passages must say for each alternative of a query.

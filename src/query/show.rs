@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
+use super::lineage::Lineage;
 use super::masked::{mask_labels, mask_pieces};
-use super::outline::{Outline, OutlineQuery};
+use super::outline::{Outline, OutlineQuery, Without};
 use super::tree::current_labels;
 use super::unreadable::Unreadable;
 use crate::archive::Place;
@@ -114,6 +115,7 @@ impl Snapshot<'_> {
             session,
             entries: Vec::new(),
             focus,
+            lost: shown.lineage.lost.clone(),
             complete: self.is_complete(),
             changed_files: self.changed_files(),
         }))?;
@@ -136,10 +138,11 @@ impl Snapshot<'_> {
                 }
                 of_file.pass(entry.start + entry.length, entry.line);
             }
-            let shown = reader.shown(entry, &labels)?;
+            let entry = reader.shown(entry, &labels)?;
             each(ShownPart::Entry(ShownEntry {
                 place: u32::try_from(place).ok(),
-                ..shown
+                inherited_from: shown.lineage.origin(key),
+                ..entry
             }))?;
         }
         for of_file in unreadable.iter_mut().filter(|_| !is_part) {
@@ -156,8 +159,9 @@ impl Snapshot<'_> {
     /// When the catalogue cannot be read.
     pub fn has_entry(&self, session: &SessionRow, entry: &str) -> Result<bool, Error> {
         let ask = OutlineQuery {
-            without: &[],
+            without: Without::Nothing,
             find: &[entry],
+            inherited: false,
         };
         let outline = self.outline(&self.stored(session)?, ask)?;
         Ok(outline.found.iter().all(Option::is_some))
@@ -173,8 +177,12 @@ impl Snapshot<'_> {
         let (entry, leaf) = (scope.entry.as_deref(), scope.branch.as_deref());
         let names: Vec<&str> = entry.into_iter().chain(leaf).collect();
         let ask = OutlineQuery {
-            without: if scope.all { &[] } else { &["session"] },
+            without: match scope.all {
+                true => Without::Nothing,
+                false => Without::Headers,
+            },
             find: &names,
+            inherited: !scope.all,
         };
         let outline = self.outline(stored, ask)?;
         let mut found = names
@@ -186,10 +194,11 @@ impl Snapshot<'_> {
             true => None,
             false => leaf.and_then(|_| found.next()).transpose()?,
         };
-        let all = match scope.all {
+        let mut all = match scope.all {
             true => (0..outline.keys.len()).collect(),
             false => branch_from_root(&outline, leaf, focus),
         };
+        all.retain(|at| scope.all || outline.is_read(*at) || Some(*at) == focus);
         let places = match focus {
             Some(at) => around(&all, at, scope.context),
             None => &all,
@@ -197,6 +206,7 @@ impl Snapshot<'_> {
         Ok(ShownEntries {
             keys: places.iter().map(|at| (*at, outline.keys[*at])).collect(),
             focus: focus.map(|at| outline.keys[at]),
+            lineage: outline.lineage,
         })
     }
 
@@ -243,8 +253,9 @@ impl Snapshot<'_> {
         let stored = self.stored(session)?;
         let no_entry = || self.no_entry(session, name);
         let ask = OutlineQuery {
-            without: &[],
+            without: Without::Nothing,
             find: &[name],
+            inherited: false,
         };
         let outline = self.outline(&stored, ask)?;
         let at = outline
@@ -268,6 +279,8 @@ struct ShownEntries {
     keys: Vec<(usize, i64)>,
     /// The one that was asked for.
     focus: Option<i64>,
+    /// From where those are that stand before the session's own.
+    lineage: Lineage,
 }
 
 /// The branch that is shown, from its root to its end: the one of `leaf`, else the active one.
@@ -333,6 +346,7 @@ impl<'a> Reader<'a> {
             agent_sees: entry.agent_sees,
             problem,
             place: None,
+            inherited_from: None,
             text,
             parent: entry.parent,
             line: entry.line,
@@ -419,7 +433,10 @@ impl<'a> Reader<'a> {
     fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
         let source = self.open.get(&entry.source)?.as_ref()?;
         let (path, format) = (&source.path, source.format);
-        let passages = format.passages_at(path, record);
+        let passages = match entry.flags & flag::SILENT {
+            0 => format.passages_at(path, record),
+            _ => Vec::new(),
+        };
         // A system message holds nothing but its prompt. In other entries the prompt is left out,
         // because it is not what a reader looks for.
         if passages.is_empty() && entry.role.as_deref() == Some("system") {

@@ -10,8 +10,8 @@
 //! snapshot; when the answer is done, the index takes in what the file says now, and the question
 //! is asked once more on a new snapshot.
 
-use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,11 +20,14 @@ use crate::catalogue::Catalogue;
 use crate::config::Config;
 use crate::error::Error;
 use crate::ingest::{Agreement, WordsCache, WordsState};
-use crate::model::SessionRow;
+use crate::model::{BranchPlace, SessionRow};
 use crate::query::session_lengths::SessionLengths;
 
 /// Files that hold other bytes than those catalogued, by their sources.
 pub(crate) type ChangedFiles = BTreeMap<i64, PathBuf>;
+
+/// Where entries stand in their trees, by key; `None`: nowhere.
+type EntryPlaces = HashMap<i64, Option<BranchPlace>>;
 
 /// How often a question is asked again because somebody has committed in between.
 const TRIES: usize = 5;
@@ -65,6 +68,9 @@ pub(crate) struct Stores {
     /// How long sessions are, and in which state of the catalogue they were that long. Somebody who
     /// types a query asks for it with every key.
     lengths: RefCell<Option<(String, i64, Arc<SessionLengths>)>>,
+    /// Where hits stand in their trees, as far as that was asked in that state: the next key mostly
+    /// finds them again.
+    places: RefCell<(String, i64, EntryPlaces)>,
 }
 
 impl Stores {
@@ -81,6 +87,7 @@ impl Stores {
             snapshots: Cell::new(0),
             words: RefCell::default(),
             lengths: RefCell::default(),
+            places: RefCell::default(),
         }
     }
 
@@ -210,6 +217,16 @@ impl Snapshot<'_> {
         let lengths = Arc::new(SessionLengths::new(self.catalogue.message_counts()?));
         *kept = Some((state.index_id, state.last, Arc::clone(&lengths)));
         Ok(lengths)
+    }
+
+    /// Where entries stand in their trees, as far as that was asked before in this state.
+    pub(super) fn known_places(&self) -> Result<RefMut<'_, EntryPlaces>, Error> {
+        let state = self.catalogue.changes_kept()?;
+        let mut kept = self.stores.places.borrow_mut();
+        if (&kept.0, kept.1) != (&state.index_id, state.last) {
+            *kept = (state.index_id, state.last, EntryPlaces::new());
+        }
+        Ok(RefMut::map(kept, |(_, _, places)| places))
     }
 
     pub(crate) fn into_changed(self) -> ChangedFiles {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::masked::mask_labels;
-use super::outline::{Outline, OutlineQuery};
+use super::outline::{Outline, OutlineQuery, Without};
 use super::show::{Reader, address};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
@@ -49,6 +49,7 @@ const TEXT: usize = 200;
 
 /// A tree piece by piece, in this order: a session may have more entries than fit into memory with
 /// their text.
+#[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 pub enum TreePart<'a> {
     /// All but the rows.
     Head(&'a Tree),
@@ -100,8 +101,9 @@ impl Snapshot<'_> {
         let TreeScope { filter, mask } = scope.into();
         let (catalogue, mut stored) = (self.catalogue, self.stored(session)?);
         let ask = OutlineQuery {
-            without: &["session", "meta"],
+            without: Without::Beside,
             find: &[],
+            inherited: true,
         };
         let outline = self.outline(&stored, ask)?;
         let mut labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
@@ -118,10 +120,9 @@ impl Snapshot<'_> {
         let places = self.places(&outline, filter, leaf, &labels, &mut reader)?;
         let mut reader = reader.masking(mask);
 
-        each(TreePart::Head(&self.tree_head(stored)?))?;
-        let parents: Vec<Option<u32>> = places.iter().map(|place| place.parent).collect();
-        each(TreePart::Parents(&parents))?;
-        drop(parents);
+        each(TreePart::Head(&self.tree_head(stored, &outline)?))?;
+        let parents = places.iter().map(|place| place.parent);
+        each(TreePart::Parents(&parents.collect::<Vec<_>>()))?;
         let mut last = (None, String::new());
         for (number, place) in (0..).zip(&places) {
             let at = place.at as usize;
@@ -153,6 +154,7 @@ impl Snapshot<'_> {
                 is_error: entry.flags & flag::ERROR != 0,
                 agent_sees: entry.agent_sees,
                 place: place.at,
+                inherited_from: outline.lineage.origin(entry.key),
                 kind: entry.kind,
                 role: entry.role,
             }))?;
@@ -203,7 +205,7 @@ impl Snapshot<'_> {
     }
 
     /// All of a tree but its rows.
-    fn tree_head(&self, stored: StoredSession) -> Result<Tree, Error> {
+    fn tree_head(&self, stored: StoredSession, outline: &Outline) -> Result<Tree, Error> {
         let catalogue = self.catalogue;
         let path = stored.row.path.to_string_lossy().into_owned();
         let mut ancestors: Vec<String> = Vec::new();
@@ -227,6 +229,7 @@ impl Snapshot<'_> {
             ancestors,
             forks,
             entries: Vec::new(),
+            lost: outline.lineage.lost.clone(),
             complete: self.is_complete(),
             changed_files: self.changed_files(),
         })
@@ -238,7 +241,7 @@ fn label_of(entry: &StoredEntry, labels: &HashMap<String, String>) -> Option<Str
 }
 
 fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
-    const SETTINGS: [&str; 11] = [
+    const SETTINGS: [&str; 18] = [
         "label",
         "custom",
         "model_change",
@@ -250,15 +253,26 @@ fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
         "tools",
         "step-start",
         "step-finish",
+        "progress",
+        "turn_duration",
+        "stop_hook_summary",
+        "local_command",
+        "away_summary",
+        "microcompact_boundary",
+        "informational",
     ];
     let role = entry.role.as_deref();
+    // Of what Claude Code attaches to a prompt only that has a role which somebody typed.
+    let is_setting =
+        SETTINGS.contains(&entry.kind.as_str()) || role.is_none() && entry.kind == "attachment";
     match filter {
         TreeFilter::All => true,
+        _ if entry.flags & flag::SILENT != 0 => false,
         TreeFilter::LabeledOnly => labelled,
         TreeFilter::UserOnly => role == Some("user"),
-        TreeFilter::Default => !SETTINGS.contains(&entry.kind.as_str()),
+        TreeFilter::Default => !is_setting,
         TreeFilter::NoTools => {
-            !SETTINGS.contains(&entry.kind.as_str())
+            !is_setting
                 && role != Some("toolResult")
                 && !matches!(entry.kind.as_str(), "tool_result" | "tool" | "artifact")
         }

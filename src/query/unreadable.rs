@@ -97,6 +97,7 @@ impl<'c> Unreadable<'c> {
                 .unwrap_or_default(),
             problem: Some(problem.reason),
             place: None,
+            inherited_from: None,
         }))
     }
 

@@ -6,7 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::CI_VARIABLE;
-use crate::locations::Environment;
+use crate::locations::{self, Environment, NotRead};
+use crate::source::root::RootSpec;
 
 /// What a program finds around it. The library looks at nothing of that itself.
 ///
@@ -88,6 +89,13 @@ impl Surroundings {
         } else {
             named(xdg).map(Path::to_path_buf).or_else(|| below(unix))
         }
+    }
+
+    /// The agents whose sessions are there and are not read where only these roots are.
+    pub fn not_read(&self, roots: &[RootSpec]) -> Vec<NotRead> {
+        self.ask(&self.cwd, |environment| {
+            locations::not_read(environment, roots)
+        })
     }
 
     /// Ask the agents' places of it, as of a program that runs in `cwd`.

@@ -1,11 +1,12 @@
-//! What does a source hold? The one way to open it, whatever it is: a file, or a compressed file; at
-//! its place or, since that is gone, in the archive.
+//! What does a source hold? The one way to open it, whatever it is: a file, a compressed file, or a
+//! session in an agent's database; at its place or, since that is gone, in the archive.
 //!
 //! Places of entries, proofs and checkpoints count the bytes of the content: of a file its own, of
-//! a compressed file those that it decodes to. So whoever reads a source need not know which it is.
+//! a compressed file those that it decodes to, of a session in a database the lines of its rows. So
+//! whoever reads a source need not know which it is.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -13,11 +14,15 @@ use tempfile::SpooledTempFile;
 
 use super::identity::Identity;
 use crate::archive::{Archive, ArchivedFile, Place};
+use crate::databases;
 use crate::format::Format;
+use crate::format::database::Database;
 
 /// Content that is made is kept in memory up to so many bytes, and in a file without a name beyond.
 const MOST_IN_MEMORY: usize = 64 << 20;
 
+/// Agents stamp their rows in milliseconds, and not at the moment at which they are committed.
+const ROWS_REST_NS: i64 = 2_000_000_000;
 /// Where a source is: at a path, or, since its file is gone, in the archive. It stands for its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
@@ -95,6 +100,69 @@ enum Kind {
         bytes: SpooledTempFile,
         length: u64,
     },
+    /// A session in a database as it was when it was opened.
+    Rows {
+        identity: Identity,
+        lines: Cursor<Vec<u8>>,
+    },
+}
+
+/// A session in a database: a path below a file, where no file can be.
+struct SessionKey<'p> {
+    database: &'static Database,
+    file: &'p Path,
+    key: String,
+}
+
+impl<'p> SessionKey<'p> {
+    fn of(format: &dyn Format, path: &'p Path) -> Option<SessionKey<'p>> {
+        let database = format.database()?;
+        let file = path.parent().filter(|above| above.is_file())?;
+        let key = key(path.file_name()?.to_str()?);
+        Some(SessionKey {
+            database,
+            file,
+            key,
+        })
+    }
+}
+
+/// The last name in the path of the session of this key: letters that a name cannot hold are
+/// escaped.
+pub fn file_name(key: &str) -> String {
+    let escaped = key
+        .replace('%', "%25")
+        .replace('/', "%2F")
+        .replace('\\', "%5C");
+    match escaped.as_str() {
+        "" | "." | ".." => format!("%{}", escaped.replace('.', "%2E")),
+        _ => escaped,
+    }
+}
+
+/// The key of the session with that last name in its path.
+fn key(name: &str) -> String {
+    match name {
+        "%" => String::new(),
+        "%%2E" => ".".to_owned(),
+        "%%2E%2E" => "..".to_owned(),
+        _ => name
+            .replace("%5C", "\\")
+            .replace("%2F", "/")
+            .replace("%25", "%"),
+    }
+}
+
+/// The line of one row of the source at `path`, `table:key`; `None` where that is no longer there,
+/// or is no session in a database.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn row(format: &dyn Format, path: &Path, name: &str) -> io::Result<Option<Vec<u8>>> {
+    match SessionKey::of(format, path) {
+        Some(place) => databases::row(place.file, place.database, &place.key, name),
+        None => Ok(None),
+    }
 }
 
 /// A file, or what is kept of it.
@@ -125,15 +193,16 @@ impl RawFile {
 /// # Errors
 /// Those of the file system.
 pub fn identity(format: &dyn Format, path: &Path) -> io::Result<Identity> {
-    let _ = format;
-    Ok(Identity::of(&fs::metadata(path)?))
+    match SessionKey::of(format, path) {
+        Some(place) => databases::identity(place.file, place.database, &place.key),
+        None => Ok(Identity::of(&fs::metadata(path)?)),
+    }
 }
 
 /// Whether the content of the source at `path` is its file: then the size in its identity is the
 /// length of the content.
 pub fn is_file(format: &dyn Format, path: &Path) -> bool {
-    let _ = format;
-    !is_compressed(path)
+    !is_compressed(path) && SessionKey::of(format, path).is_none()
 }
 
 fn is_compressed(path: &Path) -> bool {
@@ -144,9 +213,16 @@ impl Content {
     /// Open the source at `path`, which is one of `format`.
     ///
     /// # Errors
-    /// Those of the file system; of a compressed file that it cannot be decoded.
+    /// Those of the file system; of a compressed file that it cannot be decoded; of a session in a
+    /// database what its agent or SQLite says against reading it.
     pub fn open(format: &dyn Format, path: &Path) -> io::Result<Content> {
-        let _ = format;
+        if let Some(session) = SessionKey::of(format, path) {
+            let session = databases::session(session.file, session.database, &session.key)?;
+            return Ok(Content(Kind::Rows {
+                identity: session.identity,
+                lines: Cursor::new(session.lines),
+            }));
+        }
         Content::of(RawFile::File(File::open(path)?), path)
     }
 
@@ -162,8 +238,10 @@ impl Content {
     /// # Errors
     /// Those of the file system.
     pub fn identity(&self) -> io::Result<Identity> {
-        let (Kind::File(file) | Kind::Decoded { file, .. }) = &self.0;
-        file.identity()
+        match &self.0 {
+            Kind::File(file) | Kind::Decoded { file, .. } => file.identity(),
+            Kind::Rows { identity, .. } => Ok(*identity),
+        }
     }
 
     /// How many bytes it holds now.
@@ -174,7 +252,22 @@ impl Content {
         match &self.0 {
             Kind::File(file) => Ok(file.identity()?.size),
             Kind::Decoded { length, .. } => Ok(*length),
+            Kind::Rows { lines, .. } => Ok(lines.get_ref().len() as u64),
         }
+    }
+
+    /// Whether something of this identity could be changed, as seen from the clock at `now_ns`,
+    /// without another one.
+    pub fn is_racy(&self, identity: &Identity, now_ns: i64) -> bool {
+        match &self.0 {
+            Kind::File(_) | Kind::Decoded { .. } => identity.is_racy(now_ns),
+            Kind::Rows { .. } => identity.mtime_ns.saturating_add(ROWS_REST_NS) >= now_ns,
+        }
+    }
+
+    /// Whether its lines are rows of a database.
+    pub fn is_rows(&self) -> bool {
+        matches!(self.0, Kind::Rows { .. })
     }
 
     /// Whether it becomes longer while it is open when its agent appends to it.
@@ -182,10 +275,10 @@ impl Content {
         matches!(self.0, Kind::File(RawFile::File(_)))
     }
 
-    /// The file that this was decoded from; `None`: it is the file itself.
+    /// The file that this was decoded from; `None`: it was not decoded.
     pub fn encoded(&mut self) -> Option<&mut (impl Read + Seek + use<>)> {
         match &mut self.0 {
-            Kind::File(_) => None,
+            Kind::File(_) | Kind::Rows { .. } => None,
             Kind::Decoded { file, .. } => Some(file),
         }
     }
@@ -228,6 +321,7 @@ impl Read for Content {
         match &mut self.0 {
             Kind::File(file) => file.read(buffer),
             Kind::Decoded { bytes, .. } => bytes.read(buffer),
+            Kind::Rows { lines, .. } => lines.read(buffer),
         }
     }
 }
@@ -237,6 +331,7 @@ impl Seek for Content {
         match &mut self.0 {
             Kind::File(file) => file.seek(to),
             Kind::Decoded { bytes, .. } => bytes.seek(to),
+            Kind::Rows { lines, .. } => lines.seek(to),
         }
     }
 }
@@ -263,6 +358,15 @@ mod tests {
         let mut first = [0; 19];
         content.read_exact(&mut first).unwrap();
         assert_eq!(first, text.as_bytes()[19..38]);
+    }
+
+    #[test]
+    fn every_key_is_a_name_of_its_own() {
+        for name in ["ses_1", "a/b", "50%", "%2F", "", ".", "..", "%", "a\\b"] {
+            let file = file_name(name);
+            assert!(!file.is_empty() && !file.contains(['/', '\\']), "{file}");
+            assert_eq!(key(&file), name, "{file}");
+        }
     }
 
     #[test]

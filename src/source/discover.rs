@@ -12,12 +12,13 @@ use super::fingerprints::{DirectoryFingerprint, Folder, Folders};
 use super::identity::{Identity, now_ns};
 use super::links::Links;
 use super::listing::{DirEntry, Kind, Listing, list};
+use crate::databases::{FileState, companion};
 use crate::format::{Format, WriteMode};
 use crate::model::{Placement, SourcePart};
 
 mod scoped;
 
-pub use scoped::{discover_at, outermost, relative};
+pub use scoped::{discover_at, hinted, outermost, relative};
 
 /// A source as found.
 #[derive(Debug, Clone)]
@@ -32,6 +33,15 @@ pub struct FoundSource {
     pub place: String,
     pub part: SourcePart,
     pub unlisted: Option<String>,
+}
+
+/// A database as found: whoever knows what is stored of its sessions lists them.
+#[derive(Debug, Clone)]
+pub struct FoundDatabase {
+    /// Path below the root.
+    pub relative: String,
+    /// `None` when its sessions must be listed again in any case.
+    pub fingerprint: Option<DirectoryFingerprint>,
 }
 
 /// A file that is no source, or what could not be read.
@@ -50,6 +60,8 @@ pub struct ForeignFile {
 pub struct Discovery {
     /// The sources, sorted by path.
     pub found: Vec<FoundSource>,
+    /// Databases of sessions that changed, none of which is in `found` yet.
+    pub databases: Vec<FoundDatabase>,
     /// Files that are no source, and why.
     pub foreign_files: Vec<ForeignFile>,
     /// Directories and files that could not be read: nothing below them counts as gone.
@@ -60,7 +72,8 @@ pub struct Discovery {
     pub inode: i64,
     /// The root itself could not be read: nothing below it counts as gone.
     pub error: Option<String>,
-    /// Every directory whose path is UTF-8.
+    /// Every directory whose path is UTF-8, and every database: its sessions lie in it as files lie
+    /// in a directory.
     pub folders: Vec<Folder>,
     /// Those of them that were not kept, each with the directories in it. `found` and
     /// `foreign_files` are of these alone.
@@ -105,6 +118,9 @@ impl Discovery {
         flat: bool,
         format: &dyn Format,
     ) -> bool {
+        if is_companion(path, flat, format) {
+            return true;
+        }
         match format.place(path, flat) {
             Placement::Source {
                 session,
@@ -125,6 +141,16 @@ impl Discovery {
                     return false;
                 }
             },
+            Placement::Database => match path.to_str() {
+                Some(relative) => self.databases.push(FoundDatabase {
+                    relative: slashed(relative),
+                    fingerprint: None,
+                }),
+                None => {
+                    self.unread(path, &"its name is not UTF-8; rename it to have it read");
+                    return false;
+                }
+            },
             Placement::Ignore(reason) => self.foreign_file(path, reason),
         }
         true
@@ -138,26 +164,30 @@ impl Discovery {
         fingerprint: Option<DirectoryFingerprint>,
         files: u64,
         deeper: &[Directory],
+        databases: Vec<String>,
     ) {
         let names = deeper.iter().filter_map(|inside| inside.below.to_str());
-        let names: Vec<String> = names.map(slashed).collect();
+        let mut names: Vec<String> = names.map(slashed).collect();
         self.folders.push(Folder {
             relative: relative.clone(),
             fingerprint: fingerprint.filter(|_| names.len() == deeper.len()),
             files,
         });
+        names.extend(databases);
         self.read.push((relative, names));
     }
 
     fn add(&mut self, mut other: Discovery) {
         self.found.append(&mut other.found);
+        self.databases.append(&mut other.databases);
         self.foreign_files.append(&mut other.foreign_files);
         self.unreadable.append(&mut other.unreadable);
         self.folders.append(&mut other.folders);
         self.read.append(&mut other.read);
     }
 
-    fn sort(&mut self) {
+    /// Every list by path.
+    pub fn sort(&mut self) {
         self.found
             .sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
         self.foreign_files.sort();
@@ -236,7 +266,18 @@ const WORTH_A_THREAD: usize = 8;
 /// Whether directories vouch for the files in them.
 pub fn vouches(flat: bool, format: &dyn Format) -> bool {
     // Windows reports neither inode nor change time.
-    cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename
+    // Databases are written in place.
+    let is_renamed = format.write_mode() == WriteMode::Rename && format.database().is_none();
+    cfg!(unix) && !flat && is_renamed
+}
+
+/// Whether the file is a part of a database beside it.
+fn is_companion(path: &Path, flat: bool, format: &dyn Format) -> bool {
+    format.database().is_some()
+        && path
+            .to_str()
+            .and_then(companion)
+            .is_some_and(|database| format.place(Path::new(database), flat) == Placement::Database)
 }
 
 struct Walk<'a> {
@@ -309,6 +350,17 @@ struct Name {
 }
 
 impl<'a> Walk<'a> {
+    /// Take in a file: see [`Discovery::file`]. Of a file that is there as it was and compressed
+    /// the plain one is read, as Codex does (0.169).
+    fn file(&self, below: &Path, what: (Identity, bool), here: &mut Discovery) -> bool {
+        let is_compressed = below.extension().is_some_and(|end| end == "zst");
+        if is_compressed && self.root.join(below.with_extension("")).is_file() {
+            here.foreign_file(below, "compressed; the file itself stands beside it");
+            return true;
+        }
+        here.file(below, what, self.flat, self.format)
+    }
+
     fn new(
         root: &'a Path,
         flat: bool,
@@ -420,7 +472,7 @@ impl Walk<'_> {
         let files_before = here.found.len();
         // The directory itself, and what is in it.
         let listed = 1 + names.len();
-        let mut deeper = Vec::new();
+        let (mut deeper, mut databases) = (Vec::new(), Vec::new());
         for found in names {
             let path = || below.join(&found.name);
             match found.kind {
@@ -431,9 +483,12 @@ impl Walk<'_> {
                     Err(why) if folder.is_none() => here.foreign_file(&path(), why),
                     Err(_) => {}
                 },
+                Kind::File if self.is_database(&path()) => {
+                    databases.extend(self.look_at_database(&path(), settled, here));
+                }
                 Kind::File if folder.is_none() => {
                     let what = (found.identity, found.is_link);
-                    settled &= here.file(&path(), what, self.flat, self.format);
+                    settled &= self.file(&path(), what, here);
                 }
                 Kind::File | Kind::Link | Kind::Other => {}
             }
@@ -446,9 +501,46 @@ impl Walk<'_> {
         if let Some(folder) = folder {
             here.folders.push(folder.clone());
         } else if let Some(path) = path {
-            here.folder(path, Some(fingerprint).filter(|_| settled), files, &deeper);
+            here.folder(
+                path,
+                Some(fingerprint).filter(|_| settled),
+                files,
+                &deeper,
+                databases,
+            );
         }
         deeper
+    }
+
+    fn is_database(&self, path: &Path) -> bool {
+        self.format.database().is_some()
+            && path.to_str().is_some()
+            && self.format.place(path, self.flat) == Placement::Database
+    }
+
+    /// Take in a database, unless it is as it was. Its path is given back.
+    fn look_at_database(&self, path: &Path, settled: bool, here: &mut Discovery) -> Option<String> {
+        let relative = slashed(path.to_str()?);
+        let state = match FileState::of(&self.root.join(path)) {
+            Ok(state) => state,
+            Err(error) => {
+                here.unread(path, &error);
+                return Some(relative);
+            }
+        };
+        let fingerprint = state.fingerprint(self.started_ns).filter(|_| settled);
+        let kept = fingerprint.and_then(|fingerprint| self.known.kept(&relative, fingerprint));
+        match kept {
+            Some(folder) => here.folders.push(folder.clone()),
+            None => {
+                here.read.push((relative.clone(), Vec::new()));
+                here.databases.push(FoundDatabase {
+                    relative: relative.clone(),
+                    fingerprint,
+                });
+            }
+        }
+        Some(relative)
     }
 
     /// The directory in another one that the walk goes into, or why it does not.

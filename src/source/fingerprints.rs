@@ -15,6 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::identity::Identity;
 use super::listing::Kind;
+use crate::databases::FileState;
 
 /// A directory as it was when it was last read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +69,20 @@ impl DirectoryFingerprint {
             sum = sum.wrapping_add(hasher.finish());
         }
         DirectoryFingerprint(sum.cast_signed())
+    }
+}
+
+impl FileState {
+    /// What must be the same for all sessions of the database to be as they were; `None` where a
+    /// change before the clock's `now_ns` could have gone unnoticed.
+    pub fn fingerprint(&self, now_ns: i64) -> Option<DirectoryFingerprint> {
+        let mut files = [Some(self.file), self.wal].into_iter().flatten();
+        if files.any(|file| file.is_racy(now_ns)) {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        (self.file, self.wal).hash(&mut hasher);
+        Some(DirectoryFingerprint(hasher.finish().cast_signed()))
     }
 }
 

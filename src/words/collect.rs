@@ -1,5 +1,6 @@
 //! Which documents of the segments match, on as many cores as that is worth?
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, available_parallelism};
@@ -34,21 +35,28 @@ pub(super) struct MatchLimits<'a> {
 }
 
 impl MatchLimits<'_> {
+    #[inline]
     pub(super) fn is_gone(&self, key: u64, class: Class) -> bool {
         is_within(self.dead, key) || is_within(self.covered[class as usize], key)
     }
 }
 
+#[inline]
 fn is_within(ranges: &[(u64, u64)], key: u64) -> bool {
+    // Mostly nothing is outdated.
+    if ranges.is_empty() {
+        return false;
+    }
     let after = ranges.partition_point(|(first, _)| *first <= key);
     after > 0 && key <= ranges[after - 1].1
 }
 /// Asked with the key of each match.
 type Allow<'a> = Option<&'a dyn Fn(u64) -> bool>;
 
-/// Feed the matches on disk that are within and allowed to `top`.
+/// Feed the matches on disk that are within and allowed to `top`. Each query finds passages of its
+/// class.
 pub(super) fn collect<T: HitCollector + Send>(
-    query: &dyn Query,
+    queries: &[(Class, Box<dyn Query>)],
     order: Order,
     statistics: &CombinedStatistics<'_>,
     (within, allow): (&MatchLimits<'_>, Allow<'_>),
@@ -57,14 +65,24 @@ pub(super) fn collect<T: HitCollector + Send>(
     let Some(searcher) = statistics.disk else {
         return Ok(());
     };
-    let weight = query.weight(match order {
+    let scoring = match order {
         Order::Ranked => EnableScoring::enabled_from_statistics_provider(statistics, searcher),
         Order::Newest => EnableScoring::disabled_from_searcher(searcher),
-    })?;
+    };
+    let weights = queries.iter().map(|(class, query)| {
+        let weight = query.weight(scoring)?;
+        Ok((*class, weight))
+    });
+    // The smallest tells whether to wake other cores; of the rest the largest comes first, so that
+    // all cores come to their end together.
+    let mut readers: Vec<&SegmentReader> = searcher.segment_readers().iter().collect();
+    readers.sort_by_key(|reader| Reverse(reader.max_doc()));
+    let smallest = readers.pop();
+    readers.splice(0..0, smallest);
     let segments = Segments {
-        readers: searcher.segment_readers(),
+        readers,
         next: AtomicUsize::new(0),
-        weight: &*weight,
+        weights: weights.collect::<tantivy::Result<_>>()?,
         scored: order == Order::Ranked,
         within,
     };
@@ -80,9 +98,9 @@ pub(super) fn collect<T: HitCollector + Send>(
 
 /// The segments of an index, each asked once.
 struct Segments<'a> {
-    readers: &'a [SegmentReader],
+    readers: Vec<&'a SegmentReader>,
     next: AtomicUsize,
-    weight: &'a dyn Weight,
+    weights: Vec<(Class, Box<dyn Weight>)>,
     scored: bool,
     within: &'a MatchLimits<'a>,
 }
@@ -138,13 +156,12 @@ impl Segments<'_> {
         let alive = reader.alive_bitset();
         let mut standings = StandingCursor::open(reader)?;
         let mut matches = 0;
-        let mut take = |doc: u32, score: f32| {
+        let mut take = |doc: u32, class: Class, score: f32| {
             matches += 1;
             if alive.is_some_and(|alive| !alive.is_alive(doc)) {
                 return;
             }
             let key = columns.key(doc);
-            let class = columns.class(doc);
             if within.is_gone(key, class) || allow.is_some_and(|allow| !allow(key)) {
                 return;
             }
@@ -153,15 +170,18 @@ impl Segments<'_> {
             if times.are_asked() && !times.admit(Some(time()).filter(|t| *t != NO_TIME)) {
                 return;
             }
-            let rest = || (standings.of(doc, class), time());
-            top.take(key, class, score, within.inexact[class as usize], rest);
+            let standing = || standings.of(doc, class);
+            let needs_check = within.inexact[class as usize];
+            top.take(key, class, score, needs_check, (standing, time));
         };
-        if self.scored {
-            self.weight.for_each(reader, &mut take)?;
-        } else {
-            self.weight.for_each_no_score(reader, &mut |docs| {
-                docs.iter().for_each(|doc| take(*doc, 0.0));
-            })?;
+        for (class, weight) in &self.weights {
+            if self.scored {
+                weight.for_each(reader, &mut |doc, score| take(doc, *class, score))?;
+            } else {
+                weight.for_each_no_score(reader, &mut |docs| {
+                    docs.iter().for_each(|doc| take(*doc, *class, 0.0));
+                })?;
+            }
         }
         Ok(Some(matches))
     }
@@ -204,6 +224,12 @@ impl Columns {
 
     pub(super) fn key(&self, doc: u32) -> u64 {
         self.key.get_val(doc)
+    }
+
+    /// The keys of these documents.
+    pub(super) fn keys(&self, docs: &[u32], keys: &mut Vec<u64>) {
+        keys.resize(docs.len(), 0);
+        self.key.get_vals(docs, keys);
     }
 
     pub(super) fn time_ms(&self, doc: u32) -> Option<i64> {

@@ -7,14 +7,14 @@ const BLOCK: usize = 64;
 const RARITY: &[u8] = b"zqjxkwvyb98765432g10hfpumdclsinroate";
 
 /// ASCII that the text of a token must hold, up to case: none for a token that is not ASCII. A
-/// number may be written in groups of three digits. `open`: the token may be the beginning of a
-/// longer one.
+/// number may be written in groups of three digits, and `nodejs` as `node.js`. `open`: the token may
+/// be the beginning of a longer one.
 pub(super) fn needed(token: &str, open: bool) -> Vec<&str> {
     if !token.is_ascii() || token.is_empty() {
         return Vec::new();
     }
     if !token.bytes().all(|byte| byte.is_ascii_digit()) {
-        return vec![token];
+        return vec![before_js(token, open)];
     }
     if open {
         // Where a group of the longer one ends is not known.
@@ -24,6 +24,14 @@ pub(super) fn needed(token: &str, open: bool) -> Vec<&str> {
     let groups = (first..token.len()).step_by(3).map(|at| &token[at..at + 3]);
     let first = (first > 0).then_some(&token[..first]);
     first.into_iter().chain(groups).collect()
+}
+
+/// A token without the `js` before which its text may have a `.`.
+fn before_js(token: &str, open: bool) -> &str {
+    let rest = token.strip_suffix("js");
+    let rest = rest.or_else(|| token.strip_suffix('j').filter(|_| open));
+    let is_word = |rest: &&str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric());
+    rest.filter(is_word).unwrap_or(token)
 }
 
 /// ASCII to look for, its letters lowercase.

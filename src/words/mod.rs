@@ -55,7 +55,9 @@ pub use scope::{Facts, Scope, TimeRange, ValueFilter};
 #[cfg(test)]
 pub use search::search;
 pub use search::{Answer, Hit, Order, SearchSource, Words, search_any};
-pub use sessions::{HITS_PER_SESSION, RankedSessions, SessionQuery, loose, rank_sessions};
+pub use sessions::{
+    HITS_PER_SESSION, RankedSessions, SessionQuery, loose, rank_sessions, words_nowhere,
+};
 pub use tantivy::version_string as tantivy_version;
 pub use write::{Adder, AdderReport, WordsWriter};
 

@@ -67,25 +67,35 @@ pub(super) fn is_near(word: &str, token: &str) -> bool {
     is_one_edit(word, token) && (has_wide(word.as_bytes()) || !has_wide(token.as_bytes()))
 }
 
-/// Whether at most one edit leads from one word to the other.
+/// Whether at most one edit leads from one word to the other. Asked of every word of a text, so it
+/// allocates nothing.
 fn is_one_edit(one: &str, other: &str) -> bool {
     if one.len().abs_diff(other.len()) > 4 {
         return false;
     }
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let (short, long) = match one.len() <= other.len() {
-        true => (&one, &other),
-        false => (&other, &one),
-    };
-    let same = |(a, b): &(&char, &char)| a == b;
-    let head = short.iter().zip(long).take_while(same).count();
-    let (short, long) = (&short[head..], &long[head..]);
-    match (short, long) {
-        ([], [] | [_]) => true,
-        ([a, b, ..], [c, d, ..]) if a == d && b == c && short[2..] == long[2..] => true,
-        ([_, ..], [_, ..]) if short.len() == long.len() => short[1..] == long[1..],
-        _ => short.len() + 1 == long.len() && *short == long[1..],
+    let same = |((_, a), (_, b)): &((usize, char), (usize, char))| a == b;
+    let pairs = one.char_indices().zip(other.char_indices());
+    let equal = pairs.take_while(same).last();
+    let head = equal.map_or(0, |((at, letter), _)| at + letter.len_utf8());
+    let (one, other) = (&one[head..], &other[head..]);
+    let (rest, other_rest) = (without_first(one), without_first(other));
+    match (rest, other_rest) {
+        (None, None) => true,
+        (Some((_, rest)), None) => rest.is_empty(),
+        (None, Some((_, rest))) => rest.is_empty(),
+        (Some((a, rest)), Some((b, other_rest))) => {
+            let swapped = without_first(rest).zip(without_first(other_rest));
+            let is_swap = swapped
+                .is_some_and(|((c, rest), (d, other_rest))| a == d && b == c && rest == other_rest);
+            rest == other || one == other_rest || rest == other_rest || is_swap
+        }
     }
+}
+
+/// The first letter, and what follows it.
+fn without_first(word: &str) -> Option<(char, &str)> {
+    let mut letters = word.chars();
+    letters.next().map(|first| (first, letters.as_str()))
 }
 
 #[cfg(test)]

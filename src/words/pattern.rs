@@ -9,7 +9,7 @@ use crate::model::Class;
 pub(super) struct Pattern {
     /// `(distance from the first, token)`, ascending; empty when the text holds no word.
     pub parts: Vec<(u32, String)>,
-    /// The token of the whole, when the text is one identifier or dotted number.
+    /// The token of the whole, when the text is one identifier, dotted number or name in `.js`.
     pub whole: Option<String>,
     /// The last part, and the whole word, may continue in a match.
     pub prefix: bool,
@@ -26,7 +26,10 @@ impl Pattern {
             Kind::Whole { span } if token.position == 0 => {
                 whole = Some((span, token.text.to_owned()));
             }
-            Kind::Whole { .. } | Kind::Extra => {}
+            Kind::Joined if token.position == 0 && !prefix => {
+                whole = Some((2, token.text.to_owned()));
+            }
+            Kind::Whole { .. } | Kind::Joined | Kind::Extra => {}
         });
         for (position, part) in &mut parts {
             if let Ok(at) = signed.binary_search_by_key(position, |(position, _)| *position) {

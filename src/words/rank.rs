@@ -5,12 +5,19 @@
 use crate::model::{Class, Standing};
 
 /// Kinds of entries that name a session or an entry.
-pub(super) const NAMES: [&str; 3] = ["session_info", "label", "title"];
+pub(super) const NAMES: [&str; 6] = [
+    "session_info",
+    "label",
+    "title",
+    "custom-title",
+    "ai-title",
+    "summary",
+];
 /// The role of what a person typed.
 pub(super) const TYPED: &str = "user";
 
 /// The share of a score that age cannot take.
-const LASTING: f32 = 0.7;
+pub(super) const LASTING: f32 = 0.7;
 /// Milliseconds after which half of the rest is gone: 90 days.
 const HALF_LIFE_MS: f32 = 90.0 * 86_400_000.0;
 

@@ -180,6 +180,8 @@ pub struct Answer {
     pub absent: Vec<usize>,
     /// Those of them that no session holds even without the filters.
     pub nowhere: Vec<usize>,
+    /// Where sessions are ranked as wholes: how many of the words one session holds, at most.
+    pub most_held: usize,
 }
 
 /// What is searched as if it were one index: the disk, the overlay or both. Scores rest on the
@@ -267,17 +269,17 @@ fn search_side(
     let both = CombinedStatistics::new(disk.map(|words| &words.searcher), overlay);
     if disk.is_some() {
         let mut inexact = [false; 2];
-        let mut sides: Vec<Box<dyn Query>> = Vec::new();
+        let mut queries = Vec::new();
         for class in classes.clone() {
             let compiled = Compiled::new(expr, class);
             inexact[class as usize] = !compiled.exact;
-            sides.push(compiled.query(&fields));
+            let query = compiled.query(&fields);
+            let query = match disk {
+                Some(words) => restrict(query, scope, &fields, &words.searcher)?,
+                None => query,
+            };
+            queries.push((class, query));
         }
-        let query = Box::new(BooleanQuery::union(sides));
-        let query = match disk {
-            Some(words) => restrict(query, scope, &fields, &words.searcher)?,
-            None => query,
-        };
         let covered = |class| overlay.map_or(&[][..], |overlay| overlay.covered(class));
         let within = MatchLimits {
             dead: scope.dead,
@@ -286,7 +288,7 @@ fn search_side(
             inexact,
             wanted: scope.wanted,
         };
-        collect(&*query, order, &both, (&within, scope.allow), top)?;
+        collect(&queries, order, &both, (&within, scope.allow), top)?;
     }
     for (overlay, class) in overlay
         .into_iter()
@@ -305,7 +307,7 @@ fn search_side(
                 Order::Ranked => compiled.score(found.frequencies, found.norm, &weights),
                 Order::Newest => None,
             };
-            let rest = || (found.standing, found.time);
+            let rest = (|| found.standing, || found.time);
             top.take(found.key, class, score.unwrap_or(0.0), false, rest);
         }
     }

@@ -4,31 +4,36 @@
 //! its best passage, and by how many of the words it holds at all. All passages with any of the
 //! words are asked once, for sums; those of the first sessions once more, to be shown.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
-use rustc_hash::FxBuildHasher;
+use tantivy::Term;
+use tantivy::query::Bm25StatisticsProvider;
 
 use super::WordsError;
 use super::compile::Compiled;
 use super::damage::reading;
 use super::pattern::Pattern;
+use super::schema::schema;
 use super::search::{Answer, Hit, SearchSource};
+use super::statistics::CombinedStatistics;
 use crate::model::{Class, Expr};
 
 mod closeness;
 mod evidence;
+mod matches;
 mod passage;
 mod question;
 mod weigher;
 
 pub(super) use closeness::{close_tokens, closeness};
-use evidence::{Evidence, RankedEvidence};
+use evidence::{Evidence, RankedEvidence, Stretch};
 use passage::{Details, FoundPassage};
 use question::{DiskQuestion, ask_overlay};
 
 /// Passages of a session that are shown, unless all are asked for: its best ones.
 pub const HITS_PER_SESSION: usize = 3;
+
+/// So many passages of a session are looked through besides for some that repeat no others.
+const MOST_REPEATED: usize = 32;
 
 /// A few remembered words, and what is known of the sessions that are searched for them.
 pub struct SessionQuery<'a> {
@@ -38,6 +43,9 @@ pub struct SessionQuery<'a> {
     pub per_session: usize,
     /// Which of them a session must hold.
     pub demanded: &'a [bool],
+    /// Of the sessions that hold the most of the words, the newest first, instead of the best of
+    /// all that hold any.
+    pub newest_first: bool,
     /// How many sessions there are.
     pub sessions: u64,
     /// How many messages a session has.
@@ -69,6 +77,29 @@ pub fn loose(word: &Expr) -> Expr {
     Expr::Or(vec![word.clone(), Expr::And(parts)])
 }
 
+/// Which of these words no passage holds, outdated ones included: dictionaries tell that of single
+/// words before any passage is asked.
+///
+/// # Errors
+/// [`WordsError::Unreadable`] when the disk turns out to be damaged.
+pub fn words_nowhere(side: &SearchSource<'_>, words: &[Expr]) -> Result<Vec<usize>, WordsError> {
+    let disk = side.disk.map(|disk| &disk.searcher);
+    let both = CombinedStatistics::new(disk, side.overlay);
+    let prose = schema().1.text(Class::Prose);
+    reading(|| {
+        let mut nowhere = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            let Expr::Word(text) = word else { continue };
+            if let Some(token) = Pattern::new(text, false).only_word()
+                && both.doc_freq(&Term::from_field_text(prose, token))? == 0
+            {
+                nowhere.push(at);
+            }
+        }
+        Ok(nowhere)
+    })
+}
+
 /// Rank the sessions of `side` that hold any of the words, and all that are demanded. The
 /// expression of `side` asks for any of the words.
 ///
@@ -86,14 +117,15 @@ pub fn rank_sessions<'a>(
             disk: disk.transpose()?,
             side: *side,
         };
-        let mut evidence = question.gathered(query.words.len())?;
-        if !close_tokens(query.words).is_empty() {
+        let mut evidence = question.gathered(query)?;
+        if !query.newest_first && !close_tokens(query.words).is_empty() {
             ask_closeness(question.disk.as_ref(), &mut evidence)?;
         }
         Ok(RankedSessions {
             ranked: evidence.ranked(query),
             words: query.words.len(),
             per_session: query.per_session,
+            newest_first: query.newest_first,
             question,
         })
     };
@@ -119,7 +151,7 @@ fn ask_closeness(
 /// What these passages of one part are asked besides.
 fn details(
     disk: Option<&DiskQuestion<'_>>,
-    owed: &[Details],
+    owed: &[(FoundPassage, Details)],
     passages: &[FoundPassage],
 ) -> Result<Vec<Details>, WordsError> {
     let part = passages.first().and_then(|passage| passage.place.part);
@@ -127,7 +159,7 @@ fn details(
         (Some(part), Some(disk)) => reading(|| disk.details(part, passages)),
         _ => {
             let of = |passage: &FoundPassage| owed.get(passage.place.number as usize);
-            let of = |passage| of(passage).copied().unwrap_or_default();
+            let of = |passage| of(passage).map_or_else(Details::default, |(_, details)| *details);
             Ok(passages.iter().map(of).collect())
         }
     }
@@ -141,9 +173,9 @@ struct Question<'a> {
 
 impl Question<'_> {
     /// What all passages say, asked on every core unless a filter asks the catalogue.
-    fn gathered(&self, words: usize) -> Result<Evidence, WordsError> {
+    fn gathered(&self, query: &SessionQuery<'_>) -> Result<Evidence, WordsError> {
         let scope = &self.side.scope;
-        let empty = Evidence::new(words, scope);
+        let empty = Evidence::new(query, scope);
         let mut evidence = match &self.disk {
             None => empty,
             Some(disk) if scope.allow.is_some() => {
@@ -176,52 +208,59 @@ pub struct RankedSessions<'a> {
     ranked: RankedEvidence,
     words: usize,
     per_session: usize,
+    newest_first: bool,
 }
 
 impl RankedSessions<'_> {
     /// The first of them, until `limit` passages of them can be shown. Hits stand by session, the
-    /// best first; among equals the newest, then the one with the greatest key.
+    /// best or newest first, and so do the passages of each; among equals the newest, then the one
+    /// with the greatest key.
     ///
     /// # Errors
     /// [`WordsError::Unreadable`] when the disk turns out to be damaged.
     pub fn answer(&self, limit: usize) -> Result<Answer, WordsError> {
-        let mut first: HashMap<u64, usize, FxBuildHasher> = HashMap::default();
-        let mut shown = 0usize;
+        let (mut shown, mut chosen, mut is_all) = (0usize, Vec::new(), true);
         for (rank, (_, session)) in self.ranked.sessions.iter().enumerate() {
             if shown >= limit {
+                is_all = false;
                 break;
             }
             shown = shown.saturating_add(session.passages.min(self.per_session));
-            first.insert(session.number, rank);
+            let stretches = session.stretches.iter();
+            chosen.extend(stretches.map(|stretch| (*stretch, session.number, rank)));
         }
-        let (mut last, mut found) = (None, Vec::new());
-        for passage in self.ranked.found.iter() {
-            // The next one is mostly of the same session.
-            let session = passage.session();
-            let rank = match last {
-                Some((known, rank)) if known == session => rank,
-                _ => first.get(&session).copied(),
-            };
-            last = Some((session, rank));
-            found.extend(rank.map(|rank| (rank, *passage)));
-        }
-        let hits = self.hits(found)?;
+        let most = match limit {
+            usize::MAX => usize::MAX,
+            _ => self.per_session.saturating_add(MOST_REPEATED),
+        };
         Ok(Answer {
-            is_all: hits.len() == self.ranked.answer.total,
-            hits,
+            is_all,
+            hits: self.hits(chosen, most)?,
             ..self.ranked.answer.clone()
         })
     }
 
-    /// These passages of sessions, each with the rank of its session, as hits in order.
-    fn hits(&self, mut found: Vec<(usize, FoundPassage)>) -> Result<Vec<Hit>, WordsError> {
-        found.sort_unstable_by_key(|(_, passage)| passage.place);
+    /// The best passages of some sessions, not more than `most` of each, as hits in order.
+    /// `stretches`: where they stand, of which session, and its rank.
+    fn hits(
+        &self,
+        stretches: Vec<(Stretch, u64, usize)>,
+        most: usize,
+    ) -> Result<Vec<Hit>, WordsError> {
+        let mut passages = self.passages(stretches)?;
+        if !self.newest_first {
+            passages.sort_unstable_by_key(|(rank, _)| *rank);
+            let of_sessions = passages.chunk_by_mut(|(a, _), (b, _)| a == b);
+            let may_be_shown = of_sessions.flat_map(|all| may_be_best(all, most, self.words));
+            passages = may_be_shown.copied().collect();
+        }
+        passages.sort_unstable_by_key(|(_, passage)| passage.place);
         let mut shown = Vec::new();
-        for part in found.chunk_by(|(_, a), (_, b)| a.place.part == b.place.part) {
-            let passages: Vec<FoundPassage> = part.iter().map(|(_, passage)| *passage).collect();
+        for of_part in passages.chunk_by(|(_, a), (_, b)| a.place.part == b.place.part) {
+            let passages: Vec<FoundPassage> = of_part.iter().map(|(_, passage)| *passage).collect();
             let disk = self.question.disk.as_ref();
             let details = details(disk, &self.ranked.owed, &passages)?;
-            let each = part.iter().zip(details);
+            let each = of_part.iter().zip(details);
             shown.extend(each.map(|((rank, passage), details)| {
                 let score = passage.score(self.words, details, self.question.side.scope.now_ms);
                 let session = self.ranked.sessions[*rank].0;
@@ -229,10 +268,61 @@ impl RankedSessions<'_> {
             }));
         }
         shown.sort_unstable_by(|(of_a, a_score, a), (of_b, b_score, b)| {
-            let by_score = of_a.cmp(of_b).then(b_score.total_cmp(a_score));
+            let by_score = match self.newest_first {
+                true => of_a.cmp(of_b),
+                false => of_a.cmp(of_b).then(b_score.total_cmp(a_score)),
+            };
             let by_time = by_score.then(b.time_ms.cmp(&a.time_ms));
             by_time.then(b.key.cmp(&a.key)).then(a.class.cmp(&b.class))
         });
-        Ok(shown.into_iter().map(|(_, _, hit)| hit).collect())
+        let of_sessions = shown.chunk_by(|(a, ..), (b, ..)| a == b);
+        let shown = of_sessions.flat_map(|hits| hits.iter().take(most));
+        Ok(shown.map(|(_, _, hit)| *hit).collect())
     }
+
+    /// All passages of these stretches, each with the rank of its session.
+    fn passages(
+        &self,
+        mut stretches: Vec<(Stretch, u64, usize)>,
+    ) -> Result<Vec<(usize, FoundPassage)>, WordsError> {
+        stretches.sort_unstable_by_key(|(stretch, ..)| stretch.part);
+        let mut found = Vec::new();
+        for of_part in stretches.chunk_by(|(a, ..), (b, ..)| a.part == b.part) {
+            let part = of_part[0].0.part;
+            match (part, &self.question.disk) {
+                (Some(part), Some(disk)) => {
+                    if let Some(matches) = self.ranked.part(part) {
+                        found.extend(reading(|| disk.passages(part, matches, of_part))?);
+                    }
+                }
+                _ => {
+                    for (Stretch { first, last, .. }, session, rank) in of_part {
+                        let owed = self.ranked.owed.get(*first as usize..=*last as usize);
+                        let own = owed.into_iter().flatten().map(|(passage, _)| *passage);
+                        let own = own.filter(|passage| passage.session() == *session);
+                        found.extend(own.map(|passage| (*rank, passage)));
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Those of a session's passages that may be among its `most` best, whatever their age and
+/// however near each other the words stand in them.
+fn may_be_best(
+    passages: &mut [(usize, FoundPassage)],
+    most: usize,
+    words: usize,
+) -> impl Iterator<Item = &(usize, FoundPassage)> {
+    let mut bar = f32::MIN;
+    if passages.len() > most {
+        let at_least = |(_, passage): &(usize, FoundPassage)| passage.bounds(words).0;
+        let by_least = |a: &_, b: &_| at_least(b).total_cmp(&at_least(a));
+        let (_, last, _) = passages.select_nth_unstable_by(most - 1, by_least);
+        bar = at_least(last);
+    }
+    let passages = passages.iter();
+    passages.filter(move |(_, passage)| passage.bounds(words).1 >= bar)
 }

@@ -66,7 +66,7 @@
 //! first and no `_` or dropped character beside it, is a token with its signs as well, at its
 //! position, unless that has more than 128 bytes. The signs of a word are
 //! - a `.` right before it (`.env`) that has no letter, digit, `_`, `.` or dropped character right
-//!   before it, but for the letter of what may be an escape (rule 8) and CJK characters, if no `(`
+//!   before it, but for the letter of what may be an escape (rule 9) and CJK characters, if no `(`
 //!   is right behind the word;
 //! - `++` right behind it (`C++`, `c++17`) that has no letter, `_`, `+` or dropped character right
 //!   behind it, but for CJK characters and ASCII digits;
@@ -76,14 +76,22 @@
 //! A query asks for the word with its signs, and not for the word: `c` finds `C++`, `c++` does not
 //! find `c`.
 //!
-//! **8. Escapes.** Source code and JSON within JSON write the end of a line as `\n`, so the word
+//! **8. Names in `.js`.** A word that may have signs (rule 7) and has `.js` right behind it, in any
+//! case and with no letter, digit, `_` or dropped character right behind that, but for CJK
+//! characters, is a token together with the `js` as well, without the `.`, at its position, unless
+//! that has more than 128 bytes: `node.js` → nodejs node js. A query of one such name asks for that
+//! token, as it does for the whole of a word of several parts; the beginning of a word (`node.js*`)
+//! may go on otherwise (`node.json`) and asks for the parts.
+//!
+//! **9. Escapes.** Source code and JSON within JSON write the end of a line as `\n`, so the word
 //! behind it has a letter too many. Where a longest run of ASCII letters, digits and `_` begins
 //! with `n`, `r` or `t`, has a `\` right before it and no `\` before that, and has no character
 //! beyond ASCII behind it, its word without that letter is a token as well, at the position of the
-//! first part, and so is the first part of that where it has several, and that word with the signs
-//! behind it (rule 7). The word itself stays: `C:\new`.
+//! first part, and so is the first part of that where it has several, that word with the signs
+//! behind it (rule 7), and that word with the `js` behind it (rule 8). The word itself stays:
+//! `C:\new`.
 //!
-//! **9. Positions** count from 0 by one for every part, single word and CJK character. Paths,
+//! **10. Positions** count from 0 by one for every part, single word and CJK character. Paths,
 //! kebab-case, URLs and code fall apart at their separators: the phrase of their words finds them.
 //! In a text of several pieces, the first position of a piece is two more than the last position
 //! of the piece before it (one more for a piece without words), so no phrase spans two pieces.
@@ -119,6 +127,8 @@ pub enum Kind {
     },
     /// The word at its position with its signs (rule 7): who writes them means this, not the word.
     Signed,
+    /// A name that ends in `.js`, without the `.` (rule 8). It covers two positions.
+    Joined,
     /// Another way to find what other tokens spell already.
     Extra,
 }
@@ -128,7 +138,7 @@ pub enum Kind {
 pub struct Token<'a> {
     /// The folded text.
     pub text: &'a str,
-    /// Its position (rule 7).
+    /// Its position (rule 10).
     pub position: u32,
     /// What it is.
     pub kind: Kind,
@@ -236,6 +246,9 @@ impl Segmenter {
         if before == Some(&b'.') || matches!(behind, Some(b'+' | b'#')) {
             self.signed(text, start..end, *position, Kind::Signed, emit);
         }
+        if behind == Some(&b'.') && matches!(bytes.get(end + 1), Some(b'j' | b'J')) {
+            self.joined(text, start..end, *position, Kind::Joined, emit);
+        }
         match behind {
             Some(b'.') if bytes[end - 1].is_ascii_digit() => {
                 let (last, words) = dotted_number(text, end);
@@ -264,7 +277,7 @@ impl Segmenter {
         end
     }
 
-    /// What stands behind a `\`, if its first letter may be that of an escape (rule 6).
+    /// What stands behind a `\`, if its first letter may be that of an escape (rule 9).
     #[cold]
     fn escaped(
         &mut self,
@@ -310,6 +323,7 @@ impl Segmenter {
             extra(&self.lowered[..part - start], part);
         }
         self.signed(text, start..end, position, Kind::Extra, emit);
+        self.joined(text, start..end, position, Kind::Extra, emit);
     }
 
     /// An ASCII word with capitals or `_` in it.

@@ -38,6 +38,7 @@ impl StandingCursor {
         })
     }
 
+    #[inline]
     pub fn of(&mut self, doc: u32, class: Class) -> Standing {
         let holds = |postings: &mut SegmentPostings| {
             if postings.doc() < doc {
@@ -67,14 +68,15 @@ pub(super) fn rounded(score: f32) -> f32 {
 
 /// Where matches go.
 pub(super) trait HitCollector {
-    /// A passage matches. `rest`: what it is, and its time.
+    /// A passage matches. `rest`: what it is, and its time; both are looked up only where they
+    /// count.
     fn take(
         &mut self,
         key: u64,
         class: Class,
         bm25: f32,
         needs_check: bool,
-        rest: impl FnOnce() -> (Standing, i64),
+        rest: (impl FnOnce() -> Standing, impl FnOnce() -> i64),
     );
 
     /// An empty one like this, for another thread.
@@ -104,7 +106,7 @@ impl MergedHits {
             all.dedup_by_key(|((key, _), _)| *key);
         }
         for ((key, class), found) in all {
-            let rest = || (found.standing, found.time);
+            let rest = (|| found.standing, || found.time);
             top.take(key, class, found.bm25, found.needs_check, rest);
         }
     }
@@ -117,7 +119,7 @@ impl HitCollector for MergedHits {
 
     fn absorb(&mut self, other: Self) {
         for ((key, class), found) in other.0 {
-            let rest = || (found.standing, found.time);
+            let rest = (|| found.standing, || found.time);
             self.take(key, class, found.bm25, found.needs_check, rest);
         }
     }
@@ -129,7 +131,7 @@ impl HitCollector for MergedHits {
         class: Class,
         bm25: f32,
         needs_check: bool,
-        rest: impl FnOnce() -> (Standing, i64),
+        rest: (impl FnOnce() -> Standing, impl FnOnce() -> i64),
     ) {
         self.0
             .entry((key, class))
@@ -138,12 +140,12 @@ impl HitCollector for MergedHits {
                 known.needs_check &= needs_check;
             })
             .or_insert_with(|| {
-                let (standing, time) = rest();
+                let (standing, time) = rest;
                 Match {
                     bm25,
                     needs_check,
-                    standing,
-                    time,
+                    standing: standing(),
+                    time: time(),
                 }
             });
     }
@@ -203,6 +205,7 @@ impl Top {
             any: self.total,
             absent: Vec::new(),
             nowhere: Vec::new(),
+            most_held: 0,
         }
     }
 }
@@ -229,7 +232,7 @@ impl HitCollector for Top {
         class: Class,
         bm25: f32,
         needs_check: bool,
-        rest: impl FnOnce() -> (Standing, i64),
+        rest: (impl FnOnce() -> Standing, impl FnOnce() -> i64),
     ) {
         self.total += 1;
         // Matches of a session mostly follow each other.
@@ -238,14 +241,18 @@ impl HitCollector for Top {
             self.sessions.insert(session);
         }
         self.undecided += usize::from(needs_check);
-        if self.order == Order::Ranked
-            && self.heap.len() >= self.limit
-            && let Some(worst) = self.heap.peek()
-            && rank::most(bm25, class) < worst.0.0.score - STEP
-        {
+        let worst = self.heap.peek().map(|worst| worst.0.0.score - STEP);
+        let is_full = self.order == Order::Ranked && self.heap.len() >= self.limit;
+        let worst = worst.filter(|_| is_full);
+        if worst.is_some_and(|worst| rank::most(bm25, class) < worst) {
             return;
         }
-        let (standing, time) = rest();
+        let (standing, time) = (rest.0(), rest.1);
+        // Nothing gains by its age.
+        if worst.is_some_and(|worst| bm25 * standing.weight() < worst) {
+            return;
+        }
+        let time = time();
         let time_ms = (time != NO_TIME).then_some(time);
         let weighed = match self.order {
             Order::Ranked => bm25 * standing.weight() * rank::recency(time_ms, self.now_ms),

@@ -8,7 +8,7 @@ use sessionary::{Config, Freshness, Index, Indexer};
 
 use super::dump::{catalogue, clean, dump, fresh, root, same};
 
-const FIXTURES: [(&str, &[&str]); 2] = [
+const FIXTURES: [(&str, &[&str]); 3] = [
     (
         "pi",
         &[
@@ -33,6 +33,7 @@ const FIXTURES: [(&str, &[&str]); 2] = [
             "run-once",
         ],
     ),
+    ("claude", &["damage", "several-ids"]),
 ];
 
 const BY_HAND: &[u8] = "{\"type\":\"session\",\"version\":3,\"id\":\"héllo\",\"cwd\":\"/w\"}\r\n{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"user\",\"content\":\"日本語 😀 \\ud83d\\ude00 naïve\"}}{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\",\"message\":{\"role\":\"user\",\"content\":\"fused\"}}\n\n 17 \n{\"type\":\"mess\n[1]\n{\"type\":\"custom\",\"id\":\"c\",\"data\":1}\n\0\0\0{\"type\":\"label\",\"id\":\"d\",\"targetId\":\"a\",\"label\":\"ü\"}\n{\"torn\":\"ü"
@@ -64,7 +65,8 @@ fn growing_by_single_bytes_gives_the_same_index() {
     for (path, _) in &files {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
     }
-    let roots = ["pi", "clido"].map(|format| root(format, format, &place.path().join(format)));
+    let roots =
+        ["pi", "clido", "claude"].map(|format| root(format, format, &place.path().join(format)));
     let config = Config::new(place.path().join("index"), roots.to_vec());
     let mut indexer = Indexer::open(&config).unwrap();
     let longest = files.iter().map(|(_, bytes)| bytes.len()).max().unwrap();

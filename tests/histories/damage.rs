@@ -347,16 +347,17 @@ fn plant(seed: u64) -> Vec<String> {
         ("pi", "--w--/two.jsonl"),
         ("pi", "--v--/empty.jsonl"),
         ("clido", "--w--/c.jsonl"),
+        ("claude", "--w--/d.jsonl"),
         ("pi", "notes.txt"),
     ] {
         let path = place.path().join(agent).join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let mut bytes = Vec::new();
         for id in 0..if file.contains("empty") { 0 } else { 25 } {
-            bytes.extend(if agent == "pi" {
-                lines::pi(&mut rng, id)
-            } else {
-                lines::clido(&mut rng, id)
+            bytes.extend(match agent {
+                "pi" => lines::pi(&mut rng, id),
+                "claude" => lines::claude(&mut rng, id),
+                _ => lines::clido(&mut rng, id),
             });
             bytes.push(b'\n');
         }
@@ -364,7 +365,8 @@ fn plant(seed: u64) -> Vec<String> {
     }
     // Only directories whose files are old enough vouch for what is stored of them.
     std::thread::sleep(Duration::from_millis(100));
-    let roots = ["pi", "clido"].map(|agent| root(agent, agent, &place.path().join(agent)));
+    let roots =
+        ["pi", "clido", "claude"].map(|agent| root(agent, agent, &place.path().join(agent)));
     let config = Config::new(place.path().join("index"), roots.to_vec());
     Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
     clean(

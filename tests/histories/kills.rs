@@ -35,6 +35,9 @@ fn config(place: &Path) -> Config {
         ("pi", "pi"),
         ("indusagi", "pi"),
         ("clido", "clido"),
+        ("claude", "claude"),
+        ("gemini", "gemini"),
+        ("qwen", "qwen"),
         ("agentuse", "agentuse"),
     ];
     let roots = roots.map(|(agent, format)| root(agent, format, &place.join(agent)));

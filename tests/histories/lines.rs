@@ -80,6 +80,35 @@ pub fn clido(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
     .into_bytes()
 }
 
+/// One line of Claude Code without its newline.
+pub fn claude(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    let said = text(rng);
+    let parent = id.saturating_sub(rng.random_range(1..4));
+    let base = format!(
+        r#""uuid":"e{id}","parentUuid":"e{parent}","sessionId":"c{}","timestamp":"2026-03-01T09:00:{:02}.000Z","cwd":"/w","gitBranch":"b{id}""#,
+        id / 40,
+        id % 60
+    );
+    let usage = format!(r#""usage":{{"input_tokens":3,"output_tokens":{}}}"#, id % 7);
+    // Several lines record one answer.
+    let answer = format!(
+        r#""id":"msg_{}","model":"m","stop_reason":null,{usage}"#,
+        id / 3
+    );
+    match rng.random_range(0..16) {
+        0..3 => format!(r#"{{"type":"user",{base},"message":{{"role":"user","content":"{said}"}}}}"#),
+        3..6 => format!(r#"{{"type":"assistant",{base},"effort":"low","message":{{{answer},"content":[{{"type":"text","text":"{said}"}}]}}}}"#),
+        6..8 => format!(r#"{{"type":"assistant",{base},"requestSessionId":"c9","message":{{{answer},"content":[{{"type":"tool_use","id":"t{id}","name":"Read","input":{{"file_path":"/w/{id}"}}}}]}}}}"#),
+        8..10 => format!(r#"{{"type":"user",{base},"message":{{"content":[{{"type":"tool_result","tool_use_id":"t{parent}","content":"{said}","is_error":{}}}]}},"toolUseResult":{{"durationMs":{id}}}}}"#, id.is_multiple_of(2)),
+        10 => format!(r#"{{"type":"system","subtype":"compact_boundary","uuid":"e{id}","parentUuid":null,"logicalParentUuid":"e{parent}"}}"#),
+        11..13 => format!(r#"{{"type":"last-prompt","lastPrompt":"x","leafUuid":"e{parent}"}}"#),
+        13 => format!(r#"{{"type":"cost-state","totalCostUSD":{},"modelUsage":{{}}}}"#, rng.random::<f64>()),
+        14 => format!(r#"{{"type":"custom-title","customTitle":"title {id}"}}"#),
+        _ => return junk(rng),
+    }
+    .into_bytes()
+}
+
 pub fn title(id: u32) -> String {
     format!(r#"{{"type":"title","title":"title {id}"}}"#)
 }
@@ -95,4 +124,69 @@ fn junk(rng: &mut ChaCha8Rng) -> Vec<u8> {
         6 => b"{\"type\":\"zebra\",\"n\":1}\r".to_vec(),
         _ => b"null".to_vec(),
     }
+}
+
+/// One line of Gemini CLI without its newline: few ids, each again and again.
+pub fn gemini(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    let any = |rng: &mut ChaCha8Rng| format!("m{}", rng.random_range(id.saturating_sub(9)..=id));
+    let message = |rng: &mut ChaCha8Rng| {
+        let (said, name) = (text(rng), any(rng));
+        let time = format!("2026-01-05T09:00:{:02}.000Z", id % 60);
+        let answer = format!(
+            r#"{{"functionResponse":{{"id":"c{id}","name":"read_file","response":{{"output":"{said}"}}}}}}"#
+        );
+        match rng.random_range(0..6) {
+            0 => format!(
+                r#"{{"id":"{name}","timestamp":"{time}","type":"user","content":[{{"text":"{said}"}}]}}"#
+            ),
+            1 => format!(
+                r#"{{"id":"{name}_response","timestamp":"{time}","type":"user","content":[{answer}]}}"#
+            ),
+            2 => format!(
+                r#"{{"id":"{name}","timestamp":"{time}","type":"user","content":[{answer}]}}"#
+            ),
+            3 => format!(
+                r#"{{"id":"{name}","timestamp":"{time}","type":"gemini","content":"{said}","tokens":{{"input":{id},"output":2,"cached":1,"thoughts":1,"tool":0,"total":{}}},"model":"m"}}"#,
+                id + 3
+            ),
+            4 => format!(
+                r#"{{"id":"{name}","timestamp":"{time}","type":"gemini","content":"again","toolCalls":[{{"id":"c{id}","name":"read_file","args":{{"path":"src/{id}.rs"}},"result":[{answer}],"status":"success"}}]}}"#
+            ),
+            _ => format!(
+                r#"{{"id":"d0","timestamp":"{time}","type":"user","content":"<session_context> {said}"}}"#
+            ),
+        }
+    };
+    match rng.random_range(0..14) {
+        0 => format!(r#"{{"sessionId":"g{}","projectHash":"0","startTime":"2026-01-05T09:00:00.000Z","kind":"main"}}"#, id % 3),
+        1..8 => message(rng),
+        8 => format!(r#"{{"$set":{{"lastUpdated":"2026-01-05T10:00:00.000Z","summary":"{}"}}}}"#, text(rng)),
+        9..12 => {
+            let messages: Vec<_> = (0..rng.random_range(0..5)).map(|_| message(rng)).collect();
+            format!(r#"{{"$set":{{"messages":[{}],"lastUpdated":"x"}}}}"#, messages.join(", "))
+        }
+        12 => format!(r#"{{"$rewindTo":"{}"}}"#, any(rng)),
+        _ => return junk(rng),
+    }
+    .into_bytes()
+}
+
+/// One line of Qwen Code without its newline.
+pub fn qwen(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    let said = text(rng);
+    let base = format!(
+        r#""uuid":"u{id}","parentUuid":"u{}","sessionId":"q","timestamp":"2026-01-05T09:00:{:02}.000Z","cwd":"/home/ada/code","gitBranch":"b{}""#,
+        id.saturating_sub(rng.random_range(1..4)),
+        id % 60,
+        id % 2
+    );
+    match rng.random_range(0..10) {
+        0..2 => format!(r#"{{{base},"type":"user","provenance":"real_user","message":{{"role":"user","parts":[{{"text":"{said}"}}]}}}}"#),
+        2..4 => format!(r#"{{{base},"type":"assistant","provenance":"assistant_output","model":"m","message":{{"role":"model","parts":[{{"text":"{said}"}},{{"functionCall":{{"id":"c{id}","name":"edit","args":{{"file_path":"src/{id}.rs"}}}}}}]}},"usageMetadata":{{"promptTokenCount":{id},"candidatesTokenCount":2,"totalTokenCount":{}}}}}"#, id + 2),
+        4 => format!(r#"{{{base},"type":"tool_result","provenance":"tool_result","message":{{"role":"user","parts":[{{"functionResponse":{{"id":"c{}","name":"edit","response":{{"error":"{said}"}}}}}}]}},"toolCallResult":{{"status":"error","durationMs":{id}}}}}"#, id.saturating_sub(1)),
+        5..8 => format!(r#"{{{base},"type":"system","subtype":"ui_telemetry","systemPayload":{{"uiEvent":{{"event.name":"qwen-code.api_response","response_id":"r{}","model":"m","input_token_count":{id},"output_token_count":2,"total_token_count":{},"response_text":"{said}"}}}}}}"#, id / 2, id + 2),
+        8 => format!(r#"{{{base},"type":"system","subtype":"custom_title","systemPayload":{{"customTitle":"title {id}"}}}}"#),
+        _ => return junk(rng),
+    }
+    .into_bytes()
 }

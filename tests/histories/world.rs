@@ -14,7 +14,7 @@ use super::lines;
 /// Bytes before the end by which a look knows a file that grew.
 const TAIL: usize = 4 << 10;
 
-/// Session files of three agents, and those who write them.
+/// Session files of some agents, and those who write them.
 pub struct World {
     pub base: PathBuf,
     files: Vec<(PathBuf, Kind)>,
@@ -29,6 +29,9 @@ pub struct World {
 enum Kind {
     Pi,
     Clido,
+    Claude,
+    Gemini,
+    Qwen,
 }
 
 impl World {
@@ -38,6 +41,7 @@ impl World {
             ("pi", Kind::Pi),
             ("indusagi", Kind::Pi),
             ("clido", Kind::Clido),
+            ("claude", Kind::Claude),
         ] {
             fs::create_dir_all(base.join(agent)).unwrap();
             for name in [
@@ -48,6 +52,26 @@ impl World {
             ] {
                 files.push((base.join(agent).join(name), kind));
             }
+        }
+        for (name, kind) in [
+            (
+                "gemini/w/chats/session-2026-01-05T09-00-00000001.jsonl",
+                Kind::Gemini,
+            ),
+            (
+                "gemini/w/chats/session-2026-01-05T09-02-00000002.jsonl",
+                Kind::Gemini,
+            ),
+            ("gemini/w/chats/00000001/one.jsonl", Kind::Gemini),
+            (
+                "qwen/w/chats/00000000-0000-4000-8000-000000000001.jsonl",
+                Kind::Qwen,
+            ),
+            ("qwen/w/subagents/00000001/agent-one.jsonl", Kind::Qwen),
+        ] {
+            let path = base.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            files.push((path, kind));
         }
         World {
             base: base.to_path_buf(),
@@ -74,6 +98,9 @@ impl World {
         match kind {
             Kind::Pi => lines::pi(rng, self.next),
             Kind::Clido => lines::clido(rng, self.next),
+            Kind::Claude => lines::claude(rng, self.next),
+            Kind::Gemini => lines::gemini(rng, self.next),
+            Kind::Qwen => lines::qwen(rng, self.next),
         }
     }
 
@@ -94,6 +121,8 @@ impl World {
         let mut bytes = match kind {
             Kind::Pi => format!(r#"{{"type":"session","version":3,"id":"n{}","timestamp":"2026-02-05T09:00:00.000Z","cwd":"/w"}}"#, self.next),
             Kind::Clido => format!(r#"{{"type":"meta","session_id":"m{}","schema_version":1,"start_time":"2026-01-05T09:00:00.9+00:00","project_path":"/w"}}"#, self.next),
+            Kind::Claude => format!(r#"{{"type":"mode","mode":"normal","sessionId":"c{}"}}"#, self.next),
+            Kind::Gemini | Kind::Qwen => String::new(),
         }
         .into_bytes();
         bytes.push(b'\n');

@@ -142,7 +142,7 @@ impl Pty {
         let mut master = self.master.try_clone().expect("the terminal");
         let shown = Arc::clone(&self.shown);
         let thread = thread::spawn(move || {
-            let mut some = [0; 4096];
+            let (mut some, mut unread) = ([0; 4096], Vec::new());
             loop {
                 let mut waited = [
                     PollFd::new(&master, PollFlags::IN),
@@ -157,7 +157,16 @@ impl Pty {
                 };
                 let (shown, changed) = &*shown;
                 let mut shown = shown.lock().expect("the screen");
-                shown.parser.process(&some[..length]);
+                unread.extend_from_slice(&some[..length]);
+                // The emulator leaves out U+FFFD, so all that follows would stand a column too far left.
+                let whole = match std::str::from_utf8(&unread) {
+                    Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                    _ => unread.len(),
+                };
+                let letters = String::from_utf8_lossy(&unread[..whole]);
+                let letters = letters.replace('\u{fffd}', "?");
+                shown.parser.process(letters.as_bytes());
+                unread.drain(..whole);
                 shown.written.extend_from_slice(&some[..length]);
                 changed.notify_all();
             }

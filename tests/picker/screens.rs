@@ -76,6 +76,16 @@ fn nothing_is_found() {
     assert_snapshot!(at_widths("xylophone", "0 of 36", ""));
 }
 
+/// Where there is no session, the place of the list says whose are there and are not read.
+#[test]
+fn what_is_not_read_is_said_where_there_is_nothing() {
+    let home = Sandbox::new();
+    home.write(".junie/sessions/one/events.jsonl", "{}\n");
+    let pty = Pty::new(80, 24);
+    let _program = start(&home, &pty, &["pick"]);
+    pty.until_shown("Junie: 1 file, 3 B, not read by this version");
+}
+
 #[test]
 fn the_help() {
     // Its last line is drawn last.

@@ -5,11 +5,12 @@
 //! [dialect](crate::pi::Dialect).
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::database::Database;
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, clido};
+use crate::{agentuse, claude, clido, codex, copilot, cursor, gemini, induscode, opencode, qwen};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,8 +80,18 @@ pub trait Format: Send + Sync {
         let _ = path;
         self.shape()
     }
+    /// Whether a session is so many small files that its row is made once all of them are in.
+    fn has_many_sources(&self) -> bool {
+        self.shape() == Shape::Document
+    }
     /// How the agent writes.
     fn write_mode(&self) -> WriteMode;
+    /// The file whose text is the working directory of the session at `path`, for agents that
+    /// write it nowhere else.
+    fn cwd_beside(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
     /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by
     /// those that name it as their parent.
     fn is_linear(&self) -> bool {
@@ -92,10 +103,26 @@ pub trait Format: Send + Sync {
         let _ = version;
         false
     }
+    /// Whether a session may be in several files of which some grow line by line: then a last line
+    /// that is not whole yet does not count in the session's row.
+    fn has_several_files(&self) -> bool {
+        false
+    }
+    /// Whether an entry with the id of an earlier one is that one as it is now: it is shown in the
+    /// earlier one's place.
+    fn same_id_replaces(&self) -> bool {
+        false
+    }
     /// Whether a session may branch, so that entries stand on its active branch or on another.
     /// Without ids they are one branch.
     fn has_branches(&self) -> bool {
         !self.is_linear()
+    }
+    /// Whether each answer of a tool hangs on the line of its own call, beside the next call of the
+    /// same answer of the model. Such answers stand where their calls stand: only something else
+    /// than them makes a branch.
+    fn answers_hang_on_calls(&self) -> bool {
+        false
     }
     /// How the agent's own list is sorted.
     fn list_order(&self) -> ListOrder {
@@ -104,6 +131,12 @@ pub trait Format: Send + Sync {
     /// What the file at `relative` (below a root; `flat` when the root is one folder for all
     /// projects) is.
     fn place(&self, relative: &Path, flat: bool) -> Placement;
+    /// The database of the agent's that holds many sessions, at the paths that [`Format::place`]
+    /// calls one. A session in it is a source whose path is the database's with the session's key
+    /// below it, of one line for each row.
+    fn database(&self) -> Option<&'static Database> {
+        None
+    }
     /// Why nothing below the folder at `folder` (below a root) belongs to a session; `None` if
     /// something may. Such a folder is not listed.
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
@@ -142,6 +175,22 @@ pub trait Format: Send + Sync {
     /// agent may not get beyond it. Called before its records are folded.
     fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
         let _ = (fold, line);
+    }
+    /// Where the entries are in a record of a line, where one record holds several of which only
+    /// some are new: in order and without overlap, each given to [`Format::facts_at`] as it stands.
+    /// None of them: the record is one entry. Called after [`Format::fold_line`], before any of
+    /// them is folded.
+    fn entries_within(&self, fold: &Fold, record: &[u8]) -> Vec<Range<usize>> {
+        let _ = (fold, record);
+        Vec::new()
+    }
+    /// Adds to the facts of an entry what follows from the entries before it in its source, for
+    /// agents whose files are a log of changes: from which entry it goes on, and what of it was
+    /// said before. Called before [`Format::fold`], with the fold of all that stands before, in
+    /// which it may note what it has to know of this one later. So reading in ten pieces still
+    /// gives what reading in one gives.
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+        let _ = (fold, record, facts);
     }
     /// All searchable text of one record, at most one passage per class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
@@ -193,8 +242,8 @@ pub struct Agent {
     pub dir_also: Option<(&'static str, &'static str)>,
     /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
     pub data_dir: bool,
-    /// The sessions folder below the agent folder.
-    pub sessions: &'static str,
+    /// The sessions folders below the agent folder; an empty one is that itself.
+    pub sessions: &'static [&'static str],
     /// Variables that name one flat folder for the sessions of all projects.
     pub flat_variables: &'static [&'static str],
     /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below
@@ -202,15 +251,21 @@ pub struct Agent {
     pub settings: Option<(&'static str, &'static str)>,
     /// When the agent deletes sessions by itself, as in "after 30 days"; `None`: it does not.
     pub deletes: Option<&'static str>,
-    /// The command that takes a session up again, `{path}` and `{id}` being those of the session;
-    /// empty = not known.
+    /// The command that takes a session up again: a word `{path}` is the session's path, and `{id}`
+    /// at the end of a word its id; empty = not known.
     pub resume: &'static [&'static str],
+    /// Whether it takes up by its id what its own list leaves out, but for subagents. Codex 0.169
+    /// lists no session of `codex exec`, and resumes it.
+    pub resumes_unlisted: bool,
+    /// Whether its users also keep an agent folder in a project, under the name that it has below
+    /// the home folder (a variable there names it, so that it is found only by looking).
+    pub in_projects: bool,
 }
 
 /// How the agent called `agent` takes the session up again that lies at `path` and is read in
 /// `format`; `None` = not known.
 pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
-    let agent = AGENTS.iter().find(|known| known.name == agent)?;
+    let agent = agent_called(agent)?;
     // Another program of that name, the Python package indusagi (0.1.5), cannot be told which
     // session to resume.
     if agent.dir_also.is_some_and(|(_, other)| other == format) {
@@ -220,16 +275,21 @@ pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Opt
     if id.starts_with('-') && agent.resume.contains(&"{id}") {
         return None;
     }
-    let word = |word: &&str| match *word {
-        "{path}" => path.to_owned(),
-        "{id}" => id.to_owned(),
-        word => word.to_owned(),
+    let word = |word: &&str| match word.strip_suffix("{id}") {
+        Some(before) => format!("{before}{id}"),
+        None if *word == "{path}" => path.to_owned(),
+        None => (*word).to_owned(),
     };
     Some(Resume {
         cwd: Some(cwd.into()).filter(|_| !cwd.is_empty()),
         argv: agent.resume.iter().map(word).collect(),
     })
     .filter(|resume| !resume.argv.is_empty())
+}
+
+/// The agent of that name.
+pub fn agent_called(name: &str) -> Option<&'static Agent> {
+    AGENTS.iter().find(|known| known.name == name)
 }
 
 /// The formats this build knows.
@@ -239,6 +299,14 @@ pub static FORMATS: &[&dyn Format] = &[
     &Dialect::PINDUSAGI,
     &clido::Clido,
     &agentuse::Agentuse,
+    &claude::Claude,
+    &codex::Codex,
+    &copilot::Copilot,
+    &cursor::Cursor,
+    &gemini::Gemini,
+    &induscode::Induscode,
+    &opencode::OpenCode,
+    &qwen::Qwen,
 ];
 
 /// The [family](Format::family) of the format of that name; of one that this build does not know
@@ -259,11 +327,13 @@ pub static AGENTS: &[Agent] = &[
         dir_default: ".pi/agent",
         dir_also: None,
         data_dir: false,
-        sessions: "sessions",
+        sessions: &["sessions"],
         flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".pi/settings.json")),
         deletes: None,
         resume: &["pi", "--session", "{path}"],
+        resumes_unlisted: false,
+        in_projects: false,
     },
     Agent {
         name: "indusagi",
@@ -275,11 +345,13 @@ pub static AGENTS: &[Agent] = &[
         // The Python package (indusagi 0.1.5) asks for the same variables as the one on npm.
         dir_also: Some((".pindusagi/agent", Dialect::PINDUSAGI.name)),
         data_dir: false,
-        sessions: "sessions",
+        sessions: &["sessions"],
         flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".indusagi/settings.json")),
         deletes: None,
         resume: &["indusagi", "--session", "{path}"],
+        resumes_unlisted: false,
+        in_projects: false,
     },
     Agent {
         name: "clido",
@@ -291,11 +363,13 @@ pub static AGENTS: &[Agent] = &[
         dir_default: if cfg!(windows) { "clido/data" } else { "clido" },
         dir_also: None,
         data_dir: true,
-        sessions: "sessions",
+        sessions: &["sessions"],
         flat_variables: &["CLIDO_SESSION_DIR"],
         settings: None,
         deletes: None,
         resume: &["clido", "--resume", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
     },
     Agent {
         name: "agentuse",
@@ -307,10 +381,153 @@ pub static AGENTS: &[Agent] = &[
         dir_default: ".local/share/agentuse",
         dir_also: None,
         data_dir: false,
-        sessions: "project",
+        sessions: &["project"],
         flat_variables: &[],
         settings: None,
         deletes: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "claude",
+        format: "claude",
+        dir_variables: &["CLAUDE_CONFIG_DIR"],
+        above_variable: None,
+        expands: false,
+        dir_default: ".claude",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["projects"],
+        flat_variables: &[],
+        settings: None,
+        // By its setting `cleanupPeriodDays`.
+        deletes: Some("after 30 days"),
+        resume: &["claude", "--resume", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "codex",
+        format: "codex",
+        dir_variables: &["CODEX_HOME"],
+        above_variable: None,
+        expands: false,
+        dir_default: ".codex",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["sessions", "archived_sessions"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &["codex", "resume", "{id}"],
+        resumes_unlisted: true,
+        in_projects: true,
+    },
+    Agent {
+        name: "copilot",
+        format: "copilot",
+        dir_variables: &["COPILOT_HOME"],
+        above_variable: None,
+        expands: false,
+        dir_default: ".copilot",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["session-state"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &["copilot", "--resume={id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "cursor",
+        format: "cursor",
+        dir_variables: &[],
+        above_variable: None,
+        expands: false,
+        dir_default: ".cursor",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["projects"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &[],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "gemini",
+        format: "gemini",
+        dir_variables: &[],
+        above_variable: Some(("GEMINI_CLI_HOME", ".gemini")),
+        expands: false,
+        dir_default: ".gemini",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["tmp"],
+        flat_variables: &[],
+        settings: None,
+        deletes: Some("after 30 days, and at once what holds no answer"),
+        resume: &["gemini", "--resume", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "induscode",
+        format: "induscode",
+        dir_variables: &["INDUSAGI_CODING_AGENT_DIR", "INDUSAGI_HOME"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".pindusagi",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["sessions"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        // `pindus --resume` asks which one, and takes no id (0.1.6).
+        resume: &[],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "opencode",
+        format: "opencode",
+        dir_variables: &[],
+        // OpenCode uses this folder on macOS and Windows too.
+        above_variable: Some(("XDG_DATA_HOME", "opencode")),
+        expands: false,
+        dir_default: ".local/share/opencode",
+        dir_also: None,
+        data_dir: false,
+        // The databases lie in the folder itself.
+        sessions: &[""],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &["opencode", "-s", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "qwen",
+        format: "qwen",
+        // As in 0.24.4: `getRuntimeBaseDir`, then `resolveQwenHome`.
+        dir_variables: &["QWEN_RUNTIME_DIR", "QWEN_HOME"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".qwen",
+        dir_also: None,
+        data_dir: false,
+        sessions: &["projects"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &["qwen", "--resume", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
     },
 ];

@@ -1,4 +1,4 @@
-//! How coding agents' session files are read: pi's, indusagi's, clido's and agentuse's.
+//! How coding agents' session files are read.
 //!
 //! [`FORMATS`] are the ways to read them and [`AGENTS`] the programs that write them, with where
 //! each keeps its sessions. A [`Format`] cuts a file into records and says of each what it is, as
@@ -63,20 +63,33 @@
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 pub mod agentuse;
+pub mod claude;
 pub mod clido;
+pub mod codex;
+pub mod copilot;
+pub mod cursor;
+pub mod database;
 mod format;
+pub mod gemini;
 pub mod identity;
+pub mod induscode;
 mod injected;
 pub mod json;
 pub mod lines;
 pub mod model;
+pub mod opencode;
+mod parts;
 pub mod pi;
 mod pieces;
+pub mod qwen;
 pub mod terminal;
+#[cfg(test)]
+mod testing;
 mod title;
 
 pub use format::{
-    AGENTS, Agent, FORMATS, Format, ListOrder, Shape, SourceFacts, WriteMode, family, resume,
+    AGENTS, Agent, FORMATS, Format, ListOrder, Shape, SourceFacts, WriteMode, agent_called, family,
+    resume,
 };
 pub use injected::injected_blocks;
 pub use title::typed_title;

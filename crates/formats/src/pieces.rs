@@ -23,9 +23,28 @@ impl Pieces {
         add(&mut self.prose, text);
     }
 
+    /// A text that is decoded already.
+    pub fn prose_text(&mut self, text: &str) {
+        add_text(&mut self.prose, text);
+    }
+
     /// What tools were given and gave back.
     pub fn output(&mut self, text: &Raw<'_>) {
         add(&mut self.output, text);
+    }
+
+    /// What a tool gave back, a text that is decoded already.
+    pub fn output_text(&mut self, text: &str) {
+        add_text(&mut self.output, text);
+    }
+
+    /// Text that was decoded already.
+    pub fn text(&mut self, class: Class, text: &str) {
+        let pieces = match class {
+            Class::Prose => &mut self.prose,
+            Class::Output => &mut self.output,
+        };
+        add_text(pieces, text);
     }
 
     /// Every text and number of a tool's arguments: here an "id" is what the tool was asked about.
@@ -83,13 +102,8 @@ impl Pieces {
 /// A field that should be text. Where it is something else its leaves are taken: its keys and
 /// escapes are no text.
 fn add(pieces: &mut Vec<String>, value: &Raw<'_>) {
-    match value.text().map(seen) {
-        Some(text) if is_encoded(&text) => {}
-        Some(text) => pieces.extend(
-            without_data_urls(text.into_owned())
-                .into_iter()
-                .filter(|piece| !piece.is_empty()),
-        ),
+    match value.text() {
+        Some(text) => add_text(pieces, &text),
         None => {
             walk(
                 pieces,
@@ -99,6 +113,18 @@ fn add(pieces: &mut Vec<String>, value: &Raw<'_>) {
             );
         }
     }
+}
+
+fn add_text(pieces: &mut Vec<String>, text: &str) {
+    let text = seen(text.into());
+    if is_encoded(&text) {
+        return;
+    }
+    pieces.extend(
+        without_data_urls(text.into_owned())
+            .into_iter()
+            .filter(|piece| !piece.is_empty()),
+    );
 }
 
 /// Whether all pieces stayed within the limit.

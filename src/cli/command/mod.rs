@@ -227,6 +227,14 @@ fn say_links(screen: &Screen, index: &Index) {
     }
 }
 
+/// Says why the beginning that a session inherits is not shown.
+fn say_lost(screen: &Screen, lost: Option<&str>) {
+    if let Some(lost) = lost {
+        let lost = plain_line(lost);
+        screen.say(&format!("Its beginning is missing: {lost}."));
+    }
+}
+
 /// Names files that hold other bytes than those catalogued.
 fn say_changed(screen: &Screen, files: &[PathBuf]) {
     for file in files.iter().take(NOTES) {

@@ -3,12 +3,14 @@
 use serde::Serialize;
 use sessionary::Config;
 use sessionary::index::ListScope;
+use sessionary::locations::NotRead;
 use sessionary::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, ShortIds, Status};
 
 use crate::background::afterwards;
 use crate::command::list::OptionalColumns;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
+use crate::not_read;
 use crate::output::Screen;
 use crate::output::style::Tone;
 use crate::output::time::{bytes, count};
@@ -42,7 +44,12 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
             newest: &listing.sessions,
         })?;
     } else {
-        screen.print(&printed(&status, &listing, index.short_ids()?, screen))?;
+        let others = match status.sessions {
+            0 => not_read::others(config),
+            _ => Vec::new(),
+        };
+        let ids = index.short_ids()?;
+        screen.print(&printed(&status, &others, &listing, ids, screen))?;
     }
     screen.say_redacted();
     super::say_pending(
@@ -55,7 +62,13 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     Ok(Outcome::Found)
 }
 
-fn printed(status: &Status, listing: &Listing, ids: ShortIds, screen: &Screen) -> String {
+fn printed(
+    status: &Status,
+    others: &[NotRead],
+    listing: &Listing,
+    ids: ShortIds,
+    screen: &Screen,
+) -> String {
     let newest = &listing.sessions;
     let there: Vec<RootStatus> = status
         .roots
@@ -84,6 +97,9 @@ fn printed(status: &Status, listing: &Listing, ids: ShortIds, screen: &Screen) -
     if status.sessions == 0 {
         out.push('\n');
         out.push_str(&super::status::roots(&status.roots, screen));
+        for line in not_read::lines(others, &status.roots, screen) {
+            out.push_str(&format!("{line}\n"));
+        }
         if listing.complete {
             out.push_str(&format!("\n{}\n", super::status::WHAT_TO_DO));
         }

@@ -58,7 +58,7 @@ pub struct Search {
     /// Only sessions of this repository, as `list` takes it
     #[arg(short = 'H', long)]
     here: bool,
-    /// Newest first instead of best first
+    /// Newest first instead of best first; of several words, the sessions that contain them all
     #[arg(short = 'N', long)]
     newest: bool,
     /// At most N hits; 0 for all

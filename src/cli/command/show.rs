@@ -119,6 +119,7 @@ fn whole(
                         true => out.json(&JsonFrame::entries(opening)?.before)?,
                         false => out.text(&super::tree::heading(&opening.session, screen))?,
                     }
+                    super::say_lost(screen, opening.lost.as_deref());
                     head = Some(opening.clone());
                 }
                 ShownPart::Entry(entry) if screen.json => {

@@ -2,12 +2,14 @@
 
 use clap::Args;
 use serde::Serialize;
+use sessionary::locations::NotRead;
 use sessionary::model::{RootStatus, SCHEMA_VERSION, Status, WatcherStatus};
 use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
 use crate::deletions;
 use crate::failure::{Failure, Outcome};
+use crate::not_read;
 use crate::output::Screen;
 use crate::output::style::Tone;
 use crate::output::table::{Column, Table};
@@ -35,6 +37,8 @@ struct Roots<'a> {
     schema_version: u32,
     complete: bool,
     roots: &'a [RootStatus],
+    /// Sessions of agents that are there and are not read.
+    not_read: &'a [NotRead],
 }
 
 pub fn run(args: &StatusArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -58,14 +62,21 @@ pub fn run(args: &StatusArgs, config: &Config, screen: &Screen) -> Result<Outcom
 fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
     let status = index.status()?;
+    let others = not_read::others(config);
     if screen.json {
         screen.json(&Roots {
             schema_version: SCHEMA_VERSION,
             complete: index.is_complete(),
             roots: &status.roots,
+            not_read: &others,
         })?;
     } else {
-        super::page(roots(&status.roots, screen).into(), &mut index, screen)?;
+        let lines = not_read::lines(&others, &status.roots, screen);
+        let mut text = roots(&status.roots, screen);
+        if !lines.is_empty() {
+            text += &format!("\n{}\n", lines.join("\n"));
+        }
+        super::page(text.into(), &mut index, screen)?;
     }
     say_links(&status.roots, config, screen);
     super::say_pending(screen, &index, index.is_complete(), None);
@@ -97,9 +108,11 @@ pub fn say_nothing(index: &Index, screen: &Screen) -> Result<(), Failure> {
     if !index.is_complete() {
         return Ok(());
     }
-    for line in roots(&index.status()?.roots, screen).lines() {
+    let status = index.status()?;
+    for line in roots(&status.roots, screen).lines() {
         screen.say(line);
     }
+    not_read::say(index.config(), &status.roots, screen);
     screen.say(WHAT_TO_DO);
     Ok(())
 }

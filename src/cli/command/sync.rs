@@ -1,12 +1,15 @@
 //! Is the index up to date? Bring it there.
 
+use std::time::Duration;
+
 use clap::Args;
 use serde::Serialize;
-use sessionary::Config;
 use sessionary::model::{Report, SCHEMA_VERSION};
+use sessionary::{Config, Freshness, Index};
 
-use crate::background::{MOST_TIME, end_in_time, step_back};
+use crate::background::{end_in_time, step_back};
 use crate::failure::{Failure, Outcome};
+use crate::not_read;
 use crate::output::Screen;
 use crate::output::progress::Progress;
 use crate::output::text::plain_line;
@@ -29,9 +32,9 @@ pub struct Sync {
     /// Fail at once if another process is writing the index, instead of waiting
     #[arg(long)]
     no_wait: bool,
-    /// Nobody waits for it: give way to everybody, and end within ten minutes
-    #[arg(long, hide = true)]
-    background: bool,
+    /// Nobody waits for it: give way to everybody, and end within so many seconds
+    #[arg(long, hide = true, value_name = "SECONDS")]
+    background: Option<u64>,
 }
 
 /// What `sync --json` and `rebuild --json` print.
@@ -43,9 +46,10 @@ struct SyncOutput<'a> {
 }
 
 pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    if args.background {
+    let most = args.background.map(Duration::from_secs);
+    if let Some(most) = most {
         step_back();
-        end_in_time(&config.cancel);
+        end_in_time(most, &config.cancel);
         // Whoever wants to remove or unmount the caller's directory can. All places are absolute by
         // now; where it cannot be left, it is kept.
         if let Some(root) = config.index_dir.ancestors().last() {
@@ -53,16 +57,20 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         }
     }
     let mut progress = Progress::new();
-    let wait = !(args.no_wait || args.background);
+    let wait = !args.no_wait && most.is_none();
     let mut indexer = super::writer(config, wait, &mut progress)?;
     let mut report = |event| progress.event(event);
-    let report = match (args.purge, args.background) {
+    let report = match (args.purge, most) {
         (true, _) => indexer.purge(&mut report)?,
-        (false, true) => indexer.sync_for(MOST_TIME, &mut report)?,
-        (false, false) => indexer.sync(&mut report)?,
+        (false, Some(most)) => indexer.sync_for(most, &mut report)?,
+        (false, None) => indexer.sync(&mut report)?,
     };
     drop(progress);
     let outcome = print(&report, screen)?;
+    if !screen.json && args.background.is_none() {
+        let status = Index::open(config, Freshness::AsCommitted)?.status()?;
+        not_read::say(config, &status.roots, screen);
+    }
     // The notes of the report say why.
     match args.purge && indexer.owes_wipe()? {
         true => Ok(Outcome::Nothing),

@@ -57,19 +57,10 @@ impl DeletionTarget {
     }
 
     fn of(row: SessionRow, index: &Index) -> Result<Self, Failure> {
-        let is_folder = row.agent == "agentuse";
-        let path = match is_folder {
-            false => row.path.clone(),
-            true => agentuse::folder_of(&row.path)
-                .map(Path::to_path_buf)
-                .ok_or_else(|| {
-                    Failure::usage(format!(
-                        "{} is not named like a session's folder, so it may hold other things",
-                        row.path.parent().unwrap_or(&row.path).display()
-                    ))
-                    .hint("move it to the trash by hand")
-                })?,
-        };
+        refuse_rows(&row)?;
+        let folder = folder(&row)?;
+        let is_folder = folder.is_some();
+        let path = folder.unwrap_or_else(|| row.path.clone());
         let (mut files, mut bytes, mut newest_ms) = (Vec::new(), 0, i64::MIN);
         for entry in walkdir::WalkDir::new(&path) {
             let looked = entry.and_then(|entry| Ok((entry.metadata()?, entry.into_path())));
@@ -111,6 +102,39 @@ impl DeletionTarget {
             subagents,
             forks,
         })
+    }
+}
+
+/// Rows of an agent's database are no files.
+fn refuse_rows(row: &SessionRow) -> Result<(), Failure> {
+    let Some(database) = row.path.parent().filter(|above| above.is_file()) else {
+        return Ok(());
+    };
+    let what = format!("{} is rows of {}", row.id, database.display());
+    Err(
+        Failure::usage(format!("{what}, which only its agent writes"))
+            .hint(format!("delete it with {}", row.agent)),
+    )
+}
+
+/// The folder that a session is, where it is one of its own.
+fn folder(row: &SessionRow) -> Result<Option<PathBuf>, Failure> {
+    let folder = match row.agent.as_str() {
+        "agentuse" => agentuse::folder_of(&row.path),
+        // Before it had folders it wrote a file for a session.
+        "copilot" if row.path.ends_with("events.jsonl") => {
+            let folder = row.path.parent();
+            folder.filter(|folder| folder.file_name().is_some_and(|name| *name == *row.id))
+        }
+        _ => return Ok(None),
+    };
+    match folder {
+        Some(folder) => Ok(Some(folder.to_path_buf())),
+        None => Err(Failure::usage(format!(
+            "{} is not named like a session's folder, so it may hold other things",
+            row.path.parent().unwrap_or(&row.path).display()
+        ))
+        .hint("move it to the trash by hand")),
     }
 }
 

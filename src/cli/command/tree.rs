@@ -101,6 +101,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
                         true => out.json(&JsonFrame::entries(opening)?.before)?,
                         false => out.text(&above(opening, screen))?,
                     }
+                    super::say_lost(screen, opening.lost.as_deref());
                     head = Some(opening.clone());
                 }
                 TreePart::Parents(_) if screen.json => {}

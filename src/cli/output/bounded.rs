@@ -67,6 +67,7 @@ impl Item for ShownEntry {
         "agent_sees",
         "text",
         "problem",
+        "inherited_from",
     ];
 
     fn number(&self) -> u64 {
@@ -94,6 +95,7 @@ impl Item for TreeRow {
         "text",
         "is_error",
         "agent_sees",
+        "inherited_from",
     ];
 
     fn number(&self) -> u64 {
@@ -352,10 +354,11 @@ mod tests {
     fn the_fields_are_those_that_are_printed() {
         fields_of::<ShownEntry>(
             json!({"id": "a", "line": 1, "start": 0, "end": 1, "kind": "message",
-            "is_error": false, "agent_sees": false, "text": []}),
+            "is_error": false, "agent_sees": false, "text": [], "inherited_from": "b"}),
         );
         fields_of::<TreeRow>(json!({"id": "a", "depth": 1, "kind": "message", "text": "",
-            "on_active_branch": true, "is_leaf": true, "is_error": false, "agent_sees": false}));
+            "on_active_branch": true, "is_leaf": true, "is_error": false, "agent_sees": false,
+            "inherited_from": "b"}));
         fields_of::<SessionRow>(
             json!({"agent": "pi", "subagents": 0, "path": "/a", "id": "a",
             "cwd": "", "title": "", "messageCount": 0, "firstMessage": "", "allMessagesText": "",

@@ -104,10 +104,11 @@ pub fn row_parts(
     let label = row.label.as_deref();
     let label = label.map(|label| format!(" [{}]", plain_line(label)));
     let label = label.unwrap_or_default();
-    let note = match (row.is_leaf, row.agent_sees) {
-        (true, _) => " (leaf)",
-        (false, true) => "",
-        (false, false) => " (the agent does not see it)",
+    let note = match (row.is_leaf, row.agent_sees, &row.inherited_from) {
+        (true, ..) => " (leaf)",
+        (false, false, _) => " (the agent does not see it)",
+        (false, true, Some(_)) => " (inherited)",
+        (false, true, None) => "",
     };
     let named = [prefix, sign, id, &who, &label].map(columns);
     let fixed = named.iter().sum::<usize>() + note.len() + 4;

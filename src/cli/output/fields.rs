@@ -61,7 +61,7 @@ impl FieldArgs {
 /// names of their own.
 const OBJECTS: [(&str, &[&str]); 4] = [
     ("resume", &["cwd", "argv"]),
-    ("at", &["file", "line", "start", "length"]),
+    ("at", &["file", "line", "start", "length", "table", "key"]),
     ("own", &[]),
     ("explanation", &[]),
 ];

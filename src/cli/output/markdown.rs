@@ -431,6 +431,7 @@ mod tests {
                 text: vec![(Class::Prose, pieces), (Class::Output, Vec::new())],
                 problem: None,
                 place: None,
+                inherited_from: None,
             };
             entry(&written, &Zone::UTC)
         };

@@ -83,6 +83,9 @@ pub fn head(entry: &ShownEntry, zone: &Zone) -> EntryHead {
         _ if !entry.agent_sees => after.push("the agent does not see it".to_owned()),
         _ => {}
     }
+    if let Some(origin) = &entry.inherited_from {
+        after.push(format!("inherited from {}", plain_line(origin)));
+    }
     after.retain(|part| !part.is_empty());
     EntryHead {
         who,

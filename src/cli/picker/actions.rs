@@ -45,8 +45,9 @@ pub enum Job {
         session: Box<SessionRow>,
         name: String,
     },
+    /// One label for an entry of each.
     Label {
-        target: Box<Target>,
+        targets: Vec<Target>,
         label: String,
     },
     /// Copy them for the current directory.
@@ -151,7 +152,7 @@ impl Worker {
         match job {
             Job::Pin(sessions) => self.pin(&sessions),
             Job::Name { session, name } => self.name(&session, &name),
-            Job::Label { target, label } => self.label(*target, &label),
+            Job::Label { targets, label } => self.label(targets, &label),
             Job::Fork(targets) => self.fork(&targets),
             Job::Export(targets, form) => self.export(&targets, form),
             Job::Copy(targets, what) => self.copy(&targets, what),
@@ -190,15 +191,22 @@ impl Worker {
         Ok(self.written(what, &result))
     }
 
-    fn label(&self, target: Target, label: &str) -> Result<Done, Failure> {
-        let Target { session, entry, .. } = target;
+    fn label(&self, targets: Vec<Target>, label: &str) -> Result<Done, Failure> {
         let label = Some(label).filter(|label| !label.is_empty());
-        let result = label::label(&session, entry, label, &self.config, &self.screen)?;
-        let what = match label {
-            Some(label) => format!("The entry is labelled “{}”.", fit(label, TITLE)),
-            None => "The entry has no label any more.".to_owned(),
+        let (entries, many) = (count(targets.len() as u64, "entry"), targets.len() > 1);
+        let mut remarks = Vec::new();
+        for Target { session, entry, .. } in targets {
+            let result = label::label(&session, entry, label, &self.config, &self.screen)?;
+            remarks.extend(result.remarks.iter().cloned());
+            remarks.extend(kept_copy(&result, &self.screen));
+        }
+        let what = match (label.map(|label| fit(label, TITLE)), many) {
+            (Some(label), false) => format!("The entry is labelled “{label}”."),
+            (Some(label), true) => format!("Labelled “{label}”: {entries}."),
+            (None, false) => "The entry has no label any more.".to_owned(),
+            (None, true) => format!("Without a label now: {entries}."),
         };
-        Ok(self.written(what, &result))
+        Ok(Done::Changed(with(what, &remarks)))
     }
 
     /// What was written, and what is to be said of it.

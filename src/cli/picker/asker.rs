@@ -17,6 +17,7 @@ use super::pins::{self, PinsProblem};
 use super::titles::{self, Titles};
 use super::{may_panic, start_thread};
 use crate::here::Here;
+use crate::not_read;
 use crate::output::Screen;
 use crate::places;
 
@@ -256,6 +257,10 @@ impl Asker {
         }
         answer.has_more = answer.rows.len() > question.rows;
         answer.rows.truncate(question.rows);
+        if answer.all == 0 && answer.complete {
+            let others = not_read::others(&self.config);
+            answer.not_read = others.iter().map(not_read::sentence).collect();
+        }
         Ok(answer)
     }
 

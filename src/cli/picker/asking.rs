@@ -78,10 +78,10 @@ impl State {
 
     fn open_menu(&mut self, what: &str, items: &[MenuItem]) -> Vec<Task> {
         let targets = self.targets();
-        let Some(shown) = self.shown().or_else(|| targets.first().cloned()) else {
+        if targets.is_empty() {
             self.notice = Some("There is no session here.".to_owned());
             return Vec::new();
-        };
+        }
         let of = match &targets[..] {
             [one] => called(&one.session),
             all => count(all.len() as u64, "session"),
@@ -91,7 +91,6 @@ impl State {
             items: items.to_vec(),
             selected: 0,
             targets,
-            shown,
         })));
         Vec::new()
     }
@@ -106,7 +105,7 @@ impl State {
                 self.asking = Some(asking);
                 Vec::new()
             }
-            (Reply::Chosen(item), Asking::Menu(menu)) => self.chosen(item, menu),
+            (Reply::Chosen(item), Asking::Menu(menu)) => self.chosen(item, *menu),
             (Reply::Typed(text), Asking::Prompt(prompt)) => self.named(text, prompt.about),
             (Reply::Yes, Asking::Question(question)) => {
                 vec![Task::Do(Job::Trash(question.sessions))]
@@ -115,8 +114,8 @@ impl State {
         }
     }
 
-    fn chosen(&mut self, item: MenuItem, menu: Box<Menu>) -> Vec<Task> {
-        let Menu { targets, shown, .. } = *menu;
+    fn chosen(&mut self, item: MenuItem, menu: Menu) -> Vec<Task> {
+        let Menu { targets, .. } = menu;
         vec![Task::Do(match item {
             MenuItem::CopyCommand => Job::Copy(targets, Copied::Command),
             MenuItem::CopyId => Job::Copy(targets, Copied::Id),
@@ -132,10 +131,19 @@ impl State {
                 return Vec::new();
             }
             MenuItem::Label => {
+                let title = match &targets[..] {
+                    [one] if self.marked.is_empty() => {
+                        format!("Label of the entry shown of {}", called(&one.session))
+                    }
+                    all => {
+                        let of = count(all.len() as u64, "session");
+                        format!("Label of the entry found in {of}, or the last")
+                    }
+                };
                 self.asking = Some(Asking::Prompt(Prompt {
-                    title: format!("Label of the entry shown of {}", called(&shown.session)),
+                    title,
                     line: QueryLine::default(),
-                    about: Naming::Entry(Box::new(shown)),
+                    about: Naming::Entries(targets),
                 }));
                 return Vec::new();
             }
@@ -175,8 +183,8 @@ impl State {
 
     fn named(&mut self, text: String, about: Naming) -> Vec<Task> {
         match about {
-            Naming::Entry(target) => vec![Task::Do(Job::Label {
-                target,
+            Naming::Entries(targets) => vec![Task::Do(Job::Label {
+                targets,
                 label: text,
             })],
             Naming::Session(session, more) => {

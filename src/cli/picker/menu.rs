@@ -24,8 +24,6 @@ pub struct Menu {
     pub selected: usize,
     /// What is marked, else the session on which the selection stands.
     pub targets: Vec<Target>,
-    /// What is shown.
-    pub shown: Target,
 }
 
 /// What a menu offers.
@@ -88,7 +86,7 @@ impl MenuItem {
             Self::CopyPath => "path of the file",
             Self::CopyMarkdown => "branch as Markdown",
             Self::Rename => "rename",
-            Self::Label => "label the entry shown",
+            Self::Label => "label the entry shown, or all marked",
             Self::Fork => "fork: a copy for this directory",
             Self::ExportMarkdown => "export the branch as Markdown",
             Self::ExportHtml => "export the branch as HTML",
@@ -109,8 +107,8 @@ pub struct Prompt {
 pub enum Naming {
     /// A session, and those that come after it.
     Session(Box<SessionRow>, VecDeque<SessionRow>),
-    /// An entry.
-    Entry(Box<Target>),
+    /// An entry of each of these sessions.
+    Entries(Vec<Target>),
 }
 
 /// Yes or no?

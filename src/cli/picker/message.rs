@@ -147,6 +147,8 @@ pub struct Answer {
     /// Bytes that are not indexed yet.
     pub owed: u64,
     pub notes: Vec<String>,
+    /// Where there is no session at all: what lies on this machine that is not read.
+    pub not_read: Vec<String>,
     /// The filters of the query, as they were typed.
     pub filters: Vec<String>,
     pub took: Duration,

@@ -115,6 +115,7 @@ pub struct Said {
     pub complete: bool,
     pub owed: u64,
     pub notes: Vec<String>,
+    pub not_read: Vec<String>,
     pub took: Duration,
     /// Sessions of the index, as far as they were counted.
     pub all: u64,
@@ -261,6 +262,7 @@ impl State {
             complete: answer.complete,
             owed: answer.owed,
             notes: answer.notes,
+            not_read: answer.not_read,
             took: answer.took,
             is_provisional: answer.is_provisional,
         };

@@ -19,6 +19,7 @@ use crate::syntax::{Filters, Names};
 use crate::words::{
     self, Facts, HITS_PER_SESSION, Matcher, Order, Overlay, RankedSessions, Scan, Scope,
     SearchSource, SessionQuery, TimeRange, ValueFilter, WordsError, rank_sessions, search_any,
+    words_nowhere,
 };
 
 /// The entries that filters leave.
@@ -80,6 +81,15 @@ impl CompiledSearch<'_> {
         }
         let answer = self.ranked.get().map(|ranked| ranked.answer(most));
         Ok(answer.transpose()?.unwrap_or_default())
+    }
+
+    /// Where sessions are ranked as wholes: words that certainly stand nowhere, known before any
+    /// session is ranked.
+    pub fn nowhere(&self) -> Result<Vec<usize>, Error> {
+        match (&self.remembered, self.here.as_slice()) {
+            (Some(remembered), [side]) => Ok(words_nowhere(side, remembered.words)?),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// The passages of these sides that match, or may match.
@@ -225,11 +235,20 @@ impl<'a> Search<'a> {
     }
 
     /// The keys that are outdated in words at batch `done`: ranges, ascending, both ends included.
+    /// An entry that was owed again may be forgotten later with those around it, so ranges that
+    /// overlap become one.
     fn dead_ranges(&self, done: i64) -> Result<Vec<(u64, u64)>, Error> {
         let dead = self.catalogue.dead(done)?;
         let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
         let mut ranges: Vec<_> = ranges.collect();
         ranges.sort_unstable();
+        ranges.dedup_by(|next, before| {
+            let overlaps = next.0 <= before.1;
+            if overlaps {
+                before.1 = before.1.max(next.1);
+            }
+            overlaps
+        });
         Ok(ranges)
     }
 
@@ -369,6 +388,7 @@ fn pick(names: &Names) -> ValueFilter<'_> {
 struct Remembered<'a> {
     words: &'a [Expr],
     per_session: usize,
+    newest_first: bool,
     demanded: Vec<bool>,
     lengths: Arc<SessionLengths>,
 }
@@ -383,6 +403,7 @@ impl Remembered<'_> {
             per_session: self.per_session,
             sessions: self.lengths.sessions(),
             demanded: &self.demanded,
+            newest_first: self.newest_first,
             messages: &|session| self.lengths.of(session),
             mean_messages: self.lengths.mean(),
         })?)
@@ -400,6 +421,7 @@ impl Search<'_> {
         Ok(Some(Remembered {
             words,
             per_session: per_session.unwrap_or(HITS_PER_SESSION),
+            newest_first: self.scope.newest_first,
             demanded: demanded.collect(),
             lengths: self.snapshot.session_lengths()?,
         }))

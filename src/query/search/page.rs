@@ -19,7 +19,7 @@ use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;
 use crate::model::{
-    BranchPlace, Class, EntryBytes, Explanation, Hit, HitGroup, SearchAnswer, SessionExplanation,
+    BranchPlace, Class, EntryPlace, Explanation, Hit, HitGroup, SearchAnswer, SessionExplanation,
     Standing, iso,
 };
 use crate::query::masked::mask_pieces;
@@ -319,7 +319,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             time_ms: entry.searched_ms,
             score,
             standing: hit.standing,
-            at: EntryBytes::default(),
+            at: EntryPlace::default(),
             place: None,
             copies: 0,
             snippet,
@@ -527,11 +527,20 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
     /// Say where the hit is, for people and for programs.
     fn set_address(&mut self, hit: &mut Hit, entry: &StoredEntry, session: &StoredSession) {
         hit.address = format!("{}:{}", session.row.id, hit.entry);
-        hit.at = EntryBytes {
-            file: self.reader.file(entry.source),
-            line: entry.line,
-            start: entry.start,
-            length: entry.length,
+        let file = self.reader.file(entry.source);
+        let row = entry.row.as_deref().and_then(|row| row.split_once(':'));
+        hit.at = match (row, file.parent()) {
+            (Some((table, key)), Some(database)) => EntryPlace::Row {
+                file: database.to_path_buf(),
+                table: table.to_owned(),
+                key: key.to_owned(),
+            },
+            _ => EntryPlace::Bytes {
+                file,
+                line: entry.line,
+                start: entry.start,
+                length: entry.length,
+            },
         };
     }
 }
@@ -589,16 +598,24 @@ fn places_of(
     sessions: &HashMap<i64, StoredSession>,
     hits: &[ReadHit],
 ) -> Result<HashMap<i64, BranchPlace>, Error> {
+    let mut known = search.snapshot.known_places()?;
     let mut entries: HashMap<i64, Vec<&StoredEntry>> = HashMap::new();
     for ReadHit { entry, .. } in hits {
-        let of_session = entries.entry(entry.key >> ARRIVAL_BITS).or_default();
-        of_session.push(entry);
-    }
-    let mut standing = HashMap::new();
-    for (number, entries) in &entries {
-        if let Some(session) = sessions.get(number) {
-            standing.extend(places(search, session, entries)?);
+        if !known.contains_key(&entry.key) {
+            let of_session = entries.entry(entry.key >> ARRIVAL_BITS).or_default();
+            of_session.push(entry);
         }
     }
-    Ok(standing)
+    for (number, entries) in &entries {
+        if let Some(session) = sessions.get(number) {
+            let places = places(search, session, entries)?;
+            let keys = entries.iter().map(|entry| entry.key);
+            known.extend(keys.map(|key| (key, places.get(&key).copied())));
+        }
+    }
+    let hits = hits.iter().map(|hit| hit.entry.key);
+    let places = hits.map(|key| (key, known.get(&key).copied().flatten()));
+    Ok(places
+        .filter_map(|(key, place)| Some((key, place?)))
+        .collect())
 }

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use super::Search;
 use super::ascent::LeafPath;
 use crate::catalogue::Catalogue;
-use crate::catalogue::entries::{BESIDE, StoredEntry};
+use crate::catalogue::entries::{EntryPosition, StoredEntry};
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::model::{BranchPlace, Neighbour, iso};
-use crate::query::outline::{Outline, OutlineQuery};
+use crate::query::outline::{Outline, OutlineQuery, Without};
 use crate::query::show::{Reader, address};
 
 /// Characters shown of a neighbour.
@@ -27,10 +27,11 @@ pub(super) fn places(
         return Ok(HashMap::new());
     }
     let mut asked: Vec<&StoredEntry> = entries.to_vec();
-    asked.retain(|entry| !BESIDE.contains(&entry.kind.as_str()));
+    asked.retain(|entry| !EntryPosition::of(entry).is_beside());
     let catalogue = search.catalogue;
     let is_one_line = format.is_some_and(|format| format.is_one_line(session.version));
-    let leaf = match is_one_line {
+    let has_versions = format.is_some_and(|format| format.same_id_replaces());
+    let leaf = match is_one_line || has_versions {
         true => None,
         false => catalogue.leaf(session.session)?,
     };
@@ -41,7 +42,9 @@ pub(super) fn places(
     if asked.is_empty() {
         return Ok(HashMap::new());
     }
-    if leaf.is_some() {
+    // The way up by parents alone does not come by all answers of tools there.
+    let is_plain = format.is_some_and(|format| !format.answers_hang_on_calls());
+    if leaf.is_some() && is_plain {
         let compactions = catalogue.compactions(session.session)?;
         let keys = asked.iter().map(|entry| entry.key).collect();
         let mut ascent = LeafPath::new(keys, leaf, compactions);
@@ -71,8 +74,9 @@ impl Branches {
     pub fn read(search: &Search<'_>, session: &StoredSession) -> Result<Self, Error> {
         let catalogue = search.catalogue;
         let ask = OutlineQuery {
-            without: &BESIDE,
+            without: Without::Beside,
             find: &[],
+            inherited: false,
         };
         let outline = search.snapshot.outline(session, ask)?;
         // The branch leads from the leaf upwards.
@@ -96,9 +100,8 @@ impl Branches {
             let kept = kept.and_then(place).filter(|kept| *kept > at);
             compacted.extend(&branch[kept.unwrap_or(at) + 1..]);
         }
-        let keys = outline.keys.iter().enumerate();
         Ok(Self {
-            numbers: keys.map(|(at, key)| (*key, at)).collect(),
+            numbers: outline.places().collect(),
             active: branch.into_iter().collect(),
             compacted,
             outline,

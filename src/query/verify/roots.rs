@@ -11,7 +11,7 @@ use super::{Inspection, Source};
 use crate::catalogue::read::StoredSource;
 use crate::error::Error;
 use crate::format::Format;
-use crate::ingest::leave_out;
+use crate::ingest::{Look, leave_out, list_databases};
 use crate::source::discover::{Discovery, ForeignFile, discover};
 use crate::source::fingerprints::{DirectoryFingerprint, Folder, parent};
 use crate::source::identity::now_ns;
@@ -58,6 +58,7 @@ impl<'i> Inspection<'i> {
         }
         let links = config.links(&spec.agent);
         let mut discovery = discover(&spec.path, spec.flat, format, &links);
+        list_databases(&spec.path, format, &[], Look::All, &mut discovery);
         let exclude = config.rules.exclude();
         let left = leave_out(catalogue, root, spec, format, exclude, &mut discovery)?;
         if let Some(reason) = &discovery.error {

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use super::{Directory, Discovery, LinkBudget, Walk, slashed};
+use crate::databases::{companion, is_alone};
 use crate::format::Format;
+use crate::model::Placement;
 use crate::source::fingerprints::Folders;
 use crate::source::identity::Identity;
 use crate::source::links::Links;
@@ -53,6 +55,21 @@ pub fn discover_at(
     Some(all)
 }
 
+/// The path below a root at which to look where something happened at `path`: of what is part of
+/// a database or in it, the database. `None`: there is nothing to look at.
+pub fn hinted(format: &dyn Format, flat: bool, path: &str) -> Option<String> {
+    if format.database().is_none() {
+        return Some(path.to_owned());
+    }
+    let is_database = |path: &str| format.place(Path::new(path), flat) == Placement::Database;
+    if let Some(database) = companion(path).filter(|database| is_database(database)) {
+        return (!is_alone(path)).then(|| database.to_owned());
+    }
+    let mut ends = path.match_indices('/').map(|(end, _)| &path[..end]);
+    let database = ends.find(|above| is_database(above));
+    Some(database.unwrap_or(path).to_owned())
+}
+
 /// Of these paths those that are below no other.
 pub fn outermost(paths: &BTreeSet<String>) -> BTreeSet<String> {
     let is_below = |path: &str| {
@@ -90,7 +107,7 @@ impl Walk<'_> {
         let identity = Identity::of(&found);
         match Kind::of(&found) {
             Kind::File => {
-                here.file(below, (identity, is_link), self.flat, self.format);
+                self.file(below, (identity, is_link), here);
                 None
             }
             Kind::Folder if !self.flat => {

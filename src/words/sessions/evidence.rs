@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::SessionQuery;
-use super::passage::{Details, FoundPassage, FoundPassages, Passage, Place};
+use super::matches::Matches;
+use super::passage::{Details, FoundPassage, Passage, Place};
 use super::weigher::Weigher;
 use crate::model::{ARRIVAL_BITS, Class, Standing};
 use crate::words::scope::Scope;
@@ -17,6 +18,17 @@ const FIRST_ENTRIES: u64 = 8;
 
 /// So many passages of a session are asked how near each other the words stand.
 const CANDIDATES: usize = 3;
+
+/// Where passages of a session stand, among which may be some of others.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stretch {
+    /// As in [`Place`].
+    pub part: Option<u16>,
+    /// The number of the first of them.
+    pub first: u32,
+    /// The number of the last.
+    pub last: u32,
+}
 
 /// How a session holds a word.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,6 +56,12 @@ pub(super) struct SessionEvidence {
     pub best: f32,
     /// Whether that holds all of them next to each other.
     pub is_adjacent: bool,
+    /// The time of the newest one, where that is asked.
+    newest_ms: Option<i64>,
+    /// Where they stand.
+    pub stretches: Vec<Stretch>,
+    /// The best of those that hold all of the words, not more than [`CANDIDATES`].
+    close: Vec<FoundPassage>,
 }
 
 impl SessionEvidence {
@@ -54,7 +72,15 @@ impl SessionEvidence {
             passages: 0,
             best: 0.0,
             is_adjacent: false,
+            newest_ms: None,
+            stretches: Vec::new(),
+            close: Vec::new(),
         }
+    }
+
+    /// How many of the words it holds.
+    fn held(&self) -> usize {
+        self.words.iter().filter(|word| word.is_held()).count()
     }
 
     /// Whether it has every word that is demanded.
@@ -64,12 +90,49 @@ impl SessionEvidence {
     }
 
     fn absorb(&mut self, other: SessionEvidence) {
+        let words = self.words.len();
         for (word, more) in self.words.iter_mut().zip(other.words) {
             word.said += more.said;
             word.is_printed |= more.is_printed;
         }
         self.passages += other.passages;
+        self.newest_ms = self.newest_ms.max(other.newest_ms);
         self.note_score(other.best, other.is_adjacent);
+        self.stretches.extend(other.stretches);
+        for passage in other.close {
+            self.note_close(passage, words);
+        }
+    }
+
+    #[inline]
+    fn note_place(&mut self, Place { part, number }: Place) {
+        match self.stretches.last_mut().filter(|last| last.part == part) {
+            Some(stretch) => stretch.last = number,
+            None => self.stretches.push(Stretch {
+                part,
+                first: number,
+                last: number,
+            }),
+        }
+    }
+
+    /// One of its passages holds all of the words.
+    #[inline]
+    fn note_close(&mut self, passage: FoundPassage, words: usize) {
+        // Most are none of the best.
+        if self.close.len() == CANDIDATES
+            && let Some(last) = self.close.last()
+            && last.precedes(&passage, words)
+        {
+            return;
+        }
+        let better = self.close.iter();
+        let better = better.take_while(|known| known.precedes(&passage, words));
+        let place = better.count();
+        if place < CANDIDATES {
+            self.close.truncate(CANDIDATES - 1);
+            self.close.insert(place, passage);
+        }
     }
 
     /// One of its passages has this score.
@@ -86,6 +149,7 @@ impl SessionEvidence {
 pub(super) struct Evidence {
     words: usize,
     now_ms: i64,
+    newest_first: bool,
     /// Where something is filtered: which of the first words each session holds, whatever the
     /// filters leave of it. How rare a word is does not depend on them.
     unfiltered: Option<HashMap<u64, u64, FxBuildHasher>>,
@@ -94,21 +158,23 @@ pub(super) struct Evidence {
     places: HashMap<u64, usize, FxBuildHasher>,
     /// The session of the last passage: the next one is mostly of the same.
     last: Option<(u64, usize)>,
-    found: FoundPassages,
-    /// Of passages that are not indexed, by their number.
-    pub owed: Vec<Details>,
+    /// The parts of the index that were asked.
+    pub parts: Vec<(u16, Matches)>,
+    /// Passages that are not indexed, by their number.
+    pub owed: Vec<(FoundPassage, Details)>,
 }
 
 impl Evidence {
-    pub fn new(words: usize, scope: &Scope<'_>) -> Evidence {
+    pub fn new(query: &SessionQuery<'_>, scope: &Scope<'_>) -> Evidence {
         Evidence {
-            words,
+            words: query.words.len(),
             now_ms: scope.now_ms,
+            newest_first: query.newest_first,
             unfiltered: scope.filters().then(HashMap::default),
             sessions: Vec::new(),
             places: HashMap::default(),
             last: None,
-            found: FoundPassages::default(),
+            parts: Vec::new(),
             owed: Vec::new(),
         }
     }
@@ -118,11 +184,12 @@ impl Evidence {
         Evidence {
             words: self.words,
             now_ms: self.now_ms,
+            newest_first: self.newest_first,
             unfiltered: self.unfiltered.as_ref().map(|_| HashMap::default()),
             sessions: Vec::new(),
             places: HashMap::default(),
             last: None,
-            found: FoundPassages::default(),
+            parts: Vec::new(),
             owed: Vec::new(),
         }
     }
@@ -132,7 +199,7 @@ impl Evidence {
         if self.sessions.len() < other.sessions.len() {
             std::mem::swap(&mut self, &mut other);
         }
-        self.found.absorb(other.found);
+        self.parts.append(&mut other.parts);
         for session in other.sessions {
             self.session(session.number).absorb(session);
         }
@@ -144,44 +211,31 @@ impl Evidence {
         self
     }
 
+    #[inline]
     fn session(&mut self, number: u64) -> &mut SessionEvidence {
         let place = match self.last {
             Some((last, place)) if last == number => place,
-            _ => {
-                let new = self.sessions.len();
-                let place = *self.places.entry(number).or_insert(new);
-                if place == new {
-                    self.sessions.push(SessionEvidence::new(number, self.words));
-                }
-                self.last = Some((number, place));
-                place
-            }
+            _ => self.place(number),
         };
         &mut self.sessions[place]
+    }
+
+    /// Where another session than the last one stands.
+    fn place(&mut self, number: u64) -> usize {
+        let new = self.sessions.len();
+        let place = *self.places.entry(number).or_insert(new);
+        if place == new {
+            self.sessions.push(SessionEvidence::new(number, self.words));
+        }
+        self.last = Some((number, place));
+        place
     }
 
     /// The passages that are asked how near each other the words stand, by where they are: the
     /// best of each session that hold all of them.
     pub fn candidates(&self) -> Vec<FoundPassage> {
-        let mut best: HashMap<u64, [Option<&FoundPassage>; CANDIDATES], FxBuildHasher> =
-            HashMap::default();
-        let found = self.found.iter();
-        for passage in found.filter(|found| found.may_be_close(self.words)) {
-            let of_session = best.entry(passage.session()).or_default();
-            let mut next = passage;
-            for known in of_session {
-                match known {
-                    Some(better) if better.precedes(next, self.words) => {}
-                    Some(worse) => std::mem::swap(worse, &mut next),
-                    None => {
-                        *known = Some(next);
-                        break;
-                    }
-                }
-            }
-        }
-        let all = best.into_values().flatten().flatten().copied();
-        let mut all: Vec<FoundPassage> = all.collect();
+        let close = self.sessions.iter().flat_map(|session| &session.close);
+        let mut all: Vec<FoundPassage> = close.copied().collect();
         all.sort_unstable_by_key(|passage| passage.place);
         all
     }
@@ -224,7 +278,7 @@ impl Evidence {
         }
     }
 
-    /// The sessions, the best first; among equals the newest.
+    /// The sessions, the best or newest first; among equals the one that was catalogued last.
     pub fn ranked(mut self, query: &SessionQuery<'_>) -> RankedEvidence {
         let holders: Vec<u32> = (0..self.words).map(|word| self.holders(word)).collect();
         let absent = (0..self.words).filter(|word| holders[*word] == 0);
@@ -235,74 +289,83 @@ impl Evidence {
         let rarity = holders.iter().enumerate();
         let rarity = rarity.map(|(word, holders)| self.rarity(word, *holders, query.sessions));
         let weigher = Weigher::new(query, rarity.collect(), &self.sessions);
+        let any = self.sessions.iter().map(|session| session.passages).sum();
         self.sessions.retain(|session| session.has(query.demanded));
+        let held = self.sessions.iter().map(SessionEvidence::held);
+        let most_held = held.max().unwrap_or(0);
+        if query.newest_first {
+            self.sessions.retain(|session| session.held() == most_held);
+        }
         let answer = Answer {
             total: self.sessions.iter().map(|session| session.passages).sum(),
-            any: self.found.len(),
+            any,
             sessions: self.sessions.len(),
             absent,
             nowhere,
+            most_held,
             ..Answer::default()
         };
         let sessions = self.sessions.into_iter();
-        let scored = sessions.map(|session| (weigher.score(&session), session));
+        let score = |session: &SessionEvidence| match query.newest_first {
+            true => SessionScore {
+                score: 0.0,
+                ..weigher.score(session)
+            },
+            false => weigher.score(session),
+        };
+        let scored = sessions.map(|session| (score(&session), session));
         let mut sessions: Vec<(SessionScore, SessionEvidence)> = scored.collect();
         sessions.sort_unstable_by(|(a, of_a), (b, of_b)| {
-            let by_score = b.score.total_cmp(&a.score);
-            by_score.then(of_b.number.cmp(&of_a.number))
+            let order = match query.newest_first {
+                true => of_b.newest_ms.cmp(&of_a.newest_ms),
+                false => b.score.total_cmp(&a.score),
+            };
+            order.then(of_b.number.cmp(&of_a.number))
         });
+        self.parts.sort_unstable_by_key(|(part, _)| *part);
         RankedEvidence {
             answer,
             sessions,
-            found: self.found,
+            parts: self.parts,
             owed: self.owed,
         }
     }
 
     /// A session holds these words, whether or not the filters leave the passage.
-    pub fn note(&mut self, key: u64, scores: &[Option<f32>]) {
+    pub fn note(&mut self, key: u64, held: &[usize]) {
         let Some(unfiltered) = &mut self.unfiltered else {
             return;
         };
-        let held = unfiltered.entry(key >> ARRIVAL_BITS).or_default();
-        for (word, score) in scores.iter().take(64).enumerate() {
-            *held |= u64::from(score.is_some()) << word;
+        let known = unfiltered.entry(key >> ARRIVAL_BITS).or_default();
+        for word in held.iter().filter(|word| **word < 64) {
+            *known |= 1 << word;
         }
     }
 
-    /// A passage that is not indexed, and that the filters leave.
-    pub fn take_owed(
-        &mut self,
-        key: u64,
-        (class, standing): (Class, Standing),
-        scores: &[Option<f32>],
-        details: Details,
-    ) {
-        let number = u32::try_from(self.owed.len()).unwrap_or(u32::MAX);
-        self.owed.push(details);
-        self.take(Passage {
-            key,
-            class,
-            standing,
-            scores,
-            place: Place { part: None, number },
-            time_ms: &|| details.time_ms,
-        });
+    /// The number of the next passage that is not indexed.
+    pub fn next_owed(&self) -> u32 {
+        u32::try_from(self.owed.len()).unwrap_or(u32::MAX)
     }
 
     /// A passage that the filters leave.
-    pub fn take(&mut self, passage: Passage<'_>) {
-        let (now_ms, words) = (self.now_ms, self.words);
-        let found = FoundPassage::new(&passage);
+    #[inline]
+    pub fn take(&mut self, passage: &Passage<'_>) -> FoundPassage {
+        let (now_ms, words, newest_first) = (self.now_ms, self.words, self.newest_first);
+        let found = FoundPassage::new(passage);
         let session = self.session(found.session());
-        for (word, score) in session.words.iter_mut().zip(passage.scores) {
-            match (score, passage.class) {
-                (None, _) => {}
-                (Some(_), Class::Prose) => word.said += weight_in_session(&passage),
-                (Some(_), Class::Output) => word.is_printed = true,
+        let weight = weight_in_session(passage);
+        for word in passage.held {
+            let word = &mut session.words[*word];
+            match passage.class {
+                Class::Prose => word.said += weight,
+                Class::Output => word.is_printed = true,
             }
         }
         session.passages += 1;
+        session.note_place(found.place);
+        if newest_first {
+            session.newest_ms = session.newest_ms.max((passage.time_ms)());
+        }
         // Most passages are none of the best.
         if found.base(words) >= session.best {
             let details = Details {
@@ -311,11 +374,15 @@ impl Evidence {
             };
             session.note_score(found.score(words, details, now_ms), false);
         }
-        self.found.push(found);
+        if found.may_be_close(words) {
+            session.note_close(found, words);
+        }
+        found
     }
 }
 
 /// How much a passage counts of what all of the session says.
+#[inline]
 fn weight_in_session(passage: &Passage<'_>) -> f32 {
     let entry = passage.key & ((1 << ARRIVAL_BITS) - 1);
     match passage.standing {
@@ -330,8 +397,16 @@ pub(super) struct RankedEvidence {
     pub answer: Answer,
     /// The best first.
     pub sessions: Vec<(SessionScore, SessionEvidence)>,
-    /// All passages, also of sessions that lack a word that is demanded.
-    pub found: FoundPassages,
-    /// Of passages that are not indexed, by their number.
-    pub owed: Vec<Details>,
+    /// The parts of the index, by their numbers.
+    pub parts: Vec<(u16, Matches)>,
+    /// Passages that are not indexed, by their number.
+    pub owed: Vec<(FoundPassage, Details)>,
+}
+
+impl RankedEvidence {
+    /// What a part of the index holds.
+    pub fn part(&self, part: u16) -> Option<&Matches> {
+        let at = self.parts.binary_search_by_key(&part, |(part, _)| *part);
+        at.ok().map(|at| &self.parts[at].1)
+    }
 }

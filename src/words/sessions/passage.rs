@@ -10,8 +10,10 @@ pub(super) struct Passage<'a> {
     pub key: u64,
     pub class: Class,
     pub standing: Standing,
-    /// Of each word that it holds.
-    pub scores: &'a [Option<f32>],
+    /// BM25, summed over the words that it holds.
+    pub bm25: f32,
+    /// Which of the words it holds.
+    pub held: &'a [usize],
     pub place: Place,
     /// Looked up only where it matters.
     pub time_ms: &'a dyn Fn() -> Option<i64>,
@@ -48,17 +50,13 @@ pub(super) struct FoundPassage {
 }
 
 impl FoundPassage {
+    #[inline]
     pub fn new(passage: &Passage<'_>) -> FoundPassage {
-        let (mut bm25, mut held) = (0.0, 0u16);
-        for score in passage.scores.iter().flatten() {
-            bm25 += score;
-            held = held.saturating_add(1);
-        }
         FoundPassage {
             key: passage.key,
             place: passage.place,
-            bm25,
-            held,
+            bm25: passage.bm25,
+            held: u16::try_from(passage.held.len()).unwrap_or(u16::MAX),
             class: passage.class,
             standing: passage.standing,
         }
@@ -69,11 +67,13 @@ impl FoundPassage {
     }
 
     /// Its score among those of one session, but for age, which makes it no more, and closeness.
+    #[inline]
     pub fn base(&self, words: usize) -> f32 {
         self.bm25 * self.standing.weight() * self.share(words)
     }
 
     /// Whether it holds all of the words, where their positions are known.
+    #[inline]
     pub fn may_be_close(&self, words: usize) -> bool {
         self.class == Class::Prose && usize::from(self.held) == words
     }
@@ -95,6 +95,16 @@ impl FoundPassage {
         rounded(self.base(words) * recency * (1.0 + details.closeness))
     }
 
+    /// Its score at the least and at the most, whatever its details are.
+    pub fn bounds(&self, words: usize) -> (f32, f32) {
+        let base = self.base(words);
+        let closeness = f32::from(u8::from(self.may_be_close(words)));
+        (
+            rounded(base * rank::LASTING),
+            rounded(base * (1.0 + closeness)),
+        )
+    }
+
     /// It as a hit of a session with this score.
     pub fn hit(&self, words: usize, details: Details, session: SessionScore) -> Hit {
         Hit {
@@ -111,32 +121,5 @@ impl FoundPassage {
                 ..session
             }),
         }
-    }
-}
-
-/// Passages that were found, as each thread found them: to bring them together moves none of them.
-#[derive(Debug, Default)]
-pub(super) struct FoundPassages {
-    /// Of this thread.
-    own: Vec<FoundPassage>,
-    others: Vec<Vec<FoundPassage>>,
-}
-
-impl FoundPassages {
-    pub fn push(&mut self, passage: FoundPassage) {
-        self.own.push(passage);
-    }
-
-    pub fn absorb(&mut self, other: FoundPassages) {
-        self.others.push(other.own);
-        self.others.extend(other.others);
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &FoundPassage> {
-        self.own.iter().chain(self.others.iter().flatten())
-    }
-
-    pub fn len(&self) -> usize {
-        self.own.len() + self.others.iter().map(Vec::len).sum::<usize>()
     }
 }

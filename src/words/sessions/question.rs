@@ -1,12 +1,13 @@
 //! What is asked of the passages: which of the words each holds.
 
 use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query, Scorer, Weight};
-use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
+use tantivy::{DocId, DocSet, SegmentReader, Term};
 
 use super::closeness::{Positions, close_tokens};
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Stretch};
+use super::matches::{DocBits, Group, Matches};
 use super::passage::{Details, FoundPassage, Passage, Place};
-use crate::model::{Class, Expr};
+use crate::model::{ARRIVAL_BITS, Class, Expr};
 use crate::words::collect::{Columns, MatchLimits};
 use crate::words::compile::{Compiled, all_of};
 use crate::words::schema::{NO_TIME, schema};
@@ -100,10 +101,51 @@ impl<'a> DiskQuestion<'a> {
         match self.part(part) {
             Some((question, reader, columns)) => {
                 let mut segment = Segment::open(question, reader, columns, part)?;
-                segment.feed(&self.within, allow, evidence)
+                let matches = segment.feed(&self.within, allow, evidence)?;
+                evidence.parts.push((part, matches));
+                Ok(())
             }
             None => Ok(()),
         }
+    }
+
+    /// The passages of these stretches of a part, each with the rank of its session.
+    pub fn passages(
+        &self,
+        part: u16,
+        matches: &Matches,
+        stretches: &[(Stretch, u64, usize)],
+    ) -> Result<Vec<(usize, FoundPassage)>, WordsError> {
+        let Some((question, reader, columns)) = self.part(part) else {
+            return Ok(Vec::new());
+        };
+        let mut docs = Vec::new();
+        for (Stretch { first, last, .. }, session, rank) in stretches {
+            let within = matches.left.within(*first, *last);
+            let with_key = within.map(|doc| (doc, columns.key(doc), *rank));
+            docs.extend(with_key.filter(|(_, key, _)| key >> ARRIVAL_BITS == *session));
+        }
+        docs.sort_unstable();
+        let mut standings = StandingCursor::open(reader)?;
+        let mut held = Vec::new();
+        let found = docs.into_iter().map(|(doc, key, rank)| {
+            held.clear();
+            held.extend(matches.held(doc));
+            let passage = FoundPassage::new(&Passage {
+                key,
+                class: question.class,
+                standing: standings.of(doc, question.class),
+                bm25: matches.bm25(doc),
+                held: &held,
+                place: Place {
+                    part: Some(part),
+                    number: doc,
+                },
+                time_ms: &|| None,
+            });
+            (rank, passage)
+        });
+        Ok(found.collect())
     }
 
     /// What `passages` of a part are asked besides, in the order of their documents.
@@ -169,34 +211,28 @@ impl ClassQuestion {
 
 /// One segment, asked for passages of one class.
 struct Segment<'a> {
+    question: &'a ClassQuestion,
     reader: &'a SegmentReader,
     columns: &'a Columns,
-    class: Class,
     part: u16,
-    /// Of each word.
-    scorers: Vec<Box<dyn Scorer>>,
     filter: Option<Box<dyn Scorer>>,
 }
 
 impl<'a> Segment<'a> {
     fn open(
-        question: &ClassQuestion,
+        question: &'a ClassQuestion,
         reader: &'a SegmentReader,
         columns: &'a Columns,
         part: u16,
     ) -> Result<Segment<'a>, WordsError> {
-        let scorers = question.weights.iter();
-        let scorers = scorers.map(|weight| weight.scorer(reader, 1.0));
         let filter = question.filter.as_ref();
+        let filter = filter.map(|filter| filter.scorer(reader, 1.0));
         Ok(Segment {
+            question,
             reader,
             columns,
-            class: question.class,
             part,
-            scorers: scorers.collect::<Result<_, _>>()?,
-            filter: filter
-                .map(|filter| filter.scorer(reader, 1.0))
-                .transpose()?,
+            filter: filter.transpose()?,
         })
     }
 
@@ -205,52 +241,45 @@ impl<'a> Segment<'a> {
         within: &MatchLimits<'_>,
         allow: Allow<'_>,
         evidence: &mut Evidence,
-    ) -> Result<(), WordsError> {
-        let columns = self.columns;
+    ) -> Result<Matches, WordsError> {
+        let (class, columns) = (self.question.class, self.columns);
         let alive = self.reader.alive_bitset();
         let mut standings = StandingCursor::open(self.reader)?;
-        let mut scores = vec![None; self.scorers.len()];
-        let class = self.class;
-        while let Some(doc) = self.next(&mut scores) {
-            let key = columns.key(doc);
-            if alive.is_some_and(|alive| !alive.is_alive(doc)) || within.is_gone(key, class) {
-                continue;
-            }
-            evidence.note(key, &scores);
-            if !self.is_admitted(doc) || allow.is_some_and(|allow| !allow(key)) {
-                continue;
-            }
-            if within.times.are_asked() && !within.times.admit(columns.time_ms(doc)) {
-                continue;
-            }
-            evidence.take(Passage {
-                key,
-                class,
-                standing: standings.of(doc, class),
-                scores: &scores,
-                place: Place {
-                    part: Some(self.part),
-                    number: doc,
-                },
-                time_ms: &|| columns.time_ms(doc),
-            });
-        }
-        Ok(())
-    }
-
-    /// The next passage that holds any of the words, with the score of each that it holds.
-    fn next(&mut self, scores: &mut [Option<f32>]) -> Option<DocId> {
-        let doc = self.scorers.iter().map(|scorer| scorer.doc()).min()?;
-        if doc == TERMINATED {
-            return None;
-        }
-        for (scorer, score) in self.scorers.iter_mut().zip(scores) {
-            *score = (scorer.doc() == doc).then(|| scorer.score());
-            if score.is_some() {
-                scorer.advance();
+        let mut matches = Matches::read(self.reader, &self.question.weights)?;
+        let mut left = DocBits::new(self.reader.max_doc());
+        let (mut found, mut keys, mut held) = (Group::default(), Vec::new(), Vec::new());
+        for group in 0..matches.groups() {
+            matches.read_group(group, &mut found);
+            columns.keys(&found.docs, &mut keys);
+            for (doc, key) in found.docs.iter().copied().zip(keys.iter().copied()) {
+                if alive.is_some_and(|alive| !alive.is_alive(doc)) || within.is_gone(key, class) {
+                    continue;
+                }
+                found.held(doc, &mut held);
+                evidence.note(key, &held);
+                if !self.is_admitted(doc) || allow.is_some_and(|allow| !allow(key)) {
+                    continue;
+                }
+                if within.times.are_asked() && !within.times.admit(columns.time_ms(doc)) {
+                    continue;
+                }
+                left.insert(doc);
+                evidence.take(&Passage {
+                    key,
+                    class,
+                    standing: standings.of(doc, class),
+                    bm25: matches.bm25(doc),
+                    held: &held,
+                    place: Place {
+                        part: Some(self.part),
+                        number: doc,
+                    },
+                    time_ms: &|| columns.time_ms(doc),
+                });
             }
         }
-        Some(doc)
+        matches.left = left;
+        Ok(matches)
     }
 
     fn is_admitted(&mut self, doc: DocId) -> bool {
@@ -291,8 +320,23 @@ pub(super) fn ask_overlay(
                 time_ms: (found.time != NO_TIME).then_some(found.time),
                 closeness: found.closeness,
             };
-            evidence.note(found.key, &scores);
-            evidence.take_owed(found.key, (class, found.standing), &scores, details);
+            let held = scores.iter().enumerate();
+            let held = held.filter(|(_, score)| score.is_some());
+            let held: Vec<usize> = held.map(|(word, _)| word).collect();
+            evidence.note(found.key, &held);
+            let passage = evidence.take(&Passage {
+                key: found.key,
+                class,
+                standing: found.standing,
+                bm25: scores.iter().flatten().sum(),
+                held: &held,
+                place: Place {
+                    part: None,
+                    number: evidence.next_owed(),
+                },
+                time_ms: &|| details.time_ms,
+            });
+            evidence.owed.push((passage, details));
         }
     }
     Ok(())

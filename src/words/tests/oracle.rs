@@ -9,7 +9,7 @@ use crate::model::{Class, Expr};
 #[path = "oracle/signs.rs"]
 mod signs;
 
-use signs::{dotted, dotted_tokens, in_groups, with_signs};
+use signs::{dotted, dotted_tokens, in_groups, with_js, with_signs};
 
 /// One folded character.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,6 +115,8 @@ enum Item {
         escaped: Vec<String>,
         /// It with its signs.
         signed: Option<String>,
+        /// It with the `js` behind it.
+        joined: Option<String>,
     },
     Cjk(Vec<char>),
 }
@@ -174,9 +176,13 @@ fn items(text: &str) -> Vec<Item> {
                 }
                 let mut found = word(&atoms, from, at);
                 if let Some(Item::Word {
-                    escaped, signed, ..
+                    escaped,
+                    signed,
+                    joined,
+                    ..
                 }) = &mut found
                 {
+                    *joined = with_js(&atoms, from, at);
                     *escaped = without_escape(&atoms, from, at);
                     *signed = with_signs(&atoms, from, at);
                 }
@@ -211,6 +217,7 @@ fn without_escape(atoms: &[Atom], from: usize, to: usize) -> Vec<String> {
         _ => Vec::new(),
     };
     tokens.extend(with_signs(atoms, from + 1, to));
+    tokens.extend(with_js(atoms, from + 1, to));
     tokens
 }
 
@@ -317,6 +324,7 @@ fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
         }),
         escaped: Vec::new(),
         signed: None,
+        joined: None,
     })
 }
 
@@ -329,6 +337,8 @@ pub struct Reading {
     pub spelled: Vec<(u32, String)>,
     /// The token of the whole, when the text is one identifier or dotted number.
     pub whole: Option<String>,
+    /// Whether that is a name that ends in `.js`.
+    pub joined: bool,
     /// Number of positions.
     pub positions: u32,
 }
@@ -363,9 +373,18 @@ pub fn read(text: &str) -> Reading {
                 number,
                 escaped,
                 signed,
+                joined,
             } => {
-                let extras = escaped.iter().chain(signed).map(|text| (at, text.clone()));
+                let extras = escaped
+                    .iter()
+                    .chain(signed)
+                    .chain(joined)
+                    .map(|text| (at, text.clone()));
                 reading.tokens.extend(extras);
+                if let Some(joined) = joined {
+                    wholes.push((joined.clone(), 2));
+                    reading.joined |= true;
+                }
                 if let Some(first) = number
                     && first.head == Head::Nothing
                     && let Some((together, groups)) = in_groups(&all, first.from)
@@ -541,7 +560,10 @@ pub fn in_text(expr: &Expr, text: &str) -> bool {
 }
 
 fn said(text: &str, class: Class, prefix: bool, tokens: &[(u32, String)]) -> bool {
-    let asked = read(text);
+    let mut asked = read(text);
+    if prefix && asked.joined {
+        asked.whole = None;
+    }
     let fits = |token: &str, wanted: &str, open: bool| {
         if open {
             token.starts_with(wanted)

@@ -13,6 +13,7 @@ fn tokens(text: &str) -> String {
             Kind::Whole { span } => format!("/{span}"),
             Kind::Extra => "+".to_owned(),
             Kind::Signed => "!".to_owned(),
+            Kind::Joined => "=".to_owned(),
         };
         list.push(format!("{}@{}{sign}", token.text, token.position));
     });
@@ -108,6 +109,14 @@ fn table() {
             "python3.12 iOS17.2.1 foo_3.1",
             "python3@0 3@0+ 12@1 ios17@2/2 i@2 os17@3 17@3+ 17.2.1@3+ 2@4 1@5 foo_3@6/2 foo@6 3@7 1@8",
         ),
+        (
+            "Node.js d3.JS src/app.js.map a_b.js 3.js node.json node.js2 fooBar.js",
+            "nodejs@0= node@0 js@1 d3js@2= d3@2 js@3 src@4 appjs@5= app@5 js@6 map@7 a_b@8/2 a@8 b@9 js@10 3@11 js@12 node@13 json@14 node@15 js2@16 foobar@17/2 foo@17 bar@18 js@19",
+        ),
+        (
+            r"用node.js写 \nnode.js \tvue.js",
+            "用@0 nodejs@1= node@1 js@2 写@3 node@4+ nodejs@4+ nnodejs@4= nnode@4 js@5 vue@6+ vuejs@6+ tvuejs@6= tvue@6 js@7",
+        ),
         ("foo🎉bar 👨\u{200D}👩 1\u{FE0F}\u{20E3}", "foo@0 bar@1 1@2"),
         ("ΣΊΣΥΦΟΣ", "σισυφοσ@0"),
         ("", ""),
@@ -149,6 +158,12 @@ fn a_query_word_means_its_whole_or_its_parts() {
     assert!(says("1.2.3", "v1.2.3"));
     assert!(says("v1.2.3", "v1.2.3"));
     assert!(!says("v1.2.3", "1.2.3"));
+    for class in [Class::Prose, Class::Output] {
+        assert!(says_in(class, "nodejs", "runs on Node.js 20"));
+        assert!(says_in(class, "node.js", "runs on NodeJS 20"));
+        assert!(says_in(class, "node.js", r"a line\nnode.js"));
+        assert!(!says_in(class, "nodejs", "node.json") && !says_in(class, "node.js", "nodes"));
+    }
     assert!(says("本", "日本語"));
     assert!(says("本語", "日本語です"));
     assert!(!says("日語", "日本語"));

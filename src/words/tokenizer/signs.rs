@@ -1,4 +1,4 @@
-//! Which signs belong to a word (rule 7)?
+//! Which signs belong to a word (rule 7), and which names end in `.js` (rule 8)?
 
 use std::ops::Range;
 
@@ -31,20 +31,59 @@ impl Segmenter {
             end,
         });
     }
+
+    /// The word `text[word]` and the `js` of a `.js` behind it as one, if that is behind it.
+    #[cold]
+    pub(super) fn joined(
+        &mut self,
+        text: &str,
+        word: Range<usize>,
+        position: u32,
+        kind: Kind,
+        emit: &mut impl FnMut(Token<'_>),
+    ) {
+        let end = word.end + JS.len();
+        let behind = text.as_bytes().get(word.end..end);
+        let is_name = behind.is_some_and(|behind| behind.eq_ignore_ascii_case(JS))
+            && word.len() + 2 <= MAX_TOKEN
+            && is_plain(text, &word)
+            && ends_word(text, end);
+        if !is_name {
+            return;
+        }
+        self.lowered.clear();
+        self.lowered.push_str(&text[word.clone()]);
+        self.lowered.make_ascii_lowercase();
+        self.lowered.push_str("js");
+        emit(Token {
+            text: &self.lowered,
+            position,
+            kind,
+            start: word.start,
+            end,
+        });
+    }
+}
+
+/// What the names of rule 8 end in.
+const JS: &[u8] = b".js";
+
+/// Whether a word of ASCII letters, digits and `_` may have signs.
+fn is_plain(text: &str, word: &Range<usize>) -> bool {
+    let bytes = text.as_bytes();
+    let is_under = |at: usize| bytes.get(at) == Some(&b'_');
+    word.len() <= MAX_TOKEN
+        && bytes[word.start].is_ascii_alphabetic()
+        && !bytes[word.clone()].contains(&b'_')
+        && !is_under(word.start.wrapping_sub(1))
+        && !is_under(word.end)
+        && !has_boundary(&bytes[word.clone()])
 }
 
 /// Where a word of ASCII letters, digits and `_` is together with its signs; `None` where it has
 /// none.
 fn with_signs(text: &str, word: Range<usize>) -> Option<Range<usize>> {
-    let bytes = text.as_bytes();
-    let is_under = |at: usize| bytes.get(at) == Some(&b'_');
-    let is_plain = word.len() <= MAX_TOKEN
-        && bytes[word.start].is_ascii_alphabetic()
-        && !bytes[word.clone()].contains(&b'_')
-        && !is_under(word.start.wrapping_sub(1))
-        && !is_under(word.end)
-        && !has_boundary(&bytes[word.clone()]);
-    if !is_plain {
+    if !is_plain(text, &word) {
         return None;
     }
     let start = word.start - usize::from(has_dot(text, &word));

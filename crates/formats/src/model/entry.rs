@@ -63,12 +63,21 @@ pub struct Facts {
     /// file (Claude Code: `last-prompt.leafUuid`). The entry that says so is none of the tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands_at: Option<String>,
+    /// It is on no branch and none of the tree: it says something about the session, or is what
+    /// the agent notes for itself (Claude Code: `custom-title`, `cost-state`, `queue-operation`).
+    /// An entry that says where the session stands is such a one too.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_beside: bool,
     /// Why the model stopped, as written.
     pub stop_reason: Option<String>,
     /// The entry reports an error: a failed tool, a failed command, a failed or aborted answer.
     pub is_error: bool,
     /// The entry holds at least one image.
     pub has_image: bool,
+    /// Classes of its text that an earlier entry of its source says word for word: they are not
+    /// searched again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<Class>,
     /// Not all of its text is searched: its data is too long (pi: `custom` entries).
     pub text_cut: bool,
     /// The entry holds what the agent tells the model in its own name: a system prompt or tool
@@ -81,6 +90,17 @@ pub struct Facts {
     /// clido `result` lines: how long it took, in ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_ms: Option<i64>,
+    /// It has nothing to read: what it says stands in another entry of its session, or is a note of
+    /// the agent's to itself. It is neither searched nor shown but among all entries.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent: bool,
+    /// The working directory from this entry on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl Facts {
@@ -136,6 +156,10 @@ pub struct Usage {
     pub cost_cache_read: Option<f64>,
     pub cost_cache_write: Option<f64>,
     pub cost_total: Option<f64>,
+    /// Several entries of one answer record its usage, each as far as it was known: the one with
+    /// the most output counts. The `response_id` is the answer's alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_repeated: bool,
 }
 
 /// A label on `target`; `None` or empty text clears it.

@@ -3,6 +3,11 @@
 /// The leaf of a session: of the entries that its agent sees the last one that has an id. Where
 /// none has an id, as in pi's first version and in clido's files, it is the last of them.
 ///
+/// An entry may say that the session stands at another one ([`Facts::stands_at`]): then that is the
+/// leaf, until another entry follows.
+///
+/// [`Facts::stands_at`]: super::Facts::stands_at
+///
 /// The rule is ours, for files whose last record has no id: what add-ons write, or text that is no
 /// object. Nothing can go on from such a record. pi 0.87.1 stands at it all the same: its leaf is
 /// undefined, and the context is that of the last record and its parents. The core of agents 0.74.2
@@ -30,6 +35,12 @@ impl<T: Copy> Leaf<T> {
         if has_id {
             self.with_id = self.last;
         }
+    }
+
+    /// The session stands at this entry from here on, which was noted before. Where it is not in
+    /// the file yet nothing has to be noted: it will be the last one when it comes.
+    pub fn stand(&mut self, entry: T) {
+        self.note(entry, true);
     }
 
     /// The leaf of the entries so far; `None` of none.

@@ -13,7 +13,7 @@ pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, 
 pub use leaf::Leaf;
 pub use mask::{MASKED_BEHIND, Mask, masked_behind};
 pub use resume::Resume;
-pub use session::{Fold, Header, SessionFacts};
+pub use session::{Base, Fold, Header, SessionFacts};
 pub use siblings::sort_siblings;
 pub use source::{Placement, SourcePart};
 pub use time::iso;

@@ -114,6 +114,27 @@ pub struct Fold {
     /// See `past_turns`.
     #[serde(skip_serializing_if = "is_default")]
     pub past_cost: f64,
+    /// What the file says that [`Format::cwd_beside`](crate::Format::cwd_beside) names.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cwd_beside: Option<String>,
+    /// Gemini CLI's own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub gemini: crate::gemini::State,
+    /// Qwen Code's own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub qwen: crate::qwen::State,
+    /// What only Claude Code's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub claude: crate::claude::State,
+    /// Codex: what later lines of a rollout are understood by.
+    #[serde(skip_serializing_if = "is_default")]
+    pub codex: crate::codex::State,
+    /// What only Copilot's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub copilot: crate::copilot::State,
+    /// What only OpenCode's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub opencode: crate::opencode::State,
 }
 
 impl Fold {
@@ -154,6 +175,15 @@ fn sum<T, const N: usize>(parts: [Option<T>; N], add: impl Fn(T, T) -> T) -> Opt
 /// What is not said is read as the default: a session of many files has a fold for each.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// What a session goes on from without holding it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// The id of the session whose beginning is this one's too.
+    pub session: String,
+    /// How many bytes of it are.
+    pub end: u64,
 }
 
 /// The values of one session that a list shows, made from the folds of its sources.
@@ -212,4 +242,7 @@ pub struct SessionFacts {
     /// What only this agent records of a session, under its own names: a JSON object as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
+    /// What it goes on from without holding it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
 }

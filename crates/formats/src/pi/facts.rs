@@ -74,6 +74,7 @@ fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
             facts.provider = line.provider.owned();
             facts.model = line.model_id.owned();
         }
+        "thinking_level_change" => facts.thinking_level = line.thinking_level.owned(),
         "session_info" => match dialect.name(line.name.0) {
             Ok(name) => facts.name = name,
             Err(why) => facts.breaks_list = Some(why.to_owned()),
@@ -234,6 +235,17 @@ fn of_message(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {
     }
 }
 
+/// Adds the facts of a message alone, as induscode keeps it in records of its own. `None` where a
+/// part of it needs the second tier.
+pub(crate) fn add_message(message: &Raw<'_>, facts: &mut Facts) -> Option<()> {
+    if message.is_value()
+        && let Loose::Object(message) = message.parse::<Loose<Message<'_>>>()?
+    {
+        of_message(&message, false, facts);
+    }
+    Some(())
+}
+
 /// User and assistant messages: their time is the session's "modified", and their content must be
 /// text or blocks or pi's list throws and drops the file.
 fn spoken(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {
@@ -383,5 +395,6 @@ fn usage(
         cost_cache_read: part(|cost| cost.cache_read),
         cost_cache_write: part(|cost| cost.cache_write),
         cost_total: part(|cost| cost.total),
+        is_repeated: false,
     })
 }

@@ -49,6 +49,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         fold.provider.clone_from(&facts.provider);
         fold.model.clone_from(&facts.model);
     }
+    if facts.thinking_level.is_some() {
+        fold.thinking_level.clone_from(&facts.thinking_level);
+    }
     if facts.is_message {
         fold.messages += 1;
     }
@@ -119,6 +122,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         listed_cost: None,
         error_count: fold.errors,
         is_subagent: false,
+        base: None,
         hidden: hidden(source),
         own: None,
         git_branch: fold.git_branch.clone(),

@@ -47,6 +47,9 @@ pub(super) struct Line<'a> {
     #[serde(borrow)]
     pub model: Text<'a>,
     pub usage: Loose<Box<Tokens>>,
+    // thinking_level_change.
+    #[serde(borrow)]
+    pub thinking_level: Text<'a>,
     // session_info, label.
     #[serde(borrow)]
     pub name: Raw<'a>,

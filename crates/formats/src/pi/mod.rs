@@ -13,7 +13,8 @@ mod line;
 mod text;
 
 pub use dialect::{BadBytes, ByteOrderMark, Dialect, Names, OddValues, Scalars, Versions};
-pub(crate) use facts::touches;
+pub(crate) use facts::{add_message as add_message_facts, touches};
+pub(crate) use text::add_message as add_message_text;
 
 /// The newest version of the format.
 pub const CURRENT_VERSION: i64 = 3;
@@ -31,7 +32,7 @@ impl Format for Dialect {
     fn revision(&self) -> u32 {
         // None is another dialect's: what was read in one is read again in another.
         let dialect = Self::ALL.iter().position(|known| known.name == self.name);
-        7 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
+        8 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
     }
 
     fn shape(&self) -> Shape {

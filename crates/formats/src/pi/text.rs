@@ -175,6 +175,17 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
     Some(())
 }
 
+/// Adds the text of a message alone; see [`super::add_message_facts`].
+pub(crate) fn add_message(message: &Raw<'_>, pieces: &mut Pieces) -> Option<()> {
+    match message.is_value() {
+        true => match message.parse::<Loose<Message<'_>>>()? {
+            Loose::Object(message) => of_message(&message, pieces),
+            _ => Some(()),
+        },
+        false => Some(()),
+    }
+}
+
 fn of_message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
     match message.role.as_str().unwrap_or_default() {
         // System prompts are no part of the talk: see `prompts`.

@@ -241,16 +241,21 @@ fn a_name_from_which_a_key_was_left_out_is_not_given_back() {
 }
 
 #[test]
-fn the_label_is_of_what_is_shown_whatever_is_marked() {
-    let mut state = with(Purpose::Resume, &["a", "b"]);
-    key(&mut state, KeyCode::Tab);
-    alt(&mut state, 'a');
-    types(&mut state, "lgood");
-    match job(key(&mut state, KeyCode::Enter)) {
-        Job::Label { target, label } => {
-            assert_eq!((&*target.session.id, &*label), ("b", "good"));
+fn the_label_is_of_what_is_shown_or_of_all_that_is_marked() {
+    for (marks, expected) in [(0, vec!["a"]), (1, vec!["a"]), (2, vec!["a", "b"])] {
+        let mut state = with(Purpose::Resume, &["a", "b", "c"]);
+        for _ in 0..marks {
+            key(&mut state, KeyCode::Tab);
         }
-        other => panic!("{other:?}"),
+        alt(&mut state, 'a');
+        types(&mut state, "lgood");
+        match job(key(&mut state, KeyCode::Enter)) {
+            Job::Label { targets, label } => {
+                let of: Vec<&str> = targets.iter().map(|one| &*one.session.id).collect();
+                assert_eq!((of, &*label), (expected, "good"));
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }
 

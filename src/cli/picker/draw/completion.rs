@@ -9,8 +9,8 @@ use crate::output::text::{columns, fit, plain_line};
 use crate::picker::State;
 use crate::picker::palette::Palette;
 
-/// Candidates that are seen at once.
-const SHOWN: usize = 8;
+/// Candidates that are seen at once, where there is room: all filters are.
+const SHOWN: usize = 17;
 
 /// Draws it in `area`, which begins below the query line; `prompt`: columns before the query.
 pub fn draw(frame: &mut Frame<'_>, area: Rect, prompt: usize, state: &State, palette: Palette) {

@@ -26,6 +26,12 @@ const SELECTED_PLAIN: &str = ">";
 const OTHER: &str = " ";
 
 pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, reader: &Reader<'_>) {
+    if state.rows.is_empty() {
+        for (text, row) in state.said.not_read.iter().zip(area.rows()) {
+            let line = Line::styled(format!(" {text}"), reader.palette.quiet());
+            frame.render_widget(fitted(line, usize::from(area.width)), row);
+        }
+    }
     let shown = usize::from(area.height / ROW_LINES).max(1);
     let rows = state.rows.iter().enumerate().skip(state.top).take(shown);
     for (at, row) in rows {

@@ -179,7 +179,6 @@ mod tests {
                 items: ACTIONS.to_vec(),
                 selected,
                 targets: vec![target()],
-                shown: target(),
             })));
             all.push(menu);
         }
@@ -187,7 +186,7 @@ mod tests {
         prompt.asking = Some(Asking::Prompt(Prompt {
             title: "Name of “x”".to_owned(),
             line: QueryLine::new(&"日本 a\u{301} ".repeat(30)),
-            about: Naming::Entry(Box::new(target())),
+            about: Naming::Entries(vec![target()]),
         }));
         all.push(prompt);
         let mut question = state();

@@ -1,4 +1,4 @@
-//! Which words have signs, and which numbers are spelled in several words?
+//! Which words have signs, which names end in `.js`, and which numbers are spelled in several words?
 
 use super::{Atom, Head, Item, Number, word};
 
@@ -6,14 +6,46 @@ fn is_ascii_word(atom: &Atom) -> bool {
     matches!(atom, Atom::Letter(_, original) if original.is_ascii())
 }
 
+/// Whether the word of these atoms may have signs.
+fn may_have_signs(atoms: &[Atom], from: usize, to: usize) -> bool {
+    let one_part = match word(atoms, from, to) {
+        Some(Item::Word { parts, .. }) => parts.len() == 1,
+        _ => false,
+    };
+    if !one_part {
+        return false;
+    }
+    let begins = matches!(atoms[from], Atom::Letter(_, 'a'..='z' | 'A'..='Z'));
+    let before = from.checked_sub(1).map(|at| atoms[at]);
+    begins && before != Some(Atom::Dropped) && atoms[from..to].iter().all(is_ascii_word)
+}
+
+/// The word of these atoms and the `js` of a `.js` behind it as one, if that is behind it.
+pub(super) fn with_js(atoms: &[Atom], from: usize, to: usize) -> Option<String> {
+    let is_letter = |at: usize, letter: char| match atoms.get(at) {
+        Some(Atom::Letter(_, original)) => original.eq_ignore_ascii_case(&letter),
+        _ => false,
+    };
+    let is_js = atoms.get(to) == Some(&Atom::Separator('.'))
+        && is_letter(to + 1, 'j')
+        && is_letter(to + 2, 's');
+    let ends = matches!(
+        atoms.get(to + 3),
+        None | Some(Atom::Cjk(_) | Atom::Separator(_))
+    );
+    if !is_js || !ends || to + 2 - from > 128 || !may_have_signs(atoms, from, to) {
+        return None;
+    }
+    let letters = atoms[from..to].iter().filter_map(|atom| match atom {
+        Atom::Letter(letter, _) => Some(letter.to_ascii_lowercase()),
+        _ => None,
+    });
+    Some(letters.chain(['j', 's']).collect())
+}
+
 /// The word of these atoms with its signs, if it has some.
 pub(super) fn with_signs(atoms: &[Atom], from: usize, to: usize) -> Option<String> {
-    let one_part = match word(atoms, from, to)? {
-        Item::Word { parts, .. } => parts.len() == 1,
-        Item::Cjk(_) => false,
-    };
-    let begins = matches!(atoms[from], Atom::Letter(_, 'a'..='z' | 'A'..='Z'));
-    if !one_part || !begins || !atoms[from..to].iter().all(is_ascii_word) {
+    if !may_have_signs(atoms, from, to) {
         return None;
     }
     let at = |at: usize| atoms.get(at).copied();
@@ -21,9 +53,6 @@ pub(super) fn with_signs(atoms: &[Atom], from: usize, to: usize) -> Option<Strin
     let ends_words =
         |atom: Option<Atom>| matches!(atom, None | Some(Atom::Cjk(_) | Atom::Separator(_)));
     let is = |atom: Option<Atom>, sign: char| atom == Some(Atom::Separator(sign));
-    if back(1) == Some(Atom::Dropped) {
-        return None;
-    }
     let escape = matches!(back(2), Some(Atom::Letter(_, 'n' | 'r' | 't')))
         && is(back(3), '\\')
         && !is(back(4), '\\');

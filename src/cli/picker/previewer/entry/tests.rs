@@ -28,6 +28,7 @@ fn entry(role: &str, text: Vec<(Class, &[&str])>) -> ShownEntry {
             .collect(),
         problem: None,
         place: Some(7),
+        inherited_from: None,
     }
 }
 

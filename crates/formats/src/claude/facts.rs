@@ -1,0 +1,326 @@
+//! What one line of Claude Code's says about itself.
+
+use serde_json::{Map, Value};
+
+use super::line::{Attachment, Block, Input, Line, Message, Twin, blocks};
+use crate::json::{self, Loose, Raw, Text};
+use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
+use crate::pi::touches;
+
+/// The model of what Claude Code itself says in the model's place.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// With what a text begins that a program puts where prompts are.
+const INJECTED: [&str; 12] = [
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<system-reminder>",
+    "<task-notification>",
+    "<ide_opened_file>",
+    "<ide_selection>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "Caveat:",
+    "[Request interrupted",
+    "This session is being continued from a previous conversation",
+];
+
+/// The facts of one line; of one that cannot be read, only that the agent drops it.
+pub(super) fn facts(record: &[u8]) -> Facts {
+    json::tiers(record, of_text).unwrap_or_default()
+}
+
+/// `None` where a part of the line needs the second tier.
+pub(super) fn of_text(text: &str) -> Option<Facts> {
+    match json::parse::<Loose<Line<'_>>>(text)? {
+        Loose::Object(line) => of_line(&line),
+        _ => Some(Facts {
+            is_beside: true,
+            ..Facts::default()
+        }),
+    }
+}
+
+fn of_line(line: &Line<'_>) -> Option<Facts> {
+    let mut facts = Facts {
+        kind: line.kind.owned().unwrap_or_default(),
+        id: line.uuid.owned().filter(|id| !id.is_empty()),
+        parent: line.parent_uuid.owned(),
+        time_raw: line.timestamp.owned(),
+        time_ms: line.timestamp.as_str().and_then(json::date_ms),
+        git_branch: line.git_branch.owned().filter(|branch| !branch.is_empty()),
+        agent_sees: true,
+        header: header(line),
+        ..Facts::default()
+    };
+    match facts.kind.as_str() {
+        "user" => user(line, &mut facts)?,
+        "assistant" => assistant(line, &mut facts)?,
+        "system" => system(line, &mut facts),
+        "attachment" => {
+            if let Loose::Object(attachment) = &line.attachment {
+                of_attachment(line, attachment, &mut facts)?;
+            }
+        }
+        "progress" => {}
+        _ => {
+            // State of the session; a type that nobody knows may be a link of the chain.
+            facts.is_beside = facts.id.is_none();
+            state(line, &mut facts);
+        }
+    }
+    Some(facts)
+}
+
+/// What the line says about its session: its id, where it runs, and the session that the line was
+/// copied from.
+fn header(line: &Line<'_>) -> Option<Header> {
+    let header = Header {
+        id: line.session_id.owned(),
+        id_is_string: true,
+        cwd: line.cwd.owned().or_else(|| line.relocated_cwd.owned()),
+        parent_session: line.request_session_id.owned(),
+        own: own(line),
+        ..Header::default()
+    };
+    (header.id.is_some() || header.cwd.is_some()).then_some(header)
+}
+
+/// The figures of a `cost-state` line under their own names.
+fn own(line: &Line<'_>) -> Option<String> {
+    let total = line.total_cost_usd.0?;
+    let mut own = Map::new();
+    own.insert("totalCostUSD".to_owned(), total.into());
+    let usage = line
+        .model_usage
+        .0
+        .and_then(|raw| serde_json::from_str(raw).ok());
+    own.insert("modelUsage".to_owned(), usage.unwrap_or(Value::Null));
+    let is_unknown = line.has_unknown_model_cost.0;
+    own.insert("hasUnknownModelCost".to_owned(), is_unknown.into());
+    Some(Value::Object(own).to_string())
+}
+
+fn state(line: &Line<'_>, facts: &mut Facts) {
+    match facts.kind.as_str() {
+        "custom-title" => facts.name = line.custom_title.owned(),
+        "ai-title" => facts.name = line.ai_title.owned(),
+        "summary" => facts.name = line.summary.owned(),
+        "last-prompt" => facts.stands_at = line.leaf_uuid.owned(),
+        "api-request-shape" => facts.has_prompt = line.shape.is_value(),
+        _ => {}
+    }
+}
+
+fn system(line: &Line<'_>, facts: &mut Facts) {
+    // `kind:system` asks for prompts.
+    facts.kind = line.subtype.owned().unwrap_or_else(|| "system".to_owned());
+    match facts.kind.as_str() {
+        "compact_boundary" => {
+            // A new root, but the session goes on.
+            facts.parent = facts.parent.take().or(line.logical_parent_uuid.owned());
+            let metadata = line.compact_metadata.object();
+            let kept = metadata.and_then(|metadata| metadata.preserved_segment.object());
+            facts.compaction = Some(Compaction {
+                first_kept: kept.and_then(|kept| kept.head_uuid.owned()),
+                tokens_before: metadata.and_then(|metadata| metadata.pre_tokens.0),
+                first_kept_index: None,
+            });
+        }
+        "api_error" => facts.is_error = true,
+        _ => {}
+    }
+}
+
+fn user(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
+    let none = Message::default();
+    let message = line.message.object().map_or(&none, |message| message);
+    let blocks = blocks(&message.content)?;
+    let objects = || blocks.iter().filter_map(|(block, _)| block.object());
+    for block in objects().filter(|block| block.is("tool_result")) {
+        answer(line, block, facts)?;
+    }
+    facts.has_image |= objects().any(|block| block.is("image"));
+    if !facts.calls.is_empty() {
+        facts.role = Some("toolResult".to_owned());
+        return Some(());
+    }
+    let text = match message.content.text() {
+        Some(text) => text.into_owned(),
+        None => joined(objects()),
+    };
+    said(line, text, facts);
+    Some(())
+}
+
+/// Text where prompts are: of the person, or of a program.
+fn said(line: &Line<'_>, text: String, facts: &mut Facts) {
+    let of_program = [
+        line.is_meta,
+        line.is_compact_summary,
+        line.is_visible_in_transcript_only,
+        line.is_sidechain,
+    ];
+    let source = line.prompt_source.as_str();
+    let is_typed = !of_program.iter().any(|flag| flag.0 == Some(true))
+        && line.agent_id.0.is_none()
+        && source.is_none_or(|source| matches!(source, "typed" | "queued" | "sdk"))
+        && !INJECTED
+            .iter()
+            .any(|begin| text.trim_start().starts_with(begin));
+    facts.role = Some(if is_typed { "user" } else { "injected" }.to_owned());
+    facts.is_message = is_typed;
+    facts.user_text = is_typed.then_some(text);
+}
+
+/// The text blocks, each on lines of its own.
+fn joined<'b, 'a: 'b>(blocks: impl Iterator<Item = &'b Block<'a>>) -> String {
+    let texts = blocks.filter(|block| block.is("text"));
+    let texts = texts.filter_map(|block| block.text.text());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn answer(line: &Line<'_>, block: &Block<'_>, facts: &mut Facts) -> Option<()> {
+    let twin = match line.tool_use_result.0 {
+        Some(raw) if raw.starts_with('{') => line.tool_use_result.parse::<Loose<Twin<'_>>>()?,
+        _ => Loose::Missing,
+    };
+    let none = Twin::default();
+    let twin = twin.object().unwrap_or(&none);
+    // Where the twin is a text, it tells of an error: `"Error: Exit code 2 …"`.
+    let tells_of_error = || {
+        let text = line.tool_use_result.text();
+        text.is_some_and(|text| text.starts_with("Error"))
+    };
+    let is_error = match block.is_error.0 {
+        Some(is_error) => is_error || twin.interrupted.0 == Some(true),
+        None => twin.interrupted.0 == Some(true) || tells_of_error(),
+    };
+    facts.is_error |= is_error;
+    for (inner, _) in blocks(&block.content)? {
+        facts.has_image |= inner.object().is_some_and(|inner| inner.is("image"));
+    }
+    // A subagent's session is called by its agent's id.
+    let agent = twin.agent_id.as_str().map(|id| format!("agent-{id}"));
+    facts.calls.push(Call {
+        call_id: block.tool_use_id.owned(),
+        is_result: true,
+        is_error: Some(is_error),
+        subject: twin.file_path.owned().or(agent),
+        duration_ms: twin.duration_ms.0.or(twin.total_duration_ms.0),
+        ..Call::default()
+    });
+    Some(())
+}
+
+fn assistant(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
+    let none = Message::default();
+    let message = line.message.object().map_or(&none, |message| message);
+    let model = message.model.as_str();
+    if line.is_api_error_message.0 == Some(true) || model == Some(SYNTHETIC) {
+        facts.role = Some("system".to_owned());
+        facts.is_error = line.is_api_error_message.0 == Some(true);
+        return Some(());
+    }
+    facts.role = Some("assistant".to_owned());
+    facts.is_message = true;
+    facts.model = message.model.owned();
+    facts.stop_reason = message.stop_reason.owned();
+    facts.thinking_level = line.effort.owned();
+    facts.usage = usage(message);
+    for (block, _) in blocks(&message.content)? {
+        let Loose::Object(block) = block else {
+            continue;
+        };
+        facts.has_image |= block.is("image");
+        if block.is_call() {
+            call(&block, facts)?;
+        }
+    }
+    Some(())
+}
+
+fn usage(message: &Message<'_>) -> Option<Usage> {
+    let tokens = message.usage.object()?;
+    let details = tokens.output_tokens_details.object();
+    Some(Usage {
+        model: message.model.owned(),
+        response_id: message.id.owned(),
+        input: tokens.input_tokens.0,
+        output: tokens.output_tokens.0,
+        cache_read: tokens.cache_read_input_tokens.0,
+        cache_write: tokens.cache_creation_input_tokens.0,
+        reasoning: details.and_then(|details| details.thinking_tokens.0),
+        is_repeated: message.id.as_str().is_some_and(|id| !id.is_empty()),
+        ..Usage::default()
+    })
+}
+
+fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
+    let input = match block.input.0 {
+        Some(_) => block.input.parse::<Loose<Input<'_>>>()?,
+        None => Loose::Missing,
+    };
+    let none = Input::default();
+    let input = input.object().unwrap_or(&none);
+    let tool = block.name.shown();
+    let paths = [&input.file_path, &input.notebook_path, &input.path];
+    let path = paths.into_iter().find_map(Text::owned);
+    if let (Some(path), Some(modified)) = (&path, tool.as_deref().and_then(touched)) {
+        facts.files.push(FileTouch {
+            path: path.clone(),
+            modified,
+        });
+    }
+    let others = [&input.pattern, &input.query, &input.url, &input.description];
+    let subject = input.command.owned().or(path);
+    facts.calls.push(Call {
+        call_id: block.id.owned(),
+        tool,
+        subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
+        ..Call::default()
+    });
+    Some(())
+}
+
+/// Whether the tool reads or modifies the file it is given.
+fn touched(tool: &str) -> Option<bool> {
+    match tool {
+        "NotebookEdit" => Some(true),
+        "NotebookRead" => Some(false),
+        tool => touches(tool),
+    }
+}
+
+fn of_attachment(line: &Line<'_>, attachment: &Attachment<'_>, facts: &mut Facts) -> Option<()> {
+    match attachment.kind.as_str() {
+        // What somebody typed while the agent worked, or what a task in the background reports.
+        Some("queued_command") => {
+            let text = queued(&attachment.prompt)?;
+            said(line, text, facts);
+            let mode = attachment.command_mode.as_str();
+            if mode.is_some_and(|mode| !matches!(mode, "prompt" | "bash")) {
+                facts.role = Some("injected".to_owned());
+                facts.is_message = false;
+                facts.user_text = None;
+            }
+        }
+        Some("prompt_snapshot") => {
+            facts.has_prompt = attachment.system_prompt.is_value();
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+/// The text of a queued prompt: a string, or blocks.
+fn queued(prompt: &Raw<'_>) -> Option<String> {
+    if let Some(text) = prompt.text() {
+        return Some(text.into_owned());
+    }
+    let blocks = blocks(prompt)?;
+    Some(joined(
+        blocks.iter().filter_map(|(block, _)| block.object()),
+    ))
+}

@@ -1,0 +1,264 @@
+//! What a session of Claude Code's is: the fold over its lines, and the values of its list.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::place;
+use crate::SourceFacts;
+use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart, Usage};
+
+/// Answers of which more lines may follow: a subagent's may stand between them in older files.
+const ANSWERS: usize = 16;
+
+/// What only this fold keeps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// Last title of each kind.
+    custom_title: Option<String>,
+    ai_title: Option<String>,
+    summary: Option<String>,
+    /// First and last id of a session that a line names.
+    first_id: Option<String>,
+    last_id: Option<String>,
+    /// The session that the first copied answer was given in.
+    copied_from: Option<String>,
+    /// The last line was copied: the session of this file begins behind it.
+    is_copy: bool,
+    created_raw: Option<String>,
+    created_ms: Option<i64>,
+    cwd: Option<String>,
+    /// The last `cost-state`, or what is written beside a subagent's lines.
+    own: Option<String>,
+    /// The last answers: what is counted of each.
+    answers: Vec<Answer>,
+}
+
+/// What is counted of an answer whose lines repeat its usage.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Answer {
+    id: String,
+    output: i64,
+    tokens: i64,
+}
+
+/// Add one line, in file order.
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    fold.entries += 1;
+    fold.errors += u64::from(facts.is_error);
+    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    if !facts.agent_sees {
+        return;
+    }
+    fold.seen += 1;
+    if let Some(header) = &facts.header {
+        note_header(&mut fold.claude, header, facts);
+    }
+    note_title(&mut fold.claude, facts);
+    if let Some(stands_at) = &facts.stands_at {
+        fold.leaf = Some(stands_at.clone());
+    }
+    if facts.is_beside {
+        return;
+    }
+    if facts.id.is_some() {
+        fold.leaf.clone_from(&facts.id);
+    }
+    fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
+    if facts.model.is_some() {
+        fold.model.clone_from(&facts.model);
+    }
+    if facts.git_branch.is_some() {
+        fold.git_branch.clone_from(&facts.git_branch);
+    }
+    if facts.thinking_level.is_some() {
+        fold.thinking_level.clone_from(&facts.thinking_level);
+    }
+    let is_first_line = match &facts.usage {
+        Some(usage) => add_usage(fold, usage),
+        None => true,
+    };
+    fold.messages += u64::from(facts.is_message && is_first_line);
+    if fold.first_message.is_none() {
+        let text = facts.user_text.as_deref().map(str::trim);
+        fold.first_message = text.filter(|text| !text.is_empty()).map(str::to_owned);
+    }
+    fold.note_typed(facts);
+}
+
+fn note_header(state: &mut State, header: &Header, facts: &Facts) {
+    if header.own.is_some() {
+        state.own.clone_from(&header.own);
+    }
+    if facts.kind == "relocated" || state.cwd.is_none() {
+        state.cwd = header.cwd.clone().or(state.cwd.take());
+    }
+    if facts.is_beside {
+        return;
+    }
+    // Older versions began a file with the lines of the session that it goes on from.
+    let named = header.id.is_some();
+    let goes_on = named && state.last_id.is_some() && state.last_id != header.id;
+    if named {
+        state.first_id = state.first_id.take().or_else(|| header.id.clone());
+        state.last_id.clone_from(&header.id);
+    }
+    let copied_from = header.parent_session.as_ref();
+    let copied_from = copied_from.filter(|from| Some(*from) != header.id.as_ref());
+    if state.copied_from.is_none() {
+        state.copied_from = copied_from.cloned();
+    }
+    let begins = state.created_ms.is_none() || goes_on || state.is_copy;
+    if begins || copied_from.is_some() {
+        state.created_raw.clone_from(&facts.time_raw);
+        state.created_ms = facts.time_ms;
+    }
+    state.is_copy = copied_from.is_some();
+}
+
+fn note_title(state: &mut State, facts: &Facts) {
+    let title = match facts.kind.as_str() {
+        "custom-title" | "meta" => &mut state.custom_title,
+        "ai-title" => &mut state.ai_title,
+        "summary" => &mut state.summary,
+        _ => return,
+    };
+    *title = facts.name.clone().filter(|title| !title.trim().is_empty());
+}
+
+/// Adds what a line says of its answer beyond what earlier lines of it said. Gives back whether it
+/// is the first line of it.
+fn add_usage(fold: &mut Fold, usage: &Usage) -> bool {
+    let Some(id) = usage.response_id.as_ref().filter(|_| usage.is_repeated) else {
+        fold.add_usage(usage);
+        return true;
+    };
+    let parts = [
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+    ];
+    let tokens = parts.into_iter().flatten().fold(0, i64::saturating_add);
+    let output = usage.output.unwrap_or(0);
+    let answers = &mut fold.claude.answers;
+    let (before, is_first) = match answers.iter_mut().find(|answer| answer.id == *id) {
+        Some(answer) if output < answer.output => return false,
+        Some(answer) => {
+            answer.output = output;
+            (std::mem::replace(&mut answer.tokens, tokens), false)
+        }
+        None => {
+            if answers.len() == ANSWERS {
+                answers.remove(0);
+            }
+            answers.push(Answer {
+                id: id.clone(),
+                output,
+                tokens,
+            });
+            (0, true)
+        }
+    };
+    let sum = fold.tokens.unwrap_or(0).saturating_sub(before);
+    fold.tokens = Some(sum.saturating_add(tokens));
+    is_first
+}
+
+/// The values of the list.
+pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    let main = sources
+        .iter()
+        .find(|source| source.part == SourcePart::Main);
+    let Some(source) = main.or(sources.first()) else {
+        return SessionFacts::default();
+    };
+    let (fold, state) = (source.fold, &source.fold.claude);
+    let id = place::session_id(source.relative);
+    let is_subagent = place::is_agent(&id);
+    // What its starter wrote beside a subagent's lines.
+    let meta = sources.iter().find(|source| source.fold.claude.is_meta());
+    let meta = meta.map(|source| &source.fold.claude);
+    let parent_session = match is_subagent {
+        true => place::session_above(source.relative)
+            .map(|above| above.into_owned())
+            .or_else(|| state.first_id.clone()),
+        false => state.parent(),
+    };
+    let titles = [&state.custom_title, &state.ai_title, &state.summary];
+    let title = titles.into_iter().flatten().next();
+    let title = title.or(meta.and_then(|meta| meta.custom_title.as_ref()));
+    let own = meta.and_then(|meta| meta.own.clone());
+    SessionFacts {
+        cwd: state.cwd.clone().unwrap_or_default(),
+        name: title.cloned(),
+        created_raw: state.created_raw.clone(),
+        created_ms: state.created_ms,
+        modified_ms: fold.last_message_ms.unwrap_or(source.mtime_ms),
+        message_count: fold.messages,
+        first_message: fold.first_message.clone(),
+        typed: fold.typed.clone(),
+        entry_count: sources.iter().map(|source| source.fold.entries).sum(),
+        leaf: fold.leaf.clone(),
+        model: fold.model.clone(),
+        git_branch: fold.git_branch.clone(),
+        thinking_level: fold.thinking_level.clone(),
+        tokens: fold.tokens,
+        // A fork begins with what its origin had cost.
+        cost: state.cost().filter(|_| parent_session.is_none()),
+        error_count: fold.errors,
+        is_subagent,
+        hidden: hidden(source, main.is_some(), is_subagent),
+        own: merged(own, state.own.clone()),
+        parent_session,
+        id,
+        ..SessionFacts::default()
+    }
+}
+
+/// Why Claude Code's own list does not show the session.
+fn hidden(source: &SourceFacts<'_>, has_main: bool, is_subagent: bool) -> Option<String> {
+    let why = match source.fold {
+        _ if !has_main => "its session file is gone",
+        _ if is_subagent => "a subagent's session",
+        _ if source.unlisted.is_some() => source.unlisted.unwrap_or_default(),
+        fold if fold.entries == 0 && source.problems.0 == 0 => "empty file",
+        fold if fold.messages == 0 => "no messages",
+        _ => return None,
+    };
+    Some(why.to_owned())
+}
+
+/// One object of both.
+fn merged(a: Option<String>, b: Option<String>) -> Option<String> {
+    let (a, b) = match (a, b) {
+        (Some(a), Some(b)) => (a, b),
+        (a, b) => return a.or(b),
+    };
+    let read = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap_or_default();
+    let mut all = read(&a);
+    all.extend(read(&b));
+    Some(Value::Object(all).to_string())
+}
+
+impl State {
+    /// Whether it is of `agent-<id>.meta.json`.
+    fn is_meta(&self) -> bool {
+        self.own.is_some() && self.first_id.is_none() && self.cost().is_none()
+    }
+
+    /// The session that this one is a copy of.
+    fn parent(&self) -> Option<String> {
+        let first = self
+            .first_id
+            .clone()
+            .filter(|_| self.first_id != self.last_id);
+        self.copied_from.clone().or(first)
+    }
+
+    /// US dollars so far, with what its subagents cost.
+    fn cost(&self) -> Option<f64> {
+        let own: Value = serde_json::from_str(self.own.as_deref()?).ok()?;
+        own.get("totalCostUSD")?.as_f64()
+    }
+}

@@ -1,0 +1,211 @@
+//! The shape of Claude Code's lines as far as facts and text need it: borrowed, every field of any
+//! type, the rest skipped.
+
+use serde::Deserialize;
+
+use crate::json::{Flag, Int, Loose, Num, Raw, Text};
+
+/// Any line. Objects are boxed: most lines lack most of them.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Line<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub subtype: Text<'a>,
+    #[serde(borrow)]
+    pub uuid: Text<'a>,
+    #[serde(borrow)]
+    pub parent_uuid: Text<'a>,
+    #[serde(borrow)]
+    pub logical_parent_uuid: Text<'a>,
+    #[serde(borrow)]
+    pub session_id: Text<'a>,
+    /// Of an answer that a fork copied: the session that it was given in.
+    #[serde(borrow)]
+    pub request_session_id: Text<'a>,
+    #[serde(borrow)]
+    pub agent_id: Text<'a>,
+    #[serde(borrow)]
+    pub timestamp: Text<'a>,
+    #[serde(borrow)]
+    pub cwd: Text<'a>,
+    #[serde(borrow)]
+    pub git_branch: Text<'a>,
+    pub is_sidechain: Flag,
+    pub is_meta: Flag,
+    pub is_compact_summary: Flag,
+    pub is_visible_in_transcript_only: Flag,
+    pub is_api_error_message: Flag,
+    /// How a prompt came: `typed`, `queued` while the agent worked, `sdk` with `-p`, `system`.
+    #[serde(borrow)]
+    pub prompt_source: Text<'a>,
+    #[serde(borrow)]
+    pub effort: Text<'a>,
+    #[serde(borrow)]
+    pub message: Loose<Box<Message<'a>>>,
+    #[serde(borrow)]
+    pub tool_use_result: Raw<'a>,
+    #[serde(borrow)]
+    pub attachment: Loose<Box<Attachment<'a>>>,
+    pub compact_metadata: Loose<Box<CompactMetadata<'a>>>,
+    // Titles and state.
+    #[serde(borrow)]
+    pub custom_title: Text<'a>,
+    #[serde(borrow)]
+    pub ai_title: Text<'a>,
+    #[serde(borrow)]
+    pub summary: Text<'a>,
+    #[serde(borrow)]
+    pub leaf_uuid: Text<'a>,
+    #[serde(borrow)]
+    pub relocated_cwd: Text<'a>,
+    // cost-state.
+    #[serde(rename = "totalCostUSD")]
+    pub total_cost_usd: Num,
+    #[serde(borrow)]
+    pub model_usage: Raw<'a>,
+    pub has_unknown_model_cost: Flag,
+    /// Of `api-request-shape`: system prompt and tools.
+    #[serde(borrow)]
+    pub shape: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub id: Text<'a>,
+    #[serde(borrow)]
+    pub model: Text<'a>,
+    #[serde(borrow)]
+    pub content: Raw<'a>,
+    #[serde(borrow)]
+    pub stop_reason: Text<'a>,
+    pub usage: Loose<Box<Tokens>>,
+}
+
+/// Tokens of one answer, which each of its lines repeats.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Tokens {
+    pub input_tokens: Int,
+    pub output_tokens: Int,
+    pub cache_creation_input_tokens: Int,
+    pub cache_read_input_tokens: Int,
+    pub output_tokens_details: Loose<OutputTokens>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct OutputTokens {
+    pub thinking_tokens: Int,
+}
+
+/// A block of a message's content, or of a tool's answer.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub text: Raw<'a>,
+    #[serde(borrow)]
+    pub thinking: Raw<'a>,
+    #[serde(borrow)]
+    pub id: Text<'a>,
+    #[serde(borrow)]
+    pub name: Raw<'a>,
+    #[serde(borrow)]
+    pub input: Raw<'a>,
+    // tool_result.
+    #[serde(borrow)]
+    pub tool_use_id: Text<'a>,
+    #[serde(borrow)]
+    pub content: Raw<'a>,
+    pub is_error: Flag,
+}
+
+impl<'a> Block<'a> {
+    pub fn is(&self, kind: &str) -> bool {
+        self.kind.as_str() == Some(kind)
+    }
+
+    /// A call of a tool, of Claude Code's or of the API's own.
+    pub fn is_call(&self) -> bool {
+        matches!(self.kind.as_str(), Some("tool_use" | "server_tool_use"))
+    }
+}
+
+/// The blocks of a content with their JSON text; what is no object has no block. `None` where the
+/// second tier is needed.
+pub(super) fn blocks<'a>(content: &Raw<'a>) -> Option<Vec<(Loose<Block<'a>>, &'a str)>> {
+    let block = |raw: Raw<'a>| Some((raw.parse::<Loose<Block<'a>>>()?, raw.0?));
+    content.items()?.into_iter().map(block).collect()
+}
+
+/// The arguments of a call that say what it is about.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Input<'a> {
+    #[serde(borrow)]
+    pub file_path: Text<'a>,
+    #[serde(borrow)]
+    pub notebook_path: Text<'a>,
+    #[serde(borrow)]
+    pub path: Text<'a>,
+    #[serde(borrow)]
+    pub command: Text<'a>,
+    #[serde(borrow)]
+    pub pattern: Text<'a>,
+    #[serde(borrow)]
+    pub query: Text<'a>,
+    #[serde(borrow)]
+    pub url: Text<'a>,
+    #[serde(borrow)]
+    pub description: Text<'a>,
+}
+
+/// `toolUseResult`, the richer twin of a tool's answer, where it is no text.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Twin<'a> {
+    pub duration_ms: Int,
+    pub total_duration_ms: Int,
+    pub interrupted: Flag,
+    #[serde(borrow)]
+    pub file_path: Text<'a>,
+    #[serde(borrow)]
+    pub agent_id: Text<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Attachment<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    // queued_command.
+    #[serde(borrow)]
+    pub prompt: Raw<'a>,
+    #[serde(borrow)]
+    pub command_mode: Text<'a>,
+    // prompt_snapshot.
+    #[serde(borrow)]
+    pub system_prompt: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct CompactMetadata<'a> {
+    pub pre_tokens: Int,
+    #[serde(borrow)]
+    pub preserved_segment: Loose<Segment<'a>>,
+}
+
+/// The entries that a compaction kept.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Segment<'a> {
+    #[serde(borrow)]
+    pub head_uuid: Text<'a>,
+}

@@ -1,0 +1,100 @@
+//! Claude Code's session files: one JSON line an event, a tree by `parentUuid`, with what tools
+//! printed and what subagents did in files beside them. See docs/agents/claude.md.
+
+use std::path::Path;
+
+use super::{Format, Shape, SourceFacts, WriteMode, json};
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+
+mod facts;
+mod fold;
+mod line;
+mod meta;
+mod place;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use fold::State;
+use place::Kind;
+
+/// Claude Code's format.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Claude;
+
+impl Format for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Lines
+    }
+
+    fn shape_of(&self, path: &Path) -> Shape {
+        Kind::of(path).shape()
+    }
+
+    fn answers_hang_on_calls(&self) -> bool {
+        true
+    }
+
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Append
+    }
+
+    fn place(&self, relative: &Path, _flat: bool) -> Placement {
+        place::place(relative)
+    }
+
+    fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
+        let is_memory = folder.ends_with("memory") && folder.components().count() == 2;
+        is_memory.then_some("what the agent remembers of a project, no session")
+    }
+
+    fn facts(&self, record: &[u8]) -> Facts {
+        facts::facts(record)
+    }
+
+    fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
+        match Kind::of(path) {
+            Kind::Lines => facts::facts(record),
+            Kind::Spill => meta::spill(path),
+            Kind::Meta => meta::facts(record),
+        }
+    }
+
+    /// A file beside the lines has no line with a type.
+    fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
+        facts::of_text(json::utf8(line)?).filter(|facts| !facts.kind.is_empty())
+    }
+
+    fn passages(&self, record: &[u8]) -> Vec<Passage> {
+        text::passages(record)
+    }
+
+    fn passages_at(&self, path: &Path, record: &[u8]) -> Vec<Passage> {
+        match Kind::of(path) {
+            Kind::Lines => text::passages(record),
+            Kind::Spill => text::spill(record),
+            // The session is called so.
+            Kind::Meta => Vec::new(),
+        }
+    }
+
+    fn prompts_at(&self, _path: &Path, record: &[u8]) -> Vec<String> {
+        text::prompts(record)
+    }
+
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
+        fold::fold(fold, facts);
+    }
+
+    fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
+        fold::session(sources)
+    }
+}

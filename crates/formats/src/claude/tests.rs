@@ -1,0 +1,610 @@
+//! The cases that a reader of Claude Code's files must pass, as far as one file shows them; those of
+//! whole stores are in tests/claude.rs of the index.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::Claude;
+use crate::model::{Class, Facts, Fold, Placement, SessionFacts, SourcePart};
+use crate::{Format, Shape, SourceFacts};
+
+const ID: &str = "0a000000-0000-4000-8000-000000000001";
+const PARENT: &str = "0a000000-0000-4000-8000-000000000002";
+
+/// A link of the chain, at this second.
+fn link(kind: &str, uuid: &str, parent: &str, second: u32, more: Value) -> Value {
+    let mut line = json!({"type": kind, "uuid": uuid, "parentUuid": parent, "isSidechain": false, "sessionId": ID,
+        "timestamp": format!("2026-03-01T10:00:{second:02}.000Z"), "cwd": "/home/ada/boat", "version": "2.1.330", "gitBranch": "main"});
+    if parent.is_empty() {
+        line["parentUuid"] = Value::Null;
+    }
+    add(&mut line, more);
+    line
+}
+
+fn add(line: &mut Value, more: Value) {
+    let more = more.as_object().cloned().unwrap_or_default();
+    line.as_object_mut().unwrap().extend(more);
+}
+
+fn typed(uuid: &str, parent: &str, second: u32, text: &str) -> Value {
+    let message = json!({"role": "user", "content": text});
+    link(
+        "user",
+        uuid,
+        parent,
+        second,
+        json!({"message": message, "promptSource": "typed"}),
+    )
+}
+
+fn said(uuid: &str, parent: &str, second: u32, id: &str, block: Value, output: i64) -> Value {
+    let usage = json!({"input_tokens": 100, "output_tokens": output, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 10});
+    let message = json!({"id": id, "role": "assistant", "model": "claude-opus-5-5", "content": [block], "usage": usage});
+    link(
+        "assistant",
+        uuid,
+        parent,
+        second,
+        json!({"message": message, "effort": "medium"}),
+    )
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn answered(uuid: &str, parent: &str, second: u32, block: Value, twin: Value) -> Value {
+    let message = json!({"role": "user", "content": [block]});
+    link(
+        "user",
+        uuid,
+        parent,
+        second,
+        json!({"message": message, "toolUseResult": twin}),
+    )
+}
+
+fn facts(line: &Value) -> Facts {
+    let record = line.to_string();
+    let facts = Claude.facts(record.as_bytes());
+    assert_eq!(
+        Claude.facts_of_line(record.as_bytes()).as_ref(),
+        Some(&facts)
+    );
+    facts
+}
+
+fn fold(lines: &[Value]) -> Fold {
+    let mut fold = Fold::default();
+    for line in lines {
+        // Saved and read again between any two lines, as between two looks at the file.
+        fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
+        Claude.fold(&mut fold, &facts(line));
+    }
+    fold
+}
+
+fn session_at(path: &str, lines: &[Value]) -> SessionFacts {
+    let fold = fold(lines);
+    Claude.session(&[source(path, &fold, SourcePart::Main)])
+}
+
+fn session(lines: &[Value]) -> SessionFacts {
+    session_at(&format!("-home-ada-boat/{ID}.jsonl"), lines)
+}
+
+fn source<'a>(path: &'a str, fold: &'a Fold, part: SourcePart) -> SourceFacts<'a> {
+    SourceFacts {
+        relative: Path::new(path),
+        mtime_ms: 7,
+        fold,
+        part,
+        unlisted: None,
+        problems: (0, None),
+    }
+}
+
+fn said_of(line: &Value) -> Vec<(Class, Vec<String>)> {
+    let passages = Claude.passages(line.to_string().as_bytes());
+    passages
+        .into_iter()
+        .map(|of| (of.class, of.pieces))
+        .collect()
+}
+
+#[test]
+fn fork() {
+    let copy = |mut line: Value, parent: Option<&str>| {
+        line["sessionId"] = PARENT.into();
+        if let Some(parent) = parent {
+            line["requestSessionId"] = parent.into();
+        }
+        line
+    };
+    let cost =
+        json!({"type": "cost-state", "sessionId": PARENT, "totalCostUSD": 0.5, "modelUsage": {}});
+    let lines = [
+        json!({"type": "mode", "mode": "normal", "sessionId": PARENT}),
+        copy(typed("u1", "", 1, "paint the hull"), None),
+        copy(said("a1", "u1", 2, "msg_1", text("done"), 5), Some(ID)),
+        copy(typed("u2", "a1", 30, "and the mast"), None),
+        copy(said("a2", "u2", 31, "msg_2", text("done too"), 6), None),
+        cost,
+    ];
+    let session = session_at(&format!("-home-ada-boat/{PARENT}.jsonl"), &lines);
+    assert_eq!(session.parent_session.as_deref(), Some(ID));
+    // It begins where the copy ends, and its cost began with that of its origin.
+    assert_eq!(
+        session.created_raw.as_deref(),
+        Some("2026-03-01T10:00:30.000Z")
+    );
+    assert_eq!(session.cost, None);
+    assert!(session.own.unwrap().contains("\"totalCostUSD\":0.5"));
+    assert_eq!(session.first_message.as_deref(), Some("paint the hull"));
+}
+
+#[test]
+fn several_ids_in_one_file() {
+    let mut old = typed("u1", "", 1, "paint the hull");
+    old["sessionId"] = PARENT.into();
+    let session = session(&[old, typed("u2", "u1", 9, "go on")]);
+    assert_eq!(
+        (&*session.id, session.parent_session.as_deref()),
+        (ID, Some(PARENT))
+    );
+    assert_eq!(
+        session.created_raw.as_deref(),
+        Some("2026-03-01T10:00:09.000Z")
+    );
+}
+
+#[test]
+fn one_answer_in_four_lines() {
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}});
+    let lines = [
+        typed("u1", "", 1, "paint"),
+        said(
+            "a1",
+            "u1",
+            2,
+            "msg_1",
+            json!({"type": "thinking", "thinking": "which colour", "signature": "c2lnbg=="}),
+            1,
+        ),
+        said("a2", "a1", 2, "msg_1", text("red"), 30),
+        said("a3", "a2", 2, "msg_1", call("t1"), 30),
+        said("a4", "a3", 2, "msg_1", call("t2"), 30),
+    ];
+    let session = session(&lines);
+    assert_eq!(session.tokens, Some(160));
+    assert_eq!(session.message_count, 2);
+    let usage = facts(&lines[2]).usage.unwrap();
+    assert!(usage.is_repeated);
+    assert_eq!(
+        (usage.input, usage.cache_read, usage.cache_write),
+        (Some(100), Some(20), Some(10))
+    );
+    assert_eq!(
+        said_of(&lines[1]),
+        [(Class::Prose, vec!["which colour".to_owned()])]
+    );
+}
+
+#[test]
+fn compaction() {
+    let boundary = json!({"subtype": "compact_boundary", "logicalParentUuid": "a1", "content": "Conversation compacted",
+        "compactMetadata": {"trigger": "auto", "preTokens": 160, "preservedSegment": {"headUuid": "a1", "tailUuid": "a1"}}});
+    let boundary = facts(&link("system", "c1", "", 3, boundary));
+    assert_eq!(boundary.kind, "compact_boundary");
+    assert_eq!(boundary.parent.as_deref(), Some("a1"));
+    let compaction = boundary.compaction.unwrap();
+    assert_eq!(
+        (compaction.first_kept.as_deref(), compaction.tokens_before),
+        (Some("a1"), Some(160))
+    );
+    let mut summary = typed("s1", "c1", 3, "We painted the hull.");
+    add(
+        &mut summary,
+        json!({"isCompactSummary": true, "isVisibleInTranscriptOnly": true}),
+    );
+    let found = facts(&summary);
+    assert_eq!(
+        (found.role.as_deref(), found.user_text),
+        (Some("injected"), None)
+    );
+    assert_eq!(
+        said_of(&summary),
+        [(Class::Prose, vec!["We painted the hull.".to_owned()])]
+    );
+}
+
+#[test]
+fn typed_is_what_a_person_typed() {
+    let role = |line: &Value| facts(line).role.unwrap();
+    for text in [
+        "<command-name>/compact</command-name>",
+        "<local-command-stdout>done</local-command-stdout>",
+        "<system-reminder>be good</system-reminder>",
+        "<task-notification>done</task-notification>",
+        "<ide_opened_file>a.rs</ide_opened_file>",
+        "<ide_selection>a</ide_selection>",
+        "Caveat: the messages below",
+        "[Request interrupted by user]",
+    ] {
+        assert_eq!(role(&typed("u", "", 1, text)), "injected", "{text}");
+    }
+    for (name, value) in [
+        ("isMeta", json!(true)),
+        ("isSidechain", json!(true)),
+        ("agentId", json!("x1")),
+        ("promptSource", json!("system")),
+    ] {
+        let mut line = typed("u", "", 1, "hello");
+        line[name] = value;
+        assert_eq!(role(&line), "injected", "{name}");
+    }
+    let blocks = json!({"message": {"role": "user", "content": [text("what is"), text("this?"), {"type": "image", "source": {"type": "base64", "data": "QUJD"}}]}});
+    let found = facts(&link("user", "u", "", 1, blocks));
+    assert_eq!(found.user_text.as_deref(), Some("what is\nthis?"));
+    assert!(found.has_image);
+    let queued = |mode: &str| json!({"attachment": {"type": "queued_command", "prompt": "and the mast", "commandMode": mode}});
+    let line = link("attachment", "q", "", 1, queued("prompt"));
+    assert_eq!(facts(&line).user_text.as_deref(), Some("and the mast"));
+    assert_eq!(
+        said_of(&line),
+        [(Class::Prose, vec!["and the mast".to_owned()])]
+    );
+    let line = link("attachment", "q", "", 1, queued("task-notification"));
+    assert_eq!(role(&line), "injected");
+}
+
+#[test]
+fn a_result_whose_twin_is_a_text() {
+    let block = json!({"type": "tool_result", "tool_use_id": "t1", "content": "Exit code 2\nno such boat", "is_error": true});
+    let line = answered(
+        "r1",
+        "a1",
+        3,
+        block,
+        json!("Error: Exit code 2\nno such boat"),
+    );
+    let found = facts(&line);
+    assert_eq!(found.role.as_deref(), Some("toolResult"));
+    assert!(found.is_error && found.calls[0].is_result);
+    assert_eq!(found.calls[0].call_id.as_deref(), Some("t1"));
+    assert_eq!(
+        said_of(&line),
+        [(Class::Output, vec!["Exit code 2\nno such boat".to_owned()])]
+    );
+    let unmarked = json!({"type": "tool_result", "tool_use_id": "t1", "content": "x"});
+    assert!(facts(&answered("r1", "a1", 3, unmarked, json!("Error: x"))).is_error);
+}
+
+#[test]
+fn system_prompts_are_apart() {
+    let snapshot = json!({"attachment": {"type": "prompt_snapshot", "systemPrompt": ["You are a careful painter."], "tools": [{"name": "Bash", "description": "Runs commands"}]}});
+    let snapshot = link("attachment", "p", "", 1, snapshot);
+    let shape = json!({"type": "api-request-shape", "sessionId": ID, "shape": {"system": [{"type": "text", "text": "You are a careful painter."}], "tools": [{"name": "Bash", "description": "Runs commands"}]}});
+    for (line, prompt) in [
+        (&snapshot, "You are a careful painter."),
+        (&shape, "Runs commands"),
+    ] {
+        assert!(facts(line).has_prompt);
+        assert_eq!(said_of(line), []);
+        let prompts = Claude.prompts_at(Path::new("x.jsonl"), line.to_string().as_bytes());
+        assert!(prompts.iter().any(|text| text == prompt) && prompts.len() < 3);
+    }
+    for silent in [
+        json!({"type": "api-request-blob", "hash": "x", "message": {"role": "user", "content": "paint"}}),
+        json!({"type": "queue-operation", "operation": "enqueue", "content": "paint"}),
+        json!({"type": "last-prompt", "lastPrompt": "paint", "leafUuid": "a1"}),
+        link(
+            "attachment",
+            "x",
+            "",
+            1,
+            json!({"attachment": {"type": "skill_listing", "content": "paint"}, "rendered": [{"content": "paint"}]}),
+        ),
+        link(
+            "progress",
+            "x",
+            "",
+            1,
+            json!({"data": {"type": "agent_progress", "message": {"content": "paint"}}}),
+        ),
+        link(
+            "system",
+            "x",
+            "",
+            1,
+            json!({"subtype": "turn_duration", "content": "paint"}),
+        ),
+    ] {
+        assert_eq!(said_of(&silent), [], "{silent}");
+    }
+}
+
+#[test]
+fn an_image_is_no_text() {
+    let data = "QUJDREVG".repeat(8);
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}});
+    let block =
+        json!({"type": "tool_result", "tool_use_id": "t1", "content": [image, text("a boat")]});
+    let twin = json!({"type": "image", "file": {"base64": data}});
+    let line = answered("r1", "a1", 3, block, twin);
+    assert!(facts(&line).has_image);
+    assert_eq!(said_of(&line), [(Class::Output, vec!["a boat".to_owned()])]);
+}
+
+#[test]
+fn an_error_turn_is_no_answer() {
+    let message = json!({"model": "<synthetic>", "content": [text("API Error: 400 no paint")], "usage": {"input_tokens": 0}});
+    let line = json!({"message": message, "isApiErrorMessage": true, "apiErrorStatus": 400, "error": "unknown"});
+    let line = link("assistant", "e1", "u1", 2, line);
+    let found = facts(&line);
+    assert!(found.is_error && !found.is_message);
+    assert_eq!(
+        (found.role.as_deref(), &found.model, &found.usage),
+        (Some("system"), &None, &None)
+    );
+    assert_eq!(
+        said_of(&line),
+        [(Class::Output, vec!["API Error: 400 no paint".to_owned()])]
+    );
+}
+
+#[test]
+fn of_titles_the_last_custom_one_wins() {
+    let title =
+        |kind: &str, key: &str, title: &str| json!({"type": kind, key: title, "sessionId": ID});
+    let prompt = typed("u1", "", 1, "paint the hull");
+    let mut lines = vec![title("summary", "summary", "Boats"), prompt];
+    assert_eq!(session(&lines).name.as_deref(), Some("Boats"));
+    lines.push(title("ai-title", "aiTitle", "Painting boats"));
+    assert_eq!(session(&lines).name.as_deref(), Some("Painting boats"));
+    lines.push(title("custom-title", "customTitle", "Hull"));
+    lines.push(title("ai-title", "aiTitle", "Later"));
+    lines.push(title("agent-name", "agentName", "Other"));
+    lines.push(title("custom-title", "customTitle", "Hull and mast"));
+    let session = session(&lines);
+    assert_eq!(session.name.as_deref(), Some("Hull and mast"));
+    assert_eq!(session.typed.as_deref(), Some("paint the hull"));
+}
+
+#[test]
+fn a_file_that_begins_without_a_directory() {
+    let state = |kind: &str| json!({"type": kind, "sessionId": ID});
+    let mut lines = vec![
+        state("mode"),
+        state("atis-latch"),
+        state("queue-operation"),
+        json!({"type": "file-history-snapshot", "snapshot": {}}),
+        state("tools-used"),
+    ];
+    assert_eq!(session(&lines).hidden.as_deref(), Some("no messages"));
+    lines.push(typed("u1", "", 1, "paint"));
+    let mut elsewhere = typed("u2", "u1", 2, "paint");
+    elsewhere["cwd"] = "/elsewhere".into();
+    elsewhere["gitBranch"] = "mast".into();
+    lines.push(elsewhere);
+    let before = session(&lines);
+    assert_eq!(before.cwd, "/home/ada/boat");
+    assert_eq!(before.git_branch.as_deref(), Some("mast"));
+    lines.push(json!({"type": "relocated", "sessionId": ID, "relocatedCwd": "/home/ada/ship"}));
+    assert_eq!(session(&lines).cwd, "/home/ada/ship");
+}
+
+#[test]
+fn an_unknown_type() {
+    let unknown = json!({"type": "zebra", "sessionId": ID, "content": "stripes"});
+    let found = facts(&unknown);
+    assert_eq!(
+        (&*found.kind, found.is_beside, found.is_error),
+        ("zebra", true, false)
+    );
+    assert_eq!(said_of(&unknown), []);
+    // It may be a link of the chain.
+    let linked = facts(&link("zebra", "z1", "u1", 1, json!({"content": "stripes"})));
+    assert!(!linked.is_beside && linked.id.is_some());
+    let attachment = link(
+        "attachment",
+        "x",
+        "u1",
+        1,
+        json!({"attachment": {"type": "zebra", "content": "stripes"}}),
+    );
+    assert_eq!(said_of(&attachment), []);
+    assert!(!facts(&attachment).is_beside);
+}
+
+#[test]
+fn cost_over_resumes() {
+    let cost = |dollars: f64| {
+        json!({"type": "cost-state", "sessionId": ID, "totalCostUSD": dollars,
+        "modelUsage": {"claude-opus-5-5": {"inputTokens": 3, "costUSD": dollars}}, "hasUnknownModelCost": false})
+    };
+    let lines = [
+        typed("u1", "", 1, "paint"),
+        cost(0.25),
+        cost(0.5),
+        cost(0.75),
+    ];
+    let session = session(&lines);
+    assert_eq!(session.cost, Some(0.75));
+    let own: Value = serde_json::from_str(&session.own.unwrap()).unwrap();
+    assert_eq!(own["totalCostUSD"], 0.75);
+    assert_eq!(own["modelUsage"]["claude-opus-5-5"]["inputTokens"], 3);
+}
+
+#[test]
+fn the_session_stands_where_its_last_prompt_says() {
+    let stands = |leaf: &str| json!({"type": "last-prompt", "lastPrompt": "paint", "leafUuid": leaf, "sessionId": ID});
+    let lines = [
+        typed("u1", "", 1, "paint"),
+        typed("u2", "u1", 2, "sand"),
+        stands("u1"),
+    ];
+    let found = facts(&lines[2]);
+    assert_eq!(
+        (found.stands_at.as_deref(), found.is_beside),
+        (Some("u1"), true)
+    );
+    assert_eq!(session(&lines).leaf.as_deref(), Some("u1"));
+    let mut on = lines.to_vec();
+    on.push(typed("u3", "u1", 3, "polish"));
+    assert_eq!(session(&on).leaf.as_deref(), Some("u3"));
+}
+
+#[test]
+fn a_subagent() {
+    let path = format!("-home-ada-boat/{ID}/subagents/agent-b1.jsonl");
+    let mut lines = [
+        typed("u1", "", 1, "Look around"),
+        said("a1", "u1", 2, "msg_1", text("a boat"), 5),
+    ];
+    for line in &mut lines {
+        add(line, json!({"isSidechain": true, "agentId": "b1"}));
+    }
+    let own = fold(&lines);
+    let meta = r#"{"agentType":"general-purpose","description":"Look around","toolUseId":"toolu_1","isBuiltIn":true}"#;
+    let beside = format!("-home-ada-boat/{ID}/subagents/agent-b1.meta.json");
+    let found = Claude.facts_at(Path::new(&beside), meta.as_bytes());
+    assert_eq!(Claude.facts_of_line(meta.as_bytes()), None);
+    let mut meta = Fold::default();
+    Claude.fold(&mut meta, &found);
+    let session = Claude.session(&[
+        source(&path, &own, SourcePart::Main),
+        source(&beside, &meta, SourcePart::Side),
+    ]);
+    assert!(session.is_subagent);
+    assert_eq!(
+        (&*session.id, session.parent_session.as_deref()),
+        ("agent-b1", Some(ID))
+    );
+    assert_eq!(session.name.as_deref(), Some("Look around"));
+    assert!(session.own.unwrap().contains(r#""toolUseId":"toolu_1""#));
+    assert_eq!((session.typed, session.hidden.is_some()), (None, true));
+    // Older versions wrote it beside the sessions.
+    let old = Claude.session(&[source(
+        "-home-ada-boat/agent-b1.jsonl",
+        &own,
+        SourcePart::Main,
+    )]);
+    assert_eq!(old.parent_session.as_deref(), Some(ID));
+    assert!(old.is_subagent);
+}
+
+#[test]
+fn places() {
+    let place = |path: &str| Claude.place(Path::new(path), false);
+    let source = |session: &str, part, unlisted: Option<&str>| Placement::Source {
+        session: session.to_owned(),
+        part,
+        unlisted: unlisted.map(str::to_owned),
+    };
+    let main = format!("p/{ID}.jsonl");
+    let agent = format!("p/{ID}/subagents/agent-b1.jsonl");
+    let deep = format!("p/{ID}/subagents/workflows/w1/agent-b2.jsonl");
+    for (path, expected) in [
+        (main.clone(), source(&main, SourcePart::Main, None)),
+        (
+            format!("p/{ID}/tool-results/x1.txt"),
+            source(&main, SourcePart::Side, None),
+        ),
+        (agent.clone(), source(&agent, SourcePart::Main, None)),
+        (
+            agent.replace(".jsonl", ".meta.json"),
+            source(&agent, SourcePart::Side, None),
+        ),
+        (deep.clone(), source(&deep, SourcePart::Main, None)),
+        (
+            "p/agent-b1.jsonl".into(),
+            source("p/agent-b1.jsonl", SourcePart::Main, None),
+        ),
+        (
+            "p/claude-session.jsonl".into(),
+            source(
+                "p/claude-session.jsonl",
+                SourcePart::Main,
+                Some("the name is not a session id"),
+            ),
+        ),
+        (
+            format!("{ID}.jsonl"),
+            source(
+                &format!("{ID}.jsonl"),
+                SourcePart::Main,
+                Some("not directly in a folder that Claude Code lists"),
+            ),
+        ),
+        (
+            format!("p/{ID}/subagents/workflows/w1/journal.jsonl"),
+            Placement::Ignore("a journal of a workflow"),
+        ),
+        (
+            "p/sessions-index.json".into(),
+            Placement::Ignore("not a session file"),
+        ),
+    ] {
+        assert_eq!(place(&path), expected, "{path}");
+    }
+    assert!(Claude.leaves_out(Path::new("p/memory")).is_some());
+    assert!(Claude.leaves_out(Path::new("memory")).is_none());
+    let spill = Path::new("p/x/tool-results/x1.txt");
+    assert_eq!(Claude.shape_of(spill), Shape::Text);
+    assert_eq!(
+        Claude.passages_at(spill, b"one\ntwo")[0].class,
+        Class::Output
+    );
+    assert_eq!(Claude.passages_at(spill, b"\x89PNG\0"), []);
+}
+
+/// Any line cut anywhere, and with any byte replaced, is read without a panic.
+#[test]
+fn damaged_lines() {
+    let lines = [
+        said(
+            "a1",
+            "u1",
+            2,
+            "msg_1",
+            json!({"type": "tool_use", "id": "t", "name": "Edit", "input": {"file_path": "/a"}}),
+            5,
+        ),
+        answered(
+            "r1",
+            "a1",
+            3,
+            json!({"type": "tool_result", "tool_use_id": "t", "content": [text("x")]}),
+            json!({"filePath": "/a"}),
+        ),
+        link(
+            "attachment",
+            "q",
+            "",
+            1,
+            json!({"attachment": {"type": "queued_command", "prompt": [text("x")]}}),
+        ),
+    ];
+    for line in lines {
+        let line = line.to_string().into_bytes();
+        for at in 0..line.len() {
+            for byte in [b'"', b'{', b'}', b'\\', 0xff, b'7'] {
+                let mut damaged = line.clone();
+                damaged[at] = byte;
+                for part in [&damaged[..], &damaged[..at]] {
+                    if crate::json::whole(part).is_some() {
+                        let facts = Claude.facts(part);
+                        if let Some(of_line) = Claude.facts_of_line(part) {
+                            assert_eq!(of_line, facts);
+                        }
+                        let _ = Claude.passages(part);
+                        Claude.fold(&mut Fold::default(), &facts);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! All text of one line of Claude Code's that can be searched.
+//!
+//! Most of a file is no text of anybody's: the log of requests repeats prompts and answers word for
+//! word, attachments hold what is told to the model each time, and `toolUseResult` what the answer
+//! beside it says. Only what is named here is searched.
+
+use super::line::{Attachment, Block, Line, Message, blocks};
+use crate::json::{self, Loose, Raw};
+use crate::model::{Class, Passage};
+use crate::pieces::Pieces;
+use crate::terminal::seen;
+
+/// Where a text goes.
+type Add = fn(&mut Pieces, &Raw<'_>);
+
+pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
+    json::tiers(record, |text| {
+        let mut pieces = Pieces::default();
+        if let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)? {
+            of_line(&line, text, &mut pieces)?;
+        }
+        Some(pieces.into_passages())
+    })
+    .unwrap_or_default()
+}
+
+/// What a tool printed, in a file of its own. What holds NULs is no text.
+pub(super) fn spill(record: &[u8]) -> Vec<Passage> {
+    let text = String::from_utf8_lossy(record);
+    if text.trim().is_empty() || record.contains(&0) {
+        return Vec::new();
+    }
+    vec![Passage {
+        class: Class::Output,
+        pieces: vec![seen(text).into_owned()],
+    }]
+}
+
+/// System prompts and the descriptions of tools. Both an attachment and the log of requests have
+/// both: the prompts are taken from the one and the tools from the other.
+pub(super) fn prompts(record: &[u8]) -> Vec<String> {
+    json::tiers(record, |text| {
+        let mut pieces = Pieces::default();
+        if let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)? {
+            if let Some(shape) = line.shape.0 {
+                pieces.leaves(&Raw(json::member(shape, "tools")));
+            }
+            if let Loose::Object(attachment) = &line.attachment {
+                pieces.leaves(&attachment.system_prompt);
+            }
+        }
+        Some(pieces.into_pieces())
+    })
+    .unwrap_or_default()
+}
+
+/// `None` where a part of the line needs the second tier.
+fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
+    match (line.kind.as_str().unwrap_or_default(), &line.message) {
+        ("user", Loose::Object(message)) => content(message, Pieces::prose, pieces)?,
+        ("assistant", Loose::Object(message)) => {
+            // What Claude Code says in the model's place, above all that a request failed.
+            let is_answer = line.is_api_error_message.0 != Some(true)
+                && message.model.as_str() != Some("<synthetic>");
+            let said: Add = match is_answer {
+                true => Pieces::prose,
+                false => Pieces::output,
+            };
+            content(message, said, pieces)?;
+        }
+        ("attachment", _) => {
+            if let Loose::Object(attachment) = &line.attachment {
+                of_attachment(attachment, pieces)?;
+            }
+        }
+        ("custom-title" | "ai-title" | "summary", _) => title(whole, pieces),
+        _ => {}
+    }
+    Some(())
+}
+
+fn title(whole: &str, pieces: &mut Pieces) {
+    for name in ["customTitle", "aiTitle", "summary"] {
+        pieces.prose(&Raw(json::member(whole, name)));
+    }
+}
+
+fn of_attachment(attachment: &Attachment<'_>, pieces: &mut Pieces) -> Option<()> {
+    if attachment.kind.as_str() != Some("queued_command") {
+        return Some(());
+    }
+    if attachment.prompt.text().is_some() {
+        pieces.prose(&attachment.prompt);
+    }
+    for (block, _) in blocks(&attachment.prompt)? {
+        if let Some(block) = block.object().filter(|block| block.is("text")) {
+            pieces.prose(&block.text);
+        }
+    }
+    Some(())
+}
+
+fn content(message: &Message<'_>, said: Add, pieces: &mut Pieces) -> Option<()> {
+    if message.content.text().is_some() {
+        said(pieces, &message.content);
+    }
+    for (block, raw) in blocks(&message.content)? {
+        if let Loose::Object(block) = block {
+            of_block(&block, raw, said, pieces)?;
+        }
+    }
+    Some(())
+}
+
+fn of_block(block: &Block<'_>, raw: &str, said: Add, pieces: &mut Pieces) -> Option<()> {
+    match block.kind.as_str().unwrap_or_default() {
+        "text" => said(pieces, &block.text),
+        "thinking" => said(pieces, &block.thinking),
+        "tool_result" => answer(&block.content, pieces)?,
+        // Encrypted, or encoded.
+        "redacted_thinking" | "image" | "document" => {}
+        _ if block.is_call() => {
+            pieces.output(&block.name);
+            pieces.leaves_of_arguments(&block.input);
+        }
+        _ => pieces.unknown(raw),
+    }
+    Some(())
+}
+
+/// A text, or blocks.
+fn answer(content: &Raw<'_>, pieces: &mut Pieces) -> Option<()> {
+    if content.text().is_some() {
+        pieces.output(content);
+    }
+    for (block, raw) in blocks(content)? {
+        match block.object() {
+            Some(block) if block.is("text") => pieces.output(&block.text),
+            Some(block) if block.is("image") || block.is("document") => {}
+            Some(_) => pieces.unknown(raw),
+            None => {}
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,327 @@
+//! What a thread is: the fold over the lines of its rollouts, and what a line says in the light of
+//! those before it.
+
+use serde::{Deserialize, Serialize};
+
+use super::place::thread_in;
+use crate::model::{Base, Facts, Fold, SessionFacts};
+use crate::{SourceFacts, json};
+
+/// What of the lines read so far a later one is understood by.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// The thread was started by another one: what stands as the user's is its model's.
+    #[serde(skip_serializing_if = "is_default")]
+    is_subagent: bool,
+    /// The thread whose header came last: in a fork of a legacy rollout lines of the origin follow
+    /// it.
+    #[serde(skip_serializing_if = "is_default")]
+    thread: Option<String>,
+    /// Messages stand in items of the context, so events only repeat them.
+    #[serde(skip_serializing_if = "is_default")]
+    has_items: bool,
+    /// A message was sent, as an event says.
+    #[serde(skip_serializing_if = "is_default")]
+    has_sent: bool,
+    /// The turn's error was told.
+    #[serde(skip_serializing_if = "is_default")]
+    has_failed: bool,
+    /// Usage is recorded by answer.
+    #[serde(skip_serializing_if = "is_default")]
+    has_records: bool,
+    /// The answer, or the sum, whose usage was counted last.
+    #[serde(skip_serializing_if = "is_default")]
+    counted: Option<String>,
+    /// Calls whose output is still to come, with what an event said of how they ended.
+    #[serde(skip_serializing_if = "is_default")]
+    open: Vec<OpenCall>,
+    /// The working directory of the first turn.
+    #[serde(skip_serializing_if = "is_default")]
+    cwd: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct OpenCall {
+    id: String,
+    is_error: Option<bool>,
+    duration_ms: Option<i64>,
+}
+
+/// Calls that are remembered as open: a model makes a few at a time.
+const MOST_OPEN: usize = 64;
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl State {
+    /// The open call of that id, which is answered now.
+    fn answered(&mut self, id: &str) -> Option<OpenCall> {
+        let at = self.open.iter().position(|call| call.id == id)?;
+        Some(self.open.remove(at))
+    }
+
+    fn call(&mut self, id: &str) {
+        if id.is_empty() {
+            return;
+        }
+        if self.open.len() == MOST_OPEN {
+            self.open.remove(0);
+        }
+        self.open.push(OpenCall {
+            id: id.to_owned(),
+            ..OpenCall::default()
+        });
+    }
+}
+
+/// What the lines before it say of a line. Each text is found once: an event repeats an item of the
+/// context, unless there is none, as of a command that ended after its turn was aborted. Usage
+/// counts once, by the model in force.
+pub(super) fn relate(fold: &mut Fold, facts: &mut Facts) {
+    let state = &mut fold.codex;
+    match facts.kind.as_str() {
+        "session_meta" => {
+            let header = facts.header.as_ref();
+            if state.thread.is_none() {
+                state.is_subagent = header.is_some_and(|header| is_subagent(header.own.as_deref()));
+            }
+            state.thread = header.and_then(|header| header.id.clone());
+        }
+        "message" => state.has_items = true,
+        "task_started" | "turn_started" => state.has_failed = false,
+        "error" => state.has_failed = true,
+        _ => {}
+    }
+    if state.is_subagent && facts.role.as_deref() == Some("user") {
+        facts.role = Some("injected".to_owned());
+    }
+    match facts.calls.is_empty() {
+        false => settle_call(state, facts),
+        // The end of a turn repeats the error that was told in it.
+        true if matches!(facts.kind.as_str(), "task_complete" | "turn_complete") => {
+            facts.is_error &= !state.has_failed;
+            facts.silent = !facts.is_error;
+        }
+        true if facts.role.is_some() => facts.silent &= state.has_items,
+        true => {}
+    }
+    if facts.silent {
+        facts.is_message = false;
+        facts.role = None;
+    }
+    settle_usage(fold, facts);
+}
+
+/// What an event says of how a call ended goes to its output, which follows. Where that was there
+/// before, the event is all that says so.
+fn settle_call(state: &mut State, facts: &mut Facts) {
+    let Some(call) = facts.calls.first_mut() else {
+        return;
+    };
+    let id = call.call_id.as_deref().unwrap_or_default();
+    if !call.is_result {
+        state.call(id);
+    } else if !facts.silent {
+        let open = state.answered(id).unwrap_or_default();
+        facts.is_error = call.is_error.or(open.is_error).unwrap_or(false);
+        call.is_error = Some(facts.is_error);
+        call.duration_ms = open.duration_ms.or(call.duration_ms);
+    } else if let Some(open) = state.open.iter_mut().find(|open| open.id == id) {
+        (open.is_error, open.duration_ms) = (call.is_error, call.duration_ms);
+        facts.calls.clear();
+        facts.is_error = false;
+    } else {
+        facts.silent = false;
+    }
+}
+
+/// A record of usage counts once for each answer. Where there are none, the counts do whose sum has
+/// changed: repeats are common. The sum is made the answer's id, so that copies of it in forks,
+/// which are written with other times, are known as such.
+fn settle_usage(fold: &mut Fold, facts: &mut Facts) {
+    let (state, kind) = (&mut fold.codex, facts.kind.as_str());
+    let Some(usage) = &mut facts.usage else {
+        return;
+    };
+    let is_record = kind == "token_usage_record";
+    let is_counted = usage.response_id.is_some() && state.counted == usage.response_id;
+    if is_counted || state.has_records && !is_record {
+        facts.usage = None;
+        return;
+    }
+    state.has_records |= is_record;
+    state.counted.clone_from(&usage.response_id);
+    if let (false, Some(sum)) = (is_record, &usage.response_id) {
+        let thread = state.thread.as_deref().unwrap_or_default();
+        usage.response_id = Some(format!("{thread}/{sum}"));
+    }
+    usage.model.clone_from(&fold.model);
+    usage.provider.clone_from(&fold.provider);
+}
+
+/// Add one line, in file order.
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    fold.entries += 1;
+    fold.seen += u64::from(facts.agent_sees);
+    fold.messages += u64::from(facts.is_message && facts.agent_sees);
+    fold.errors += u64::from(facts.is_error);
+    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    for (in_force, new) in [
+        (&mut fold.model, &facts.model),
+        (&mut fold.provider, &facts.provider),
+        (&mut fold.git_branch, &facts.git_branch),
+        (&mut fold.thinking_level, &facts.thinking_level),
+    ] {
+        if new.is_some() {
+            in_force.clone_from(new);
+        }
+    }
+    if facts.id.is_some() && facts.agent_sees {
+        fold.leaf.clone_from(&facts.id);
+    }
+    if let Some(name) = &facts.name {
+        fold.name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+    }
+    if let Some(header) = &facts.header {
+        match &fold.header {
+            None => fold.header = Some(header.clone()),
+            // A fork of a legacy rollout holds that one's header below its own.
+            Some(own) if header.id.is_some() && header.id != own.id => {
+                fold.forked_from
+                    .get_or_insert_with(|| header.id.clone().unwrap_or_default());
+            }
+            Some(_) => {}
+        }
+    }
+    if fold.codex.cwd.is_none() {
+        fold.codex.cwd.clone_from(&facts.cwd);
+    }
+    if let Some(usage) = &facts.usage {
+        fold.add_usage(usage);
+    }
+    note_sent(fold, facts);
+}
+
+/// The title is the first message that was sent. What an event says of it is sure; an item of the
+/// context may be Codex's own.
+fn note_sent(fold: &mut Fold, facts: &Facts) {
+    let Some(text) = facts
+        .user_text
+        .as_deref()
+        .filter(|text| !text.trim().is_empty())
+    else {
+        return;
+    };
+    let is_event = facts.kind != "message";
+    if fold.first_message.is_none() || is_event && !fold.codex.has_sent {
+        fold.first_message = Some(text.trim().to_owned());
+        if !fold.codex.is_subagent {
+            fold.typed = None;
+            fold.note_typed(facts);
+        }
+    }
+    fold.codex.has_sent |= is_event;
+}
+
+/// The values of the list. A thread is one file, or several pages.
+pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    let (Some(first), Some(last)) = (sources.first(), sources.last()) else {
+        return SessionFacts::default();
+    };
+    let folds = || sources.iter().map(|source| source.fold);
+    let header = folds()
+        .find_map(|fold| fold.header.clone())
+        .unwrap_or_default();
+    let name = first
+        .relative
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let newest =
+        |value: fn(&Fold) -> &Option<String>| folds().rev().find_map(|fold| value(fold).clone());
+    let sum = |value: fn(&Fold) -> u64| folds().map(value).sum();
+    let cwd = header.cwd.clone().filter(|cwd| !cwd.is_empty());
+    SessionFacts {
+        id: header
+            .id
+            .clone()
+            .or_else(|| thread_in(&name).map(str::to_owned))
+            .unwrap_or_else(|| name.into_owned()),
+        cwd: cwd
+            .or_else(|| folds().find_map(|fold| fold.codex.cwd.clone()))
+            .unwrap_or_default(),
+        name: newest(|fold| &fold.name),
+        parent_session: header
+            .parent_session
+            .clone()
+            .or_else(|| first.fold.forked_from.clone()),
+        created_raw: header.created_raw.clone(),
+        created_ms: header.created_ms,
+        modified_ms: folds()
+            .filter_map(|fold| fold.last_entry_ms)
+            .max()
+            .unwrap_or(last.mtime_ms),
+        message_count: sum(|fold| fold.messages),
+        first_message: folds().find_map(|fold| fold.first_message.clone()),
+        typed: folds().find_map(|fold| fold.typed.clone()),
+        entry_count: sum(|fold| fold.entries),
+        leaf: newest(|fold| &fold.leaf),
+        model: newest(|fold| &fold.model),
+        provider: newest(|fold| &fold.provider),
+        git_branch: newest(|fold| &fold.git_branch),
+        thinking_level: newest(|fold| &fold.thinking_level),
+        tokens: folds()
+            .filter_map(|fold| fold.tokens)
+            .reduce(i64::saturating_add),
+        error_count: sum(|fold| fold.errors),
+        is_subagent: is_subagent(header.own.as_deref()),
+        hidden: hidden(sources, header.own.as_deref()),
+        base: header
+            .own
+            .as_deref()
+            .and_then(base)
+            .filter(|base| Some(&base.session) != header.id.as_ref()),
+        own: header.own,
+        ..SessionFacts::default()
+    }
+}
+
+/// Why Codex's own list does not show the thread.
+fn hidden(sources: &[SourceFacts<'_>], own: Option<&str>) -> Option<String> {
+    let unlisted = sources.iter().find_map(|source| source.unlisted);
+    let source = own.and_then(|own| json::member(own, "source"));
+    let why = match source.map(json::unquote).as_deref() {
+        _ if unlisted.is_some() => unlisted?,
+        _ if sources.iter().all(|source| source.fold.header.is_none()) => "no session_meta line",
+        Some("exec") => "codex exec ran it",
+        Some("mcp" | "appServer") => "another program ran it",
+        _ if is_subagent(own) => "a subagent",
+        _ if sources
+            .iter()
+            .all(|source| source.fold.first_message.is_none()) =>
+        {
+            "no message"
+        }
+        _ => return None,
+    };
+    Some(why.to_owned())
+}
+
+/// Whether another thread started this one, by what only Codex records of it.
+fn is_subagent(own: Option<&str>) -> bool {
+    let member = |key| own.and_then(|own| json::member(own, key));
+    member("thread_source") == Some("\"subagent\"")
+        || member("source").is_some_and(|source| json::member(source, "subagent").is_some())
+}
+
+/// What a fork of a paginated rollout goes on from. A page names the one before it so too; pages
+/// are one session anyhow.
+fn base(own: &str) -> Option<Base> {
+    let base = json::member(own, "history_base")?;
+    Some(Base {
+        session: json::unquote(json::member(base, "thread_id")?).into_owned(),
+        end: json::member(base, "end_byte_offset")?.parse().ok()?,
+    })
+}

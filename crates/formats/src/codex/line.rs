@@ -1,0 +1,298 @@
+//! The shape of a rollout's lines, as loose as facts and text need it.
+//!
+//! Since the middle of 2025 every line is an envelope around a payload; before, the payload stood
+//! alone. Payloads of all types are one struct: hardly a key means two things.
+
+use serde::Deserialize;
+
+use crate::json::{self, Flag, Int, Loose, Num, Raw, Text, Texts};
+
+/// A line, or a payload that stands alone.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Line<'a> {
+    #[serde(borrow)]
+    pub timestamp: Text<'a>,
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub payload: Loose<Box<Payload<'a>>>,
+}
+
+/// What an envelope holds.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Payload<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub id: Text<'a>,
+    // session_meta.
+    #[serde(borrow)]
+    pub timestamp: Text<'a>,
+    #[serde(borrow)]
+    pub cwd: Text<'a>,
+    #[serde(borrow)]
+    pub originator: Text<'a>,
+    #[serde(borrow)]
+    pub cli_version: Text<'a>,
+    #[serde(borrow)]
+    pub source: Raw<'a>,
+    #[serde(borrow)]
+    pub thread_source: Text<'a>,
+    #[serde(borrow)]
+    pub forked_from_id: Text<'a>,
+    #[serde(borrow)]
+    pub parent_thread_id: Text<'a>,
+    #[serde(borrow)]
+    pub agent_nickname: Text<'a>,
+    #[serde(borrow)]
+    pub model_provider: Text<'a>,
+    #[serde(borrow)]
+    pub base_instructions: Loose<Instructions<'a>>,
+    #[serde(borrow)]
+    pub instructions: Raw<'a>,
+    #[serde(borrow)]
+    pub history_base: Raw<'a>,
+    #[serde(borrow)]
+    pub git: Loose<Git<'a>>,
+    // turn_context.
+    #[serde(borrow)]
+    pub model: Text<'a>,
+    #[serde(borrow)]
+    pub effort: Text<'a>,
+    #[serde(borrow)]
+    pub collaboration_mode: Loose<Collaboration<'a>>,
+    // Messages and reasoning.
+    #[serde(borrow)]
+    pub role: Text<'a>,
+    #[serde(borrow)]
+    pub content: Raw<'a>,
+    #[serde(borrow)]
+    pub summary: Raw<'a>,
+    #[serde(rename = "internal_chat_message_metadata_passthrough", borrow)]
+    pub metadata: Loose<Metadata<'a>>,
+    // Calls and what they gave.
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    #[serde(borrow)]
+    pub arguments: Raw<'a>,
+    #[serde(borrow)]
+    pub input: Raw<'a>,
+    #[serde(borrow)]
+    pub action: Raw<'a>,
+    #[serde(borrow)]
+    pub call_id: Text<'a>,
+    #[serde(borrow)]
+    pub output: Raw<'a>,
+    // Usage.
+    #[serde(borrow)]
+    pub response_id: Text<'a>,
+    pub usage: Loose<Tokens>,
+    pub info: Loose<Info>,
+    // Events.
+    #[serde(borrow)]
+    pub message: Raw<'a>,
+    #[serde(borrow)]
+    pub text: Raw<'a>,
+    #[serde(borrow)]
+    pub reason: Text<'a>,
+    #[serde(borrow)]
+    pub error: Loose<Failure<'a>>,
+    #[serde(borrow)]
+    pub thread_name: Text<'a>,
+    pub started_at_ms: Int,
+    pub completed_at_ms: Int,
+    /// What a paginated rollout says of a finished item, under the names that the events of a
+    /// legacy one have.
+    #[serde(borrow)]
+    pub item: Loose<Box<Payload<'a>>>,
+    // The end of a call.
+    #[serde(borrow)]
+    pub status: Text<'a>,
+    pub success: Flag,
+    pub exit_code: Int,
+    #[serde(borrow)]
+    pub command: Raw<'a>,
+    #[serde(borrow)]
+    pub parsed_cmd: Raw<'a>,
+    #[serde(borrow)]
+    pub aggregated_output: Raw<'a>,
+    #[serde(borrow)]
+    pub changes: Raw<'a>,
+    pub duration: Loose<Duration>,
+    #[serde(borrow)]
+    pub summary_text: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Instructions<'a> {
+    #[serde(borrow)]
+    pub text: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Git<'a> {
+    #[serde(borrow)]
+    pub branch: Text<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Collaboration<'a> {
+    #[serde(borrow)]
+    pub settings: Loose<Settings<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Settings<'a> {
+    #[serde(borrow)]
+    pub reasoning_effort: Text<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Metadata<'a> {
+    /// What each part of the content is.
+    #[serde(borrow)]
+    pub content_item_kinds: Texts<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Tokens {
+    pub input_tokens: Int,
+    pub cached_input_tokens: Int,
+    pub cache_write_input_tokens: Int,
+    pub output_tokens: Int,
+    pub reasoning_output_tokens: Int,
+    pub total_tokens: Int,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Info {
+    pub total_token_usage: Loose<Tokens>,
+    pub last_token_usage: Loose<Tokens>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Failure<'a> {
+    #[serde(borrow)]
+    pub message: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Duration {
+    pub secs: Int,
+    pub nanos: Int,
+}
+
+/// A part of a content or an output.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Part<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub text: Raw<'a>,
+}
+
+/// What a tool was asked, as far as a list of calls shows it.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Arguments<'a> {
+    #[serde(borrow)]
+    pub cmd: Raw<'a>,
+    #[serde(borrow)]
+    pub command: Raw<'a>,
+    #[serde(borrow)]
+    pub path: Text<'a>,
+    #[serde(borrow)]
+    pub file_path: Text<'a>,
+    #[serde(borrow)]
+    pub query: Text<'a>,
+    #[serde(borrow)]
+    pub pattern: Text<'a>,
+    #[serde(borrow)]
+    pub url: Text<'a>,
+    #[serde(borrow)]
+    pub message: Text<'a>,
+}
+
+/// An output that says how the call ended.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Output<'a> {
+    #[serde(borrow)]
+    pub output: Raw<'a>,
+    #[serde(borrow)]
+    pub content: Raw<'a>,
+    pub success: Flag,
+    pub metadata: Loose<Ended>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Ended {
+    pub exit_code: Int,
+    pub duration_seconds: Num,
+}
+
+/// What a line is about, whether it stands in an envelope or not.
+pub(super) struct Record<'a> {
+    /// The envelope's type; empty where there is none.
+    pub envelope: String,
+    pub timestamp: Text<'a>,
+    pub payload: Box<Payload<'a>>,
+}
+
+impl<'a> Record<'a> {
+    /// `None` where the second tier is needed; `Some(None)` where the text is no object.
+    pub fn read(text: &'a str) -> Option<Option<Record<'a>>> {
+        let Loose::Object(line) = json::parse::<Loose<Line<'a>>>(text)? else {
+            return Some(None);
+        };
+        if let Loose::Object(payload) = line.payload {
+            return Some(Some(Record {
+                envelope: line.kind.owned().unwrap_or_default(),
+                timestamp: line.timestamp,
+                payload,
+            }));
+        }
+        let Loose::Object(payload) = json::parse::<Loose<Box<Payload<'a>>>>(text)? else {
+            return Some(None);
+        };
+        Some(Some(Record {
+            envelope: String::new(),
+            timestamp: line.timestamp,
+            payload,
+        }))
+    }
+
+    /// What the record is called: the type of its payload where that has one.
+    pub fn kind(&self) -> &str {
+        match self.payload.kind.as_str() {
+            Some(kind) if self.is_of("response_item") || self.is_of("event_msg") => kind,
+            // The first line of a rollout from before the envelope has no type.
+            None if self.envelope.is_empty() && self.payload.id.as_str().is_some() => {
+                "session_meta"
+            }
+            Some(kind) if self.envelope.is_empty() => kind,
+            _ => &self.envelope,
+        }
+    }
+
+    /// Whether it is of that envelope. What stands alone is an item of a response.
+    pub fn is_of(&self, envelope: &str) -> bool {
+        match self.envelope.as_str() {
+            "" => envelope == "response_item",
+            known => known == envelope,
+        }
+    }
+}

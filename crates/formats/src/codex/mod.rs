@@ -1,0 +1,90 @@
+//! Codex's session files, its *rollouts*: one JSON line per event, one file per thread.
+//!
+//! Two shapes live side by side. In *legacy* rollouts events repeat the items of the model's
+//! context as user and agent messages, in *paginated* ones, those of Codex 0.151 and later, as
+//! finished items. A thread's lines are one line in file order; a fork of a paginated rollout holds
+//! only what is its own and names what it inherits (`history_base`).
+
+use std::path::Path;
+
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+use crate::{Format, Shape, SourceFacts, WriteMode, json};
+
+mod call;
+mod facts;
+mod fold;
+mod line;
+mod message;
+mod place;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use fold::State;
+
+/// Codex's format.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Codex;
+
+impl Format for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Lines
+    }
+
+    /// Codex appends, but a revert cuts a rollout in place, and a migration rewrites it.
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Append
+    }
+
+    fn is_one_line(&self, _version: Option<i64>) -> bool {
+        true
+    }
+
+    fn has_branches(&self) -> bool {
+        false
+    }
+
+    fn place(&self, relative: &Path, _flat: bool) -> Placement {
+        place::place(relative)
+    }
+
+    fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
+        place::leaves_out(folder)
+    }
+
+    fn facts(&self, record: &[u8]) -> Facts {
+        facts::facts(record)
+    }
+
+    fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
+        facts::of_text(json::utf8(line)?)
+    }
+
+    fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
+        fold::relate(fold, facts);
+    }
+
+    fn passages(&self, record: &[u8]) -> Vec<Passage> {
+        text::passages(record)
+    }
+
+    fn prompts_at(&self, _path: &Path, record: &[u8]) -> Vec<String> {
+        text::prompts(record)
+    }
+
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
+        fold::fold(fold, facts);
+    }
+
+    fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
+        fold::session(sources)
+    }
+}

@@ -1,0 +1,87 @@
+//! What is a file below Codex's folders?
+
+use std::path::Path;
+
+use crate::model::{Placement, SourcePart};
+
+/// Bytes of a UUID.
+const UUID: usize = 36;
+/// Bytes of the time before it, with the hyphen.
+const TIME: usize = "2026-01-05T09-00-00-".len();
+
+/// Codex lists `YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, with further pages of a thread beside it
+/// (`…_<page>.jsonl`); `codex archive` moves the files into one folder without dates. All pages of
+/// a thread are one session. What lies elsewhere, a copy say, is one by itself.
+pub(super) fn place(relative: &Path) -> Placement {
+    let parts = relative.components();
+    let mut folders: Vec<_> = parts
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
+    let Some(name) = folders.pop() else {
+        return Placement::Ignore("not a session file");
+    };
+    if !is_rollout(&name) {
+        return Placement::Ignore("not a session file");
+    }
+    let path = || [&*folders, std::slice::from_ref(&name)].concat().join("/");
+    let digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let names: Vec<&str> = folders.iter().map(|folder| &**folder).collect();
+    let (is_at_home, is_archived) = match names[..] {
+        [year, month, day] | ["sessions", year, month, day] => {
+            ([year, month, day].iter().all(digits), false)
+        }
+        [] | ["archived_sessions"] => (true, true),
+        _ => (false, false),
+    };
+    let unlisted = match thread_in(&name) {
+        None => Some("its name is not that of a rollout"),
+        Some(_) if is_archived => Some("archived"),
+        Some(_) if !is_at_home => Some("outside of the folders that Codex lists"),
+        Some(_) => None,
+    };
+    Placement::Source {
+        session: match thread_in(&name) {
+            Some(thread) if is_at_home => thread.to_owned(),
+            _ => path(),
+        },
+        part: SourcePart::Main,
+        unlisted: unlisted.map(str::to_owned),
+    }
+}
+
+/// Compressed ones are cold archived ones.
+fn is_rollout(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let is_aside = ["session_index.jsonl", "history.jsonl"].contains(&&*lower);
+    !is_aside && (lower.ends_with(".jsonl") || lower.ends_with(".jsonl.zst"))
+}
+
+/// The thread that the name of a rollout names.
+pub(super) fn thread_in(name: &str) -> Option<&str> {
+    let rest = name.strip_prefix("rollout-")?;
+    let rest = rest.strip_suffix(".zst").unwrap_or(rest);
+    let core = rest.strip_suffix(".jsonl")?.get(TIME..)?;
+    let (thread, page) = core.split_at_checked(UUID)?;
+    let is_uuid = thread.bytes().enumerate().all(|(at, byte)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    });
+    (is_uuid && (page.is_empty() || page.starts_with('_'))).then_some(thread)
+}
+
+/// The folders beside `sessions` in Codex's own that hold no session, where that is a root.
+pub(super) fn leaves_out(folder: &Path) -> Option<&'static str> {
+    const OTHERS: [&str; 9] = [
+        "log",
+        "logs",
+        "memories",
+        "plugins",
+        "prompts",
+        "skills",
+        "thread-writer-locks",
+        "tmp",
+        "worktrees",
+    ];
+    let is_other = OTHERS.iter().any(|other| Path::new(other) == folder);
+    is_other.then_some("a folder of Codex's without sessions")
+}

@@ -1,0 +1,384 @@
+//! The cases of Codex's rollouts, each read from its first line to its last.
+
+use std::path::{Path, PathBuf};
+
+use super::Codex;
+use crate::json::split;
+use crate::model::{Facts, Fold, Placement, SessionFacts, SourcePart};
+use crate::{Format, SourceFacts};
+
+/// A rollout as it is read: what the lines say, in the light of those before them, with their text.
+struct Rollout {
+    entries: Vec<(Facts, Vec<String>)>,
+    session: SessionFacts,
+}
+
+fn case(name: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/codex");
+    let files = std::fs::read_dir(folder.join(name)).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let mut rollouts: Vec<_> = paths
+        .filter(|path| path.extension().unwrap() == "jsonl")
+        .collect();
+    rollouts.sort();
+    rollouts
+}
+
+fn read(path: &Path) -> Rollout {
+    let bytes = std::fs::read(path).unwrap();
+    let (mut fold, mut entries) = (Fold::default(), Vec::new());
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        for piece in split(line) {
+            if matches!(piece.kind, crate::json::PieceKind::Value { .. }) {
+                let record = &line[piece.range];
+                let mut facts = Codex.facts(record);
+                Codex.relate(&mut fold, record, &mut facts);
+                Codex.fold(&mut fold, &facts);
+                let passages = Codex.passages(record);
+                let texts = match facts.silent {
+                    true => Vec::new(),
+                    false => passages
+                        .into_iter()
+                        .flat_map(|passage| passage.pieces)
+                        .collect(),
+                };
+                entries.push((facts, texts));
+            }
+        }
+    }
+    let session = Codex.session(&[SourceFacts {
+        relative: Path::new(path.file_name().unwrap()),
+        mtime_ms: 0,
+        fold: &fold,
+        part: SourcePart::Main,
+        unlisted: None,
+        problems: (0, None),
+    }]);
+    Rollout { entries, session }
+}
+
+fn only(name: &str) -> Rollout {
+    read(&case(name)[0])
+}
+
+/// Tool, what it was about, whether it failed, and how long it took.
+type Called<'a> = (Option<&'a str>, Option<&'a str>, Option<bool>, Option<i64>);
+
+impl Rollout {
+    /// Role and text of all that says something.
+    fn said(&self) -> Vec<(&str, String)> {
+        let said = self.entries.iter().filter(|(_, texts)| !texts.is_empty());
+        said.map(|(facts, texts)| {
+            (
+                facts.role.as_deref().unwrap_or(&facts.kind),
+                texts.join(" "),
+            )
+        })
+        .collect()
+    }
+
+    /// Every call and result.
+    fn calls(&self) -> Vec<Called<'_>> {
+        let calls = self.entries.iter().flat_map(|(facts, _)| &facts.calls);
+        calls
+            .map(|call| {
+                (
+                    call.tool.as_deref(),
+                    call.subject.as_deref(),
+                    call.is_error,
+                    call.duration_ms,
+                )
+            })
+            .collect()
+    }
+
+    /// Tokens of each answer: what it is counted by, input, cached, output.
+    fn spent(&self) -> Vec<(&str, i64, i64, i64)> {
+        let usage = self
+            .entries
+            .iter()
+            .filter_map(|(facts, _)| facts.usage.as_ref());
+        usage
+            .map(|usage| {
+                let id = usage.response_id.as_deref().unwrap();
+                (
+                    id,
+                    usage.input.unwrap(),
+                    usage.cache_read.unwrap(),
+                    usage.output.unwrap(),
+                )
+            })
+            .collect()
+    }
+
+    fn texts(&self) -> String {
+        self.said()
+            .into_iter()
+            .map(|(_, text)| text + "\n")
+            .collect()
+    }
+}
+
+#[test]
+fn legacy_and_paginated_of_one_talk_give_the_same_entries() {
+    let talks: Vec<Rollout> = case("the-same-talk")
+        .iter()
+        .map(|path| read(path))
+        .collect();
+    let [paginated, legacy] = &talks[..] else {
+        panic!("two rollouts");
+    };
+    assert_eq!(paginated.said(), legacy.said());
+    let roles: Vec<&str> = paginated.said().iter().map(|(role, _)| *role).collect();
+    assert_eq!(
+        roles,
+        [
+            "injected",
+            "user",
+            "assistant",
+            "assistant",
+            "toolResult",
+            "assistant",
+            "toolResult",
+            "assistant"
+        ]
+    );
+    let calls = [
+        (Some("exec_command"), Some("cat ice.txt"), None, None),
+        (None, None, Some(false), Some(17)),
+        (Some("exec_command"), Some("cat sea.txt"), None, None),
+        (None, None, Some(true), Some(17)),
+    ];
+    assert_eq!(paginated.calls(), calls);
+    assert_eq!(legacy.calls(), calls);
+    let counted = |talk: &Rollout| -> Vec<_> {
+        talk.spent()
+            .iter()
+            .map(|(_, input, cached, output)| (*input, *cached, *output))
+            .collect()
+    };
+    assert_eq!(counted(paginated), [(80, 20, 30); 3]);
+    assert_eq!(counted(legacy), [(80, 20, 30); 3]);
+    let usage = |talk: &Rollout| {
+        talk.entries
+            .iter()
+            .find_map(|(facts, _)| facts.usage.clone())
+            .unwrap()
+    };
+    for talk in [paginated, legacy] {
+        assert_eq!(usage(talk).model.as_deref(), Some("gpt-5.9"));
+        assert_eq!(usage(talk).provider.as_deref(), Some("openai"));
+    }
+    assert_eq!(paginated.session.tokens, Some(390));
+    assert_eq!(legacy.session.tokens, Some(390));
+    // The command's twin knows which files were read.
+    let files: Vec<&str> = paginated
+        .entries
+        .iter()
+        .flat_map(|(facts, _)| &facts.files)
+        .map(|file| &*file.path)
+        .collect();
+    assert_eq!(files, ["ice.txt", "sea.txt"]);
+}
+
+/// What repeats an item is nobody's: whoever counts the messages of a role counts each once.
+#[test]
+fn silent_entries_have_no_role() {
+    for path in case("the-same-talk") {
+        let talk = read(&path);
+        let users = talk
+            .entries
+            .iter()
+            .filter(|(facts, _)| facts.role.as_deref() == Some("user"));
+        assert_eq!(users.count(), 1);
+    }
+}
+
+#[test]
+fn resume() {
+    let talk = only("resume");
+    assert_eq!(talk.session.model.as_deref(), Some("gpt-6"));
+    let models: Vec<_> = talk
+        .entries
+        .iter()
+        .filter_map(|(facts, _)| facts.usage.as_ref()?.model.as_deref())
+        .collect();
+    assert_eq!(models, ["gpt-5.9", "gpt-5.9", "gpt-5.9", "gpt-6"]);
+}
+
+#[test]
+fn compaction() {
+    let talk = only("compaction");
+    assert!(!talk.texts().contains("gnatcatcher"));
+    let compacted: Vec<_> = talk
+        .entries
+        .iter()
+        .filter(|(facts, _)| facts.compaction.is_some())
+        .collect();
+    assert_eq!(compacted.len(), 1);
+    assert_eq!(compacted[0].1, ["What was found: the ice."]);
+}
+
+#[test]
+fn error_turn_with_no_answer() {
+    for path in case("error-turn") {
+        let talk = read(&path);
+        assert_eq!(talk.session.error_count, 1);
+        let failed: Vec<_> = talk
+            .entries
+            .iter()
+            .filter(|(facts, _)| facts.is_error)
+            .collect();
+        assert_eq!(failed[0].1, ["the server is out of reach"]);
+    }
+}
+
+#[test]
+fn abort() {
+    let talk = only("abort");
+    let said = talk.said();
+    let aborted = said
+        .iter()
+        .find(|(_, text)| text.starts_with("<turn_aborted>"))
+        .unwrap();
+    assert_eq!(aborted.0, "injected");
+    assert_eq!(
+        said.last().unwrap(),
+        &("toolResult", "the tide was half in".to_owned())
+    );
+    assert_eq!(
+        talk.calls(),
+        [
+            (Some("exec_command"), Some("sleep 30"), None, None),
+            (None, None, Some(true), Some(3900)),
+            (None, None, Some(true), Some(17)),
+        ]
+    );
+    let stopped = talk
+        .entries
+        .iter()
+        .find_map(|(facts, _)| facts.stop_reason.as_deref());
+    assert_eq!(stopped, Some("interrupted"));
+}
+
+#[test]
+fn line_1_of_60_kb() {
+    let talk = only("long-first-line");
+    assert_eq!(talk.session.cwd, "/home/ada/work");
+    assert_eq!(talk.session.git_branch.as_deref(), Some("walrus"));
+}
+
+#[test]
+fn a_word_of_instructions_or_skills() {
+    for path in case("the-same-talk") {
+        let talk = read(&path);
+        assert!(!talk.texts().contains("quagmarine"));
+        assert!(!talk.texts().contains("zephyrine"));
+        assert!(!talk.texts().contains("flamingonium"));
+        let bytes = std::fs::read(&path).unwrap();
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        let prompts: String = lines
+            .flat_map(|line| Codex.prompts_at(&path, line))
+            .collect();
+        assert!(prompts.contains("quagmarine") && prompts.contains("zephyrine"));
+    }
+}
+
+#[test]
+fn no_envelope() {
+    let talk = only("no-envelope");
+    assert_eq!(talk.session.cwd, "/home/ada/work");
+    let roles: Vec<&str> = talk.said().iter().map(|(role, _)| *role).collect();
+    assert_eq!(roles[..3], ["injected", "user", "assistant"]);
+    assert_eq!(
+        talk.calls(),
+        [
+            (Some("shell"), Some("ls shore"), None, None),
+            (None, None, Some(true), Some(250)),
+            (Some("apply_patch"), Some("shore.md"), None, None),
+            (None, None, Some(false), Some(0)),
+            (Some("local_shell"), Some("pwd"), None, None),
+            (Some("web_search"), Some("shores of the north"), None, None),
+        ]
+    );
+}
+
+#[test]
+fn ordinal_twice() {
+    let talk = only("ordinal-twice");
+    let typed: Vec<_> = talk
+        .said()
+        .into_iter()
+        .filter(|(role, _)| *role == "user")
+        .collect();
+    assert_eq!(typed.len(), 2);
+}
+
+#[test]
+fn subagent() {
+    for path in case("subagent") {
+        let talk = read(&path);
+        assert!(talk.session.is_subagent);
+        assert!(talk.said().iter().all(|(role, _)| *role != "user"));
+        assert_eq!(talk.session.typed, None);
+    }
+}
+
+#[test]
+fn what_codexs_own_list_leaves_out() {
+    let hidden = |name: &str| only(name).session.hidden;
+    assert_eq!(
+        hidden("named-by-exec").as_deref(),
+        Some("codex exec ran it")
+    );
+    assert_eq!(hidden("subagent").as_deref(), Some("a subagent"));
+    assert_eq!(hidden("the-same-talk"), None);
+    assert_eq!(
+        only("named-by-exec").session.name.as_deref(),
+        Some("The tide table")
+    );
+}
+
+#[test]
+fn legacy_fork_repeats_the_counts_of_its_origin() {
+    let rollouts = case("legacy-fork");
+    let (origin, fork) = (read(&rollouts[0]), read(&rollouts[1]));
+    let (before, after) = (origin.spent(), fork.spent());
+    assert_eq!(before, after[..3]);
+    assert_eq!(after[3].1, 40);
+}
+
+#[test]
+fn where_rollouts_lie() {
+    let thread = "019b8d5e-7c80-7000-8000-000000000001";
+    let name = format!("rollout-2026-01-05T09-00-00-{thread}");
+    let place = |path: String| match Codex.place(Path::new(&path), false) {
+        Placement::Source {
+            session, unlisted, ..
+        } => Some((session, unlisted.is_none())),
+        Placement::Ignore(_) | Placement::Database => None,
+    };
+    let session = |listed| Some((thread.to_owned(), listed));
+    assert_eq!(place(format!("2026/01/05/{name}.jsonl")), session(true));
+    assert_eq!(place(format!("2026/01/06/{name}_2.jsonl")), session(true));
+    assert_eq!(
+        place(format!("sessions/2026/01/05/{name}.jsonl")),
+        session(true)
+    );
+    assert_eq!(place(format!("2026/01/05/{name}.jsonl.zst")), session(true));
+    assert_eq!(place(format!("{name}.jsonl")), session(false));
+    assert_eq!(
+        place(format!("archived_sessions/{name}.jsonl.zst")),
+        session(false)
+    );
+    let copy = format!("backup/{name}.jsonl");
+    assert_eq!(place(copy.clone()), Some((copy, false)));
+    for other in [
+        "history.jsonl",
+        "session_index.jsonl",
+        "state_5.sqlite",
+        "config.toml",
+    ] {
+        assert_eq!(place(other.to_owned()), None);
+    }
+}

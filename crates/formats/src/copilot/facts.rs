@@ -1,0 +1,267 @@
+//! What one event of Copilot's says about itself.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::line::{Arguments, Attachment, Data, Event, ModelMetrics, ToolRequest, UsageRecord};
+use crate::json::{self, Loose, Raw, Text};
+use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
+use crate::pi::touches;
+
+/// The facts of one record.
+pub(super) fn facts(record: &[u8]) -> Facts {
+    json::tiers(record, |text| {
+        Some(match json::parse::<Loose<Event<'_>>>(text)? {
+            Loose::Object(event) => of_event(&event)?,
+            _ => Facts::default(),
+        })
+    })
+    .unwrap_or_default()
+}
+
+/// `None` where a part of the event needs the second tier.
+fn of_event(event: &Event<'_>) -> Option<Facts> {
+    let mut facts = Facts {
+        kind: event.kind.owned().unwrap_or_default(),
+        id: event.id.owned(),
+        parent: event.parent_id.owned(),
+        time_raw: event.timestamp.owned(),
+        time_ms: event.timestamp.as_str().and_then(json::date_ms),
+        agent_sees: true,
+        ..Facts::default()
+    };
+    let none = Box::default();
+    let data = event.data.object().unwrap_or(&none);
+    // A subagent has a model of its own, and its messages are none of the talk.
+    let is_main = !event.agent_id.is_value();
+    match event.kind.as_str().unwrap_or_default() {
+        "user.message" => {
+            facts.has_image = has_image(data)?;
+            if is_main && is_typed(data) {
+                facts.role = Some("user".to_owned());
+                facts.is_message = true;
+                facts.user_text = data.content.text().map(Cow::into_owned);
+            } else {
+                facts.role = Some("injected".to_owned());
+            }
+        }
+        "system.message" => {
+            facts.role = Some("system".to_owned());
+            facts.has_prompt = true;
+        }
+        "system.notification" => facts.role = Some("injected".to_owned()),
+        "assistant.message" => {
+            facts.role = Some("assistant".to_owned());
+            facts.is_message = is_main;
+            facts.model = data.model.owned().filter(|_| is_main);
+            for request in requests(data)? {
+                call(&request, &mut facts)?;
+            }
+        }
+        // What a person ran without a model.
+        "tool.user_requested" => {
+            let request = ToolRequest {
+                tool_call_id: data.tool_call_id,
+                name: data.tool_name,
+                arguments: data.arguments,
+            };
+            call(&request, &mut facts)?;
+        }
+        "tool.execution_complete" => completed(data, &mut facts),
+        "subagent.failed" => facts.is_error = true,
+        kind => of_session(kind, data, is_main, &mut facts),
+    }
+    Some(facts)
+}
+
+/// Events about the session.
+fn of_session(kind: &str, data: &Data<'_>, is_main: bool, facts: &mut Facts) {
+    match kind {
+        "session.start" | "session.resume" => {
+            started(data, facts);
+            set_model(&data.selected_model, data, facts);
+        }
+        "session.context_changed" if is_main => {
+            facts.git_branch = data.branch.owned();
+            facts.header = Some(Header {
+                cwd: data.cwd.owned(),
+                ..Header::default()
+            });
+        }
+        "session.model_change" if is_main => set_model(&data.new_model, data, facts),
+        "session.usage_record" => {
+            if let Some(record) = data.usage.object() {
+                facts.stop_reason = record.finish_reason.owned();
+                facts.usage = Some(usage(record));
+            }
+        }
+        "session.shutdown" => facts.header = Some(shut_down(data)),
+        "session.compaction_complete" => {
+            facts.is_error = data.success.0 == Some(false);
+            facts.compaction = Some(Compaction {
+                tokens_before: data.pre_compaction_tokens.0,
+                ..Compaction::default()
+            });
+        }
+        "session.error" => facts.is_error = true,
+        _ => {}
+    }
+}
+
+/// Whether a person typed the message: what other agents, skills and the autopilot put in names its
+/// source or says so.
+fn is_typed(data: &Data<'_>) -> bool {
+    data.source.as_str().is_none_or(|source| source == "user")
+        && data.is_autopilot_continuation.0 != Some(true)
+}
+
+/// A run begins: the first of a session, or a later one.
+fn started(data: &Data<'_>, facts: &mut Facts) {
+    let context = data.context.object();
+    facts.git_branch = context.and_then(|context| context.branch.owned());
+    let repository = context.map(|context| context.repository);
+    let own = own([
+        ("copilotVersion", data.copilot_version),
+        ("repository", repository.unwrap_or_default()),
+    ]);
+    facts.header = Some(Header {
+        id: data.session_id.shown(),
+        id_is_string: data.session_id.text().is_some(),
+        version: data.version.0,
+        cwd: context.and_then(|context| context.cwd.owned()),
+        created_raw: data.start_time.owned(),
+        created_ms: data.start_time.as_str().and_then(json::date_ms),
+        parent_session: data.detached_from_spawning_parent_session_id.owned(),
+        own: Some(own),
+    });
+}
+
+fn set_model(model: &Text<'_>, data: &Data<'_>, facts: &mut Facts) {
+    facts.model = model.owned();
+    facts.thinking_level = data.reasoning_effort.owned();
+}
+
+/// Members that have a value, as a JSON object. None of them is a structure, deep or not.
+fn own<const N: usize>(members: [(&str, Raw<'_>); N]) -> String {
+    let member = |(name, raw): (&str, Raw<'_>)| {
+        let written = raw.0.filter(|_| raw.is_value())?;
+        let value: Value = serde_json::from_str(written).ok()?;
+        (!value.is_object() && !value.is_array()).then(|| (name.to_owned(), value))
+    };
+    let own: Map<String, Value> = members.into_iter().filter_map(member).collect();
+    Value::from(own).to_string()
+}
+
+/// What all models took in the session so far, and what Copilot charges for it: premium requests
+/// and credits, which are no dollars.
+fn shut_down(data: &Data<'_>) -> Header {
+    let (mut input, mut output) = (None, None);
+    for model in json::members(data.model_metrics.0.unwrap_or_default()) {
+        let metrics = json::parse::<Loose<ModelMetrics>>(model.value).unwrap_or_default();
+        if let Some(tokens) = metrics.object().and_then(|metrics| metrics.usage.object()) {
+            for (sum, part) in [
+                (&mut input, tokens.input_tokens.0),
+                (&mut output, tokens.output_tokens.0),
+            ] {
+                *sum = part.map_or(*sum, |part| Some(sum.unwrap_or(0i64).saturating_add(part)));
+            }
+        }
+    }
+    let number = |sum: Option<i64>| sum.map(|sum| sum.to_string());
+    let (input, output) = (number(input), number(output));
+    Header {
+        own: Some(own([
+            ("inputTokens", Raw(input.as_deref())),
+            ("outputTokens", Raw(output.as_deref())),
+            ("totalPremiumRequests", data.total_premium_requests),
+            ("totalNanoAiu", data.total_nano_aiu),
+        ])),
+        ..Header::default()
+    }
+}
+
+fn has_image(data: &Data<'_>) -> Option<bool> {
+    let mut found = false;
+    for attachment in data.attachments.items()? {
+        if let Loose::Object(attachment) = attachment.parse::<Loose<Attachment<'_>>>()? {
+            let mime_type = attachment.mime_type.as_str();
+            found |= mime_type.is_some_and(|mime_type| mime_type.starts_with("image/"));
+        }
+    }
+    Some(found)
+}
+
+/// The tool calls of an answer. `None` where the second tier is needed.
+pub(super) fn requests<'a>(data: &Data<'a>) -> Option<Vec<ToolRequest<'a>>> {
+    let mut requests = Vec::new();
+    for request in data.tool_requests.items()? {
+        if let Loose::Object(request) = request.parse::<Loose<ToolRequest<'_>>>()? {
+            requests.push(request);
+        }
+    }
+    Some(requests)
+}
+
+fn call(request: &ToolRequest<'_>, facts: &mut Facts) -> Option<()> {
+    let arguments = match request.arguments.0 {
+        Some(_) => request.arguments.parse::<Loose<Arguments<'_>>>()?,
+        None => Loose::Missing,
+    };
+    let none = Arguments::default();
+    let arguments = arguments.object().unwrap_or(&none);
+    let tool = request.name.shown();
+    let path = arguments.path.owned();
+    let modified = match tool.as_deref() {
+        Some("create") => Some(true),
+        tool => tool.and_then(touches),
+    };
+    if let (Some(path), Some(modified)) = (&path, modified) {
+        facts.files.push(FileTouch {
+            path: path.clone(),
+            modified,
+        });
+    }
+    let others = [&arguments.pattern, &arguments.query, &arguments.url];
+    let subject = arguments.command.owned().or(path);
+    facts.calls.push(Call {
+        call_id: request.tool_call_id.shown(),
+        tool,
+        subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
+        ..Call::default()
+    });
+    Some(())
+}
+
+/// A command that ends with another code than 0 has failed, though its tool has not.
+fn completed(data: &Data<'_>, facts: &mut Facts) {
+    let exit_code = data
+        .shell_execution
+        .object()
+        .and_then(|shell| shell.exit_code.0);
+    facts.role = Some("toolResult".to_owned());
+    facts.is_error = data.success.0 == Some(false) || exit_code.is_some_and(|code| code != 0.0);
+    facts.calls.push(Call {
+        call_id: data.tool_call_id.shown(),
+        is_result: true,
+        is_error: Some(facts.is_error),
+        ..Call::default()
+    });
+}
+
+fn usage(record: &UsageRecord<'_>) -> Usage {
+    let (read, written) = (record.cache_read_tokens.0, record.cache_write_tokens.0);
+    let cached = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
+    let input = record.input_tokens.0;
+    Usage {
+        provider: record.model_provider.owned(),
+        model: record.model.owned(),
+        response_id: record.api_call_id.owned(),
+        input: input.map(|input| input.saturating_sub(cached).max(0)),
+        output: record.output_tokens.0,
+        cache_read: read,
+        cache_write: written,
+        reasoning: record.reasoning_tokens.0,
+        ..Usage::default()
+    }
+}

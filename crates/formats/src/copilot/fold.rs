@@ -1,0 +1,169 @@
+//! What a Copilot session is: a fold over its events, and the values its picker shows.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::SourceFacts;
+use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart};
+
+/// What only Copilot's fold keeps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// What the newest events say that name it, under Copilot's own names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    own: BTreeMap<String, Value>,
+    /// How many subagents were started.
+    #[serde(skip_serializing_if = "is_zero")]
+    subagents: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Add one event, in file order, or the workspace file.
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    fold.entries += 1;
+    fold.seen += u64::from(facts.agent_sees);
+    fold.errors += u64::from(facts.is_error);
+    fold.messages += u64::from(facts.is_message);
+    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    fold.copilot.subagents += u64::from(facts.kind == "subagent.started");
+    if let Some(usage) = &facts.usage {
+        fold.add_usage(usage);
+    }
+    if let Some(header) = &facts.header {
+        add_header(fold, header);
+    }
+    if facts.name.is_some() {
+        fold.name.clone_from(&facts.name);
+    }
+    if facts.model.is_some() {
+        fold.model.clone_from(&facts.model);
+    }
+    if facts.git_branch.is_some() {
+        fold.git_branch.clone_from(&facts.git_branch);
+    }
+    if facts.thinking_level.is_some() {
+        fold.thinking_level.clone_from(&facts.thinking_level);
+    }
+    if fold.first_message.is_none() {
+        fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
+    }
+    fold.note_typed(facts);
+}
+
+/// Later runs move the session to another directory, and count on.
+fn add_header(fold: &mut Fold, header: &Header) {
+    let own = header.own.as_deref().unwrap_or_default();
+    let own: BTreeMap<String, Value> = serde_json::from_str(own).unwrap_or_default();
+    fold.copilot.own.extend(own);
+    match &mut fold.header {
+        Some(first) => {
+            if header.cwd.is_some() {
+                first.cwd.clone_from(&header.cwd);
+            }
+            if first.id.is_none() {
+                first.id.clone_from(&header.id);
+            }
+        }
+        none => {
+            let mut header = header.clone();
+            header.own = None;
+            *none = Some(header);
+        }
+    }
+}
+
+/// The values of the list, from the events and the workspace file.
+pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    let is_main = |source: &&SourceFacts<'_>| source.part == SourcePart::Main;
+    let main = sources.iter().find(is_main);
+    let Some(first) = main.or(sources.first()) else {
+        return SessionFacts::default();
+    };
+    let workspace = sources.iter().find(|source| !is_main(source));
+    let said = workspace.and_then(|workspace| workspace.fold.header.clone());
+    let said = said.unwrap_or_default();
+    let header = main.and_then(|main| main.fold.header.clone());
+    let header = header.unwrap_or_default();
+    let fold = first.fold;
+    let mut own = workspace.map(|workspace| workspace.fold.copilot.own.clone());
+    let own = own.get_or_insert_default();
+    own.extend(fold.copilot.own.clone());
+    if fold.copilot.subagents > 0 {
+        own.insert("subagents".to_owned(), fold.copilot.subagents.into());
+    }
+    let (created_raw, created_ms) = match header.created_raw {
+        Some(raw) => (Some(raw), header.created_ms),
+        None => (said.created_raw, said.created_ms),
+    };
+    SessionFacts {
+        id: header.id.or(said.id).unwrap_or_else(|| by_path(first)),
+        cwd: header.cwd.or(said.cwd).unwrap_or_default(),
+        name: workspace.and_then(|workspace| name(workspace.fold, fold)),
+        parent_session: header.parent_session,
+        created_raw,
+        created_ms,
+        modified_ms: fold.last_entry_ms.unwrap_or(first.mtime_ms),
+        message_count: fold.messages,
+        first_message: fold.first_message.clone(),
+        typed: fold.typed.clone(),
+        entry_count: sources.iter().map(|source| source.fold.entries).sum(),
+        version: header.version,
+        model: fold.model.clone(),
+        git_branch: fold.git_branch.clone(),
+        thinking_level: fold.thinking_level.clone(),
+        // Versions before 1.0.x wrote no usage of an answer, only totals where a run ended.
+        tokens: fold.tokens.or_else(|| total(own)),
+        cost: fold.cost,
+        error_count: fold.errors,
+        hidden: hidden(first),
+        own: (!own.is_empty()).then(|| serde_json::json!(own).to_string()),
+        ..SessionFacts::default()
+    }
+}
+
+/// The name of the session's folder, or of its file.
+fn by_path(source: &SourceFacts<'_>) -> String {
+    let folder = source
+        .relative
+        .parent()
+        .and_then(|folder| folder.file_name());
+    let name = folder.or(source.relative.file_stem());
+    name.map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+/// The name that the picker shows, but for the first prompt, which it shows where a session has
+/// none.
+fn name(workspace: &Fold, events: &Fold) -> Option<String> {
+    let name = workspace.name.clone()?;
+    let is_given = workspace.copilot.own.get("user_named") == Some(&Value::Bool(true));
+    let prompt = events.first_message.as_deref().unwrap_or_default();
+    let is_prompt = || {
+        let mut words = prompt.split_whitespace();
+        name.split_whitespace()
+            .all(|word| words.next() == Some(word))
+    };
+    (is_given || !is_prompt()).then_some(name)
+}
+
+/// What the last run said that the session took.
+fn total(own: &BTreeMap<String, Value>) -> Option<i64> {
+    let part = |name: &str| own.get(name).and_then(Value::as_i64);
+    let parts = [part("inputTokens"), part("outputTokens")];
+    parts.into_iter().flatten().reduce(i64::saturating_add)
+}
+
+/// Why Copilot could not take the session up again.
+fn hidden(source: &SourceFacts<'_>) -> Option<String> {
+    match source.part {
+        SourcePart::Main if source.fold.entries == 0 => Some("no events".to_owned()),
+        SourcePart::Main => None,
+        _ => Some("no events.jsonl".to_owned()),
+    }
+}

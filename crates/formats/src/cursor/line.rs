@@ -1,0 +1,245 @@
+//! What one line of a Cursor transcript says.
+
+use serde::Deserialize;
+
+use crate::injected_blocks;
+use crate::json::{self, Loose, Raw, Text};
+use crate::model::{Call, Class, Facts, FileTouch, Passage};
+use crate::pi::touches;
+use crate::pieces::Pieces;
+
+/// Any line; fields of unexpected types are left out.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Line<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    role: Text<'a>,
+    #[serde(borrow)]
+    message: Loose<Message<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Message<'a> {
+    /// Blocks, or text.
+    #[serde(borrow)]
+    content: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    thinking: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    input: Raw<'a>,
+}
+
+/// What a tool was asked about.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Input<'a> {
+    #[serde(borrow)]
+    path: Text<'a>,
+    #[serde(borrow)]
+    file_path: Text<'a>,
+    #[serde(borrow)]
+    target_file: Text<'a>,
+    #[serde(borrow)]
+    command: Text<'a>,
+    #[serde(borrow)]
+    pattern: Text<'a>,
+    #[serde(borrow)]
+    query: Text<'a>,
+    #[serde(borrow)]
+    url: Text<'a>,
+}
+
+impl<'a> Line<'a> {
+    /// The content's blocks. `None` where the second tier is needed.
+    fn blocks(&self) -> Option<Vec<Block<'a>>> {
+        let Some(message) = self.message.object() else {
+            return Some(Vec::new());
+        };
+        let mut blocks = Vec::new();
+        for block in message.content.items()? {
+            if let Loose::Object(block) = block.parse::<Loose<Block<'_>>>()? {
+                blocks.push(block);
+            }
+        }
+        Some(blocks)
+    }
+
+    /// The texts of the content, each apart.
+    fn texts(&self) -> Option<Vec<String>> {
+        let message = self.message.object();
+        if let Some(text) = message.and_then(|message| message.content.text()) {
+            return Some(vec![text.into_owned()]);
+        }
+        let is_text = |block: &Block<'_>| block.kind.as_str() == Some("text");
+        let blocks = self.blocks()?.into_iter().filter(is_text);
+        Some(blocks.filter_map(|block| block.text.shown()).collect())
+    }
+}
+
+/// The facts of one record.
+pub(super) fn facts(record: &[u8]) -> Facts {
+    json::tiers(record, |text| {
+        Some(match json::parse::<Loose<Line<'_>>>(text)? {
+            Loose::Object(line) => of_line(&line)?,
+            _ => Facts::default(),
+        })
+    })
+    .unwrap_or_default()
+}
+
+/// A plain transcript does not say where one message ends.
+pub(super) fn facts_of_text() -> Facts {
+    Facts {
+        kind: "transcript".to_owned(),
+        agent_sees: true,
+        ..Facts::default()
+    }
+}
+
+pub(super) fn passages_of_text(file: &[u8]) -> Vec<Passage> {
+    let text = String::from_utf8_lossy(file);
+    let passage = Passage {
+        class: Class::Prose,
+        pieces: vec![text.into_owned()],
+    };
+    Some(passage)
+        .filter(|_| !file.is_empty())
+        .into_iter()
+        .collect()
+}
+
+/// `None` where a part of the line needs the second tier.
+fn of_line(line: &Line<'_>) -> Option<Facts> {
+    let kind = line.kind.owned();
+    let mut facts = Facts {
+        // Lines with a role have no type.
+        kind: kind.unwrap_or_else(|| "message".to_owned()),
+        role: line.role.owned(),
+        agent_sees: true,
+        ..Facts::default()
+    };
+    match line.role.as_str() {
+        Some("user") => {
+            let typed = line
+                .texts()?
+                .iter()
+                .filter_map(|text| typed(text))
+                .collect::<Vec<_>>();
+            facts.is_message = !typed.is_empty();
+            match facts.is_message {
+                true => facts.user_text = Some(typed.join("\n\n")),
+                false => facts.role = Some("injected".to_owned()),
+            }
+        }
+        Some("assistant") => {
+            facts.is_message = true;
+            for block in line.blocks()? {
+                if block.kind.as_str() == Some("tool_use") {
+                    call(&block, &mut facts)?;
+                }
+            }
+        }
+        _ => {}
+    }
+    Some(facts)
+}
+
+/// What a person typed: Cursor puts it between `<user_query>` tags, and its own words between
+/// others. `None`: nothing.
+fn typed(text: &str) -> Option<String> {
+    const QUERY: [&str; 2] = ["<user_query>", "</user_query>"];
+    if let Some((_, rest)) = text.split_once(QUERY[0]) {
+        let query = rest.split_once(QUERY[1]).map_or(rest, |(query, _)| query);
+        return Some(query.trim().to_owned()).filter(|query| !query.is_empty());
+    }
+    let mut typed = String::new();
+    let mut at = 0;
+    for block in injected_blocks(text) {
+        typed.push_str(&text[at..block.start]);
+        at = block.end;
+    }
+    typed.push_str(&text[at..]);
+    Some(typed.trim().to_owned()).filter(|typed| !typed.is_empty())
+}
+
+fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
+    let input = match block.input.0 {
+        Some(_) => block.input.parse::<Loose<Input<'_>>>()?,
+        None => Loose::Missing,
+    };
+    let none = Input::default();
+    let input = input.object().unwrap_or(&none);
+    let tool = block.name.shown();
+    let paths = [&input.path, &input.file_path, &input.target_file];
+    let path = paths.into_iter().find_map(Text::owned);
+    if let (Some(path), Some(modified)) = (&path, tool.as_deref().and_then(touches)) {
+        facts.files.push(FileTouch {
+            path: path.clone(),
+            modified,
+        });
+    }
+    let others = [&input.pattern, &input.query, &input.url];
+    let subject = input.command.owned().or(path);
+    facts.calls.push(Call {
+        tool,
+        subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
+        ..Call::default()
+    });
+    Some(())
+}
+
+/// All searchable text of one record: of a user's line only what was typed.
+pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
+    json::tiers(record, |text| {
+        let mut pieces = Pieces::default();
+        let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)? else {
+            return Some(Vec::new());
+        };
+        match line.role.as_str() {
+            Some("user") => {
+                for text in line.texts()?.iter().filter_map(|text| typed(text)) {
+                    let json = serde_json::Value::from(text).to_string();
+                    pieces.prose(&Raw(Some(&json)));
+                }
+            }
+            Some("assistant") => of_assistant(&line, &mut pieces)?,
+            _ => {}
+        }
+        Some(pieces.into_passages())
+    })
+    .unwrap_or_default()
+}
+
+fn of_assistant(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
+    if let Some(message) = line.message.object()
+        && message.content.text().is_some()
+    {
+        pieces.prose(&message.content);
+    }
+    for block in line.blocks()? {
+        match block.kind.as_str().unwrap_or_default() {
+            "text" => pieces.prose(&block.text),
+            "thinking" => pieces.prose(&block.thinking),
+            "tool_use" => {
+                pieces.output(&block.name);
+                pieces.leaves_of_arguments(&block.input);
+            }
+            _ => {}
+        }
+    }
+    Some(())
+}

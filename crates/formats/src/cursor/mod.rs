@@ -1,0 +1,82 @@
+//! Cursor's transcripts (`agent-transcripts`): what was said and which tools were called, one JSON
+//! line each. They say no times, models, tokens, ids or results of tools.
+
+use std::path::Path;
+
+use super::{Format, Shape, SourceFacts, WriteMode};
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+
+mod fold;
+mod line;
+mod place;
+#[cfg(test)]
+mod tests;
+
+/// The format of Cursor's transcripts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cursor;
+
+impl Format for Cursor {
+    fn name(&self) -> &'static str {
+        "cursor"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Lines
+    }
+
+    fn shape_of(&self, path: &Path) -> Shape {
+        place::shape(path)
+    }
+
+    /// Whether Cursor only appends is not known.
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Overwrite
+    }
+
+    fn has_branches(&self) -> bool {
+        false
+    }
+
+    fn place(&self, relative: &Path, _flat: bool) -> Placement {
+        place::place(relative)
+    }
+
+    fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
+        place::leaves_out(folder)
+    }
+
+    fn facts(&self, record: &[u8]) -> Facts {
+        line::facts(record)
+    }
+
+    fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
+        match place::shape(path) {
+            Shape::Text => line::facts_of_text(),
+            _ => line::facts(record),
+        }
+    }
+
+    fn passages(&self, record: &[u8]) -> Vec<Passage> {
+        line::passages(record)
+    }
+
+    fn passages_at(&self, path: &Path, record: &[u8]) -> Vec<Passage> {
+        match place::shape(path) {
+            Shape::Text => line::passages_of_text(record),
+            _ => line::passages(record),
+        }
+    }
+
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
+        fold::fold(fold, facts);
+    }
+
+    fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
+        fold::session(sources)
+    }
+}

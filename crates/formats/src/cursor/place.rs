@@ -1,0 +1,63 @@
+//! What a file below Cursor's `projects` is, by its path alone.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::Shape;
+use crate::model::{Placement, SourcePart};
+
+/// The folder of a project's transcripts.
+const TRANSCRIPTS: &str = "agent-transcripts";
+
+/// Older transcripts are plain text.
+pub(super) fn shape(path: &Path) -> Shape {
+    match path.extension().is_some_and(|extension| extension == "txt") {
+        true => Shape::Text,
+        false => Shape::Lines,
+    }
+}
+
+/// Names of a path below the root.
+pub(super) fn names(relative: &Path) -> Vec<Cow<'_, str>> {
+    let parts = relative.components();
+    parts
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect()
+}
+
+/// `<project>/agent-transcripts/<id>/<id>.jsonl`, or without the folder `<id>`; subagents lie in a
+/// folder `subagents` below.
+pub(super) fn place(relative: &Path) -> Placement {
+    let key = names(relative);
+    let is_transcript = matches!(&key[..], [_, folder, .., file]
+        if folder == TRANSCRIPTS && (file.ends_with(".jsonl") || file.ends_with(".txt")));
+    if !is_transcript {
+        return Placement::Ignore("not a transcript");
+    }
+    Placement::Source {
+        session: key.join("/"),
+        part: SourcePart::Main,
+        unlisted: None,
+    }
+}
+
+/// The session that started a subagent's, by the folders of its transcript.
+pub(super) fn parent(relative: &Path) -> Option<String> {
+    let names = names(relative);
+    let subagents = names.iter().position(|name| name == "subagents")?;
+    let above = names.get(subagents.checked_sub(1)?)?;
+    (above != TRANSCRIPTS).then(|| above.clone().into_owned())
+}
+
+/// Whether the transcript is a subagent's.
+pub(super) fn is_subagent(relative: &Path) -> bool {
+    names(relative).iter().any(|name| name == "subagents")
+}
+
+/// A project's folder holds terminals, tools' descriptions and more beside its transcripts.
+pub(super) fn leaves_out(folder: &Path) -> Option<&'static str> {
+    match &names(folder)[..] {
+        [_, name] if name != TRANSCRIPTS => Some("no transcripts"),
+        _ => None,
+    }
+}

@@ -1,0 +1,125 @@
+//! Cursor's transcripts, case by case: `fixtures/cursor.py` writes them.
+
+use super::Cursor;
+use crate::testing::{MTIME, Read, only, sessions};
+
+const ID: &str = "6d0b1f6e-0000-4000-8000-0000000000e1";
+const KID: &str = "6d0b1f6e-0000-4000-8000-0000000000e2";
+
+fn read(case: &str) -> Read {
+    only(&Cursor, case)
+}
+
+#[test]
+fn user_query_is_the_title() {
+    let session = read("talk").session;
+    assert_eq!(
+        session.first_message.as_deref(),
+        Some("Where is the walrus?")
+    );
+    assert_eq!(session.typed.as_deref(), Some("Where is the walrus?"));
+    assert_eq!(session.id, ID);
+    assert_eq!(session.name, None);
+    assert_eq!(session.message_count, 3);
+    assert_eq!(session.hidden, None);
+}
+
+#[test]
+fn no_hit_in_wrappers() {
+    let read = read("talk");
+    assert_eq!(read.found("zeppelin"), 0);
+    assert_eq!(
+        read.prose,
+        [
+            "Where is the walrus?",
+            "I look for it.",
+            "It is on the ice."
+        ]
+    );
+    let roles = read.of_kind("message").into_iter();
+    let roles: Vec<_> = roles
+        .map(|facts| facts.role.as_deref().unwrap_or_default())
+        .collect();
+    assert_eq!(roles, ["user", "assistant", "injected", "assistant"]);
+}
+
+#[test]
+fn no_times_models_or_tokens() {
+    let read = read("talk");
+    assert!(
+        read.entries
+            .iter()
+            .all(|facts| facts.time_ms.is_none() && facts.usage.is_none())
+    );
+    let session = read.session;
+    assert_eq!((session.created_ms, session.modified_ms), (None, MTIME));
+    assert_eq!((session.tokens, session.model), (None, None));
+    // The directory is not known, only a name made from it.
+    assert_eq!(session.cwd, "");
+    assert_eq!(
+        session.own.as_deref(),
+        Some(r#"{"project":"home-ada-code-app"}"#)
+    );
+}
+
+#[test]
+fn calls_and_files() {
+    let read = read("talk");
+    let answer = read.of_kind("message")[1];
+    let subjects = answer.calls.iter().map(|call| call.subject.as_deref());
+    assert_eq!(
+        subjects.collect::<Vec<_>>(),
+        [Some("/home/ada/ice.md"), Some("ls ice")]
+    );
+    assert_eq!(answer.files.len(), 1);
+    assert_eq!(
+        read.output,
+        [
+            "read_file",
+            "/home/ada/ice.md",
+            "run_terminal_cmd",
+            "ls ice"
+        ]
+    );
+    assert_eq!(read.of_kind("turn_ended").len(), 1);
+}
+
+#[test]
+fn older_places() {
+    let sessions = sessions(&Cursor, "older-places");
+    let ids = sessions.values().map(|read| read.session.id.as_str());
+    assert_eq!(ids.collect::<Vec<_>>(), [ID, KID]);
+    assert_eq!(
+        sessions.values().next().unwrap().prose,
+        ["A plain question."]
+    );
+    // Plain text does not say who said what: it is one entry.
+    let plain = sessions.values().last().unwrap();
+    assert_eq!(plain.entries.len(), 1);
+    assert_eq!(plain.found("An older answer."), 1);
+    assert_eq!(plain.session.first_message, None);
+}
+
+#[test]
+fn subagents_hang_below_their_session() {
+    let sessions = sessions(&Cursor, "subagent");
+    let kid = &sessions.values().last().unwrap().session;
+    assert_eq!(kid.id, KID);
+    assert!(kid.is_subagent);
+    assert_eq!(kid.parent_session.as_deref(), Some(ID));
+    let parent = &sessions.values().next().unwrap().session;
+    assert!(!parent.is_subagent && parent.parent_session.is_none());
+}
+
+#[test]
+fn odd_lines_cost_nothing_but_themselves() {
+    let read = read("odd-lines");
+    assert_eq!(read.problems, ["torn"]);
+    assert_eq!(read.entries.len(), 4);
+    assert_eq!(read.prose, ["Only text."]);
+}
+
+#[test]
+fn nothing_else_of_a_project_is_a_transcript() {
+    assert_eq!(read("noise").prose, ["One."]);
+}

@@ -1,0 +1,319 @@
+//! What a Gemini CLI session is: the fold over its records, and the values that its list shows.
+//!
+//! The file is a log of what the agent remembers: a message that changed is written again under its
+//! id, `$set` may give all messages anew, `$rewindTo` takes the last ones back. Nothing that an
+//! earlier line says is forgotten here, and nothing that a later one repeats is taken twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::{Deserialize, Serialize};
+
+use super::{cut, place, text};
+use crate::SourceFacts;
+use crate::model::{Class, Facts, Fold, Header, SessionFacts};
+
+/// What is remembered of the lines before.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// The messages so far.
+    messages: BTreeMap<String, Message>,
+    /// Calls of tools, and those that were answered, by their ids.
+    called: BTreeSet<String>,
+    answered: BTreeSet<String>,
+    /// The last message that the agent remembers.
+    last: Option<String>,
+    /// Where the session stands, by the entries so far.
+    stands: Option<String>,
+}
+
+/// What is remembered of one message, whatever its versions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Message {
+    /// The one before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
+    /// An entry says it; else it is only known to come.
+    is_told: bool,
+    /// A hash of its prose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prose: Option<u64>,
+    /// It only repeats what tools gave back: the conversation goes on from the message before it.
+    is_copy: bool,
+    /// It counts as a message of the conversation.
+    is_counted: bool,
+    /// The tokens of its answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<i64>,
+}
+
+impl State {
+    /// Whether no entry says this message yet. On taking a session up again the agent also sets
+    /// what tools gave back in answers that it knows, as messages of their own.
+    pub(super) fn is_new(&self, id: &str) -> bool {
+        let is_told = |id| self.messages.get(id).is_some_and(|message| message.is_told);
+        !is_told(id) && !id.strip_suffix("_response").is_some_and(is_told)
+    }
+
+    /// Notes which messages the agent remembers from here on.
+    fn set(&mut self, ids: Vec<String>) {
+        self.last = None;
+        for id in ids {
+            let is_known = self.messages.contains_key(&id);
+            if is_known || self.is_new(&id) {
+                let last = self.last.clone();
+                if !self.place(&id, last).is_copy {
+                    self.last = Some(id);
+                }
+            }
+        }
+    }
+
+    /// The message of that id, which stands behind another one unless its place is known.
+    fn place(&mut self, id: &str, before: Option<String>) -> &mut Message {
+        let place = || Message {
+            before,
+            ..Message::default()
+        };
+        self.messages.entry(id.to_owned()).or_insert_with(place)
+    }
+
+    /// Says where the agent stands after a change, if that is not where it stood.
+    fn stand(&mut self, facts: &mut Facts) {
+        let is_change = matches!(facts.kind.as_str(), "$set" | "$rewindTo");
+        let is_told = |id: &String| self.messages.get(id).is_some_and(|message| message.is_told);
+        let last = self.last.clone().filter(|id| is_change && is_told(id));
+        if last.is_some() && last != self.stands {
+            facts.stands_at.clone_from(&last);
+            self.stands = last;
+        }
+    }
+
+    /// Notes that the agent forgets a message and all behind it; all, if it does not know it.
+    fn rewind(&mut self, id: &str) {
+        let message = self.messages.get(id);
+        self.last = message.and_then(|message| message.before.clone());
+    }
+}
+
+/// Notes what a line does to what the agent remembers.
+pub(super) fn line(state: &mut State, line: &[u8]) {
+    if let Some(ids) = cut::ids(line) {
+        state.set(ids);
+    }
+    if cut::changes(line, b"\"$rewindTo\"")
+        && let Some(id) = super::line::read(line, |line| line.rewind_to.owned())
+    {
+        state.rewind(&id);
+    }
+}
+
+/// Adds to the facts of a record what follows from those before it.
+pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
+    let Some(id) = facts.id.clone().filter(|_| facts.agent_sees) else {
+        state.stand(facts);
+        return;
+    };
+    let is_unknown = !state.messages.contains_key(&id);
+    let last = state.last.clone();
+    let message = state.place(&id, last.clone());
+    facts.parent.clone_from(&message.before);
+    // Where it was taken back and is said again.
+    let is_last = is_unknown || message.before == last;
+    let was_told = message.is_told;
+    relate_message(message, record, facts);
+    relate_calls(state, facts);
+    let is_copy = facts.role.as_deref() == Some("toolResult") && !facts.repeats.is_empty();
+    facts.is_beside = is_copy;
+    if is_copy {
+        state.place(&id, last).is_copy = true;
+        return;
+    }
+    if is_last {
+        state.last = Some(id.clone());
+    }
+    if !was_told {
+        state.stands = Some(id);
+    }
+}
+
+/// Leaves out what an earlier version of the message says.
+fn relate_message(message: &mut Message, record: &[u8], facts: &mut Facts) {
+    let prose = prose(record);
+    if message.is_told && prose.is_some() && prose == message.prose {
+        facts.repeats.push(Class::Prose);
+    }
+    message.prose = prose.or(message.prose);
+    message.is_told = true;
+    if message.tokens.is_some() {
+        facts.usage = None;
+    }
+    let tokens = facts.usage.as_ref().and_then(|usage| usage.total);
+    message.tokens = message.tokens.or(tokens);
+    let was_counted = message.is_counted;
+    message.is_counted |= facts.is_message;
+    facts.is_message &= !was_counted;
+}
+
+/// Leaves out calls and answers that an earlier record says.
+fn relate_calls(state: &mut State, facts: &mut Facts) {
+    if facts.calls.is_empty() {
+        return;
+    }
+    facts
+        .calls
+        .retain(|call| match (&call.call_id, call.is_result) {
+            (Some(id), false) => state.called.insert(id.clone()),
+            (Some(id), true) => state.answered.insert(id.clone()),
+            (None, _) => true,
+        });
+    if facts.calls.is_empty() {
+        facts.repeats.push(Class::Output);
+        facts.files.clear();
+        facts.is_error = false;
+    }
+}
+
+/// A hash of all prose of a record; `None` where it has none.
+fn prose(record: &[u8]) -> Option<u64> {
+    let passages = text::passages(record);
+    let prose = passages
+        .iter()
+        .find(|passage| passage.class == Class::Prose)?;
+    let mut hasher = DefaultHasher::new();
+    prose.pieces.hash(&mut hasher);
+    Some(hasher.finish())
+}
+
+/// Add one record, in file order.
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    fold.entries += 1;
+    fold.errors += u64::from(facts.is_error);
+    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    if let Some(usage) = &facts.usage {
+        fold.add_usage(usage);
+    }
+    if !facts.agent_sees {
+        return;
+    }
+    fold.seen += 1;
+    // A second one stands where the session was taken up again.
+    if fold.header.is_none() {
+        fold.header.clone_from(&facts.header);
+    }
+    if let Some(name) = &facts.name {
+        fold.name = Some(name.clone()).filter(|name| !name.is_empty());
+    }
+    fold.leaf.clone_from(&fold.gemini.stands);
+    if facts.model.is_some() {
+        fold.model.clone_from(&facts.model);
+    }
+    fold.messages += u64::from(facts.is_message);
+    if fold.first_message.is_none() {
+        fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
+    }
+    fold.note_typed(facts);
+}
+
+/// The values of the list. A session may lie there in several files: as the document that it was
+/// and as the log into which that was copied, and with another log for each time when it was taken
+/// up again, which mostly holds nothing.
+pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    let Some(source) = sources.first() else {
+        return SessionFacts::default();
+    };
+    let newest_first = || {
+        let mut sources: Vec<_> = sources.iter().collect();
+        sources.sort_by_key(|source| std::cmp::Reverse(source.fold.last_entry_ms));
+        sources.into_iter()
+    };
+    let first = |of: fn(&Fold) -> Option<String>| newest_first().find_map(|s| of(s.fold));
+    let headers = sources
+        .iter()
+        .filter_map(|source| source.fold.header.clone());
+    let header = headers.min_by_key(|header| header.created_ms.unwrap_or(i64::MAX));
+    let parent = place::parent_session(source.relative);
+    let is_subagent = parent.is_some();
+    let stem = || {
+        source
+            .relative
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+    };
+    let hidden = hidden(sources, header.as_ref(), is_subagent);
+    let header = header.unwrap_or_default();
+    let (messages, tokens) = counted(sources);
+    // What several files say is mostly the same.
+    let errors = sources.iter().map(|source| source.fold.errors);
+    SessionFacts {
+        id: header.id.unwrap_or_else(|| stem().into_owned()),
+        cwd: first(|fold| fold.cwd_beside.clone()).unwrap_or_default(),
+        name: first(|fold| fold.name.clone()),
+        parent_session: parent,
+        created_raw: header.created_raw,
+        created_ms: header.created_ms,
+        modified_ms: sources
+            .iter()
+            .filter_map(|source| source.fold.last_entry_ms)
+            .max()
+            .unwrap_or(source.mtime_ms),
+        message_count: messages,
+        first_message: sources.iter().find_map(|s| s.fold.first_message.clone()),
+        typed: sources.iter().find_map(|source| source.fold.typed.clone()),
+        entry_count: sources.iter().map(|source| source.fold.entries).sum(),
+        leaf: first(|fold| fold.leaf.clone()),
+        model: first(|fold| fold.model.clone()),
+        tokens,
+        error_count: errors.max().unwrap_or_default(),
+        is_subagent,
+        hidden,
+        ..SessionFacts::default()
+    }
+}
+
+/// Messages and tokens, those of a message once.
+fn counted(sources: &[SourceFacts<'_>]) -> (u64, Option<i64>) {
+    if let [source] = sources {
+        return (source.fold.messages, source.fold.tokens);
+    }
+    let mut all: BTreeMap<&str, &Message> = BTreeMap::new();
+    for source in sources {
+        for (id, message) in &source.fold.gemini.messages {
+            let known = all.entry(id).or_insert(message);
+            if known.tokens.is_none() && message.tokens.is_some() {
+                *known = message;
+            }
+        }
+    }
+    let messages = all.values().filter(|message| message.is_counted).count();
+    let tokens = all.values().filter_map(|message| message.tokens);
+    (messages as u64, tokens.reduce(i64::saturating_add))
+}
+
+/// Why Gemini CLI's own list does not show the session.
+fn hidden(
+    sources: &[SourceFacts<'_>],
+    header: Option<&Header>,
+    is_subagent: bool,
+) -> Option<String> {
+    if is_subagent {
+        return Some("a subagent's session".to_owned());
+    }
+    if let Some(reason) = sources.iter().find_map(|source| source.unlisted) {
+        return Some(reason.to_owned());
+    }
+    let entries: u64 = sources.iter().map(|source| source.fold.entries).sum();
+    let problem = sources.iter().find_map(|source| source.problems.1);
+    match (header, entries, problem) {
+        (Some(_), ..) if sources.iter().all(|s| s.fold.gemini.messages.is_empty()) => {
+            Some("no messages".to_owned())
+        }
+        (Some(_), ..) => None,
+        (None, 0, None) => Some("empty file".to_owned()),
+        (None, _, Some(reason)) => Some(format!("no session header ({reason})")),
+        (None, ..) => Some("no session header".to_owned()),
+    }
+}

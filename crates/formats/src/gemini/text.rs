@@ -1,0 +1,91 @@
+//! All text of one Gemini CLI record that can be searched.
+
+use super::facts::{is_answer, is_context};
+use super::line::{self, Kind, Line};
+use crate::model::Passage;
+use crate::parts::{add_typed, parts, typed};
+use crate::pieces::Pieces;
+
+pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
+    let found = line::read(record, |line| {
+        let mut pieces = Pieces::default();
+        of_line(line, &mut pieces)?;
+        Some(pieces.into_passages())
+    });
+    found.unwrap_or_default()
+}
+
+/// `None` where a part of the line needs the second tier.
+fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
+    match line.what() {
+        Kind::Message => message(line, pieces)?,
+        Kind::Set => {
+            if let Some(set) = line.set.object() {
+                pieces.prose(&set.summary);
+            }
+        }
+        // `summary` in the head or the tail of a document.
+        Kind::Header | Kind::Unknown => pieces.prose(&line.summary),
+        Kind::Rewind | Kind::Patch => {}
+    }
+    Some(())
+}
+
+fn message(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
+    let content = parts(&line.content)?;
+    match line.kind.as_str() {
+        Some("user") if is_answer(&content) => {
+            for part in &content {
+                pieces.output(&part.text);
+                if let Some(answer) = part.function_response.object() {
+                    pieces.leaves(&answer.response);
+                }
+            }
+        }
+        Some("user") if is_context(&typed(&line.display_content, &content)?) => {}
+        Some("user") => add_typed(&line.display_content, &content, pieces)?,
+        Some("gemini") => {
+            for thought in line.thought()? {
+                pieces.prose(&thought.subject);
+                pieces.prose(&thought.description);
+            }
+            content.iter().for_each(|part| part.add_to(pieces));
+            calls(line, pieces)?;
+        }
+        // What the agent shows to its person, and what is not known.
+        _ => content.iter().for_each(|part| pieces.output(&part.text)),
+    }
+    Some(())
+}
+
+/// What tools were asked and gave back. What was shown of it says it again.
+fn calls(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
+    for call in line.calls()? {
+        pieces.output(&call.name);
+        pieces.leaves_of_arguments(&call.args);
+        let result = parts(&call.result)?;
+        for part in &result {
+            pieces.output(&part.text);
+            if let Some(answer) = part.function_response.object() {
+                pieces.leaves(&answer.response);
+            }
+        }
+        if result.is_empty() && call.result_display.text().is_some() {
+            pieces.output(&call.result_display);
+        }
+    }
+    Some(())
+}
+
+/// What the agent tells the model of the place where it runs.
+pub(super) fn prompts(record: &[u8]) -> Vec<String> {
+    let found = line::read(record, |line| {
+        let mut pieces = Pieces::default();
+        let content = parts(&line.content)?;
+        if is_context(&typed(&line.display_content, &content)?) {
+            content.iter().for_each(|part| part.add_to(&mut pieces));
+        }
+        Some(pieces.into_pieces())
+    });
+    found.unwrap_or_default()
+}

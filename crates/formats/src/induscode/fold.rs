@@ -1,0 +1,105 @@
+//! What an induscode session is: a fold over its lines, and the values its picker shows.
+
+use crate::SourceFacts;
+use crate::model::{Facts, Fold, SessionFacts};
+
+/// Characters of a title.
+const TITLE: usize = 72;
+
+/// Add one line, in file order.
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    fold.entries += 1;
+    fold.seen += u64::from(facts.agent_sees);
+    fold.errors += u64::from(facts.is_error);
+    fold.messages += u64::from(facts.is_message);
+    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    if let Some(reason) = &facts.breaks_list {
+        fold.hidden.get_or_insert_with(|| reason.clone());
+    }
+    if let Some(usage) = &facts.usage {
+        fold.add_usage(usage);
+    }
+    if let Some(header) = &facts.header {
+        // Where the session stands, by the first line: nodes that were appended later hang below
+        // it, and induscode goes on from it all the same.
+        fold.header = Some(header.clone());
+        fold.leaf.clone_from(&facts.stands_at);
+    } else if fold.header.is_none() && facts.id.is_some() {
+        fold.leaf.clone_from(&facts.id);
+    }
+    if facts.model.is_some() {
+        fold.provider.clone_from(&facts.provider);
+        fold.model.clone_from(&facts.model);
+    }
+    if fold.first_message.is_none() {
+        fold.first_message = facts.user_text.as_deref().and_then(title);
+    }
+    fold.note_typed(facts);
+}
+
+/// On one line, cut as induscode's picker cuts it.
+fn title(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(TITLE) {
+        Some(_) => line
+            .char_indices()
+            .nth(TITLE - 1)
+            .map(|(end, _)| format!("{}…", &line[..end])),
+        None => Some(line).filter(|line| !line.is_empty()),
+    }
+}
+
+/// The values of the list. An induscode session is one file.
+pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    let Some(source) = sources.first() else {
+        return SessionFacts::default();
+    };
+    let fold = source.fold;
+    let name =
+        |name: Option<&std::ffi::OsStr>| name.map(|name| name.to_string_lossy().into_owned());
+    // The file's name counts: one that was renamed still says its old id in its first line.
+    let id = name(source.relative.file_stem()).unwrap_or_default();
+    let folder = source
+        .relative
+        .parent()
+        .and_then(|folder| folder.file_name());
+    let mut own = serde_json::Map::new();
+    // The directory stands nowhere in the file, and its name in the folder's cannot be undone.
+    if let Some(folder) = name(folder) {
+        own.insert("project".to_owned(), folder.into());
+    }
+    let written = fold.header.as_ref().and_then(|header| header.id.clone());
+    if let Some(written) = written.filter(|written| *written != id) {
+        own.insert("sessionId".to_owned(), written.into());
+    }
+    SessionFacts {
+        id,
+        modified_ms: source.mtime_ms,
+        message_count: fold.messages,
+        first_message: fold.first_message.clone(),
+        typed: fold.typed.clone(),
+        entry_count: fold.entries,
+        leaf: fold.leaf.clone(),
+        model: fold.model.clone(),
+        provider: fold.provider.clone(),
+        tokens: fold.tokens,
+        cost: fold.cost,
+        error_count: fold.errors,
+        hidden: hidden(source),
+        own: (!own.is_empty()).then(|| serde_json::Value::from(own).to_string()),
+        ..SessionFacts::default()
+    }
+}
+
+/// Why induscode's own list does not show the session. It leaves out what it cannot read of one.
+fn hidden(source: &SourceFacts<'_>) -> Option<String> {
+    if let Some(reason) = source.unlisted {
+        return Some(reason.to_owned());
+    }
+    match (source.fold.entries, source.fold.seen) {
+        (0, _) => Some("empty file".to_owned()),
+        (_, 0) => source.fold.hidden.clone(),
+        _ => None,
+    }
+}

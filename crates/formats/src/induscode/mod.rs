@@ -1,0 +1,76 @@
+//! induscode's transcripts (`indus/transcript@1`): a tree of nodes, one JSON line each, and a first
+//! line that says where the session stands once it has branched. The Python package on PyPI.
+
+use std::path::Path;
+
+use super::{Format, Shape, SourceFacts, WriteMode};
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
+
+mod fold;
+mod line;
+#[cfg(test)]
+mod tests;
+
+/// induscode's format, as version 0.1.6 writes it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Induscode;
+
+impl Format for Induscode {
+    fn name(&self) -> &'static str {
+        "induscode"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Lines
+    }
+
+    /// A branch or a reset writes the whole file again, with another first line.
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Overwrite
+    }
+
+    fn place(&self, relative: &Path, flat: bool) -> Placement {
+        place(relative, flat)
+    }
+
+    fn facts(&self, record: &[u8]) -> Facts {
+        line::facts(record)
+    }
+
+    fn passages(&self, record: &[u8]) -> Vec<Passage> {
+        line::passages(record)
+    }
+
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
+        fold::fold(fold, facts);
+    }
+
+    fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
+        fold::session(sources)
+    }
+}
+
+/// `--<project>--/<id>.ndjson`.
+fn place(relative: &Path, flat: bool) -> Placement {
+    let key: Vec<_> = relative
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
+    let is_transcript = relative
+        .extension()
+        .is_some_and(|extension| extension == "ndjson");
+    if !is_transcript {
+        return Placement::Ignore("not a session file");
+    }
+    let listed_depth = if flat { 1 } else { 2 };
+    let is_listed = key.len() == listed_depth;
+    Placement::Source {
+        session: key.join("/"),
+        part: SourcePart::Main,
+        unlisted: (!is_listed).then(|| "outside the folders that induscode lists".to_owned()),
+    }
+}

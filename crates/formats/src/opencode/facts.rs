@@ -1,0 +1,263 @@
+//! What one row says about itself.
+
+use serde_json::{Map, Value};
+
+use super::line::{Held, Input, Line, Message, Part, Session, State};
+use super::second;
+use crate::json::{self, Loose, Text};
+use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
+use crate::pi::touches;
+
+pub(super) fn facts(record: &[u8]) -> Facts {
+    let read = json::tiers(record, |text| {
+        Some(match json::parse::<Loose<Line<'_>>>(text)? {
+            Loose::Object(line) => of_line(&line)?,
+            _ => Facts::default(),
+        })
+    });
+    read.unwrap_or_default()
+}
+
+/// `None` where a part of the line needs the second tier.
+fn of_line(line: &Line<'_>) -> Option<Facts> {
+    let table = line.table.as_str().unwrap_or_default();
+    let mut facts = Facts {
+        kind: table.to_owned(),
+        id: line.key.shown(),
+        agent_sees: true,
+        ..Facts::default()
+    };
+    if matches!(table, "session" | "session_v2") {
+        facts.kind = "session".to_owned();
+        if let Loose::Object(row) = line.row.parse::<Loose<Session<'_>>>()? {
+            session(&row, &mut facts);
+        }
+        return Some(facts);
+    }
+    let Loose::Object(row) = line.row.parse::<Loose<Held<'_>>>()? else {
+        return Some(facts);
+    };
+    facts.time_ms = row.time_created.0;
+    if table == "session_message" {
+        second::facts(&row, &mut facts)?;
+    } else if table == "message" {
+        if let Loose::Object(data) = row.data.parse::<Loose<Message<'_>>>()? {
+            message(&data, &mut facts);
+        }
+    } else if let Loose::Object(data) = row.data.parse::<Loose<Part<'_>>>()? {
+        let role = line
+            .message
+            .object()
+            .and_then(|message| message.role.as_str());
+        facts.parent = row.message_id.shown();
+        part(&data, role, &mut facts)?;
+    }
+    Some(facts)
+}
+
+fn session(row: &Session<'_>, facts: &mut Facts) {
+    facts.time_ms = row.time_created.0;
+    facts.message_ms = row.time_updated.0;
+    // Of titles that the agent makes until it knows better none is shown.
+    facts.name = row.title.owned().filter(|title| !is_made(title));
+    let reverted = row
+        .revert
+        .object()
+        .and_then(|revert| revert.message.shown());
+    let mut own = Map::new();
+    for (name, value) in [
+        ("version", row.version.shown()),
+        ("agent", row.agent.shown()),
+        ("parent_id", row.parent_id.shown()),
+        ("project_id", row.project_id.shown()),
+        ("share_url", row.share_url.shown()),
+        ("revert", reverted),
+    ] {
+        own.extend(value.map(|value| (name.to_owned(), Value::from(value))));
+    }
+    if let Some(archived) = row.time_archived.0 {
+        own.insert("time_archived".to_owned(), archived.into());
+    }
+    facts.header = Some(Header {
+        id: row.id.shown(),
+        id_is_string: row.id.text().is_some(),
+        version: None,
+        cwd: row.directory.owned(),
+        created_raw: row.time_created.0.map(|ms| ms.to_string()),
+        created_ms: row.time_created.0,
+        parent_session: row
+            .parent_id
+            .shown()
+            .or_else(|| row.fork_session_id.shown()),
+        own: Some(Value::Object(own).to_string()),
+    });
+}
+
+fn is_made(title: &str) -> bool {
+    let made = ["New session - ", "Child session - "];
+    let time = made.iter().find_map(|made| title.strip_prefix(made));
+    time.is_some_and(|time| json::date_ms(time).is_some())
+}
+
+fn message(data: &Message<'_>, facts: &mut Facts) {
+    facts.role = data.role.owned();
+    facts.is_message = matches!(facts.role.as_deref(), Some("user" | "assistant"));
+    let times = data.time.object();
+    let completed = times.and_then(|times| times.completed.0);
+    facts.time_ms = times.and_then(|times| times.created.0).or(facts.time_ms);
+    facts.message_ms = completed;
+    facts.provider = data.provider.owned();
+    facts.model = data.model.owned();
+    facts.stop_reason = data.finish.owned();
+    if let Some(error) = data.error.object() {
+        facts.is_error = true;
+        facts.stop_reason = error.name.owned().or(facts.stop_reason.take());
+    }
+    facts.usage = answer(data, completed, facts);
+}
+
+/// What an answer spent.
+pub(super) fn answer(data: &Message<'_>, completed: Option<i64>, facts: &Facts) -> Option<Usage> {
+    usage(data, completed).map(|usage| Usage {
+        provider: facts.provider.clone(),
+        model: facts.model.clone(),
+        // A fork copies its messages under new ids; these two times it keeps.
+        response_id: facts
+            .time_ms
+            .zip(completed)
+            .map(|(created, completed)| format!("{created}-{completed}")),
+        ..usage
+    })
+}
+
+/// A message begins with zeros: they are figures once it is completed.
+fn usage(data: &Message<'_>, completed: Option<i64>) -> Option<Usage> {
+    let tokens = data.tokens.object()?;
+    let cache = tokens.cache.object();
+    let (input, output, reasoning) = (tokens.input.0, tokens.output.0, tokens.reasoning.0);
+    let cache_read = cache.and_then(|cache| cache.read.0);
+    let cache_write = cache.and_then(|cache| cache.write.0);
+    let figures = [input, output, reasoning, cache_read, cache_write];
+    let is_spent = figures.into_iter().flatten().any(|tokens| tokens != 0);
+    (is_spent || completed.is_some()).then(|| Usage {
+        input,
+        // The agent counts what was thought beside the output; elsewhere it is a part of that.
+        output: output.map(|output| output.saturating_add(reasoning.unwrap_or(0))),
+        cache_read,
+        cache_write,
+        reasoning,
+        total: tokens.total.0,
+        cost_total: data.cost.0,
+        ..Usage::default()
+    })
+}
+
+/// `None` where a part of the row needs the second tier.
+fn part(data: &Part<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
+    facts.kind = data.kind.owned().unwrap_or_else(|| "part".to_owned());
+    if let Some(times) = data.time.object() {
+        facts.time_ms = times.start.0.or(facts.time_ms);
+        facts.message_ms = times.end.0;
+    }
+    let is_typed = role == Some("user");
+    match facts.kind.as_str() {
+        "text" if is_typed && data.synthetic.0 == Some(true) => {
+            facts.role = Some("injected".to_owned());
+        }
+        "text" => {
+            facts.role = role.map(str::to_owned);
+            if is_typed {
+                facts.user_text = data.text.text().map(|text| typed(&text).to_owned());
+            }
+        }
+        "reasoning" => facts.role = Some("assistant".to_owned()),
+        "tool" => {
+            if let Loose::Object(state) = &data.state {
+                let times = state.time.object();
+                facts.time_ms = times.and_then(|times| times.start.0).or(facts.time_ms);
+                facts.message_ms = times.and_then(|times| times.end.0);
+                tool(data, state, facts)?;
+            }
+        }
+        "file" => {
+            facts.has_image = data
+                .mime
+                .as_str()
+                .is_some_and(|mime| mime.starts_with("image/"));
+        }
+        "patch" => {
+            for path in data.files.items()? {
+                facts.files.extend(path.text().map(|path| FileTouch {
+                    path: path.into_owned(),
+                    modified: true,
+                }));
+            }
+        }
+        "compaction" => facts.compaction = Some(Compaction::default()),
+        "retry" => facts.is_error = true,
+        _ => {}
+    }
+    Some(())
+}
+
+/// `opencode run` puts what it was given between quotes.
+pub(super) fn typed(text: &str) -> &str {
+    let inside = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'));
+    inside
+        .filter(|inside| !inside.contains('"'))
+        .unwrap_or(text)
+}
+
+/// One row holds both the call and what came of it.
+pub(super) fn tool(data: &Part<'_>, state: &State<'_>, facts: &mut Facts) -> Option<()> {
+    let times = state.time.object();
+    let start = times.and_then(|times| times.start.0);
+    let end = times.and_then(|times| times.end.0);
+    let input = match state.input.0 {
+        Some(_) => state.input.parse::<Loose<Input<'_>>>()?,
+        None => Loose::Missing,
+    };
+    let none = Input::default();
+    let input = input.object().unwrap_or(&none);
+    let name = data.tool.shown().or_else(|| data.name.shown());
+    let path = input.file_path.owned().or_else(|| input.path.owned());
+    if let (Some(path), Some(modified)) = (&path, name.as_deref().and_then(touches)) {
+        facts.files.push(FileTouch {
+            path: path.clone(),
+            modified,
+        });
+    }
+    let others = [&input.pattern, &input.query, &input.url, &input.description];
+    let subject = input.command.owned().or(path);
+    let call = Call {
+        call_id: data.call_id.shown().or_else(|| data.id.shown()),
+        tool: name,
+        subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
+        ..Call::default()
+    };
+    let status = state.status.as_str();
+    let is_answered = matches!(status, Some("completed" | "error"));
+    let failed = status == Some("error");
+    facts.is_error |= failed;
+    facts.stop_reason = facts.stop_reason.take().or_else(|| state.status.owned());
+    let role = if is_answered {
+        "toolResult"
+    } else {
+        "assistant"
+    };
+    facts.role.get_or_insert_with(|| role.to_owned());
+    let answer = is_answered.then(|| Call {
+        is_result: true,
+        is_error: Some(failed),
+        subject: None,
+        duration_ms: start
+            .zip(end)
+            .and_then(|(start, end)| end.checked_sub(start)),
+        ..call.clone()
+    });
+    facts.calls.push(call);
+    facts.calls.extend(answer);
+    Some(())
+}

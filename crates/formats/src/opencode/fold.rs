@@ -1,0 +1,97 @@
+//! What an OpenCode session is: the fold over its rows, and the values of its picker.
+
+use serde::{Deserialize, Serialize};
+
+use crate::SourceFacts;
+use crate::model::{Facts, Fold, SessionFacts};
+
+/// What only this fold keeps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// Id of the message from which on all was taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reverted: Option<String>,
+    /// Whether that message has come.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_over: bool,
+}
+
+/// Add one row.
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    fold.entries += 1;
+    fold.seen += 1;
+    fold.errors += u64::from(facts.is_error);
+    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms.max(facts.message_ms));
+    if let Some(header) = &facts.header {
+        fold.header = Some(header.clone());
+        fold.name = facts.name.clone();
+        fold.last_message_ms = facts.message_ms;
+        fold.opencode.reverted = revert(header.own.as_deref());
+        return;
+    }
+    if let Some(usage) = &facts.usage {
+        fold.add_usage(usage);
+    }
+    if facts.model.is_some() {
+        fold.provider = facts.provider.clone();
+        fold.model = facts.model.clone();
+    }
+    fold.opencode.is_over |= facts.is_message && facts.id == fold.opencode.reverted;
+    if fold.opencode.is_over {
+        return;
+    }
+    fold.leaf = facts.id.clone();
+    fold.messages += u64::from(facts.is_message);
+    if fold.first_message.is_none() {
+        fold.first_message = facts.user_text.clone();
+    }
+    fold.note_typed(facts);
+}
+
+fn revert(own: Option<&str>) -> Option<String> {
+    let own: serde_json::Value = serde_json::from_str(own?).ok()?;
+    own.get("revert")?.as_str().map(str::to_owned)
+}
+
+/// The values of the list.
+pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    let Some(source) = sources.first() else {
+        return SessionFacts::default();
+    };
+    let fold = source.fold;
+    let header = fold.header.clone().unwrap_or_default();
+    let own = header.own.as_deref().unwrap_or_default();
+    let is_subagent = own.contains("\"parent_id\":");
+    let is_archived = own.contains("\"time_archived\":");
+    let hidden = match () {
+        () if source.unlisted.is_some() => source.unlisted,
+        () if fold.header.is_none() => Some("it has no row of its own"),
+        () if is_subagent => Some("a subagent's session"),
+        () if is_archived => Some("archived"),
+        () => None,
+    };
+    SessionFacts {
+        id: header.id.unwrap_or_default(),
+        cwd: header.cwd.unwrap_or_default(),
+        name: fold.name.clone(),
+        parent_session: header.parent_session,
+        created_raw: header.created_raw,
+        created_ms: header.created_ms,
+        modified_ms: fold.last_message_ms.unwrap_or(source.mtime_ms),
+        message_count: fold.messages,
+        first_message: fold.first_message.clone(),
+        typed: fold.typed.clone(),
+        entry_count: fold.entries,
+        leaf: fold.leaf.clone(),
+        model: fold.model.clone(),
+        provider: fold.provider.clone(),
+        tokens: fold.tokens,
+        cost: fold.cost,
+        error_count: fold.errors,
+        is_subagent,
+        hidden: hidden.map(str::to_owned),
+        own: header.own,
+        ..SessionFacts::default()
+    }
+}

@@ -1,0 +1,221 @@
+//! The shape of the lines of OpenCode's rows, as loose as facts and text need them.
+
+use serde::Deserialize;
+
+use crate::json::{Flag, Int, Loose, Num, Raw, Text};
+
+/// A row of any table.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Line<'a> {
+    #[serde(borrow)]
+    pub table: Text<'a>,
+    #[serde(borrow)]
+    pub key: Raw<'a>,
+    /// What a part's line repeats of its message.
+    #[serde(borrow)]
+    pub message: Loose<Role<'a>>,
+    #[serde(borrow)]
+    pub row: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Role<'a> {
+    #[serde(borrow)]
+    pub role: Text<'a>,
+}
+
+/// A row of `session`.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Session<'a> {
+    #[serde(borrow)]
+    pub id: Raw<'a>,
+    #[serde(borrow)]
+    pub parent_id: Raw<'a>,
+    /// 2.x: the session that this one is a copy of.
+    #[serde(borrow)]
+    pub fork_session_id: Raw<'a>,
+    #[serde(borrow)]
+    pub directory: Text<'a>,
+    #[serde(borrow)]
+    pub title: Text<'a>,
+    #[serde(borrow)]
+    pub version: Raw<'a>,
+    #[serde(borrow)]
+    pub agent: Raw<'a>,
+    #[serde(borrow)]
+    pub project_id: Raw<'a>,
+    #[serde(borrow)]
+    pub share_url: Raw<'a>,
+    #[serde(borrow)]
+    pub revert: Loose<Revert<'a>>,
+    pub time_created: Int,
+    pub time_updated: Int,
+    pub time_archived: Int,
+}
+
+/// From where on messages are outside the talk.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Revert<'a> {
+    #[serde(rename = "messageID", borrow)]
+    pub message: Raw<'a>,
+}
+
+/// A row of `message`, of `part` or, with a type, of `session_message`.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Held<'a> {
+    #[serde(borrow)]
+    pub id: Raw<'a>,
+    #[serde(borrow)]
+    pub message_id: Raw<'a>,
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    pub time_created: Int,
+    #[serde(borrow)]
+    pub data: Raw<'a>,
+}
+
+/// What a message says.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub role: Text<'a>,
+    pub time: Loose<Times>,
+    #[serde(rename = "modelID", borrow)]
+    pub model: Text<'a>,
+    #[serde(rename = "providerID", borrow)]
+    pub provider: Text<'a>,
+    pub cost: Num,
+    pub tokens: Loose<Tokens>,
+    #[serde(borrow)]
+    pub finish: Text<'a>,
+    #[serde(borrow)]
+    pub error: Loose<Failure<'a>>,
+}
+
+/// Every time that a row may give, in milliseconds.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Times {
+    pub created: Int,
+    pub completed: Int,
+    pub start: Int,
+    pub end: Int,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Tokens {
+    pub total: Int,
+    pub input: Int,
+    pub output: Int,
+    pub reasoning: Int,
+    pub cache: Loose<Cache>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Cache {
+    pub read: Int,
+    pub write: Int,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Failure<'a> {
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    #[serde(borrow)]
+    pub data: Loose<Reason<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Reason<'a> {
+    #[serde(borrow)]
+    pub message: Raw<'a>,
+}
+
+/// What a part of any type says.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Part<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    pub time: Loose<Times>,
+    // text, reasoning.
+    #[serde(borrow)]
+    pub text: Raw<'a>,
+    pub synthetic: Flag,
+    // tool.
+    #[serde(rename = "callID", borrow)]
+    pub call_id: Raw<'a>,
+    /// 2.x: the id of the call, and the name of the tool.
+    #[serde(borrow)]
+    pub id: Raw<'a>,
+    #[serde(borrow)]
+    pub name: Raw<'a>,
+    #[serde(borrow)]
+    pub tool: Raw<'a>,
+    #[serde(borrow)]
+    pub state: Loose<State<'a>>,
+    // file.
+    #[serde(borrow)]
+    pub mime: Text<'a>,
+    #[serde(borrow)]
+    pub filename: Raw<'a>,
+    // patch.
+    #[serde(borrow)]
+    pub files: Raw<'a>,
+    // subtask.
+    #[serde(borrow)]
+    pub prompt: Raw<'a>,
+    #[serde(borrow)]
+    pub description: Raw<'a>,
+    // retry.
+    #[serde(borrow)]
+    pub error: Loose<Failure<'a>>,
+}
+
+/// How far a tool call has come.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct State<'a> {
+    #[serde(borrow)]
+    pub status: Text<'a>,
+    #[serde(borrow)]
+    pub input: Raw<'a>,
+    #[serde(borrow)]
+    pub output: Raw<'a>,
+    /// 2.x: what the tool gave back, in blocks.
+    #[serde(borrow)]
+    pub content: Raw<'a>,
+    #[serde(borrow)]
+    pub error: Raw<'a>,
+    pub time: Loose<Times>,
+}
+
+/// What a tool was asked about.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Input<'a> {
+    #[serde(borrow)]
+    pub command: Text<'a>,
+    #[serde(rename = "filePath", borrow)]
+    pub file_path: Text<'a>,
+    #[serde(borrow)]
+    pub path: Text<'a>,
+    #[serde(borrow)]
+    pub pattern: Text<'a>,
+    #[serde(borrow)]
+    pub query: Text<'a>,
+    #[serde(borrow)]
+    pub url: Text<'a>,
+    #[serde(borrow)]
+    pub description: Text<'a>,
+}

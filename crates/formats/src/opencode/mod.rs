@@ -1,0 +1,144 @@
+//! OpenCode's sessions: rows of a database. In 1.x there is one for the session, for each message
+//! and for each part of a message; in 2.x one for the session and for each message. A database that
+//! came from 1.x has both, and a session that stands in both is read as 2.x has it.
+//!
+//! 1.18 was looked at. What is read of 2.x is what others wrote of it.
+
+use std::path::Path;
+
+use super::{Format, Shape, SourceFacts, WriteMode};
+use crate::database::{Database, Generation, Inner, Sequence, Table};
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+
+mod facts;
+mod fold;
+mod line;
+mod place;
+mod second;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use fold::State;
+
+/// OpenCode's format.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenCode;
+
+/// A part of a message; the row itself does not say whose.
+static PART: Table = Table {
+    name: "part",
+    key: "id",
+    session: "session_id",
+    // Ids ascend with time.
+    order: &["id"],
+    changed: "time_updated",
+    json: &["data"],
+    inner: None,
+};
+
+const fn sessions(name: &'static str) -> Table {
+    Table {
+        name,
+        key: "id",
+        session: "id",
+        order: &[],
+        changed: "time_updated",
+        json: &["summary_diffs", "metadata", "revert", "permission", "model"],
+        inner: None,
+    }
+}
+
+static DATABASE: Database = Database {
+    generations: &[
+        Generation {
+            sessions: sessions("session_v2"),
+            rows: &[Table {
+                name: "session_message",
+                key: "id",
+                session: "session_id",
+                order: &["seq"],
+                changed: "time_updated",
+                json: &["data"],
+                inner: None,
+            }],
+            sequence: None,
+        },
+        Generation {
+            sessions: sessions("session"),
+            rows: &[Table {
+                name: "message",
+                key: "id",
+                session: "session_id",
+                order: &["time_created"],
+                changed: "time_updated",
+                json: &["data"],
+                inner: Some(Inner {
+                    table: &PART,
+                    outer: "message_id",
+                    repeats: ("data", "role"),
+                }),
+            }],
+            // Since 1.18: one for every change of a session, its messages and their parts.
+            sequence: Some(Sequence {
+                table: "event_sequence",
+                session: "aggregate_id",
+                number: "seq",
+            }),
+        },
+    ],
+};
+
+impl Format for OpenCode {
+    fn name(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Lines
+    }
+
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Overwrite
+    }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
+
+    fn place(&self, relative: &Path, _flat: bool) -> Placement {
+        place::place(relative)
+    }
+
+    fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
+        place::leaves_out(folder)
+    }
+
+    fn database(&self) -> Option<&'static Database> {
+        Some(&DATABASE)
+    }
+
+    fn facts(&self, record: &[u8]) -> Facts {
+        facts::facts(record)
+    }
+
+    fn passages(&self, record: &[u8]) -> Vec<Passage> {
+        text::passages(record)
+    }
+
+    fn prompts_at(&self, _path: &Path, record: &[u8]) -> Vec<String> {
+        text::prompts(record)
+    }
+
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
+        fold::fold(fold, facts);
+    }
+
+    fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
+        fold::session(sources)
+    }
+}

@@ -1,0 +1,215 @@
+//! The cases of rows, each by its name.
+
+use super::*;
+use crate::model::Class;
+
+fn row(table: &str, role: &str, row: &str) -> String {
+    let message = match role {
+        "" => String::new(),
+        role => format!(r#""message":{{"role":"{role}"}},"#),
+    };
+    format!(r#"{{"table":"{table}","key":"k1",{message}"row":{row}}}"#)
+}
+
+fn part(role: &str, data: &str) -> (Facts, Vec<Passage>) {
+    let row = row(
+        "part",
+        role,
+        &format!(
+            r#"{{"id":"k1","message_id":"msg_1","session_id":"ses_1","time_created":5,"time_updated":6,"data":{data}}}"#
+        ),
+    );
+    (
+        OpenCode.facts(row.as_bytes()),
+        OpenCode.passages(row.as_bytes()),
+    )
+}
+
+fn message(data: &str) -> Facts {
+    let row = row(
+        "message",
+        "",
+        &format!(
+            r#"{{"id":"k1","session_id":"ses_1","time_created":5,"time_updated":6,"data":{data}}}"#
+        ),
+    );
+    OpenCode.facts(row.as_bytes())
+}
+
+fn words(passages: &[Passage]) -> Vec<(Class, String)> {
+    let joined = |passage: &Passage| (passage.class, passage.pieces.join("|"));
+    passages.iter().map(joined).collect()
+}
+
+#[test]
+fn typed_text_is_told_from_injected_text() {
+    let (typed, said) = part("user", r#"{"type":"text","text":"\"why so slow\""}"#);
+    assert_eq!(typed.role.as_deref(), Some("user"));
+    assert_eq!(typed.user_text.as_deref(), Some("why so slow"));
+    assert_eq!(words(&said), [(Class::Prose, "\"why so slow\"".to_owned())]);
+    let (injected, _) = part(
+        "user",
+        r#"{"type":"text","synthetic":true,"text":"Called it"}"#,
+    );
+    assert_eq!(
+        (injected.role.as_deref(), injected.user_text),
+        (Some("injected"), None)
+    );
+    let (answer, _) = part("assistant", r#"{"type":"text","text":"because"}"#);
+    assert_eq!(
+        (answer.role.as_deref(), answer.user_text),
+        (Some("assistant"), None)
+    );
+    assert_eq!(answer.parent.as_deref(), Some("msg_1"));
+}
+
+#[test]
+fn a_tool_row_is_a_call_and_then_its_answer_too() {
+    let (running, _) = part(
+        "assistant",
+        r#"{"type":"tool","tool":"bash","callID":"c1","state":{"status":"running","input":{"command":"ls"},"time":{"start":7}}}"#,
+    );
+    assert_eq!(
+        (running.role.as_deref(), running.calls.len()),
+        (Some("assistant"), 1)
+    );
+    let (done, said) = part(
+        "assistant",
+        r#"{"type":"tool","tool":"bash","callID":"c1","state":{"status":"error","input":{"command":"ls"},"error":"no such file","title":"List","metadata":{"output":"copy"},"time":{"start":7,"end":19}}}"#,
+    );
+    assert_eq!(
+        (done.role.as_deref(), done.is_error),
+        (Some("toolResult"), true)
+    );
+    let [call, answer] = &done.calls[..] else {
+        panic!("{:?}", done.calls)
+    };
+    assert_eq!(call.subject.as_deref(), Some("ls"));
+    assert_eq!(
+        (answer.is_error, answer.duration_ms),
+        (Some(true), Some(12))
+    );
+    assert_eq!(
+        words(&said),
+        [(Class::Output, "bash|ls|no such file".to_owned())]
+    );
+}
+
+#[test]
+fn data_url_is_not_text() {
+    let (facts, said) = part(
+        "user",
+        r#"{"type":"file","mime":"image/png","url":"data:image/png;base64,iVBORw0KGgo=","filename":"p.png"}"#,
+    );
+    assert!(facts.has_image);
+    assert_eq!(words(&said), [(Class::Output, "p.png".to_owned())]);
+}
+
+#[test]
+fn usage_adds_up_to_the_agents_total() {
+    let facts = message(
+        r#"{"role":"assistant","modelID":"m1","providerID":"p","cost":0.5,"tokens":{"total":130,"input":80,"output":25,"reasoning":5,"cache":{"read":20,"write":0}},"finish":"stop","time":{"created":1,"completed":9}}"#,
+    );
+    let usage = facts.usage.unwrap();
+    assert_eq!(
+        (usage.input, usage.output, usage.cache_read),
+        (Some(80), Some(30), Some(20))
+    );
+    assert_eq!((usage.total, usage.cost_total), (Some(130), Some(0.5)));
+    assert_eq!(usage.response_id.as_deref(), Some("1-9"));
+    let begun = message(
+        r#"{"role":"assistant","tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}},"time":{"created":1}}"#,
+    );
+    assert_eq!(begun.usage, None);
+}
+
+#[test]
+fn error_message() {
+    let row = row(
+        "message",
+        "",
+        r#"{"id":"k1","data":{"role":"assistant","error":{"name":"APIError","data":{"message":"over the limit"}},"time":{"created":1}}}"#,
+    );
+    let facts = OpenCode.facts(row.as_bytes());
+    assert_eq!(
+        (facts.is_error, facts.stop_reason.as_deref()),
+        (true, Some("APIError"))
+    );
+    let said = OpenCode.passages(row.as_bytes());
+    assert_eq!(words(&said), [(Class::Prose, "over the limit".to_owned())]);
+}
+
+#[test]
+fn sub_agent_title_and_revert() {
+    let header = row(
+        "session",
+        "",
+        r#"{"id":"ses_1","parent_id":"ses_0","directory":"/w","title":"New session - 2026-01-05T10:00:00.000Z","revert":{"messageID":"msg_2"},"time_created":1,"time_updated":8}"#,
+    );
+    let mut fold = Fold::default();
+    OpenCode.fold(&mut fold, &OpenCode.facts(header.as_bytes()));
+    for (key, role) in [("msg_1", "user"), ("msg_2", "assistant"), ("msg_3", "user")] {
+        let line =
+            format!(r#"{{"table":"message","key":"{key}","row":{{"data":{{"role":"{role}"}}}}}}"#);
+        OpenCode.fold(&mut fold, &OpenCode.facts(line.as_bytes()));
+    }
+    let source = SourceFacts {
+        relative: Path::new("opencode.db/ses_1"),
+        mtime_ms: 0,
+        fold: &fold,
+        part: crate::model::SourcePart::Main,
+        unlisted: None,
+        problems: (0, None),
+    };
+    let session = OpenCode.session(&[source]);
+    assert_eq!((session.name, session.modified_ms), (None, 8));
+    assert_eq!(session.leaf.as_deref(), Some("msg_1"));
+    assert_eq!((session.entry_count, session.message_count), (4, 1));
+    assert!(session.is_subagent);
+    assert_eq!(session.parent_session.as_deref(), Some("ses_0"));
+}
+
+#[test]
+fn only_databases_hold_sessions() {
+    for name in ["opencode.db", "opencode-beta.db"] {
+        assert_eq!(OpenCode.place(Path::new(name), false), Placement::Database);
+    }
+    for name in ["auth.json", "other.db", "opencode.db.bak", "x/opencode.db"] {
+        let place = OpenCode.place(Path::new(name), false);
+        assert!(matches!(place, Placement::Ignore(_)), "{name}");
+    }
+}
+
+#[test]
+fn second_generation_rows_hold_whole_messages() {
+    let row = |kind: &str, data: &str| {
+        format!(
+            r#"{{"table":"session_message","key":"k1","row":{{"id":"k1","session_id":"ses_1","type":"{kind}","seq":3,"time_created":5,"data":{data}}}}}"#
+        )
+    };
+    let answer = row(
+        "assistant",
+        r#"{"agent":"build","model":{"id":"m1","providerID":"p","variant":"high"},"content":[{"type":"reasoning","text":"hmm"},{"type":"text","text":"done"},{"type":"tool","id":"c1","name":"bash","state":{"status":"completed","input":{"command":"ls"},"content":[{"type":"text","text":"a.txt"}]}}],"tokens":{"input":8,"output":2},"cost":0.5,"time":{"created":4,"completed":9}}"#,
+    );
+    let facts = OpenCode.facts(answer.as_bytes());
+    assert_eq!(
+        (facts.kind.as_str(), facts.role.as_deref()),
+        ("assistant", Some("assistant"))
+    );
+    assert_eq!((facts.calls.len(), facts.model.as_deref()), (2, Some("m1")));
+    assert_eq!(facts.thinking_level.as_deref(), Some("high"));
+    assert_eq!(facts.usage.unwrap().cost_total, Some(0.5));
+    let said = words(&OpenCode.passages(answer.as_bytes()));
+    let expected = [(Class::Prose, "hmm|done"), (Class::Output, "bash|ls|a.txt")];
+    assert_eq!(said, expected.map(|(class, text)| (class, text.to_owned())));
+    let system = row("system", r#"{"text":"You are a tool."}"#);
+    assert!(OpenCode.facts(system.as_bytes()).has_prompt);
+    assert_eq!(OpenCode.passages(system.as_bytes()), []);
+    let prompts = OpenCode.prompts_at(Path::new(""), system.as_bytes());
+    assert_eq!(prompts, ["You are a tool."]);
+    let user = row("user", r#"{"text":"why","time":{"created":1}}"#);
+    assert_eq!(
+        OpenCode.facts(user.as_bytes()).user_text.as_deref(),
+        Some("why")
+    );
+}

@@ -1,0 +1,88 @@
+//! All text of one row that can be searched. What a tool's `metadata` and `title` say stands in its
+//! input or output, and a file's `url` is the file itself.
+
+use super::line::{Failure, Held, Line, Message, Part, Session};
+use super::second;
+use crate::json::{self, Loose};
+use crate::model::Passage;
+use crate::pieces::Pieces;
+
+pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
+    let read = |text: &str| {
+        let mut pieces = Pieces::default();
+        match json::parse::<Loose<Line<'_>>>(text)? {
+            Loose::Object(line) => of_line(&line, &mut pieces)?,
+            _ => pieces.unknown(text),
+        }
+        Some(pieces.into_passages())
+    };
+    json::tiers(record, read).unwrap_or_default()
+}
+
+/// `None` where a part of the line needs the second tier.
+fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
+    let table = line.table.as_str().unwrap_or_default();
+    if matches!(table, "session" | "session_v2") {
+        // Its title is a field of the session.
+        let _ = line.row.parse::<Loose<Session<'_>>>()?;
+        return Some(());
+    }
+    let Loose::Object(row) = line.row.parse::<Loose<Held<'_>>>()? else {
+        return Some(());
+    };
+    if table == "session_message" {
+        second::text(&row, pieces)?;
+    } else if table == "message" {
+        if let Loose::Object(data) = row.data.parse::<Loose<Message<'_>>>()? {
+            failure(&data.error, pieces);
+        }
+    } else if let Loose::Object(data) = row.data.parse::<Loose<Part<'_>>>()? {
+        part(&data, row.data.0.unwrap_or_default(), pieces);
+    }
+    Some(())
+}
+
+/// System prompts, which stand in rows of their own in 2.x.
+pub(super) fn prompts(record: &[u8]) -> Vec<String> {
+    let read = |text: &str| {
+        let mut pieces = Pieces::default();
+        if let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)?
+            && let Loose::Object(row) = line.row.parse::<Loose<Held<'_>>>()?
+        {
+            second::prompt(&row, &mut pieces)?;
+        }
+        Some(pieces.into_pieces())
+    };
+    json::tiers(record, read).unwrap_or_default()
+}
+
+pub(super) fn failure(error: &Loose<Failure<'_>>, pieces: &mut Pieces) {
+    if let Some(reason) = error.object().and_then(|error| error.data.object()) {
+        pieces.prose(&reason.message);
+    }
+}
+
+pub(super) fn part(data: &Part<'_>, whole: &str, pieces: &mut Pieces) {
+    match data.kind.as_str().unwrap_or_default() {
+        "text" | "reasoning" => pieces.prose(&data.text),
+        "tool" => {
+            pieces.output(&data.tool);
+            pieces.output(&data.name);
+            if let Loose::Object(state) = &data.state {
+                pieces.leaves_of_arguments(&state.input);
+                pieces.output(&state.output);
+                pieces.leaves(&state.content);
+                pieces.output(&state.error);
+            }
+        }
+        "file" => pieces.output(&data.filename),
+        "subtask" => {
+            pieces.prose(&data.description);
+            pieces.prose(&data.prompt);
+        }
+        "retry" => failure(&data.error, pieces),
+        // Hashes, and names of files that are facts.
+        "step-start" | "step-finish" | "snapshot" | "patch" | "compaction" | "agent" => {}
+        _ => pieces.unknown(whole),
+    }
+}

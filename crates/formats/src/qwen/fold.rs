@@ -1,0 +1,159 @@
+//! What a Qwen Code session is: the fold over its lines, and the values that its list shows.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::place::{self, Kind};
+use crate::SourceFacts;
+use crate::model::{Facts, Fold, SessionFacts, SourcePart};
+
+/// What is remembered of the lines before.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// A line says what an answer cost by itself. The answers' own lines repeat it from there on.
+    pub counts_apart: bool,
+    /// Lines that are none of the conversation, each with the last one of it before: the lines
+    /// after them name them as their parents.
+    beside: BTreeMap<String, Option<String>>,
+}
+
+/// What an answer says of its tokens is a repetition where the telemetry is recorded; and the
+/// conversation goes on from an answer, whatever was noted in between.
+pub(super) fn relate(state: &mut State, facts: &mut Facts) {
+    if facts.role.as_deref() == Some("assistant") && state.counts_apart {
+        facts.usage = None;
+    }
+    let above = facts
+        .parent
+        .as_ref()
+        .and_then(|parent| state.beside.get(parent));
+    if let Some(above) = above {
+        facts.parent.clone_from(above);
+    }
+    if let (true, Some(id)) = (facts.is_beside, &facts.id) {
+        state.beside.insert(id.clone(), facts.parent.clone());
+    }
+}
+
+/// Add one line, in file order.
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    fold.entries += 1;
+    fold.errors += u64::from(facts.is_error);
+    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    if let Some(usage) = &facts.usage {
+        fold.add_usage(usage);
+        fold.qwen.counts_apart |= facts.kind == "ui_telemetry";
+    }
+    if !facts.agent_sees {
+        return;
+    }
+    fold.seen += 1;
+    if let Some(header) = &facts.header {
+        let first = fold.header.get_or_insert_with(|| header.clone());
+        // It may say whose it is in a later line.
+        if facts.kind == "parent_session" {
+            first.parent_session = header.parent_session.clone();
+        }
+    }
+    if facts.id.is_some() && !facts.is_beside {
+        fold.leaf.clone_from(&facts.id);
+    }
+    if let Some(name) = &facts.name {
+        fold.name = (!name.is_empty()).then(|| name.clone());
+    }
+    if facts.model.is_some() {
+        fold.model.clone_from(&facts.model);
+    }
+    if let Some(provider) = facts
+        .usage
+        .as_ref()
+        .and_then(|usage| usage.provider.as_ref())
+    {
+        fold.provider = Some(provider.clone());
+    }
+    if facts.git_branch.is_some() {
+        fold.git_branch.clone_from(&facts.git_branch);
+    }
+    if facts.is_message {
+        fold.messages += 1;
+        fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
+    }
+    if fold.first_message.is_none() {
+        fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
+    }
+    fold.note_typed(facts);
+}
+
+/// The values of the list: a session is one file, beside a subagent's lies another that says what
+/// it was for.
+pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    let Some(source) = sources
+        .iter()
+        .find(|source| source.part != SourcePart::Side)
+        .or(sources.first())
+    else {
+        return SessionFacts::default();
+    };
+    let fold = source.fold;
+    let side = sources
+        .iter()
+        .find(|source| source.part == SourcePart::Side);
+    let side = side
+        .and_then(|side| side.fold.header.clone())
+        .unwrap_or_default();
+    let is_subagent = Kind::of(source.relative) != Kind::Session;
+    let header = fold.header.clone().unwrap_or_default();
+    SessionFacts {
+        // Qwen Code finds a session by the name of its file.
+        id: match is_subagent {
+            true => side
+                .id
+                .or(header.id)
+                .unwrap_or_else(|| place::stem(source.relative)),
+            false => place::stem(source.relative),
+        },
+        cwd: header.cwd.unwrap_or_default(),
+        name: fold.name.clone(),
+        parent_session: side.parent_session.or(header.parent_session),
+        created_raw: header.created_raw,
+        created_ms: header.created_ms,
+        modified_ms: source.mtime_ms,
+        message_count: fold.messages,
+        first_message: fold.first_message.clone(),
+        typed: fold.typed.clone(),
+        entry_count: sources.iter().map(|source| source.fold.entries).sum(),
+        leaf: fold.leaf.clone(),
+        model: fold.model.clone().or_else(|| model_beside(sources)),
+        provider: fold.provider.clone(),
+        git_branch: fold.git_branch.clone(),
+        tokens: fold.tokens,
+        cost: fold.cost,
+        error_count: fold.errors,
+        is_subagent,
+        hidden: hidden(source, is_subagent),
+        own: side.own,
+        ..SessionFacts::default()
+    }
+}
+
+fn model_beside(sources: &[SourceFacts<'_>]) -> Option<String> {
+    sources.iter().find_map(|source| source.fold.model.clone())
+}
+
+/// Why Qwen Code's own list does not show the session.
+fn hidden(source: &SourceFacts<'_>, is_subagent: bool) -> Option<String> {
+    if is_subagent {
+        return Some("a subagent's session".to_owned());
+    }
+    if let Some(reason) = source.unlisted {
+        return Some(reason.to_owned());
+    }
+    match (&source.fold.header, source.fold.entries, source.problems) {
+        (Some(_), ..) => None,
+        (None, 0, (0, _)) => Some("empty file".to_owned()),
+        (None, _, (_, Some(reason))) => Some(format!("no line of a session ({reason})")),
+        (None, ..) => Some("no line of a session".to_owned()),
+    }
+}

@@ -1,0 +1,237 @@
+//! The shape of a Qwen Code line as far as it is looked at, and of what stands beside a subagent's.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use crate::json::{Flag, Int, Loose, Raw, Text};
+use crate::parts::{Part, parts};
+
+/// Any line; fields of unexpected types are left out.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Line<'a> {
+    #[serde(borrow)]
+    pub uuid: Raw<'a>,
+    #[serde(borrow)]
+    pub parent_uuid: Raw<'a>,
+    #[serde(borrow)]
+    pub session_id: Raw<'a>,
+    #[serde(borrow)]
+    pub timestamp: Raw<'a>,
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub subtype: Text<'a>,
+    #[serde(borrow)]
+    pub provenance: Text<'a>,
+    #[serde(borrow)]
+    pub cwd: Text<'a>,
+    #[serde(borrow)]
+    pub git_branch: Text<'a>,
+    #[serde(borrow)]
+    pub message: Loose<Message<'a>>,
+    #[serde(borrow)]
+    pub model: Text<'a>,
+    pub usage_metadata: Loose<UsageMetadata>,
+    #[serde(borrow)]
+    pub tool_call_result: Loose<ToolCallResult<'a>>,
+    #[serde(borrow)]
+    pub system_payload: Loose<Box<Payload<'a>>>,
+    #[serde(borrow)]
+    pub forked_from: Loose<ForkedFrom<'a>>,
+    // A subagent's lines.
+    pub is_sidechain: Flag,
+    #[serde(borrow)]
+    pub agent_id: Raw<'a>,
+}
+
+/// What was sent to the model, or came from it.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub parts: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct UsageMetadata {
+    pub prompt_token_count: Int,
+    pub candidates_token_count: Int,
+    pub thoughts_token_count: Int,
+    pub cached_content_token_count: Int,
+    pub total_token_count: Int,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ToolCallResult<'a> {
+    #[serde(borrow)]
+    pub status: Text<'a>,
+    pub duration_ms: Int,
+}
+
+/// `systemPayload`, of any subtype.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Payload<'a> {
+    // ui_telemetry.
+    #[serde(borrow)]
+    pub ui_event: Loose<Box<UiEvent<'a>>>,
+    // user: what was typed, where the message says more.
+    #[serde(borrow)]
+    pub display_text: Raw<'a>,
+    // custom_title.
+    #[serde(borrow)]
+    pub custom_title: Text<'a>,
+    // parent_session.
+    #[serde(borrow)]
+    pub parent_session_id: Text<'a>,
+    // session_model.
+    #[serde(borrow)]
+    pub model_id: Text<'a>,
+    // slash_command.
+    #[serde(borrow)]
+    pub phase: Text<'a>,
+    #[serde(borrow)]
+    pub raw_command: Raw<'a>,
+    #[serde(borrow)]
+    pub output_history_items: Raw<'a>,
+    // at_command.
+    #[serde(borrow)]
+    pub files_read: Raw<'a>,
+    #[serde(borrow)]
+    pub status: Text<'a>,
+    // chat_compression.
+    pub info: Loose<CompressionInfo>,
+    #[serde(borrow)]
+    pub compressed_history: Raw<'a>,
+    // agent_bootstrap, as older versions wrote it.
+    #[serde(borrow)]
+    pub system_instruction: Raw<'a>,
+    #[serde(borrow)]
+    pub tools: Raw<'a>,
+}
+
+/// What the agent counts. Its texts are copies of what other lines say.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct UiEvent<'a> {
+    #[serde(rename = "event.name", borrow)]
+    pub name: Text<'a>,
+    #[serde(borrow)]
+    pub response_id: Text<'a>,
+    #[serde(borrow)]
+    pub model: Text<'a>,
+    #[serde(borrow)]
+    pub auth_type: Text<'a>,
+    pub input_token_count: Int,
+    pub output_token_count: Int,
+    pub cached_content_token_count: Int,
+    pub thoughts_token_count: Int,
+    pub total_token_count: Int,
+    #[serde(borrow)]
+    pub error_message: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct CompressionInfo {
+    pub original_token_count: Int,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ForkedFrom<'a> {
+    #[serde(borrow)]
+    pub session_id: Text<'a>,
+}
+
+/// `agent-….meta.json`.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Meta<'a> {
+    #[serde(borrow)]
+    pub agent_id: Raw<'a>,
+    #[serde(borrow)]
+    pub agent_type: Text<'a>,
+    #[serde(borrow)]
+    pub description: Text<'a>,
+    #[serde(borrow)]
+    pub parent_session_id: Text<'a>,
+    #[serde(borrow)]
+    pub parent_agent_id: Text<'a>,
+    #[serde(borrow)]
+    pub tool_use_id: Text<'a>,
+    #[serde(borrow)]
+    pub created_at: Text<'a>,
+    #[serde(borrow)]
+    pub status: Text<'a>,
+    #[serde(borrow)]
+    pub model: Text<'a>,
+}
+
+/// Who says what a line holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Said {
+    /// A person.
+    Typed,
+    /// A program, in a person's place.
+    Injected,
+    /// The model.
+    Answer,
+    /// A tool.
+    Result,
+    /// Nobody: what the agent notes for itself.
+    Noted,
+}
+
+impl Line<'_> {
+    /// Its subtype, else its type.
+    pub fn name(&self) -> Cow<'_, str> {
+        let name = self.subtype.as_str().or(self.kind.as_str());
+        name.unwrap_or_default().into()
+    }
+
+    /// By `provenance`, which versions before 0.22 did not write: there by the type. A subagent is
+    /// asked by the model that started it.
+    pub fn said(&self) -> Said {
+        let is_typed = match self.provenance.as_str() {
+            Some(provenance) => provenance == "real_user",
+            None => matches!(
+                self.subtype.as_str(),
+                None | Some("mid_turn_user_message" | "realtime_message")
+            ),
+        };
+        match self.kind.as_str() {
+            Some("user") if is_typed && self.is_sidechain.0 != Some(true) => Said::Typed,
+            Some("user") => Said::Injected,
+            Some("assistant") => Said::Answer,
+            Some("tool_result") => Said::Result,
+            _ => Said::Noted,
+        }
+    }
+
+    /// What was sent to the model, or came from it. `None` where the second tier is needed.
+    pub fn parts(&self) -> Option<Vec<Part<'_>>> {
+        match self.message.object() {
+            Some(message) => parts(&message.parts),
+            None => Some(Vec::new()),
+        }
+    }
+
+    /// What a person typed, where the message says more.
+    pub fn shown(&self) -> Raw<'_> {
+        self.payload()
+            .map_or(Raw(None), |payload| payload.display_text)
+    }
+
+    pub fn payload(&self) -> Option<&Payload<'_>> {
+        self.system_payload.object().map(|payload| &**payload)
+    }
+
+    pub fn event(&self) -> Option<&UiEvent<'_>> {
+        self.payload()?.ui_event.object().map(|event| &**event)
+    }
+}

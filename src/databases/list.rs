@@ -1,0 +1,206 @@
+//! Which sessions does a database hold, and has each changed? Its rows are not read for that.
+//!
+//! The identity of a session in a database is its change stamp, in the fields of a file's: when its
+//! own row was changed and its number in the agent's sequence, by which a look tells what may have
+//! changed; how many rows it has, the greatest of their times, and the sum of them. Where the agent
+//! keeps such a sequence, rows are counted only of sessions whose number or own row is another one.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::open::read;
+use super::schema::{Present, quoted};
+use crate::format::database::{Database, Generation};
+use crate::format::identity::Identity;
+
+/// What is known of a session by its key: its identity when it was read.
+pub type Known<'a> = &'a dyn Fn(&str) -> Option<Identity>;
+
+/// The number of a session of which the agent keeps none.
+const NO_NUMBER: i64 = -1;
+const NS_A_MS: i64 = 1_000_000;
+
+/// Every session of the database at `path` with its identity. Those whose number and own row are as
+/// `known` keep their identity, uncounted.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn list(
+    path: &Path,
+    database: &'static Database,
+    known: Known<'_>,
+) -> io::Result<BTreeMap<String, Identity>> {
+    read(path, |connection| {
+        let mut all = BTreeMap::new();
+        for generation in database.generations {
+            if let Some(stamps) = Stamps::of(connection, generation)? {
+                stamps.each(known, &mut all)?;
+            }
+        }
+        Ok(all)
+    })
+}
+
+/// The identity of the session of that key in the database at `path`.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] when there is none; when the database cannot be read.
+pub fn identity(path: &Path, database: &'static Database, session: &str) -> io::Result<Identity> {
+    let found = read(path, |connection| {
+        for generation in database.generations {
+            if let Some(stamps) = Stamps::of(connection, generation)?
+                && let Some(identity) = stamps.one(session)?
+            {
+                return Ok(Some(identity));
+            }
+        }
+        Ok(None)
+    })?;
+    found.ok_or_else(|| ErrorKind::NotFound.into())
+}
+
+/// A key as text; rows without one are no sessions.
+pub(super) fn key(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
+    Ok(match row.get_ref(at)? {
+        ValueRef::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Integer(number) => Some(number.to_string()),
+        _ => None,
+    })
+}
+
+/// The change stamps of sessions of one generation.
+pub(super) struct Stamps<'c> {
+    connection: &'c Connection,
+    /// Key, change time and number of every session.
+    sessions: String,
+    /// The key's column.
+    key: String,
+    has_numbers: bool,
+    /// Of one session the number of rows, the greatest time and the sum of times: of each table.
+    counts: Vec<String>,
+}
+
+impl<'c> Stamps<'c> {
+    /// `None`: the database is of another generation.
+    pub fn of(
+        connection: &'c Connection,
+        generation: &'static Generation,
+    ) -> rusqlite::Result<Option<Stamps<'c>>> {
+        let Some(sessions) = Present::of(connection, &generation.sessions)? else {
+            return Ok(None);
+        };
+        let mut counts = Vec::new();
+        for table in generation.rows {
+            let inner = table.inner.map(|inner| inner.table);
+            for table in [table].into_iter().chain(inner) {
+                if let Some(present) = Present::of(connection, table)? {
+                    let changed = present.changed();
+                    // A sum of times would not fit where there are millions.
+                    counts.push(format!(
+                        "SELECT count(*), coalesce(max({changed}), 0), coalesce(sum({changed} % 1000000007), 0) FROM {} WHERE {} = ?1",
+                        quoted(table.name),
+                        quoted(table.session),
+                    ));
+                }
+            }
+        }
+        let sequence = match generation.sequence {
+            Some(sequence) => super::schema::columns(connection, sequence.table)?
+                .iter()
+                .any(|column| column == sequence.number)
+                .then_some(sequence),
+            None => None,
+        };
+        let key = format!("s.{}", quoted(generation.sessions.key));
+        let changed = match sessions.has(generation.sessions.changed) {
+            true => format!("s.{}", quoted(generation.sessions.changed)),
+            false => "0".to_owned(),
+        };
+        let (number, join) = match sequence {
+            Some(sequence) => (
+                format!("coalesce(n.{}, {NO_NUMBER})", quoted(sequence.number)),
+                format!(
+                    " LEFT JOIN {} n ON n.{} = {key}",
+                    quoted(sequence.table),
+                    quoted(sequence.session)
+                ),
+            ),
+            None => (NO_NUMBER.to_string(), String::new()),
+        };
+        let name = quoted(generation.sessions.name);
+        Ok(Some(Stamps {
+            connection,
+            sessions: format!("SELECT {key}, coalesce({changed}, 0), {number} FROM {name} s{join}"),
+            key,
+            has_numbers: sequence.is_some(),
+            counts,
+        }))
+    }
+
+    /// Add every session that is not there yet.
+    fn each(&self, known: Known<'_>, all: &mut BTreeMap<String, Identity>) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare(&self.sessions)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let Some(key) = key(row, 0)?.filter(|key| !all.contains_key(key)) else {
+                continue;
+            };
+            let (changed, number) = (integer(row, 1)?, integer(row, 2)?);
+            let is_known = |known: &Identity| {
+                self.has_numbers
+                    && number != NO_NUMBER
+                    && (known.device, known.inode) == (changed, number)
+            };
+            let identity = match known(&key).filter(is_known) {
+                Some(known) => known,
+                None => self.counted(&key, changed, number)?,
+            };
+            all.insert(key, identity);
+        }
+        Ok(())
+    }
+
+    /// The identity of one session; `None`: there is none of this key.
+    pub fn one(&self, session: &str) -> rusqlite::Result<Option<Identity>> {
+        let sql = format!("{} WHERE {} = ?1", self.sessions, self.key);
+        let mut statement = self.connection.prepare(&sql)?;
+        let found = statement.query_row([session], |row| Ok((integer(row, 1)?, integer(row, 2)?)));
+        match found.optional()? {
+            Some((changed, number)) => self.counted(session, changed, number).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn counted(&self, session: &str, changed: i64, number: i64) -> rusqlite::Result<Identity> {
+        let (mut rows, mut newest, mut sum) = (1, changed, changed);
+        for count in &self.counts {
+            let mut statement = self.connection.prepare_cached(count)?;
+            statement.query_row([session], |row| {
+                rows += integer(row, 0)?;
+                newest = newest.max(integer(row, 1)?);
+                sum = sum.wrapping_add(integer(row, 2)?);
+                Ok(())
+            })?;
+        }
+        Ok(Identity {
+            device: changed,
+            inode: number,
+            size: rows.cast_unsigned(),
+            mtime_ns: newest.saturating_mul(NS_A_MS),
+            ctime_ns: sum,
+        })
+    }
+}
+
+/// A number; of a value that is none 0.
+fn integer(row: &Row<'_>, at: usize) -> rusqlite::Result<i64> {
+    Ok(match row.get_ref(at)? {
+        ValueRef::Integer(number) => number,
+        ValueRef::Real(number) => number as i64,
+        _ => 0,
+    })
+}

@@ -1,0 +1,17 @@
+//! Agents' databases, read beside the agents that write them, so that no agent notices and no file
+//! appears in its folder.
+//!
+//! A session in a database is read as lines: one for each of its rows, made from the row alone, so
+//! that equal rows are equal bytes.
+//!
+//! Nothing else in this process may open such a file: when any descriptor of a file is closed, the
+//! system drops all locks that the process holds on it, those of SQLite too.
+
+mod list;
+mod open;
+mod rows;
+mod schema;
+
+pub use list::{Known, identity, list};
+pub use open::{FileState, companion, is_alone};
+pub use rows::{row, row_name, session};

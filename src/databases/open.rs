@@ -1,0 +1,202 @@
+//! How is a database opened that its agent is writing?
+//!
+//! Changes that are not in the file yet stand beside it. With a `-wal` that holds something, SQLite
+//! reads both by locks that no writer waits for. Without one the file alone is read as one that
+//! cannot change, which takes no lock and makes no file, and which proves nothing if the file has
+//! changed meanwhile: then it is read again.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::format::identity::{Identity, now_ns};
+
+/// How often a database is read at most that is changed meanwhile.
+const READS: usize = 8;
+/// Between two readings: file times are no finer than this.
+const PAUSE: Duration = Duration::from_millis(25);
+/// How long to wait for a writer's lock.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// How the journal of a change begins that is under way or was never ended.
+const JOURNAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+
+/// The files that stand beside a database and are part of it.
+const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// What identifies one state of a database: the file, and the changes that stand beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileState {
+    /// The database.
+    pub file: Identity,
+    /// Its `-wal`, if that holds anything.
+    pub wal: Option<Identity>,
+    /// Whether a change in its `-journal` is under way, or was never ended.
+    is_in_change: bool,
+}
+
+impl FileState {
+    /// Of the database at `path`.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn of(path: &Path) -> io::Result<FileState> {
+        let path = &real(path)?;
+        let file = Identity::of(&fs::metadata(path)?);
+        let wal = fs::metadata(beside(path, "-wal")).ok();
+        Ok(FileState {
+            file,
+            wal: wal
+                .filter(|wal| wal.len() > 0)
+                .map(|wal| Identity::of(&wal)),
+            is_in_change: begins_a_change(&beside(path, "-journal")),
+        })
+    }
+}
+
+/// Whether the name is that of a file which is part of the database whose name is given back.
+pub fn companion(name: &str) -> Option<&str> {
+    COMPANIONS.iter().find_map(|end| name.strip_suffix(end))
+}
+
+/// Whether changes of that file say nothing about the database: SQLite keeps locks in it.
+pub fn is_alone(name: &str) -> bool {
+    name.ends_with("-shm")
+}
+
+/// The file itself: what stands beside it stands beside no link to it.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    match fs::symlink_metadata(path)?.is_symlink() {
+        true => fs::canonicalize(path),
+        false => Ok(path.to_path_buf()),
+    }
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+fn begins_a_change(journal: &Path) -> bool {
+    let mut beginning = [0; JOURNAL.len()];
+    File::open(journal)
+        .and_then(|mut file| file.read_exact(&mut beginning))
+        .is_ok_and(|()| beginning == JOURNAL)
+}
+
+/// Do this with one state of the database at `path`. It is done again where that was not certain.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] when there is no database; [`ErrorKind::ResourceBusy`] when its agent
+/// kept it locked or kept changing it; otherwise what SQLite says of the file.
+pub(super) fn read<T>(
+    path: &Path,
+    mut work: impl FnMut(&Connection) -> rusqlite::Result<T>,
+) -> io::Result<T> {
+    let path = &real(path)?;
+    let mut refused = None;
+    for again in 0..READS {
+        if again > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        let before = FileState::of(path)?;
+        if before.wal.is_none() && before.is_in_change {
+            continue;
+        }
+        let is_live = before.wal.is_some();
+        let began_ns = now_ns();
+        let done = connect(path, is_live).and_then(|connection| {
+            connection.execute_batch("BEGIN")?;
+            work(&connection)
+        });
+        let after = FileState::of(path)?;
+        let is_untouched = before == after && !before.file.is_racy(began_ns);
+        match done {
+            Ok(done) if is_live || is_untouched => return Ok(done),
+            Ok(_) => {}
+            // Its agent may have ended meanwhile, or begun.
+            Err(error) if is_busy(&error) || after.wal.is_some() != is_live => {
+                refused = Some(error);
+            }
+            Err(error) if is_live || is_untouched => return Err(said(&error)),
+            Err(error) => refused = Some(error),
+        }
+    }
+    let why = match refused {
+        Some(error) => format!("its agent keeps it locked or keeps changing it: {error}"),
+        None => "its agent keeps changing it, or a change of it was never ended: start the agent"
+            .to_owned(),
+    };
+    Err(io::Error::new(ErrorKind::ResourceBusy, why))
+}
+
+fn connect(path: &Path, is_live: bool) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let way = if is_live { "mode=ro" } else { "immutable=1" };
+    if is_live && !beside(path, "-shm").exists() {
+        // SQLite would make one.
+        let lacks = "its -wal holds changes and its -shm is missing: open it once with its agent";
+        return Err(rusqlite::Error::SqliteFailure(
+            rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN),
+            Some(lacks.to_owned()),
+        ));
+    }
+    let connection = Connection::open_with_flags(uri(path, way), flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    // Reading must not tidy up what its agent left.
+    let no_checkpoint = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(no_checkpoint, true)?;
+    connection.execute_batch("PRAGMA query_only = 1")?;
+    Ok(connection)
+}
+
+/// The name by which SQLite opens the file that way.
+fn uri(path: &Path, way: &str) -> String {
+    let path = path.to_string_lossy();
+    let path = match cfg!(windows) {
+        true => format!("/{}", path.replace('\\', "/")),
+        false => path.into_owned(),
+    };
+    let escaped = path
+        .replace('%', "%25")
+        .replace('?', "%3f")
+        .replace('#', "%23");
+    format!("file:{escaped}?{way}")
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, SchemaChanged};
+    let code = error.sqlite_error_code();
+    matches!(code, Some(DatabaseBusy | DatabaseLocked | SchemaChanged))
+}
+
+/// What SQLite says of a file that it cannot read.
+fn said(error: &rusqlite::Error) -> io::Error {
+    match error {
+        rusqlite::Error::SqliteFailure(code, None) => io::Error::other(code.to_string()),
+        error => io::Error::other(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_keeps_its_letters() {
+        let uri = uri(Path::new("/a b/50%?#.db"), "mode=ro");
+        assert_eq!(uri, "file:/a b/50%25%3f%23.db?mode=ro");
+    }
+
+    #[test]
+    fn only_its_own_files_are_part_of_a_database() {
+        assert_eq!(companion("a.db-wal"), Some("a.db"));
+        assert_eq!(companion("a.db-journal"), Some("a.db"));
+        assert_eq!(companion("a.db"), None);
+    }
+}

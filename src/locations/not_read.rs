@@ -1,0 +1,256 @@
+//! Which agents' sessions lie on this machine and are not read?
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::Environment;
+use super::others::{Base, Place, STORES, Store};
+use crate::format::AGENTS;
+use crate::source::root::RootSpec;
+
+/// Files of one agent that are counted at most: what is more is not worth the wait.
+const MOST_FILES: u64 = 1_000;
+/// Names of one agent's that are looked at at most, folders too.
+const MOST_NAMES: u64 = 4_000;
+
+/// Sessions of an agent that this build does not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotRead {
+    /// What people call the agent.
+    pub agent: String,
+    /// The folders and files in which its sessions are.
+    pub places: Vec<PathBuf>,
+    /// Files there.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// There are more, which were not counted.
+    pub has_more: bool,
+}
+
+/// The agents whose sessions are there and are not read: neither is the agent among
+/// [`AGENTS`], nor is one of `roots` in such a place, or around it. Every known place is looked at
+/// once, and files are counted up to a bound.
+///
+/// ```
+/// use sessionary::locations::{Environment, not_read};
+/// let home = tempfile::tempdir()?;
+/// std::fs::create_dir_all(home.path().join(".junie/sessions/one"))?;
+/// std::fs::write(home.path().join(".junie/sessions/one/events.jsonl"), "{}\n")?;
+/// let environment = Environment {
+///     home: Some(home.path().to_path_buf()),
+///     data_dir: None,
+///     var: &|_| None,
+///     cwd: home.path().to_path_buf(),
+///     read_settings: false,
+/// };
+/// let found = not_read(&environment, &[]);
+/// assert_eq!((found[0].agent.as_str(), found[0].files, found[0].bytes), ("Junie", 1, 3));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn not_read(environment: &Environment<'_>, roots: &[RootSpec]) -> Vec<NotRead> {
+    let is_agent = |store: &&Store| AGENTS.iter().any(|agent| agent.name == store.agent);
+    STORES
+        .iter()
+        .filter(|store| !is_agent(store))
+        .filter_map(|store| counted(store, environment, roots))
+        .collect()
+}
+
+fn counted(store: &Store, environment: &Environment<'_>, roots: &[RootSpec]) -> Option<NotRead> {
+    let is_root = |path: &Path| {
+        let is_around =
+            |root: &RootSpec| root.path.starts_with(path) || path.starts_with(&root.path);
+        roots.iter().any(is_around)
+    };
+    let places = store
+        .places
+        .iter()
+        .filter_map(|place| path(place, environment));
+    // Two rules may name one place.
+    let places: BTreeSet<PathBuf> = places.filter(|place| !is_root(place)).collect();
+    let mut found = NotRead {
+        agent: store.name.to_owned(),
+        places: Vec::new(),
+        files: 0,
+        bytes: 0,
+        has_more: false,
+    };
+    let mut names = 0;
+    for place in places {
+        let before = found.files;
+        count(&place, &mut names, &mut found);
+        if found.files > before {
+            found.places.push(place);
+        }
+    }
+    (found.files > 0).then_some(found)
+}
+
+/// Where the place is; `None` without a folder that it lies below.
+fn path(place: &Place, environment: &Environment<'_>) -> Option<PathBuf> {
+    let set = |name: &str| (environment.var)(name).filter(|value| !value.is_empty());
+    let below_home = |folder: &str| Some(environment.home.as_ref()?.join(folder));
+    let named = |name: &str| {
+        set(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let base = || match place.base {
+        Base::Home => environment.home.clone(),
+        Base::Data => environment.data_dir.clone(),
+        Base::Xdg => named("XDG_DATA_HOME").or_else(|| below_home(".local/share")),
+        Base::Project => Some(environment.cwd.clone()),
+        // Elsewhere the platform has one folder for both.
+        Base::Config if cfg!(any(windows, target_os = "macos")) => environment.data_dir.clone(),
+        Base::Config => named("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
+    };
+    let variable = Some(place.variable).filter(|name| !name.is_empty());
+    let folder = match variable.and_then(set) {
+        Some(folder) => environment.cwd.join(folder),
+        None => base()?.join(place.folder),
+    };
+    Some(folder.join(place.sessions))
+}
+
+/// Counts what is there; links are not followed. What cannot be read is not counted.
+fn count(place: &Path, names: &mut u64, found: &mut NotRead) {
+    let mut next = vec![place.to_path_buf()];
+    while let Some(path) = next.pop() {
+        if found.files == MOST_FILES || *names == MOST_NAMES {
+            found.has_more = true;
+            return;
+        }
+        *names += 1;
+        let Ok(metadata) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        if metadata.is_file() {
+            found.files += 1;
+            found.bytes += metadata.len();
+        } else if metadata.is_dir()
+            && let Ok(folder) = fs::read_dir(&path)
+        {
+            let room = usize::try_from(MOST_NAMES).unwrap_or(usize::MAX);
+            next.extend(folder.flatten().take(room).map(|entry| entry.path()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is not read below a home, with these variables.
+    fn found(home: &Path, variables: &[(&str, &Path)], roots: &[RootSpec]) -> Vec<NotRead> {
+        let var = |name: &str| {
+            let mut all = variables.iter();
+            all.find(|(known, _)| *known == name)
+                .map(|(_, value)| value.as_os_str().to_owned())
+        };
+        let environment = Environment {
+            home: Some(home.to_path_buf()),
+            data_dir: Some(home.join("data")),
+            var: &var,
+            cwd: home.join("code"),
+            read_settings: false,
+        };
+        not_read(&environment, roots)
+    }
+
+    /// Every place of every agent is found where it is made.
+    #[test]
+    fn each_place_is_found() {
+        let mut places = 0;
+        for store in STORES {
+            assert!(!store.known_from.is_empty(), "{}", store.name);
+            for place in store.places {
+                let home = tempfile::tempdir().unwrap();
+                let moved = home.path().join("moved");
+                let environment = Environment {
+                    home: Some(home.path().to_path_buf()),
+                    data_dir: Some(home.path().join("data")),
+                    var: &|name| (name == place.variable).then(|| moved.clone().into_os_string()),
+                    cwd: home.path().join("code"),
+                    read_settings: false,
+                };
+                let path = path(place, &environment).unwrap();
+                assert_eq!(path.starts_with(&moved), !place.variable.is_empty());
+                // A name with an extension is a file.
+                let file = match path.extension().is_some() && !place.sessions.contains("kiroagent")
+                {
+                    true => path.clone(),
+                    false => path.join("below/one.jsonl"),
+                };
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(&file, "12345").unwrap();
+                let found = not_read(&environment, &[]);
+                let is_read = AGENTS.iter().any(|agent| agent.name == store.agent);
+                let expected: Vec<_> = (!is_read)
+                    .then_some((store.name, 1, 5))
+                    .into_iter()
+                    .collect();
+                let found: Vec<_> = found
+                    .iter()
+                    .map(|of| (of.agent.as_str(), of.files, of.bytes))
+                    .collect();
+                assert_eq!(found, expected, "{}", path.display());
+                places += 1;
+            }
+        }
+        assert!(
+            STORES.len() >= 40 && places >= 50,
+            "{} with {places}",
+            STORES.len()
+        );
+        assert!(STORES.is_sorted_by_key(|store| store.name.to_lowercase()));
+    }
+
+    #[test]
+    fn an_empty_folder_and_what_is_read_are_left_out() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join(".junie/sessions");
+        fs::create_dir_all(place.join("empty")).unwrap();
+        assert_eq!(found(home.path(), &[], &[]), []);
+        fs::write(place.join("one.jsonl"), "1").unwrap();
+        assert_eq!(found(home.path(), &[], &[]).len(), 1);
+        let root = RootSpec {
+            agent: "pi".to_owned(),
+            format: "pi".to_owned(),
+            path: home.path().join(".junie"),
+            label: None,
+            flat: false,
+            why: "--root".to_owned(),
+        };
+        assert_eq!(found(home.path(), &[], &[root]), []);
+    }
+
+    #[test]
+    fn counting_ends() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join(".mux/sessions");
+        fs::create_dir_all(&place).unwrap();
+        for number in 0..MOST_FILES + 1 {
+            fs::write(place.join(number.to_string()), "12").unwrap();
+        }
+        let found = found(home.path(), &[], &[]);
+        assert_eq!(
+            (found[0].files, found[0].bytes),
+            (MOST_FILES, 2 * MOST_FILES)
+        );
+        assert!(found[0].has_more);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_are_not_followed() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join(".mux/sessions");
+        fs::create_dir_all(&place).unwrap();
+        std::os::unix::fs::symlink(&place, place.join("again")).unwrap();
+        assert_eq!(found(home.path(), &[], &[]), []);
+    }
+}

@@ -1,0 +1,401 @@
+//! Claude Code: is its store read as it reads it, is each answer counted once, and is nothing found
+//! that nobody said? The cases are folders of fixtures/claude; what one line says is tested in the
+//! crate of formats.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sessionary::index::{ListScope, SearchScope, ShowScope, TreeFilter};
+use sessionary::model::{BranchPlace, Hit, SessionRow, Tree};
+use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude")
+}
+
+fn config(index_dir: &Path, projects: &Path) -> Config {
+    let root = RootSpec {
+        agent: "claude".into(),
+        format: "claude".into(),
+        path: projects.to_path_buf(),
+        label: None,
+        flat: false,
+        why: "test".into(),
+    };
+    Config::new(index_dir.to_path_buf(), vec![root])
+}
+
+/// An index of these projects, which equals the files.
+fn index(index_dir: &Path, projects: &Path) -> Index {
+    let config = config(index_dir, projects);
+    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let verified = index.verify(&mut |_| {}).unwrap();
+    assert_eq!(verified.differences, []);
+    assert_eq!(verified.behind, []);
+    index
+}
+
+/// Asks an index of all cases.
+fn with_cases(ask: impl FnOnce(&Index)) {
+    let place = tempfile::tempdir().unwrap();
+    ask(&index(place.path(), &fixtures()));
+}
+
+fn uuid(number: u32) -> String {
+    format!("{number:08x}-0000-4000-8000-{number:012x}")
+}
+
+fn row(index: &Index, id: &str) -> SessionRow {
+    let rows = index.list(&ListScope::default()).unwrap().sessions;
+    rows.into_iter().find(|row| row.id == id).unwrap()
+}
+
+fn tree(index: &Index, number: u32) -> Tree {
+    index
+        .tree(&row(index, &uuid(number)), TreeFilter::Default)
+        .unwrap()
+}
+
+/// Text, depth and whether it is on the active branch, row by row.
+fn drawn(tree: &Tree) -> Vec<(&str, u32, bool)> {
+    let rows = tree.entries.iter();
+    rows.map(|row| (&*row.text, row.depth, row.on_active_branch))
+        .collect()
+}
+
+fn found(index: &Index, query: &str) -> Vec<Hit> {
+    let scope = SearchScope {
+        every_copy: true,
+        exact: true,
+        ..SearchScope::default()
+    };
+    let answer = index.search(query, &scope).unwrap();
+    answer
+        .sessions
+        .into_iter()
+        .flat_map(|session| session.hits)
+        .collect()
+}
+
+fn rows(index: &Index, query: &str) -> Vec<Vec<Value>> {
+    index.sql(query).unwrap().rows
+}
+
+fn counts(index: &Index, query: &str) -> Vec<i64> {
+    let rows = rows(index, query);
+    rows[0]
+        .iter()
+        .map(|value| value.as_i64().unwrap())
+        .collect()
+}
+
+#[test]
+fn fork() {
+    with_cases(|index| {
+        let of = |number| {
+            format!(
+                "session = (SELECT session FROM sessions WHERE id = '{}')",
+                uuid(number)
+            )
+        };
+        // Two answers of the origin and one of the fork, though four lines repeat them.
+        let sums = |number| {
+            format!(
+                "SELECT count(*), sum(total) FROM usage WHERE {}",
+                of(number)
+            )
+        };
+        assert_eq!(counts(index, &sums(1)), [2, 320]);
+        assert_eq!(counts(index, &sums(2)), [1, 160]);
+        let edge = rows(
+            index,
+            &format!("SELECT relation, parent_written FROM forks WHERE {}", of(2)),
+        );
+        assert_eq!(edge, [["fork".into(), Value::from(uuid(1))]]);
+        let origin = row(index, &uuid(1)).path;
+        assert_eq!(tree(index, 2).ancestors, [origin.to_str().unwrap()]);
+        let hits = found(index, "quokka");
+        assert_eq!(hits.len(), 2);
+    });
+}
+
+#[test]
+fn one_answer_in_several_lines_is_counted_once_with_its_last_figures() {
+    with_cases(|index| {
+        let of = "session = (SELECT session FROM sessions WHERE id = '00000003-0000-4000-8000-000000000003')";
+        let usage = rows(
+            index,
+            &format!("SELECT response_id, output, records FROM usage WHERE {of} ORDER BY time_ms"),
+        );
+        let answer = |id: &str, records: i64| vec![Value::from(id), 30.into(), records.into()];
+        assert_eq!(usage, [answer("msg_a1", 4), answer("msg_a2", 1)]);
+        assert_eq!(row(index, &uuid(3)).tokens, Some(320));
+        // Calls of lines whose usage another line of the answer has.
+        assert_eq!(
+            counts(index, "SELECT sum(calls) FROM tools WHERE tool = 'Bash'"),
+            [3]
+        );
+    });
+}
+
+#[test]
+fn parallel_calls_make_no_branches() {
+    with_cases(|index| {
+        let tree = index.tree(&row(index, &uuid(3)), TreeFilter::All).unwrap();
+        let ids: Vec<Option<&str>> = tree
+            .entries
+            .iter()
+            .map(|row| row.parent.as_deref())
+            .collect();
+        let above = [None]
+            .into_iter()
+            .chain(tree.entries.iter().map(|row| Some(&*row.id)));
+        assert_eq!(ids, above.take(ids.len()).collect::<Vec<_>>(), "one line");
+        assert!(tree.entries.iter().all(|row| row.on_active_branch));
+        assert!(found(index, &format!("is:branch id:{}", uuid(3))).is_empty());
+        let hit = &found(index, "wombat")[0];
+        assert_eq!(hit.place, Some(BranchPlace::Active));
+        let shown = index
+            .show(&row(index, &uuid(3)), &ShowScope::default())
+            .unwrap();
+        assert_eq!(shown.entries.len(), tree.entries.len());
+    });
+}
+
+#[test]
+fn compaction() {
+    with_cases(|index| {
+        let tree = tree(index, 4);
+        assert!(
+            tree.entries.iter().all(|row| row.on_active_branch),
+            "one thread"
+        );
+        assert_eq!(
+            tree.entries
+                .iter()
+                .filter(|row| row.parent.is_none())
+                .count(),
+            1
+        );
+        let hit = &found(index, "narwhal")[0];
+        assert_eq!(
+            (hit.role.as_deref(), hit.place),
+            (Some("injected"), Some(BranchPlace::Active))
+        );
+        let sanded = found(index, "\"Sand the keel\"");
+        assert_eq!(sanded[0].place, Some(BranchPlace::Compacted));
+        assert_eq!(
+            found(index, "\"keel is sanded\"")[0].place,
+            Some(BranchPlace::Active),
+            "kept"
+        );
+    });
+}
+
+#[test]
+fn a_subagent_is_not_listed_and_hangs_on_its_call() {
+    with_cases(|index| {
+        let parent = row(index, &uuid(5));
+        assert_eq!(parent.subagents, 2);
+        let child = row(index, "agent-b1");
+        assert!(!child.listed_by_agent);
+        assert_eq!(child.title, "Look into the hold");
+        let call = "SELECT c.tool, a.subject FROM sessions s JOIN calls c ON c.call_id = s.own ->> '$.toolUseId'
+            JOIN call_records a ON a.entry = c.answer WHERE s.id = 'agent-b1'";
+        assert_eq!(rows(index, call), [["Agent", "agent-b1"].map(Value::from)]);
+        let hits = found(index, "pangolin");
+        assert_eq!(hits.len(), 2);
+        assert!(
+            hits.iter()
+                .all(|hit| hit.role.as_deref() == Some("injected"))
+        );
+    });
+}
+
+#[test]
+fn a_spilled_output_is_found_by_a_word_in_its_last_line() {
+    with_cases(|index| {
+        let hits = found(index, "tamarack");
+        assert_eq!(
+            (hits.len(), &*hits[0].entry, &*hits[0].kind),
+            (1, "x1", "tool-result")
+        );
+        assert_eq!(
+            hits[0].address,
+            format!("{}:x1", &hits[0].address[..hits[0].address.len() - 3])
+        );
+        assert_eq!(row(index, &uuid(6)).message_count, 3);
+    });
+}
+
+#[test]
+fn nothing_is_found_that_nobody_said() {
+    with_cases(|index| {
+        for word in [
+            "dodo",
+            "kakapo",
+            "smew",
+            "okapi",
+            "iVBORw0KGgoAAAANSUhEUgAA",
+            "careful",
+        ] {
+            assert_eq!(found(index, word), [], "{word}");
+        }
+        let words = format!("{:?}", index.dump_words().unwrap());
+        assert!(!words.contains("ivborw0kggo") && words.contains("axolotl"));
+        // Each once, though its snapshot and the log of requests have it, in two sessions.
+        assert_eq!(found(index, "kind:system careful").len(), 1);
+        assert_eq!(found(index, "kind:system kakapo").len(), 1);
+        assert_eq!(found(index, "figurehead role:user").len(), 1);
+        assert_eq!(found(index, "axolotl")[0].role.as_deref(), Some("user"));
+        assert_eq!(row(index, &uuid(7)).cwd, "/home/ada/boat");
+    });
+}
+
+#[test]
+fn an_error_turn_is_shown_as_an_error() {
+    with_cases(|index| {
+        let tree = tree(index, 8);
+        let last = tree.entries.last().unwrap();
+        assert!(last.is_error && last.is_leaf);
+        assert_eq!(last.role.as_deref(), Some("system"));
+        assert_eq!(found(index, "ibex is:error").len(), 1);
+        assert_eq!(row(index, &uuid(8)).title, "Leaks and pumps");
+    });
+}
+
+#[test]
+fn a_branch_made_by_resuming_at_an_entry() {
+    with_cases(|index| {
+        let tree = tree(index, 9);
+        let expected = [
+            ("Hoist a sail", 0, true),
+            ("Which one?", 1, true),
+            ("The red one", 2, false),
+            ("Red it is.", 3, false),
+            ("The blue one", 2, true),
+            ("Blue it is.", 3, true),
+            ("", 4, true),
+        ];
+        assert_eq!(drawn(&tree), expected);
+        assert_eq!(
+            found(index, "\"Red it is\"")[0].place,
+            Some(BranchPlace::Abandoned)
+        );
+        assert_eq!(found(index, "is:branch red").len(), 2);
+    });
+}
+
+/// Lines of a case, and its name.
+fn lines(case: &str, number: u32) -> (String, Vec<String>) {
+    let name = format!("{}.jsonl", uuid(number));
+    let file = fs::read_to_string(fixtures().join(case).join(&name)).unwrap();
+    (name, file.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn the_session_stands_where_it_says_until_another_entry_follows() {
+    let place = tempfile::tempdir().unwrap();
+    let (name, mut lines) = lines("branch", 9);
+    let projects = place.path().join("projects");
+    let path = projects.join("p").join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let red: Value = serde_json::from_str(&lines[3]).unwrap();
+    let red = red["uuid"].as_str().unwrap().to_owned();
+    let stands = |at: &str| format!(r#"{{"type":"last-prompt","leafUuid":"{at}"}}"#);
+    // Back on the first branch, then something that is not there, then a line on it.
+    lines.push(stands(&red));
+    for (more, leaf, abandoned) in [
+        (stands("nowhere"), &*red, "\"Blue it is\""),
+        (
+            format!(
+                r#"{{"type":"user","uuid":"late","parentUuid":"{red}","message":{{"content":"Hoist it"}}}}"#
+            ),
+            "late",
+            "\"Blue it is\"",
+        ),
+    ] {
+        lines.push(more);
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let index = index(&place.path().join("index"), &projects);
+        let tree = tree(&index, 9);
+        let at: Vec<&str> = tree
+            .entries
+            .iter()
+            .filter(|row| row.is_leaf)
+            .map(|row| &*row.id)
+            .collect();
+        assert_eq!(at, [leaf]);
+        assert_eq!(
+            found(&index, abandoned)[0].place,
+            Some(BranchPlace::Abandoned)
+        );
+        assert_eq!(
+            found(&index, "\"Red it is\"")[0].place,
+            Some(BranchPlace::Active)
+        );
+    }
+}
+
+/// Cut at every line and in the middle of it, and completed later.
+#[test]
+fn a_torn_line_is_completed_later() {
+    let place = tempfile::tempdir().unwrap();
+    let projects = place.path().join("projects");
+    let mut expected = BTreeMap::new();
+    let config = config(&place.path().join("index"), &projects);
+    let mut indexer = Indexer::open(&config).unwrap();
+    for (case, number) in [
+        ("parallel-calls", 3),
+        ("errors", 8),
+        ("branch", 9),
+        ("silent", 7),
+    ] {
+        let (name, lines) = lines(case, number);
+        let path = projects.join(case).join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .unwrap();
+        for line in &lines {
+            let (begin, end) = line.split_at(line.len() / 2);
+            for part in [begin, end, "\n"] {
+                file.write_all(part.as_bytes()).unwrap();
+                indexer.sync(&mut |_| {}).unwrap();
+            }
+            if line.len() % 3 == 0 {
+                let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+                assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+            }
+        }
+        expected.insert(uuid(number), case);
+    }
+    let whole = Index::open(&config, Freshness::AsCommitted).unwrap();
+    with_cases(|at_once| {
+        for id in expected.keys() {
+            let of = |index: &Index| {
+                let row = row(index, id);
+                let tree = index.tree(&row, TreeFilter::All).unwrap();
+                let drawn: Vec<_> = drawn(&tree)
+                    .into_iter()
+                    .map(|(text, depth, active)| (text.to_owned(), depth, active))
+                    .collect();
+                (
+                    row.title,
+                    row.tokens,
+                    row.cost,
+                    row.message_count,
+                    row.errors,
+                    drawn,
+                )
+            };
+            assert_eq!(of(&whole), of(at_once), "{id}");
+        }
+    });
+}

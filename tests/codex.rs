@@ -1,0 +1,365 @@
+//! Codex: what a fork inherits is shown with it and found with its origin, and what moves, is cut or
+//! is compressed is read on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sessionary::index::{ListScope, SearchScope, ShowScope, TreeScope};
+use sessionary::model::SessionRow;
+use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
+use tempfile::TempDir;
+
+/// A folder of Codex's in which fixtures lie where Codex puts its rollouts.
+struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    fn new(case: &str) -> Home {
+        let home = Home {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir_all(home.day()).unwrap();
+        for file in rollouts(case) {
+            fs::copy(&file, home.day().join(file.file_name().unwrap())).unwrap();
+        }
+        home
+    }
+
+    fn codex(&self) -> PathBuf {
+        self.folder.path().join("codex")
+    }
+
+    fn day(&self) -> PathBuf {
+        self.codex().join("sessions/2026/01/05")
+    }
+
+    fn config(&self) -> Config {
+        let roots = ["sessions", "archived_sessions"].map(|folder| RootSpec {
+            agent: "codex".into(),
+            format: "codex".into(),
+            path: self.codex().join(folder),
+            label: None,
+            flat: false,
+            why: "test".into(),
+        });
+        Config::new(self.folder.path().join("index"), roots.to_vec())
+    }
+
+    /// An index of what is there now, which equals the files.
+    fn index(&self) -> Index {
+        let config = self.config();
+        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        index
+    }
+
+    fn archive(&self, rollout: &Path) {
+        let archived = self.codex().join("archived_sessions");
+        fs::create_dir_all(&archived).unwrap();
+        fs::rename(self.day().join(rollout), archived.join(rollout)).unwrap();
+    }
+}
+
+/// The rollouts of a case, sorted by their threads.
+fn rollouts(case: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex");
+    let files = fs::read_dir(folder.join(case)).unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    let mut rollouts: Vec<_> = files
+        .filter(|path| path.extension().unwrap() == "jsonl")
+        .collect();
+    rollouts.sort();
+    rollouts
+}
+
+fn name(case: &str, at: usize) -> PathBuf {
+    rollouts(case)[at].file_name().unwrap().into()
+}
+
+/// The session of the fixtures' thread of this number.
+fn session(index: &Index, number: u32) -> SessionRow {
+    let sessions = index.list(&ListScope::default()).unwrap().sessions;
+    let id = format!("019b8d5e-7c80-7000-8000-{number:012x}");
+    sessions.into_iter().find(|row| row.id == id).unwrap()
+}
+
+/// Role, text and origin of all that a session says.
+fn said(index: &Index, number: u32) -> Vec<(String, String, bool)> {
+    let shown = index
+        .show(&session(index, number), &ShowScope::default())
+        .unwrap();
+    let said = shown.entries.into_iter().map(|entry| {
+        let pieces: Vec<String> = entry.text.into_iter().flat_map(|(_, text)| text).collect();
+        let role = entry.role.unwrap_or(entry.kind);
+        (role, pieces.join(" "), entry.inherited_from.is_some())
+    });
+    said.filter(|(role, ..)| role != "system").collect()
+}
+
+fn typed(index: &Index, number: u32) -> Vec<(String, bool)> {
+    let said = said(index, number).into_iter();
+    said.filter(|(role, ..)| role == "user")
+        .map(|(_, text, inherited)| (text, inherited))
+        .collect()
+}
+
+fn lost(index: &Index, number: u32) -> Option<String> {
+    let row = session(index, number);
+    let shown = index.show(&row, &ShowScope::default()).unwrap();
+    let tree = index.tree(&row, TreeScope::default()).unwrap();
+    assert_eq!(shown.lost, tree.lost);
+    shown.lost
+}
+
+fn hits(index: &Index, query: &str) -> Vec<String> {
+    let found = index.search(query, &SearchScope::default()).unwrap();
+    let hits = found.sessions.into_iter().flat_map(|group| group.hits);
+    let mut addresses: Vec<String> = hits.map(|hit| hit.address).collect();
+    addresses.sort();
+    addresses
+}
+
+#[test]
+fn fork_with_history_base() {
+    let home = Home::new("forks");
+    let index = home.index();
+    let origin = typed(&index, 16);
+    assert_eq!(origin, [("Where does the walrus sleep?".to_owned(), false)]);
+    assert_eq!(
+        typed(&index, 17),
+        [
+            ("Where does the walrus sleep?".to_owned(), true),
+            ("And in summer?".to_owned(), false)
+        ]
+    );
+    let inherited = said(&index, 17)
+        .into_iter()
+        .filter(|(.., inherited)| *inherited);
+    assert_eq!(inherited.count(), said(&index, 16).len());
+    let tree = index
+        .tree(&session(&index, 17), TreeScope::default())
+        .unwrap();
+    let rows = tree
+        .entries
+        .iter()
+        .filter(|row| row.inherited_from.is_some());
+    assert!(rows.count() > 5);
+    assert_eq!(lost(&index, 17), None);
+    // What is inherited is found where it stands, and names of entries are those of their session.
+    let found = hits(&index, "walrus");
+    assert!(!found.is_empty());
+    assert!(
+        found
+            .iter()
+            .all(|address| address.starts_with("019b8d5e-7c80-7000-8000-000000000010:")),
+        "{found:?}"
+    );
+    // All entries of the file are its own.
+    let all = ShowScope {
+        all: true,
+        ..ShowScope::default()
+    };
+    let own = index.show(&session(&index, 17), &all).unwrap();
+    assert!(
+        own.entries
+            .iter()
+            .all(|entry| entry.inherited_from.is_none())
+    );
+    // 390 of the origin, and 130 of each fork.
+    let tokens = [16, 17, 18].map(|number| session(&index, number).tokens.unwrap());
+    assert_eq!(tokens, [390, 130, 130]);
+}
+
+#[test]
+fn fork_of_a_fork() {
+    let home = Home::new("forks");
+    let index = home.index();
+    assert_eq!(
+        typed(&index, 18),
+        [
+            ("Where does the walrus sleep?".to_owned(), true),
+            ("And in summer?".to_owned(), true),
+            ("And in autumn?".to_owned(), false)
+        ]
+    );
+    // The answer of its origin stands behind the byte at which it was forked.
+    assert!(
+        said(&index, 18)
+            .iter()
+            .all(|(_, text, _)| text != "On the beach.")
+    );
+}
+
+#[test]
+fn parent_archived_or_missing() {
+    let home = Home::new("forks");
+    home.archive(&name("forks", 0));
+    let index = home.index();
+    assert_eq!(typed(&index, 17).len(), 2);
+    assert_eq!(lost(&index, 17), None);
+    let archived = session(&index, 16);
+    assert_eq!(archived.reason.as_deref(), Some("archived"));
+    drop(index);
+    fs::remove_file(
+        home.codex()
+            .join("archived_sessions")
+            .join(name("forks", 0)),
+    )
+    .unwrap();
+    let index = home.index();
+    assert_eq!(typed(&index, 17), [("And in summer?".to_owned(), false)]);
+    let why = lost(&index, 17).unwrap();
+    assert!(why.ends_with("000000000010 is not in the index"), "{why}");
+    // What its own origin holds is still there for the fork of the fork.
+    assert_eq!(typed(&index, 18).len(), 2);
+    assert_eq!(lost(&index, 18), Some(why));
+}
+
+#[test]
+fn file_cut_by_revert() {
+    let home = Home::new("forks");
+    home.index();
+    // A revert cuts the rollout in place, and the thread goes on with other lines.
+    let origin = home.day().join(name("forks", 0));
+    let text = fs::read_to_string(&origin).unwrap();
+    let mut kept: Vec<&str> = text.split_inclusive('\n').collect();
+    kept.truncate(12);
+    fs::write(&origin, kept.concat()).unwrap();
+    let index = home.index();
+    assert_eq!(session(&index, 16).entries, 12);
+    let why = lost(&index, 17).unwrap();
+    assert!(why.ends_with("was changed since"), "{why}");
+    assert_eq!(typed(&index, 17), [("And in summer?".to_owned(), false)]);
+    assert_eq!(hits(&index, "pole"), [] as [&str; 0]);
+}
+
+#[test]
+fn subagent_is_not_at_top_level() {
+    let home = Home::new("subagent");
+    for file in rollouts("the-same-talk") {
+        fs::copy(&file, home.day().join(file.file_name().unwrap())).unwrap();
+    }
+    let index = home.index();
+    assert_eq!(session(&index, 1).subagents, 2);
+    let sessions = index.list(&ListScope::default()).unwrap().sessions;
+    let parents: Vec<_> = sessions
+        .iter()
+        .filter(|row| row.id.ends_with('e') || row.id.ends_with('f'))
+        .collect();
+    assert!(parents.iter().all(|row| row.parent_session_path.is_some()));
+    let roles = index
+        .search("role:user seals", &SearchScope::default())
+        .unwrap();
+    assert_eq!(roles.total, 0);
+    assert!(
+        index
+            .search("role:injected seals", &SearchScope::default())
+            .unwrap()
+            .total
+            > 0
+    );
+}
+
+#[test]
+fn a_word_of_instructions_or_skills_is_found_by_kind_alone() {
+    let home = Home::new("the-same-talk");
+    let index = home.index();
+    for word in ["quagmarine", "zephyrine", "flamingonium"] {
+        assert_eq!(
+            index.search(word, &SearchScope::default()).unwrap().total,
+            0,
+            "{word}"
+        );
+    }
+    let prompts = index
+        .search("kind:system zephyrine", &SearchScope::default())
+        .unwrap();
+    assert!(prompts.total > 0);
+}
+
+#[test]
+fn jsonl_zst() {
+    let home = Home::new("the-same-talk");
+    let plain = home.index();
+    let before = (said(&plain, 1), session(&plain, 1).tokens);
+    drop(plain);
+    home.archive(&name("the-same-talk", 0));
+    let archived = home
+        .codex()
+        .join("archived_sessions")
+        .join(name("the-same-talk", 0));
+    let compressed = archived.with_extension("jsonl.zst");
+    let text = fs::read(&archived).unwrap();
+    fs::write(&compressed, zstd::bulk::compress(&text, 1).unwrap()).unwrap();
+    // While both are there the plain one is read, and nothing twice.
+    let both = home.index();
+    assert_eq!(session(&both, 1).path, archived);
+    assert_eq!(said(&both, 1), before.0);
+    drop(both);
+    fs::remove_file(&archived).unwrap();
+    let index = home.index();
+    assert_eq!(session(&index, 1).path, compressed);
+    assert_eq!((said(&index, 1), session(&index, 1).tokens), before);
+}
+
+#[test]
+fn pages_are_one_session() {
+    let home = Home::new("resume");
+    let whole = home.index();
+    let before = (said(&whole, 3), session(&whole, 3).tokens);
+    drop(whole);
+    // The second turn in a page of its own, which names the first one.
+    let first = home.day().join(name("resume", 0));
+    let text = fs::read_to_string(&first).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let turn = lines
+        .iter()
+        .position(|line| line.contains("thread_settings_applied"))
+        .unwrap();
+    let (one, two) = (lines[..turn].concat(), lines[turn..].concat());
+    let id = "019b8d5e-7c80-7000-8000-000000000003";
+    let base = serde_json::json!({"thread_id": id, "end_byte_offset": one.len()});
+    let header = serde_json::json!({"timestamp": "2026-01-05T09:00:40.000Z", "type": "session_meta",
+        "payload": {"id": id, "history_base": base}});
+    fs::write(&first, one).unwrap();
+    let page = first.to_str().unwrap().replace(".jsonl", "_2.jsonl");
+    fs::write(page, format!("{header}\n{two}")).unwrap();
+    let index = home.index();
+    assert_eq!(index.list(&ListScope::default()).unwrap().total, 1);
+    assert_eq!((said(&index, 3), session(&index, 3).tokens), before);
+    assert_eq!(lost(&index, 3), None);
+}
+
+#[test]
+fn usage_of_legacy_forks_counts_once() {
+    let home = Home::new("legacy-fork");
+    let index = home.index();
+    assert_eq!(session(&index, 20).tokens, Some(460));
+    let sum = "SELECT sum(input + output + cache_read + cache_write) FROM usage";
+    let rows = index.sql(sum).unwrap();
+    assert_eq!(rows.rows[0][0], serde_json::json!(390 + 70));
+}
+
+/// What a line says may depend on those before it, so reading on gives what reading at once gives.
+#[test]
+fn a_rollout_that_grows_is_read_on() {
+    for (case, number) in [("abort", 7), ("the-same-talk", 2), ("legacy-fork", 20)] {
+        let whole = Home::new(case);
+        let whole = (whole.index(), whole);
+        let wanted = (said(&whole.0, number), session(&whole.0, number).tokens);
+        let growing = Home::new(case);
+        for rollout in rollouts(case) {
+            let bytes = fs::read(&rollout).unwrap();
+            let file = growing.day().join(rollout.file_name().unwrap());
+            for part in 1..=5 {
+                fs::write(&file, &bytes[..bytes.len() * part / 5]).unwrap();
+                growing.index();
+            }
+        }
+        let index = growing.index();
+        let found = (said(&index, number), session(&index, number).tokens);
+        assert_eq!(found, wanted, "{case}");
+    }
+}

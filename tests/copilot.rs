@@ -1,0 +1,103 @@
+//! GitHub Copilot CLI's sessions through the command: two files a session, subagents inside.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::sandbox::Sandbox;
+
+const SESSION: &str = "6d0b1f6e-0000-4000-8000-0000000000c1";
+
+/// A home with a session of `fixtures/copilot/<case>`.
+fn home(case: &str) -> Sandbox {
+    let home = Sandbox::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/copilot");
+    for name in ["events.jsonl", "workspace.yaml"] {
+        let file = fixtures.join(case).join(SESSION).join(name);
+        if let Ok(text) = std::fs::read_to_string(file) {
+            home.write(&format!(".copilot/session-state/{SESSION}/{name}"), &text);
+        }
+    }
+    home
+}
+
+#[test]
+fn a_session_is_listed_found_and_taken_up_again() {
+    let home = home("subagent");
+    let listed = home.json(&["list", "--all", "--json"]);
+    let session = &listed["sessions"][0];
+    assert_eq!(listed["total"], 1, "{listed}");
+    assert_eq!(session["id"], SESSION);
+    assert_eq!(session["title"], "Send somebody to the attic.");
+    assert_eq!(session["tokens"], 520);
+    assert_eq!(
+        session["resume"]["argv"],
+        json!(["copilot", format!("--resume={SESSION}")])
+    );
+    let hits = |query: &str| {
+        let found = home.json(&["search", query, "--json"]);
+        let sessions = found["sessions"].as_array().map_or(0, Vec::len);
+        (
+            sessions,
+            found["sessions"][0]["hits"].as_array().map_or(0, Vec::len),
+        )
+    };
+    // System prompts are found as such only.
+    assert_eq!(hits("\"helper of this fixture\""), (0, 0));
+    assert_eq!(hits("kind:system \"helper of this fixture\"").0, 1);
+    assert_eq!(hits("\"Send somebody to the attic\""), (1, 1));
+    assert_eq!(hits("current_datetime"), (0, 0));
+    let usage = home.json(&["sql", "--json", "SELECT count(*), sum(total) FROM usage"]);
+    assert_eq!(usage["rows"], json!([[4, 520]]));
+    let calls = home.json(&[
+        "sql",
+        "--json",
+        "SELECT tool, is_error FROM calls ORDER BY entry",
+    ]);
+    assert_eq!(calls["rows"], json!([["task", 0], ["bash", 0]]));
+}
+
+/// The name is another file: what is written there shows, and what is appended to the events.
+#[test]
+fn both_files_are_followed() {
+    let home = home("first-prompt");
+    let session = |home: &Sandbox| home.json(&["list", "--all", "--json"])["sessions"][0].clone();
+    let first = session(&home);
+    assert_eq!(
+        (&first["name"], &first["messageCount"]),
+        (&json!(null), &json!(2))
+    );
+    let folder = format!(".copilot/session-state/{SESSION}");
+    home.settle();
+    home.write(
+        &format!("{folder}/workspace.yaml"),
+        &format!("id: {SESSION}\nname: The fence\nuser_named: true\n"),
+    );
+    let events = home.home.join(&folder).join("events.jsonl");
+    let mut text = std::fs::read_to_string(&events).unwrap();
+    let event = json!({"type": "user.message", "id": "z", "parentId": "y",
+        "timestamp": "2026-01-05T11:00:00.000Z", "data": {"content": "And the gate."}});
+    text += &format!("{event}\n");
+    std::fs::write(&events, text).unwrap();
+    let second = session(&home);
+    assert_eq!(
+        (&second["name"], &second["messageCount"]),
+        (&json!("The fence"), &json!(3))
+    );
+    assert_eq!(second["modified"], "2026-01-05T11:00:00.000Z");
+    let verified = home.run(&["verify"]);
+    assert!(
+        verified.contains("both stores equal the files"),
+        "{verified}"
+    );
+}
+
+/// A session is moved to the trash as a whole.
+#[test]
+fn a_session_is_its_folder() {
+    let home = home("named");
+    let moved = home.json(&["delete", SESSION, "--dry-run", "--json"]);
+    let text = moved.to_string();
+    let folder = format!("session-state/{SESSION}\"");
+    assert!(text.contains(&folder), "{text}");
+}

@@ -1,0 +1,442 @@
+//! Gemini CLI: what a log of changes says, each thing once and nothing forgotten. The fixtures are
+//! written by fixtures/gemini.py; each test has the name of a case.
+
+use std::fs;
+use std::io::Write;
+
+use serde_json::{Value, json};
+use sessionary::model::Class::{Output, Prose};
+
+use crate::store::{Store, branches, classes_of, hits, only, rows, sql, transcript};
+
+const LOG: &str = "tmp/aviary/chats/session-2026-01-05T09-00-7d1c0a52.jsonl";
+const DOCUMENT: &str = "tmp/aviary/chats/session-2026-01-05T09-00-7d1c0a52.json";
+
+fn texts(ids: &[&str]) -> Vec<String> {
+    ids.iter().map(|id| (*id).to_owned()).collect()
+}
+
+const CONTEXT: &str = "d04923d38bb0f6017037e74183378ef4";
+
+#[test]
+fn id_twice_is_one_entry_with_the_calls_of_the_second() {
+    let store = Store::of("gemini", "id-twice");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!(row.cwd, "/home/ada/code/aviary");
+    assert_eq!(row.title, "How many herons nest here?");
+    // One prompt and two answers; the tokens of each answer once.
+    assert_eq!((row.message_count, row.tokens), (3, Some(260)));
+    let shown = transcript(&index, &row, false);
+    let twice: Vec<_> = shown.iter().filter(|entry| entry.0 == "m2").collect();
+    assert_eq!(twice.len(), 1, "{shown:?}");
+    let (_, kind, role, prose, output) = twice[0];
+    assert_eq!(
+        (kind.as_str(), role.as_deref()),
+        ("gemini", Some("assistant"))
+    );
+    let said = [
+        "Counting",
+        "the herons stand in the reeds",
+        "I look at the nests.",
+    ];
+    assert_eq!(*prose, said);
+    assert_eq!(
+        *output,
+        ["run_shell_command", "ls nests", "walrus.txt heron.txt"]
+    );
+    // The copy of what the tool gave back is not on the branch, and found once.
+    assert_eq!(
+        branches(&index, &row).0,
+        texts(&[CONTEXT, "m1", "m2", "m4"])
+    );
+    assert_eq!(classes_of(&index, "walrus"), [Output]);
+    assert_eq!(classes_of(&index, "reeds"), [Prose]);
+    assert_eq!(classes_of(&index, "bittern"), [Prose]);
+    assert_eq!(hits(&index, "nests role:assistant"), 2);
+    let calls = "SELECT tool, subject, is_error FROM calls";
+    assert_eq!(
+        sql(&index, calls),
+        [[json!("run_shell_command"), json!("ls nests"), json!(0)]]
+    );
+    let usage = "SELECT input, output, cache_read, total, model FROM usage ORDER BY entry";
+    let answer = [
+        json!(80),
+        json!(30),
+        json!(20),
+        json!(130),
+        json!("gemini-2.5-pro"),
+    ];
+    assert_eq!(sql(&index, usage), [answer.clone(), answer]);
+    // A hit of the first version stands on the branch, as the message does.
+    assert_eq!(hits(&index, "reeds is:branch"), 0);
+}
+
+#[test]
+fn resume_keeps_times_tokens_and_models_and_doubles_nothing() {
+    let store = Store::of("gemini", "resumed");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!((row.message_count, row.tokens), (5, Some(390)));
+    assert_eq!(row.name.as_deref(), Some("Herons and owls counted"));
+    assert_eq!(row.created.as_deref(), Some("2026-01-05T09:00:00.000Z"));
+    let all = [CONTEXT, "m1", "m2", "m4", "m5", "m6"];
+    assert_eq!(branches(&index, &row), (texts(&all), Vec::new()));
+    for word in ["walrus", "reeds", "bittern", "herons", "owls"] {
+        let prose = classes_of(&index, word).len();
+        let expected = match word {
+            // In the prompt, the thought and the answer; in the answer's summary, which is a name.
+            "herons" => 4,
+            "owls" => 3,
+            _ => 1,
+        };
+        assert_eq!(prose, expected, "{word}");
+    }
+    assert!(classes_of(&index, "scratchpadword").is_empty());
+    let times = "SELECT DISTINCT id, time_ms FROM entries WHERE id = 'm2'";
+    assert_eq!(
+        sql(&index, times),
+        [[json!("m2"), json!(1_767_603_603_000_i64)]]
+    );
+    assert_eq!(sql(&index, "SELECT count(*) FROM calls"), [[json!(1)]]);
+}
+
+#[test]
+fn resume_in_another_minute_begins_another_file_of_the_session() {
+    let store = Store::of("gemini", "resumed-later");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!((row.message_count, row.tokens), (5, Some(390)));
+    assert_eq!(row.created.as_deref(), Some("2026-01-05T09:00:00.000Z"));
+    assert!(row.path.ends_with(LOG), "{:?}", row.path);
+    let all = [CONTEXT, "m1", "m2", "m4", "m5", "m6"];
+    assert_eq!(branches(&index, &row), (texts(&all), Vec::new()));
+    assert_eq!(classes_of(&index, "walrus"), [Output]);
+    assert_eq!(classes_of(&index, "bittern"), [Prose]);
+    // The agent may delete the first file later.
+    fs::remove_file(store.path(LOG)).unwrap();
+    assert_eq!(only(&store.index()).id, row.id);
+    store.check("without the first");
+}
+
+#[test]
+fn failed_prompt_is_still_found() {
+    let store = Store::of("gemini", "failed-prompt");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!(classes_of(&index, "pelican"), [Prose]);
+    let (active, beside) = branches(&index, &row);
+    assert_eq!(active, texts(&[CONTEXT, "m1", "m2", "m4"]));
+    assert_eq!(beside, texts(&["m5"]));
+    assert_eq!(hits(&index, "pelican is:branch"), 1);
+}
+
+#[test]
+fn rewind_leaves_another_branch() {
+    let store = Store::of("gemini", "rewound");
+    let index = store.index();
+    let row = only(&index);
+    let (active, beside) = branches(&index, &row);
+    assert_eq!(active, texts(&[CONTEXT, "m1", "m2", "m4", "m7", "m8"]));
+    assert_eq!(beside, texts(&["m5", "m6"]));
+    assert_eq!(classes_of(&index, "green"), [Prose]);
+    // Where nothing follows, it stands where it was rewound to.
+    let log = fs::read_to_string(store.path(LOG)).unwrap();
+    let lines: Vec<&str> = log.lines().collect();
+    let rewound = format!("{}\n", lines[..lines.len() - 3].join("\n"));
+    assert!(rewound.trim_end().ends_with(r#"{"$rewindTo": "m5"}"#));
+    fs::write(store.path(LOG), rewound).unwrap();
+    let index = store.index();
+    let (active, beside) = branches(&index, &only(&index));
+    assert_eq!(active, texts(&[CONTEXT, "m1", "m2", "m4"]));
+    assert_eq!(beside, texts(&["m5", "m6"]));
+}
+
+#[test]
+fn subagent_hangs_on_its_session() {
+    let store = Store::of("gemini", "subagent");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!(row.subagents, 1);
+    let all = rows(&index);
+    let child = all.iter().find(|row| !row.listed_by_agent).unwrap();
+    assert_eq!(child.reason.as_deref(), Some("a subagent's session"));
+    assert_eq!(child.id, "c0ffee00-0000-4000-8000-000000000009");
+    assert_eq!(child.cwd, "/home/ada/code/aviary");
+    let parent = "SELECT parent_session FROM sessions WHERE is_subagent";
+    assert_eq!(sql(&index, parent), [[json!(row.id)]]);
+    // What its parent model and its program say is none of a person's.
+    assert_eq!(hits(&index, "grebes role:user"), 1);
+    assert_eq!(hits(&index, "finishing role:injected"), 1);
+}
+
+#[test]
+fn session_context_has_no_hits_in_prose() {
+    let store = Store::of("gemini", "two-sessions");
+    let index = store.index();
+    assert!(classes_of(&index, "zebraday").is_empty());
+    assert_eq!(hits(&index, "zebraday"), 0);
+    assert_eq!(hits(&index, "zebraday kind:system"), 1);
+}
+
+#[test]
+fn session_context_has_one_id_in_two_sessions() {
+    let store = Store::of("gemini", "two-sessions");
+    let index = store.index();
+    let rows = rows(&index);
+    let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
+    assert_eq!(titles, ["First of two", "Second of two"]);
+    for (row, ids) in rows.iter().zip([["m1", "m2"], ["n1", "n2"]]) {
+        let (active, _) = branches(&index, row);
+        assert_eq!(active, texts(&[CONTEXT, ids[0], ids[1]]));
+    }
+}
+
+#[test]
+fn old_one_document_file_is_rewritten() {
+    let store = Store::of("gemini", "document");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!(row.name.as_deref(), Some("Swifts asleep"));
+    assert_eq!(
+        (row.message_count, row.tokens, row.cwd.as_str()),
+        (2, Some(65), "")
+    );
+    assert_eq!(branches(&index, &row).0, texts(&["o1", "o2", "o3"]));
+    assert_eq!(classes_of(&index, "wing"), [Prose]);
+    assert_eq!(classes_of(&index, "swiftboat"), [Output]);
+    let files = "SELECT path, modifications FROM files";
+    assert_eq!(
+        sql(&index, files),
+        [[json!("/home/ada/code/aviary/swifts.md"), json!(0)]]
+    );
+    store.check("as it was");
+    // Each turn writes all of it anew; half of it may be there, or nothing.
+    let document = fs::read(store.path(DOCUMENT)).unwrap();
+    let mut longer: Value = serde_json::from_slice(&document).unwrap();
+    let more = json!({"id": "o4", "timestamp": "2026-01-05T09:01:00.000Z", "type": "user", "content": "And the kingfisher?"});
+    longer["messages"].as_array_mut().unwrap().push(more);
+    let longer = longer.to_string().into_bytes();
+    for (state, found) in [
+        (&longer[..], 1),
+        (&longer[..longer.len() / 2], 0),
+        (&longer, 1),
+        (&[], 0),
+        (&document, 0),
+    ] {
+        fs::write(store.path(DOCUMENT), state).unwrap();
+        let index = store.index();
+        assert_eq!(hits(&index, "kingfisher"), found);
+        let problems = rows(&index).iter().map(|row| row.problems).sum::<u64>();
+        let is_cut = state.len() == longer.len() / 2;
+        assert_eq!(problems, u64::from(is_cut), "{} bytes", state.len());
+        store.check("rewritten");
+    }
+}
+
+#[test]
+fn hostile_documents_cost_one_file() {
+    let store = Store::of("gemini", "document");
+    let id = r#""sessionId":"s","startTime":"2026-01-05T09:00:00.000Z""#;
+    let message = r#"{"id":"a","type":"user","content":"a walrus"}"#;
+    let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
+    for (document, entries, problems) in [
+        (format!("{{{id},\"messages\":[{message}]}}"), 3, 0),
+        // The last of two counts.
+        (
+            format!("{{{id},\"messages\":[7,8],\"messages\":[{message}]}}"),
+            3,
+            0,
+        ),
+        (format!("{{{id},\"messages\":[]}}"), 1, 0),
+        (format!("{{{id}}}"), 1, 0),
+        (format!("{{{id},\"messages\":{{}}}}"), 0, 1),
+        (
+            format!("{{{id},\"messages\":[null,\"x\",{message},{deep}]}}"),
+            6,
+            0,
+        ),
+        (format!("{{{id},\"messages\":[{message}]}} {{}}"), 0, 1),
+        ("[1,2]".to_owned(), 0, 1),
+        ("no json".to_owned(), 0, 1),
+        (deep.clone(), 0, 1),
+    ] {
+        fs::write(store.path(DOCUMENT), &document).unwrap();
+        let index = store.index();
+        let row = rows(&index).remove(0);
+        let beginning = &document[..document.len().min(90)];
+        assert_eq!(
+            (row.entries, row.problems),
+            (entries, problems),
+            "{beginning}"
+        );
+        store.check(beginning);
+    }
+    // Bytes that are no UTF-8.
+    let mut document = format!("{{{id},\"messages\":[{message}]}}").into_bytes();
+    let at = document
+        .windows(6)
+        .position(|six| six == b"walrus")
+        .unwrap();
+    document[at - 1] = 0xff;
+    fs::write(store.path(DOCUMENT), document).unwrap();
+    assert_eq!(hits(&store.index(), "walrus"), 1);
+    store.check("no UTF-8");
+}
+
+#[test]
+fn jsonl_and_json_of_one_session_are_one() {
+    let store = Store::of("gemini", "migrated");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!((row.message_count, row.tokens), (4, Some(65 + 130)));
+    assert_eq!(row.name.as_deref(), Some("Swifts asleep"));
+    assert_eq!(
+        branches(&index, &row).0,
+        texts(&["o1", "o2", "o3", "o4", "o5"])
+    );
+    let usage = "SELECT count(*), sum(total) FROM usage";
+    assert_eq!(sql(&index, usage), [[json!(2), json!(65 + 130)]]);
+    assert!(row.path.ends_with(LOG) || row.path.ends_with(DOCUMENT));
+    store.check("both");
+}
+
+#[test]
+fn two_headers_are_one_session() {
+    let store = Store::of("gemini", "two-headers");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!(row.created.as_deref(), Some("2026-01-05T09:00:00.000Z"));
+    assert_eq!(row.message_count, 5);
+    // What was said before is not forgotten, though the agent remembers the context alone.
+    assert_eq!(classes_of(&index, "bittern"), [Prose]);
+}
+
+#[test]
+fn display_content_is_what_was_typed() {
+    let store = Store::of("gemini", "display-content");
+    let index = store.index();
+    assert_eq!(only(&index).title, "Explain @ducks.md");
+    assert_eq!(classes_of(&index, "explain"), [Prose]);
+    assert_eq!(classes_of(&index, "mallards"), [Output]);
+}
+
+#[test]
+fn file_deleted_at_the_next_start_takes_its_session() {
+    let store = Store::of("gemini", "two-sessions");
+    assert_eq!(rows(&store.index()).len(), 2);
+    fs::remove_file(store.path(LOG)).unwrap();
+    assert_eq!(only(&store.index()).title, "Second of two");
+    store.check("deleted");
+}
+
+#[test]
+fn no_project_root_leaves_the_directory_empty() {
+    let store = Store::of("gemini", "no-project-root");
+    assert_eq!(only(&store.index()).cwd, "");
+    // It is read with the next line.
+    fs::write(store.path("tmp/aviary/.project_root"), "/w\n").unwrap();
+    let index = store.index();
+    assert_eq!(only(&index).cwd, "");
+    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    let mut log = fs::OpenOptions::new()
+        .append(true)
+        .open(store.path(LOG))
+        .unwrap();
+    log.write_all(b"{\"$set\":{\"lastUpdated\":\"2026-01-05T09:05:00.000Z\"}}\n")
+        .unwrap();
+    assert_eq!(only(&store.index()).cwd, "/w");
+    store.check("with the next line");
+}
+
+#[test]
+fn torn_last_line_is_read_when_it_is_whole() {
+    let store = Store::of("gemini", "torn");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!(row.problems, 1);
+    let mut log = fs::OpenOptions::new()
+        .append(true)
+        .open(store.path(LOG))
+        .unwrap();
+    let whole = fs::read(Store::of("gemini", "id-twice").path(LOG)).unwrap();
+    let torn = fs::read(store.path(LOG)).unwrap();
+    log.write_all(&whole[torn.len()..]).unwrap();
+    assert_eq!(only(&store.index()).problems, 0);
+    store.check("whole");
+}
+
+/// What stands in `$set` alone is an entry of its own; what it repeats is not said again.
+#[test]
+fn messages_that_only_a_set_says_are_entries() {
+    let store = Store::of("gemini", "set-anew");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!(classes_of(&index, "flamingo"), [Prose]);
+    assert_eq!(classes_of(&index, "bittern"), [Prose]);
+    let shown = transcript(&index, &row, true);
+    let k2 = shown.iter().find(|entry| entry.0 == "k2").unwrap();
+    assert_eq!(
+        (k2.2.as_deref(), &k2.3),
+        (Some("assistant"), &vec!["Got it.".to_owned()])
+    );
+    let (active, _) = branches(&index, &row);
+    assert_eq!(active[active.len() - 3..], texts(&["m4", "m5", "m6"]));
+    assert_eq!(row.message_count, 7);
+}
+
+#[test]
+fn images_and_what_is_not_known_are_no_text() {
+    let store = Store::of("gemini", "odd");
+    let index = store.index();
+    let row = only(&index);
+    assert_eq!(row.problems, 0);
+    for (word, classes) in [
+        ("bird", &[Prose][..]),
+        ("parrot", &[Output]),
+        ("seeds", &[Output]),
+        ("tooting", &[Output]),
+        ("stork", &[Prose, Output]),
+        ("denied", &[Output]),
+        ("secretpatchword", &[]),
+        ("ivborw0kggoaaaansuheugaaaaeaaaabcayaaaaffcsj", &[]),
+    ] {
+        assert_eq!(classes_of(&index, word), classes, "{word}");
+    }
+    assert_eq!(hits(&index, "has:image"), 1);
+    let kinds = sql(&index, "SELECT kind FROM entries ORDER BY start");
+    let kinds: Vec<&str> = kinds.iter().filter_map(|row| row[0].as_str()).collect();
+    let expected = [
+        "session", "user", "info", "warning", "fanfare", "$patch", "", "", "", "gemini",
+    ];
+    assert_eq!(kinds, expected);
+    let calls = "SELECT tool, subject, is_error FROM calls";
+    assert_eq!(
+        sql(&index, calls),
+        [[json!("replace"), json!("/w/birds.md"), json!(1)]]
+    );
+    assert_eq!(
+        sql(&index, "SELECT path FROM files"),
+        [[json!("/w/birds.md")]]
+    );
+}
+
+/// Reading a file in pieces, cut anywhere, gives what reading it in one gives.
+#[test]
+fn any_cut_reads_as_the_whole() {
+    for case in Store::cases("gemini") {
+        let store = Store::of("gemini", &case);
+        for file in store.files() {
+            let whole = fs::read(&file).unwrap();
+            let is_log = file
+                .extension()
+                .is_some_and(|extension| extension == "jsonl");
+            for tenth in 0..if is_log { 8 } else { 0 } {
+                fs::write(&file, &whole[..whole.len() * tenth / 8]).unwrap();
+                drop(store.index());
+            }
+            fs::write(&file, &whole).unwrap();
+        }
+        store.check(&case);
+    }
+}
