@@ -397,8 +397,7 @@ impl Catalogue {
     /// The session of that id, of the agent of the session `beside` it, with what it goes on from
     /// itself.
     pub fn base(&self, id: &str, beside: i64) -> Result<Option<(i64, Option<Base>)>, Error> {
-        let sql = "SELECT s.session, s.base_session, s.base_end,
-        s.subagent
+        let sql = "SELECT s.session, s.base_session, s.base_end
             FROM _roots r CROSS JOIN _sessions s ON s.root = r.root AND s.id = ?1
             WHERE s.path <> '' AND r.agent = (SELECT agent FROM _roots JOIN _sessions USING (root) WHERE session = ?2)
             ORDER BY s.hidden IS NOT NULL, s.path";
@@ -526,12 +525,8 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let title = named
         .or(r.get(28)?)
         .unwrap_or_else(|| first_message.clone());
-    let is_subagent: bool = r.get(33)?;
     let gone_ms: Option<i64> = r.get(34)?;
-    let may_resume = hidden.is_none()
-        || !is_subagent && agent_called(&agent).is_some_and(|agent| agent.resumes_unlisted);
-    // An agent finds nothing of a session whose file is gone.
-    let resume = (may_resume && gone_ms.is_none())
+    let resume = may_resume(r, &agent, hidden.is_none())?
         .then(|| resume(&agent, &format, &path, &id, &cwd))
         .flatten();
     let created_ms: Option<i64> = r.get(13)?;
@@ -580,6 +575,14 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             },
         },
     })
+}
+
+/// Whether its agent takes the session up again, which it lists or not. It finds nothing of one whose
+/// file is gone.
+fn may_resume(r: &Row<'_>, agent: &str, is_listed: bool) -> rusqlite::Result<bool> {
+    let (is_subagent, gone_ms): (bool, Option<i64>) = (r.get(33)?, r.get(34)?);
+    let resumes_unlisted = || agent_called(agent).is_some_and(|agent| agent.resumes_unlisted);
+    Ok(gone_ms.is_none() && (is_listed || !is_subagent && resumes_unlisted()))
 }
 
 fn base(session: Option<String>, end: Option<i64>) -> Option<Base> {
