@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Config, Error, Index, Indexer};
 use crate::archive::{Archive, Place};
 pub use crate::archive::{ArchiveTotals, Generation, Verified};
+use crate::format::agent_called;
 use crate::model::{Report, SessionRow};
 
 /// What the archive holds.
@@ -54,9 +55,15 @@ impl Config {
     /// When the archive cannot be read.
     pub fn keeps(&self, agent: &str) -> Result<bool, Error> {
         match self.archive()? {
-            Some((_, archive)) => Ok(archive.keeps(agent)?),
-            None => Ok(false),
+            Some((_, archive)) if self.can_keep(agent) => Ok(archive.keeps(agent)?),
+            _ => Ok(false),
         }
+    }
+
+    /// Whether this agent's sessions are files. Those in a database are not kept yet.
+    pub fn can_keep(&self, agent: &str) -> bool {
+        let format = agent_called(agent).and_then(|agent| self.format(agent.format));
+        format.is_none_or(|format| format.database().is_none())
     }
 
     /// Prove every byte in the archive; `None`: there is none.

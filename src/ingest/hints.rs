@@ -148,7 +148,7 @@ fn work<'a>(
                 left.doubted.push((scan.at, plan.relative.to_owned()));
                 continue;
             }
-            plan.kept_as = keeper.kept_as(scan.spec, plan.relative);
+            plan.kept_as = keeper.kept_as((scan.spec, scan.format), plan.relative);
             plans.push(plan);
             root_of_plan.push(scan.at);
         }

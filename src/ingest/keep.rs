@@ -157,8 +157,11 @@ impl Keeper {
         }
     }
 
-    /// Whether this agent's sessions are kept.
-    fn keeps(&self, agent: &str) -> bool {
+    /// Whether the sessions of this agent are kept. Those in its database are not yet.
+    fn keeps(&self, agent: &str, format: &dyn Format) -> bool {
+        if format.database().is_some() {
+            return false;
+        }
         let asked = self.archive.as_ref().map(|archive| archive.keeps(agent));
         self.or_fail(asked).unwrap_or(false)
     }
@@ -325,7 +328,7 @@ impl Keeper {
         &self,
         catalogue: &Catalogue,
         root: i64,
-        spec: &RootSpec,
+        (spec, format): (&RootSpec, &dyn Format),
     ) -> Result<Vec<i64>, Error> {
         let before = catalogue.root_archive(root)?;
         if self.failure.borrow().is_some() {
@@ -333,7 +336,7 @@ impl Keeper {
         }
         let now = RootArchive {
             archive: self.archive.as_ref().map(|archive| archive.id().to_owned()),
-            is_kept: self.keeps(&spec.agent),
+            is_kept: self.keeps(&spec.agent, format),
         };
         if let Some(folder) = &self.folder {
             catalogue.note_archive_folder(folder)?;
@@ -358,8 +361,12 @@ impl Keeper {
     }
 
     /// What a source is called in the archive, where it is kept.
-    pub fn kept_as(&self, spec: &RootSpec, relative: &str) -> Option<Place> {
-        let is_kept = self.failure.borrow().is_none() && self.keeps(&spec.agent);
+    pub fn kept_as(
+        &self,
+        (spec, format): (&RootSpec, &dyn Format),
+        relative: &str,
+    ) -> Option<Place> {
+        let is_kept = self.failure.borrow().is_none() && self.keeps(&spec.agent, format);
         is_kept.then(|| place_of(spec, relative))
     }
 

@@ -172,7 +172,7 @@ fn work<'a>(
         );
         let mut found = work.plans;
         for plan in &mut found {
-            plan.kept_as = keeper.kept_as(at.spec, plan.relative);
+            plan.kept_as = keeper.kept_as((at.spec, at.format), plan.relative);
         }
         plans.extend(found);
         let archived = at.archived.iter();
@@ -208,7 +208,7 @@ fn write(
     let mut stale: OutdatedSessions<'_> = BTreeMap::new();
     for (at, gone) in scanned.iter().zip(&work.gone_by_root) {
         note_root(catalogue, at, report)?;
-        for nowhere in keeper.prepare(catalogue, at.root, at.spec)? {
+        for nowhere in keeper.prepare(catalogue, at.root, (at.spec, at.format))? {
             let (vanished, left) = catalogue.remove_source(nowhere)?;
             report.vanished += u64::from(vanished);
             stale.extend(left.into_iter().map(|session| (session, at.format)));

@@ -102,6 +102,12 @@ fn turn(
     config: &Config,
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
+    let in_database = agents.iter().find(|agent| !config.can_keep(agent));
+    if let (Some(agent), true) = (in_database, is_kept) {
+        let what =
+            format!("{agent} has its sessions in a database, and only files are kept so far");
+        return Err(Failure::usage(what).hint("leave its name out"));
+    }
     let mut progress = Progress::new();
     let mut indexer = super::writer(config, true, &mut progress)?;
     indexer.set_kept(agents, is_kept)?;
