@@ -294,6 +294,32 @@ fn what_is_done_to_rows_is_followed() {
 }
 
 #[test]
+fn rows_are_not_archived_yet() {
+    let mut store = Store::new(true, "WAL");
+    store.talk("ses_1", "walrus", "first");
+    store.talk("ses_2", "heron", "second");
+    let config = Config {
+        archive_dir: Some(store.place.path().join("archive")),
+        ..store.config()
+    };
+    Indexer::open(&config).unwrap().set_kept(&[], true).unwrap();
+    assert!(config.keeps("pi").unwrap() && !config.keeps("opencode").unwrap());
+    for deleted in ["", "DELETE FROM session WHERE id = 'ses_2'"] {
+        store.run(deleted);
+        let report = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        assert!(report.notes.is_empty(), "{:?}", report.notes);
+    }
+    let index = store.index();
+    let rows = index
+        .sql("SELECT id, archived, gone_ms FROM sessions")
+        .unwrap();
+    let rows = serde_json::to_string(&rows.rows).unwrap();
+    assert_eq!(rows, r#"[["ses_1",0,null]]"#);
+    assert!(config.archive_status().unwrap().unwrap().agents.is_empty());
+    clean(&index, "after a deletion");
+}
+
+#[test]
 fn of_two_generations_the_second_counts() {
     let mut store = Store::new(true, "WAL");
     store.talk("ses_1", "walrus", "as it was");
