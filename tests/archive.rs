@@ -393,7 +393,7 @@ fn only_live_sessions_are_found_where_that_is_asked_for() {
     let home = Home::new();
     home.keep();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
-    home.write("b.jsonl", &session("b", "zanzibar", 0..3));
+    home.write("b.jsonl", &session("b", "zanzibar heron", 0..3));
     home.sync();
     fs::remove_file(home.file("a.jsonl")).unwrap();
     let index = home.index();
