@@ -39,7 +39,7 @@ fn where_sessions_were_looked_for() {
         json["roots"][0]["newest"], "2026-01-05T11:55:00.000Z",
         "{json}"
     );
-    assert_eq!(json["roots"].as_array().map(Vec::len), Some(6));
+    assert_eq!(json["roots"].as_array().map(Vec::len), Some(7));
 }
 
 #[test]
