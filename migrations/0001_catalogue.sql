@@ -11,7 +11,8 @@ CREATE TABLE _store (
     index_id TEXT NOT NULL,          -- which filling this is: whoever keeps a copy reads all again when it is another one
     exclude INTEGER,                 -- hash of the globs by which was left out; NULL = none
     wipe INTEGER NOT NULL,           -- 1: what was removed may still be read in free space
-    zone TEXT NOT NULL               -- the time zone of `_quarters.local_day`: its offsets over the years
+    zone TEXT NOT NULL,              -- the time zone of `_quarters.local_day`: its offsets over the years
+    archive TEXT                     -- folder of the archive in which sources are whose files are gone
 ) STRICT;
 
 -- A directory scanned for one agent. `device` and `inode` tell it under another name, and an unmounted one from an emptied one.
@@ -30,6 +31,8 @@ CREATE TABLE _roots (
     error TEXT,                      -- why the last scan could not read it
     full_scan_ms INTEGER,            -- when all files were looked at; of roots with `_folders` only
     folders_revision INTEGER,        -- of the format when `_folders` were noted
+    archive TEXT,                    -- the archive whose sources below this root are catalogued
+    is_kept INTEGER NOT NULL DEFAULT 0, -- 1: what is read below it goes into the archive
     UNIQUE (host, agent, path)
 ) STRICT;
 
@@ -51,11 +54,15 @@ CREATE TABLE _sources (
     unlisted TEXT,                   -- why the agent would not list a session at this path
     unread TEXT,                     -- why it could not be read last time
     unproven INTEGER NOT NULL DEFAULT 1, -- 1: it was read on since all its blocks were compared with what was read of them
+    gone_ms INTEGER,                 -- when its file was found to be gone: it is in the archive since
+    is_kept INTEGER,                 -- 1: the archive holds what was read; 0: it is still to be read for it; NULL: it is not kept
     UNIQUE (root, relative)
 ) STRICT;
 -- Something stands behind the last whole line, or it grew while it was read: every search asks for these, and there are few.
 CREATE INDEX _sources_unfinished ON _sources (source) WHERE consumed < length OR racy;
 CREATE INDEX _sources_unproven ON _sources (source) WHERE unproven;
+CREATE INDEX _sources_unkept ON _sources (source) WHERE is_kept = 0;
+CREATE INDEX _sources_gone ON _sources (root) WHERE gone_ms IS NOT NULL;
 
 -- From where a changed file is read on.
 CREATE TABLE _checkpoints (
@@ -101,6 +108,7 @@ CREATE TABLE _sessions (
     thinking_level TEXT,             -- how much the model was told to think last, in the agent's words
     base_session TEXT,               -- id of the session of the same agent whose beginning is this one's too, without being in its file
     base_end INTEGER,                -- how many bytes of it are
+    gone_ms INTEGER,                 -- of the main source
     UNIQUE (root, place)
 ) STRICT;
 -- A session whose row is still empty. There is hardly ever one.
@@ -303,7 +311,7 @@ CREATE TABLE _dead (
 CREATE TABLE _changes (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL,
-    what TEXT NOT NULL CHECK (what IN ('changed', 'gone')),
+    what TEXT NOT NULL CHECK (what IN ('changed', 'archived', 'gone')),
     id TEXT NOT NULL,
     path TEXT NOT NULL
 ) STRICT;
@@ -369,7 +377,8 @@ SELECT s.session, r.host, r.agent, r.label, r.path AS root, s.path, s.id, s.cwd,
             UNION SELECT c.session, c.id FROM below JOIN _sessions c ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
         SELECT count(*) - 1 FROM below) AS BIGINT) AS subagents,
        r.current, s.list_order, coalesce(nullif(s.name, ''), s.typed, s.first_message) AS title,
-       s.git_branch, s.thinking_level
+       s.git_branch, s.thinking_level,
+       CAST(s.gone_ms IS NOT NULL AS BIGINT) AS archived, s.gone_ms
 FROM _sessions s JOIN _roots r USING (root)
 WHERE s.path <> '';
 
@@ -598,4 +607,4 @@ SELECT last_scan_ms, last_batch,
        CAST(coalesce((SELECT max(seq) FROM _changes), 0) AS BIGINT) AS last_change
 FROM _store;
 
-INSERT INTO _store VALUES (1, lower(hex(randomblob(8))), 0, NULL, 0, lower(hex(randomblob(8))), NULL, 0, '');
+INSERT INTO _store VALUES (1, lower(hex(randomblob(8))), 0, NULL, 0, lower(hex(randomblob(8))), NULL, 0, '', NULL);

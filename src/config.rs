@@ -35,6 +35,9 @@ pub type ProjectRoots = Arc<dyn Fn(&Path) -> Vec<RootSpec> + Send + Sync>;
 pub struct Config {
     /// The index directory.
     pub index_dir: PathBuf,
+    /// The folder of the archive, in which sessions are kept that their agents may delete; `None`:
+    /// nothing is kept, and what is kept is not read.
+    pub archive_dir: Option<PathBuf>,
     /// The places to scan. Of several names of one folder the first counts.
     pub roots: Vec<RootSpec>,
     /// Asked once for every working directory that is met, e.g. with
@@ -64,6 +67,7 @@ impl Config {
     pub fn new(index_dir: impl Into<PathBuf>, roots: Vec<RootSpec>) -> Config {
         Config {
             index_dir: index_dir.into(),
+            archive_dir: None,
             roots,
             project_roots: None,
             formats: FORMATS.to_vec(),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::archive;
 use crate::catalogue::{self, RefusalCause};
 use crate::model::SessionRow;
 use crate::words::WordsError;
@@ -60,6 +61,9 @@ pub enum Error {
         /// The index directory.
         index_dir: PathBuf,
     },
+    /// What is wrong with the archive.
+    #[error("{0}")]
+    Archive(Box<dyn std::error::Error + Send + Sync>),
     /// A file in which no format finds anything.
     #[error("{}: contains no entry of any known format", .path.display())]
     NoEntries {
@@ -285,6 +289,15 @@ impl From<catalogue::Error> for Error {
         Error::Store {
             fault,
             error: Box::new(error),
+        }
+    }
+}
+
+impl From<archive::Error> for Error {
+    fn from(error: archive::Error) -> Error {
+        match error {
+            archive::Error::Io { path, error } => Error::Io { path, error },
+            error => Error::Archive(Box::new(error)),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::model::{Mask, Report, Verification};
 use crate::query::{Stores, preview, verify};
 
 mod answers;
+mod archive;
 mod asking;
 mod backlog;
 mod damage;
@@ -27,6 +28,7 @@ mod watch;
 mod wipe;
 pub(crate) mod writer_lock;
 
+pub use self::archive::{ArchiveStatus, ArchiveTotals, Generation, Verified, Version};
 pub use self::asking::StreamOutcome;
 pub use self::backlog::BacklogSize;
 pub use self::feed::{Feed, FeedEvent};

@@ -56,6 +56,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
+mod archive;
 mod catalogue;
 mod config;
 mod databases;

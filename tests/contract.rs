@@ -49,7 +49,8 @@ fn the_contract_is_documented() {
         let missing: Vec<_> = columns.difference(&named).collect();
         assert!(missing.is_empty(), "{view}: not documented: {missing:?}");
         let values = [
-            "bytes", "file", "unread", "root", "changed", "gone", "result", "fork", "subagent",
+            "bytes", "file", "unread", "root", "changed", "archived", "gone", "result", "fork",
+            "subagent",
         ];
         let unknown: Vec<_> = named
             .difference(columns)

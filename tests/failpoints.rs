@@ -39,6 +39,9 @@ fn steps() -> BTreeSet<String> {
             }
         }
     }
+    // Those of the archive are visited by a test of their own: there is nothing from which it could
+    // be made from scratch.
+    steps.retain(|step| !step.starts_with("archive."));
     assert!(steps.len() > 20, "{steps:?}");
     steps
 }
@@ -440,4 +443,65 @@ fn every_step_may_meet_a_full_disk() {
     everywhere("return(28)", Visits::Last, |ended, when| {
         check_error(ended, when, "os error 28")
     });
+}
+
+/// Where a step of the archive fails the sync goes on without it, and the next one keeps what is
+/// owed: nothing is lost. What is to be forgotten is forgotten by the next attempt.
+#[test]
+fn an_archive_that_fails_at_any_step_is_caught_up_with() {
+    for (step, number) in [
+        ("archive.keep", 28),
+        ("archive.commit", 28),
+        ("archive.commit", 5),
+    ] {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("pi/--w--/one.jsonl");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let config = Config {
+            archive_dir: Some(place.path().join("archive")),
+            ..config(place.path(), First)
+        };
+        let sync = || {
+            let mut indexer = Indexer::open(&config).unwrap();
+            indexer.sync(&mut |_| {}).unwrap().notes
+        };
+        Indexer::open(&config).unwrap().set_kept(&[], true).unwrap();
+        fs::write(&file, session(1, 1)).unwrap();
+        fail::cfg(step, &format!("return({number})")).unwrap();
+        let notes = sync();
+        fail::remove(step);
+        assert!(
+            notes.iter().any(|note| note.contains("archive")),
+            "{notes:?}"
+        );
+        assert_eq!(sync(), Vec::<String>::new(), "{step}");
+        fs::remove_file(&file).unwrap();
+        let index = Index::open(&config, Freshness::Check).unwrap();
+        let rows = index.list(&ListScope::default()).unwrap().sessions;
+        assert!(rows.len() == 1 && rows[0].archived, "{step}: {rows:?}");
+        clean(&index, step);
+        drop(index);
+        for step in ["archive.forget", "archive.wipe"] {
+            fail::cfg(step, "return(28)").unwrap();
+            let mut report = Report::default();
+            let forgotten = Indexer::open(&config)
+                .unwrap()
+                .forget(&rows[0], &mut report);
+            fail::remove(step);
+            assert!(forgotten.is_err() || !report.notes.is_empty(), "{step}");
+        }
+        assert_eq!(sync(), Vec::<String>::new());
+        let kept = config.archive_status().unwrap().unwrap();
+        assert!(kept.agents.is_empty(), "{kept:?}");
+    }
+    // Where it cannot be made, that is an error.
+    let place = tempfile::tempdir().unwrap();
+    let config = Config {
+        archive_dir: Some(place.path().join("archive")),
+        ..config(place.path(), First)
+    };
+    fail::cfg("archive.create", "return(28)").unwrap();
+    let made = Indexer::open(&config).unwrap().set_kept(&[], true);
+    fail::remove("archive.create");
+    assert!(made.is_err());
 }

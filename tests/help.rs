@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 29] = [
+const VERBS: [&str; 30] = [
     "list",
     "search",
     "pick",
@@ -27,6 +27,7 @@ const VERBS: [&str; 29] = [
     "watch",
     "rebuild",
     "roots",
+    "archive",
     "status",
     "verify",
     "config",
@@ -74,6 +75,7 @@ fn help_of_the_whole() {
       watch        Keep the index up to date while sessions are written, until Ctrl-C
       status       Show the roots, the stores, and how fresh they are
       roots        List the folders in the index, or forget those that are no longer named
+      archive      Keep sessions that their agents delete
       verify       Read all session files again and compare both stores with them
       rebuild      Delete the index and rebuild it from the session files
 
@@ -175,6 +177,7 @@ fn help_of_every_command() {
       -p, --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
                                 itself and everything below it
           --named               Only sessions with a name
+          --only-live           Leave out archived sessions: those whose files are gone
       -e, --errors              Only sessions in which something failed
           --cost <USD>          Only sessions that cost at least this many US dollars
       -s, --since <WHEN>        Only sessions last modified at WHEN or later
@@ -228,6 +231,7 @@ fn help_of_every_command() {
       -n, --limit <N>        At most N hits; 0 for all [default: 20]
       -x, --exact            Only the words as typed, without typos or other endings
           --every-copy       Also show entries that repeat the text of a hit
+          --only-live        Leave out archived sessions: those whose files are gone
           --passages         Rank single passages instead of sessions; each must contain all of the
                              words
       -C, --context <N>      Show N entries before and after each hit, along its branch [default: 0]
@@ -699,6 +703,29 @@ fn help_of_every_command() {
       sessionary roots forget               all that are no longer named
       sessionary roots forget /mnt/old      only this one
     ----
+    Keep sessions that their agents delete
+
+    Usage: sessionary archive [OPTIONS] <COMMAND>
+
+    Commands:
+      on        Keep the sessions of these agents from now on, or of all
+      off       Keep them no longer; what is kept already stays
+      status    Show how much is kept of whose sessions
+      verify    Prove every byte that is kept
+      versions  List what a session's files held at what time
+      restore   Write the files of a session back that are gone
+      forget    Forget all that is kept of a session, and never keep it again
+      help      Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary archive on                 from now on, every agent's
+      sessionary archive off clido          but not those of clido
+      sessionary archive status
+      sessionary archive restore 019b3f2a   write its file back
+    ----
     Show the roots, the stores, and how fresh they are
 
     Usage: sessionary status [OPTIONS]
@@ -748,6 +775,7 @@ fn help_of_every_command() {
       -y, --yes      Do not ask
           --config   Remove the configuration file too
           --data     Remove what was learned of work trees, and your pins, too
+          --archive  Remove the archive too, with the sessions that are nowhere else
           --no-wait  Fail at once if another process is writing the index, instead of waiting
       -h, --help     Print help
 

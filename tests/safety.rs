@@ -234,6 +234,7 @@ fn the_tests_that_the_promises_name_exist() {
         let place = modules.replace("::", "/");
         let of_tests = [
             format!("tests/{place}.rs"),
+            format!("src/{place}.rs"),
             format!("src/{}.rs", place.trim_end_matches("/tests")),
             format!("src/{}/mod.rs", place.trim_end_matches("/tests")),
         ];

@@ -3,6 +3,7 @@
 //! - `addresses`: by what sessions and entries are named where people read it
 //! - `agentuse`: its folders against what was expected of them by hand
 //! - `answers`: order, pages, places and reasons of hits
+//! - `archive`: what an agent deletes is still there, and what is forgotten is not
 //! - `background`: who indexes the words after an answer
 //! - `cli`: what the command prints, in a sandbox home
 //! - `codex`: what a fork inherits, and rollouts that move, are cut or compressed
@@ -78,6 +79,7 @@
 mod addresses;
 mod agentuse;
 mod answers;
+mod archive;
 #[cfg(target_os = "linux")]
 mod background;
 mod claude;

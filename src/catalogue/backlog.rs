@@ -1,7 +1,6 @@
 //! The entries that a search reads itself: no more of each than it asks for.
 
 use std::ops::{Range, RangeInclusive};
-use std::path::PathBuf;
 
 use rusqlite::params;
 
@@ -9,7 +8,9 @@ use super::entries::in_file;
 use super::entries::{ENTRY, SEARCHED, StoredEntry, stored_entry};
 use super::error::Error;
 use super::open::Catalogue;
+use super::read::{LOCATION, location};
 use super::write::{ARRIVAL_BITS, flag, key_range};
+use crate::source::content::Location;
 use crate::source::identity::Identity;
 
 /// Entries of one session in one source that lie near each other, keys `first..=last`, all within
@@ -22,7 +23,7 @@ pub struct BacklogRange {
     pub last: i64,
     pub start: u64,
     pub end: u64,
-    pub path: PathBuf,
+    pub path: Location,
     pub format: String,
     /// The identity of the source when it was read; `None` when the file may have changed without a
     /// new identity.
@@ -113,26 +114,25 @@ impl Catalogue {
     /// stretches of about so many.
     pub fn stretches(&self, part: u64, mut each: impl FnMut(BacklogRange)) -> Result<(), Error> {
         self.with(|c| {
-            let mut statement = c.prepare_cached(
-                "SELECT source, session, next_arrival, r.path, s.relative, r.format,
-                        s.racy OR s.unproven, s.device, s.inode, s.size, s.mtime_ns, s.ctime_ns, s.length
+            let mut statement = c.prepare_cached(&format!(
+                "SELECT source, session, next_arrival, r.format,
+                        s.racy OR s.unproven, s.device, s.inode, s.size, s.mtime_ns, s.ctime_ns, s.length, {LOCATION}
                  FROM _session_sources JOIN _sessions USING (session)
-                      JOIN _sources s USING (source) JOIN _roots r ON r.root = s.root",
-            )?;
+                      JOIN _sources s USING (source) JOIN _roots r ON r.root = s.root"
+            ))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let (source, session): (i64, i64) = (row.get(0)?, row.get(1)?);
-                let (root, relative): (String, String) = (row.get(3)?, row.get(4)?);
                 let identity = Identity {
-                    device: row.get(7)?,
-                    inode: row.get(8)?,
-                    size: row.get::<_, i64>(9)? as u64,
-                    mtime_ns: row.get(10)?,
-                    ctime_ns: row.get(11)?,
+                    device: row.get(5)?,
+                    inode: row.get(6)?,
+                    size: row.get::<_, i64>(7)? as u64,
+                    mtime_ns: row.get(8)?,
+                    ctime_ns: row.get(9)?,
                 };
-                let length = in_file(row.get(12)?);
-                let (path, format) = (PathBuf::from(root).join(relative), row.get(5)?);
-                let known = (!row.get::<_, bool>(6)?).then_some(identity);
+                let length = in_file(row.get(10)?);
+                let (path, format) = (location(row, 11)?, row.get(3)?);
+                let known = (!row.get::<_, bool>(4)?).then_some(identity);
                 let stretch = |keys: RangeInclusive<i64>, bytes: Range<u64>| BacklogRange {
                     source,
                     first: *keys.start(),

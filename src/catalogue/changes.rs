@@ -41,6 +41,7 @@ impl Catalogue {
                 seq: r.get(0)?,
                 session: r.get(1)?,
                 what: match r.get_ref(2)?.as_str()? {
+                    "archived" => ChangeKind::Archived,
                     "gone" => ChangeKind::Gone,
                     _ => ChangeKind::Changed,
                 },

@@ -388,6 +388,7 @@ mod tests {
             ..Fold::default()
         };
         let chunk = Chunk {
+            gone_ms: None,
             root,
             relative: name.to_owned(),
             place: name.to_owned(),

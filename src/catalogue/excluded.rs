@@ -8,6 +8,7 @@ use rusqlite::params;
 
 use super::error::Error;
 use super::open::{Catalogue, step};
+use crate::archive::Place;
 use crate::source::fingerprints::DirectoryFingerprint;
 use crate::source::identity::Identity;
 
@@ -20,6 +21,8 @@ pub struct ExcludedSource {
     pub root: i64,
     pub format: String,
     pub path: PathBuf,
+    /// What it is called in the archive.
+    pub kept_as: Place,
     /// Working directory of its session.
     pub cwd: String,
     /// Key of its session below the root.
@@ -49,11 +52,17 @@ impl Catalogue {
     /// Show every source with its session.
     pub fn sources_with_sessions(&self, mut each: impl FnMut(ExcludedSource)) -> Result<(), Error> {
         let sql = "SELECT f.source, f.root, r.format, r.path, f.relative, coalesce(s.cwd, ''), coalesce(s.place, ''),
-                        coalesce(p.part = 'main', 0), f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, s.session
+                        coalesce(p.part = 'main', 0), f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, s.session, r.agent
                  FROM _sources f JOIN _roots r USING (root) LEFT JOIN _session_sources p USING (source)
                    LEFT JOIN _sessions s USING (session)";
         self.each(sql, [], |r| {
+            let kept_as = Place {
+                agent: r.get(14)?,
+                root: PathBuf::from(r.get_ref(3)?.as_str()?),
+                relative: r.get(4)?,
+            };
             each(ExcludedSource {
+                kept_as,
                 source: r.get(0)?,
                 session: r.get(13)?,
                 root: r.get(1)?,

@@ -37,6 +37,8 @@ pub struct SessionFilterRow<'a> {
     pub provider: Option<&'a str>,
     /// The model that was in use at the end of the session.
     pub model: Option<&'a str>,
+    /// Whether its file is gone.
+    pub archived: bool,
     own: Option<&'a str>,
 }
 
@@ -56,7 +58,7 @@ impl Catalogue {
         mut each: impl FnMut(SessionFilterRow<'_>),
     ) -> Result<(), Error> {
         let query = format!(
-            "SELECT s.session, r.agent, r.label, s.path, s.id, s.cwd, s.name, s.provider, s.model, s.own
+            "SELECT s.session, r.agent, r.label, s.path, s.id, s.cwd, s.name, s.provider, s.model, s.own, s.gone_ms IS NOT NULL
              FROM _sessions s JOIN _roots r USING (root) WHERE s.root IN ({})",
             numbers(roots)
         );
@@ -72,6 +74,7 @@ impl Catalogue {
                 provider: row.get_ref(7)?.as_str_or_null()?,
                 model: row.get_ref(8)?.as_str_or_null()?,
                 // As everywhere: what cannot be read there is not recorded.
+                archived: row.get(10)?,
                 own: row.get_ref(9)?.as_str_or_null().unwrap_or_default(),
             });
             Ok(())

@@ -15,6 +15,7 @@ pub mod excluded;
 pub mod filter_columns;
 mod folders;
 mod insert;
+pub mod kept;
 mod local_days;
 mod locks;
 mod names;

@@ -12,7 +12,7 @@ use super::open::Catalogue;
 use super::write::flag;
 use crate::format::Format;
 use crate::source::checkpoint::hash;
-use crate::source::content::Content;
+use crate::source::content::{Content, Location};
 use crate::source::place::bytes_at;
 
 /// How often it is tried to see what the statement sees, while others commit.
@@ -35,7 +35,7 @@ pub(super) struct EntryReader {
     /// To look entries up in.
     catalogue: Catalogue,
     /// The file that was read last.
-    open: Option<(PathBuf, Content)>,
+    open: Option<(Location, Content)>,
     /// Files that hold other bytes than those catalogued, by their sources.
     changed: BTreeMap<i64, PathBuf>,
 }
@@ -131,7 +131,7 @@ impl SharedEntryReader {
 }
 
 /// The record of an entry, its file and its format.
-type Record = (Vec<u8>, PathBuf, &'static dyn Format);
+type Record = (Vec<u8>, Location, &'static dyn Format);
 
 /// What one of the functions says of an entry.
 type EntryFunction = fn(&mut EntryReader, i64) -> Result<Option<String>, Error>;
@@ -168,7 +168,7 @@ impl EntryReader {
         let bytes = bytes.ok().flatten();
         let record = bytes.filter(|bytes| hash(bytes) == entry.hash);
         let Some(record) = record else {
-            self.changed.insert(entry.source, path);
+            self.changed.insert(entry.source, path.to_path_buf());
             return Ok(None);
         };
         Ok(Some((record, path, format)))
@@ -177,14 +177,14 @@ impl EntryReader {
     fn bytes(
         &mut self,
         format: &dyn Format,
-        path: &Path,
+        path: &Location,
         (start, length): (u64, u64),
     ) -> std::io::Result<Option<Vec<u8>>> {
         let file = match self.open.take() {
-            Some((open, file)) if open == path => file,
-            _ => Content::open(format, path)?,
+            Some((open, file)) if open == *path => file,
+            _ => path.open(format)?,
         };
-        let (_, file) = self.open.insert((path.to_path_buf(), file));
+        let (_, file) = self.open.insert((path.clone(), file));
         bytes_at(file, start, length)
     }
 }

@@ -10,9 +10,11 @@ use super::entries::in_file;
 use super::error::Error;
 use super::open::Catalogue;
 use super::write::key_range;
+use crate::archive::Place;
 use crate::format::{agent_called, resume};
 use crate::model::{Base, SessionRow};
 use crate::source::checkpoint::{Proof, ReadState};
+use crate::source::content::Location;
 use crate::source::discover::ForeignFile;
 use crate::source::identity::{Identity, file_at};
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
@@ -26,6 +28,10 @@ pub struct StoredSource {
     pub stored: ReadState,
     pub unlisted: Option<String>,
     pub unread: bool,
+    /// Since when its file is gone, and it is read from the archive.
+    pub gone_ms: Option<i64>,
+    /// Whether the archive holds what was read of it; `None`: it is not kept.
+    pub is_kept: Option<bool>,
 }
 
 /// From where a changed source is read on.
@@ -348,13 +354,21 @@ impl Catalogue {
     }
 
     /// Path, format and file order of a source.
-    pub fn source_place(&self, source: i64) -> Result<Option<(PathBuf, String)>, Error> {
-        let sql = "SELECT r.path, s.relative, r.format FROM _sources s JOIN _roots r USING (root) WHERE s.source = ?1";
-        self.first(sql, [source], |r| {
-            let root: String = r.get(0)?;
-            let relative: String = r.get(1)?;
-            Ok((PathBuf::from(root).join(relative), r.get(2)?))
-        })
+    pub fn source_place(&self, source: i64) -> Result<Option<(Location, String)>, Error> {
+        let sql = format!(
+            "SELECT r.format, {LOCATION} FROM _sources s JOIN _roots r USING (root) WHERE s.source = ?1"
+        );
+        self.first(&sql, [source], |r| Ok((location(r, 1)?, r.get(0)?)))
+    }
+
+    /// Where the main source of the session at this path is.
+    pub fn main_source(&self, path: &Path) -> Result<Option<Location>, Error> {
+        let sql = format!(
+            "SELECT {LOCATION} FROM _sessions m JOIN _session_sources p USING (session) JOIN _sources s USING (source)
+                 JOIN _roots r ON r.root = s.root
+             WHERE m.path = ?1 AND p.part = 'main' LIMIT 1"
+        );
+        self.first(&sql, [path.to_string_lossy()], |r| location(r, 0))
     }
 
     /// Sources of a session.
@@ -383,8 +397,7 @@ impl Catalogue {
     /// The session of that id, of the agent of the session `beside` it, with what it goes on from
     /// itself.
     pub fn base(&self, id: &str, beside: i64) -> Result<Option<(i64, Option<Base>)>, Error> {
-        let sql = "SELECT s.session, s.base_session, s.base_end,
-        s.subagent
+        let sql = "SELECT s.session, s.base_session, s.base_end
             FROM _roots r CROSS JOIN _sessions s ON s.root = r.root AND s.id = ?1
             WHERE s.path <> '' AND r.agent = (SELECT agent FROM _roots JOIN _sessions USING (root) WHERE session = ?2)
             ORDER BY s.hidden IS NOT NULL, s.path";
@@ -497,7 +510,8 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             SELECT s.session, s.id
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
-         SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end
+         SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end, s.subagent,
+        s.gone_ms
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -511,10 +525,8 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let title = named
         .or(r.get(28)?)
         .unwrap_or_else(|| first_message.clone());
-    let is_subagent: bool = r.get(33)?;
-    let may_resume = hidden.is_none()
-        || !is_subagent && agent_called(&agent).is_some_and(|agent| agent.resumes_unlisted);
-    let resume = may_resume
+    let gone_ms: Option<i64> = r.get(34)?;
+    let resume = may_resume(r, &agent, hidden.is_none())?
         .then(|| resume(&agent, &format, &path, &id, &cwd))
         .flatten();
     let created_ms: Option<i64> = r.get(13)?;
@@ -554,12 +566,23 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             resume,
             git_branch: r.get(29)?,
             thinking_level: r.get(30)?,
+            archived: gone_ms.is_some(),
+            gone_since: gone_ms.and_then(crate::model::iso),
+            gone_since_ms: gone_ms,
             own: match r.get_ref(26)?.as_str_or_null() {
                 Ok(Some(own)) => serde_json::from_str(own).ok(),
                 _ => None,
             },
         },
     })
+}
+
+/// Whether its agent takes the session up again, which it lists or not. It finds nothing of one whose
+/// file is gone.
+fn may_resume(r: &Row<'_>, agent: &str, is_listed: bool) -> rusqlite::Result<bool> {
+    let (is_subagent, gone_ms): (bool, Option<i64>) = (r.get(33)?, r.get(34)?);
+    let resumes_unlisted = || agent_called(agent).is_some_and(|agent| agent.resumes_unlisted);
+    Ok(gone_ms.is_none() && (is_listed || !is_subagent && resumes_unlisted()))
 }
 
 fn base(session: Option<String>, end: Option<i64>) -> Option<Base> {
@@ -569,10 +592,33 @@ fn base(session: Option<String>, end: Option<i64>) -> Option<Base> {
     })
 }
 
+/// Columns of a [`Location`], of a source `s` below a root `r`.
+pub(super) const LOCATION: &str = "r.agent, r.path, s.relative,
+    CASE WHEN s.gone_ms IS NOT NULL THEN (SELECT archive FROM _store) END";
+
+/// The location in the columns from this one on.
+pub(super) fn location(r: &Row<'_>, at: usize) -> rusqlite::Result<Location> {
+    let place = |relative| -> rusqlite::Result<Place> {
+        Ok(Place {
+            agent: r.get(at)?,
+            root: PathBuf::from(r.get::<_, String>(at + 1)?),
+            relative,
+        })
+    };
+    let relative: String = r.get(at + 2)?;
+    let archive: Option<String> = r.get(at + 3)?;
+    let archived = match archive {
+        Some(folder) => Location::archived(Path::new(&folder), place(relative.clone())?),
+        None => None,
+    };
+    let root = Path::new(r.get_ref(at + 1)?.as_str()?);
+    Ok(archived.unwrap_or_else(|| root.join(relative).into()))
+}
+
 /// Columns of a [`StoredSource`] source.
 pub(super) const KNOWN: &str =
     "source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
-    unlisted, unread IS NOT NULL, length";
+    unlisted, unread IS NOT NULL, length, gone_ms, is_kept";
 
 pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<StoredSource> {
     Ok(StoredSource {
@@ -593,6 +639,8 @@ pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<StoredSource> {
         },
         unlisted: r.get(10)?,
         unread: r.get(11)?,
+        gone_ms: r.get(13)?,
+        is_kept: r.get(14)?,
     })
 }
 

@@ -45,6 +45,8 @@ pub struct RowSelection {
     pub ids: Option<Vec<String>>,
     /// Only those with a name.
     pub named: bool,
+    /// Only those whose files are there.
+    pub live: bool,
     /// Only those with entries that report an error.
     pub errors: bool,
     /// Only sessions that cost at least this many US dollars.
@@ -86,12 +88,13 @@ impl RowSelection {
         if let Some(ids) = &self.ids {
             asked.push(WITH_IDS.replace("IDS", &bind(list(ids))));
         }
-        if self.named {
-            asked.push("trim(s.name) <> ''".to_owned());
-        }
-        if self.errors {
-            asked.push("s.errors > 0".to_owned());
-        }
+        let marks = [
+            (self.named, "trim(s.name) <> ''"),
+            (self.live, "s.gone_ms IS NULL"),
+            (self.errors, "s.errors > 0"),
+        ];
+        let marks = marks.iter().filter(|(is_asked, _)| *is_asked);
+        asked.extend(marks.map(|(_, mark)| (*mark).to_owned()));
         if let Some(cost) = self.cost {
             asked.push(format!("s.cost >= {}", bind(cost.into())));
         }

@@ -28,16 +28,16 @@ impl Catalogue {
             return Ok(());
         };
         let c = &self.connection;
-        let was: Option<(bool, bool, bool)> = c
+        let was: Option<(bool, bool, bool, bool)> = c
             .prepare_cached(
-                "SELECT created_ms IS NOT ?2, path <> '', path <> ?3
+                "SELECT created_ms IS NOT ?2, path <> '', path <> ?3, gone_ms IS NULL
                  FROM _sessions WHERE session = ?1",
             )?
             .query_row(params![session, made.facts.created_ms, made.path], |r| {
-                Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
             })
             .optional()?;
-        let (began_elsewhere, was_ready, is_moved) = was.unwrap_or_default();
+        let (began_elsewhere, was_ready, is_moved, was_there) = was.unwrap_or_default();
         if began_elsewhere {
             self.touch_undated(session)?;
         }
@@ -49,7 +49,7 @@ impl Catalogue {
                  modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
                  version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
                  bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26, list_order = ?27, typed = ?28,
-                 git_branch = ?29, thinking_level = ?30, base_session = ?31, base_end = ?32
+                 git_branch = ?29, thinking_level = ?30, base_session = ?31, base_end = ?32, gone_ms = ?33
              WHERE session = ?1",
         )?;
         made.with_columns(session, |columns| update.execute(columns))?;
@@ -63,10 +63,12 @@ impl Catalogue {
         } else if !was_ready {
             self.unsettle(first, last, Change::Come)?;
         }
-        c.prepare_cached(
-            "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
-        )?
-        .execute(params![session, made.facts.id, made.path])?;
+        let what = match made.gone_ms {
+            Some(_) if was_there => "archived",
+            _ => "changed",
+        };
+        c.prepare_cached("INSERT INTO _changes (session, what, id, path) VALUES (?1, ?4, ?2, ?3)")?
+            .execute(params![session, made.facts.id, made.path, what])?;
         self.make_ready(session)
     }
 
@@ -166,6 +168,7 @@ impl Catalogue {
             list_order: list_order(format.list_order(), &facts, &path, file_ms),
             facts,
             path: path.to_string_lossy().into_owned(),
+            gone_ms: main.gone_ms,
             file_ms,
             problems: rows.iter().map(|r| r.problems as i64).sum(),
             bytes: rows.iter().map(|r| r.length).sum(),
@@ -182,7 +185,7 @@ impl Catalogue {
             .prepare_cached(
                 "SELECT s.source, s.relative, s.mtime_ns, s.length, k.fold, ss.part, s.unlisted,
                         (SELECT count(*) FROM _problems p WHERE p.source = s.source),
-                        (SELECT reason FROM _problems p WHERE p.source = s.source ORDER BY start LIMIT 1), r.path
+                        (SELECT reason FROM _problems p WHERE p.source = s.source ORDER BY start LIMIT 1), r.path, s.gone_ms
                  FROM _session_sources ss JOIN _sources s USING (source) JOIN _checkpoints k USING (source)
                    JOIN _roots r USING (root)
                  WHERE ss.session = ?1 ORDER BY s.relative",
@@ -203,6 +206,7 @@ impl Catalogue {
                     problems: r.get::<_, i64>(7)? as u64,
                     reason: r.get(8)?,
                     root: r.get(9)?,
+                    gone_ms: r.get(10)?,
                 })
             })?
             .collect()
@@ -236,7 +240,7 @@ impl Catalogue {
                            AND hidden IS ?23 AND path IS ?24 AND own IS ?25
                            AND subagent IS ?26 AND list_order IS ?27 AND typed IS ?28
                            AND git_branch IS ?29 AND thinking_level IS ?30
-                           AND base_session IS ?31 AND base_end IS ?32",
+                           AND base_session IS ?31 AND base_end IS ?32 AND gone_ms IS ?33",
                 )?;
                 let equal: i64 =
                     made.with_columns(session, |columns| same.query_row(columns, |r| r.get(0)))?;
@@ -287,12 +291,14 @@ struct SourceRow {
     problems: u64,
     reason: Option<String>,
     root: String,
+    gone_ms: Option<i64>,
 }
 
 /// A session's row as its sources make it.
 struct SessionRecord {
     facts: SessionFacts,
     path: String,
+    gone_ms: Option<i64>,
     list_order: String,
     file_ms: i64,
     problems: i64,
@@ -337,6 +343,7 @@ impl SessionRecord {
             &s.thinking_level,
             &s.base.as_ref().map(|base| &base.session),
             &s.base.as_ref().map(|base| base.end.cast_signed()),
+            &self.gone_ms,
         ])
     }
 }

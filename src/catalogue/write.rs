@@ -114,6 +114,8 @@ pub struct Chunk<E> {
     pub part: SourcePart,
     /// Why the agent would not list a session at this path.
     pub unlisted: Option<String>,
+    /// Since when its file is gone, and it is read from the archive.
+    pub gone_ms: Option<i64>,
     /// On a source's first chunk: forget all rows from this offset on.
     pub forget_from: Option<u64>,
     /// New entries in file order.
@@ -332,11 +334,11 @@ impl Catalogue {
         let source: i64 = c
             .prepare_cached(
                 "INSERT INTO _sources (root, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
-                                       unlisted, unproven, length)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                                       unlisted, unproven, length, gone_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
                  ON CONFLICT (root, relative) DO UPDATE SET device = ?3, inode = ?4, size = ?5, mtime_ns = ?6, ctime_ns = ?7,
                      racy = ?8, revision = ?9, consumed = ?10, unlisted = ?11, unread = NULL,
-                     unproven = ?12, length = ?13
+                     unproven = ?12, length = ?13, gone_ms = ?14
                  RETURNING source",
             )?
             .query_row(
@@ -353,7 +355,8 @@ impl Catalogue {
                     chunk.consumed as i64,
                     chunk.unlisted,
                     chunk.unproven,
-                    length as i64
+                    length as i64,
+                    chunk.gone_ms
                 ],
                 |r| r.get(0),
             )?;

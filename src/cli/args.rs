@@ -7,8 +7,8 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    append, clean, completions, config, context, delete, export, fork, init, label, list, man,
-    migrate, name, new, pick, rebuild, resume, roots, search, show, sql, status, sync, tree,
+    append, archive, clean, completions, config, context, delete, export, fork, init, label, list,
+    man, migrate, name, new, pick, rebuild, resume, roots, search, show, sql, status, sync, tree,
     verify, watch,
 };
 use crate::completing::values;
@@ -200,6 +200,7 @@ pub enum Command {
     Watch(watch::WatchArgs),
     Rebuild(rebuild::Rebuild),
     Roots(roots::RootsArgs),
+    Archive(archive::ArchiveArgs),
     Status(status::StatusArgs),
     Verify(verify::Verify),
     Config(config::ConfigArgs),

@@ -17,7 +17,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     (
         "The index",
-        &["sync", "watch", "status", "roots", "verify", "rebuild"],
+        &[
+            "sync", "watch", "status", "roots", "archive", "verify", "rebuild",
+        ],
     ),
     (
         "Setup",

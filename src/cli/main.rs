@@ -12,6 +12,7 @@ mod autostart;
 mod background;
 mod command;
 mod completing;
+mod deletions;
 mod demo;
 mod failure;
 mod groups;

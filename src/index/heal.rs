@@ -26,7 +26,7 @@ impl Indexer {
         let mut files = Vec::with_capacity(sources.len());
         for source in sources {
             let place = self.catalogue.source_place(*source)?;
-            files.extend(place.map(|(path, _)| path));
+            files.extend(place.map(|(path, _)| path.to_path_buf()));
         }
         self.sync_files(&files)
     }

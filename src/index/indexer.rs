@@ -14,7 +14,7 @@ use super::{CACHE_TAG, Config, Error, Event, RootSpec, writer_lock};
 use crate::catalogue::{self, Catalogue};
 use crate::config::lasting;
 use crate::failpoint::reach;
-use crate::ingest::{self, BatchLimits, HintedPaths, WordsStage};
+use crate::ingest::{self, BatchLimits, HintedPaths, Keeper, WordsStage};
 use crate::model::Report;
 use crate::private;
 use crate::source::discover::relative;
@@ -39,6 +39,8 @@ const LATER: &str =
 pub struct Indexer {
     pub(super) config: Config,
     pub(super) catalogue: Catalogue,
+    /// Keeps what is read in the archive.
+    pub(super) keeper: Keeper,
     pub(super) notes: Vec<String>,
     pub(super) lock: WriterLock,
     /// With what patience it was opened.
@@ -111,6 +113,7 @@ impl Indexer {
         Ok(Indexer {
             config: config.clone(),
             catalogue,
+            keeper: Keeper::open(config),
             notes,
             lock,
             patience,
@@ -276,7 +279,7 @@ impl Indexer {
             })
             .filter(|hint| !hint.paths.is_empty())
             .collect();
-        let left = ingest::sync_hints(catalogue, config, &hinted, &mut report)?;
+        let left = ingest::sync_hints((catalogue, &self.keeper), config, &hinted, &mut report)?;
         let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
         let whole: Vec<RootSpec> = whole.collect();
         self.scan_roots(Some(whole), &mut |_| {}, &mut report)?;
@@ -285,6 +288,7 @@ impl Indexer {
 
     /// Prepare a scan: remove what is excluded now, and look up all roots.
     pub(super) fn prepare(&mut self, report: &mut Report) -> Result<(), Error> {
+        self.keeper.renew(&self.config);
         self.apply_exclude(report)?;
         self.config.add_project_roots(&self.catalogue)?;
         Ok(())
@@ -307,7 +311,7 @@ impl Indexer {
         while !roots.is_empty() {
             let before = report.files_changed;
             let (catalogue, config) = (&self.catalogue, &self.config);
-            ingest::sync_catalogue(catalogue, config, &roots, progress, report)?;
+            ingest::sync_catalogue((catalogue, &self.keeper), config, &roots, progress, report)?;
             if self.config.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
@@ -327,7 +331,7 @@ impl Indexer {
     /// Forget sessions that turned out to be excluded.
     pub(super) fn sweep_excluded(&self) -> Result<(), Error> {
         let (exclude, formats) = (self.config.rules.exclude(), &self.config.formats);
-        ingest::sweep_excluded(&self.catalogue, exclude, formats)?;
+        ingest::sweep_excluded((&self.catalogue, &self.keeper), exclude, formats)?;
         Ok(())
     }
 
@@ -338,7 +342,7 @@ impl Indexer {
         let mut rules = rules.held(index_dir)?;
         rules.keep(index_dir, self.catalogue.excluded_by()?)?;
         self.config.rules = rules;
-        let files = ingest::apply_exclude(&self.catalogue, &self.config)?;
+        let files = ingest::apply_exclude((&self.catalogue, &self.keeper), &self.config)?;
         let (are, them) = match files {
             1 => ("file is", "it"),
             _ => ("files are", "them"),

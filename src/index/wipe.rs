@@ -39,7 +39,7 @@ impl Indexer {
         if !self.catalogue.owes_wipe()? {
             return Ok(());
         }
-        let why = match self.wipe_in_steps()? {
+        let why = match self.wipe_all()? {
             Ok(true) => return Ok(()),
             Ok(false) => "another process reads the index".to_owned(),
             Err(WordsStage::Words(error)) => error.to_string(),
@@ -48,6 +48,15 @@ impl Indexer {
         };
         report.notes.push(format!("{why}; {UNWIPED}"));
         Ok(())
+    }
+
+    /// Wipe the archive, then the index: what is owed is noted there.
+    fn wipe_all(&mut self) -> Result<Result<bool, WordsStage>, Error> {
+        match self.keeper.wipe() {
+            Ok(true) => self.wipe_in_steps(),
+            Ok(false) => Ok(Ok(false)),
+            Err(error) => Ok(Err(error.into())),
+        }
     }
 
     /// Rewriting segments takes long, so the lock is released meanwhile and other processes can

@@ -5,7 +5,6 @@
 //! the bytes of a file rule all matches out, its entries are not looked up.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -19,6 +18,7 @@ use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
 use crate::model::Event;
 use crate::model::{Class, Standing};
+use crate::source::content::Location;
 use crate::threads;
 use crate::words::{BacklogEntry, Facts, Scan, Scope, ThreadResult};
 
@@ -184,7 +184,7 @@ fn serve(
 }
 
 /// Where files are and how they are read; `None` for a format that is not known here.
-type Files = HashMap<i64, Option<(Arc<PathBuf>, &'static dyn Format)>>;
+type Files = HashMap<i64, Option<(Arc<Location>, &'static dyn Format)>>;
 
 /// What the words at batch `done` lack: the items of the same entries together, and the entries
 /// that only searches read. Also the sources whose formats are not known here.

@@ -7,7 +7,6 @@
 //! replaced meanwhile, and a source that differs is compared again.
 
 use std::io::ErrorKind;
-use std::path::Path;
 
 use super::passages::passages;
 use super::plan::SourcePlan;
@@ -20,7 +19,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, Shape};
 use crate::model::{Class, Fold, SourcePart};
 use crate::source::checkpoint::hash;
-use crate::source::content;
+use crate::source::content::{self, Location};
 use crate::source::identity::Identity;
 use crate::source::place::RangeReader;
 
@@ -105,7 +104,7 @@ fn keys_of_source(catalogue: &Catalogue, source: i64) -> Result<Vec<u64>, Error>
 pub fn compare_source(
     catalogue: &Catalogue,
     root: i64,
-    path: &Path,
+    path: &Location,
     relative: &str,
     format: &dyn Format,
     read: &mut dyn FnMut(u64),
@@ -135,7 +134,7 @@ pub fn compare_source(
 /// Compare a source once, and say whether its rows stayed in place meanwhile.
 fn compare_once(
     catalogue: &Catalogue,
-    (root, path, relative): (i64, &Path, &str),
+    (root, path, relative): (i64, &Location, &str),
     state: &SourceState,
     format: &dyn Format,
     read: &mut dyn FnMut(u64),
@@ -151,7 +150,9 @@ fn compare_once(
     };
     let plan = SourcePlan {
         root,
-        path: path.to_path_buf(),
+        path: path.clone(),
+        gone_ms: state.known.gone_ms,
+        kept_as: None,
         relative,
         place: relative,
         part: SourcePart::Main,
@@ -165,7 +166,7 @@ fn compare_once(
     };
     let mut look = SourceComparison::new(catalogue, path, state, format, is_whole)?;
     let (mut cost, mut compared) = (Cost::default(), Ok(()));
-    let done = read_once(&plan, false, &mut Vec::new(), &mut cost, &mut |chunk| {
+    let done = read_once(&plan, false, &mut Vec::new(), &mut cost, &mut |chunk, _| {
         if compared.is_ok() {
             read(chunk.source_bytes);
             compared = look.take(chunk);
@@ -182,12 +183,12 @@ fn compare_once(
 /// How much of a file has to be read to compare it: whether that is all of it, and up to which
 /// byte. An error is what the comparison finds without reading.
 fn readable_part(
-    path: &Path,
+    path: &Location,
     state: &SourceState,
     format: &dyn Format,
 ) -> Result<(bool, u64), Finding> {
     let stored = &state.known.stored;
-    let observed = content::identity(format, path).map_err(|error| unreadable(&error))?;
+    let observed = path.identity(format).map_err(|error| unreadable(&error))?;
     if stored.revision != format.revision() {
         return Err(Finding::Behind("has to be read again".into()));
     }
@@ -262,7 +263,7 @@ impl Differences {
 /// A source on its way through a comparison.
 struct SourceComparison<'c> {
     catalogue: &'c Catalogue,
-    path: &'c Path,
+    path: &'c Location,
     state: &'c SourceState,
     format: &'c dyn Format,
     /// The file is as long as it was. Otherwise it has grown, and it is read only up to the end of
@@ -315,7 +316,7 @@ struct StoredNow {
 impl<'c> SourceComparison<'c> {
     fn new(
         catalogue: &'c Catalogue,
-        path: &'c Path,
+        path: &'c Location,
         state: &'c SourceState,
         format: &'c dyn Format,
         is_whole: bool,
@@ -417,7 +418,7 @@ impl SourceComparison<'_> {
             return;
         };
         if self.gaps.is_none() {
-            self.gaps = RangeReader::open(self.format, self.path).ok();
+            self.gaps = self.path.open(self.format).and_then(RangeReader::new).ok();
         }
         // A file that cannot be read any more is reported at the next read.
         let Some(file) = &mut self.gaps else {
@@ -486,7 +487,7 @@ impl SourceComparison<'_> {
             return;
         }
         if self.records.is_none() {
-            self.records = RangeReader::open(self.format, self.path).ok();
+            self.records = self.path.open(self.format).and_then(RangeReader::new).ok();
         }
         let file = self.records.as_mut();
         let record = file.and_then(|file| file.bytes(row.start, row.length).ok().flatten());
@@ -508,7 +509,7 @@ impl SourceComparison<'_> {
     /// rows stayed the same meanwhile.
     fn end(mut self, place: (i64, &str)) -> Result<(Comparison, bool), Error> {
         let has_tail = self.take_remaining_rows()?;
-        let identity = content::identity(self.format, self.path).ok();
+        let identity = self.path.identity(self.format).ok();
         if self.is_whole
             && let Some(length) = self.whole_length(identity)
         {

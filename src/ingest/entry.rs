@@ -2,19 +2,18 @@
 //! session in a database the first row that is asked for is read alone.
 
 use std::io;
-use std::path::PathBuf;
 
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::source::checkpoint::hash;
-use crate::source::content::{self, Content};
+use crate::source::content::{self, Content, Location};
 use crate::source::place::bytes_at;
 
 /// A source whose entries are read again.
 pub struct OpenSource {
     /// Where it is.
-    pub path: PathBuf,
+    pub path: Location,
     /// The format that reads it.
     pub format: &'static dyn Format,
     content: Option<Content>,
@@ -40,7 +39,7 @@ impl OpenSource {
     }
 
     /// The source at `path`, which is opened with the first entry that is read.
-    pub fn new(path: PathBuf, format: &'static dyn Format) -> OpenSource {
+    pub fn new(path: Location, format: &'static dyn Format) -> OpenSource {
         OpenSource {
             path,
             format,
@@ -70,7 +69,7 @@ impl OpenSource {
         }
         let content = match &mut self.content {
             Some(content) => content,
-            None => self.content.insert(Content::open(self.format, &self.path)?),
+            None => self.content.insert(self.path.open(self.format)?),
         };
         bytes_at(content, entry.start, entry.length)
     }

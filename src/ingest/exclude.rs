@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
 
+use super::keep::Keeper;
 use super::reading::cwd_in;
+use crate::archive::Place;
 use crate::catalogue::excluded::ExcludedSource;
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
@@ -157,14 +159,14 @@ fn hash_of(place: &str) -> i64 {
 
 /// When what is left out is so by other rules than before: forget what they exclude, and what was
 /// left out by the old ones.
-pub fn apply(catalogue: &Catalogue, config: &Config) -> Result<u64, Error> {
+pub fn apply((catalogue, keeper): (&Catalogue, &Keeper), config: &Config) -> Result<u64, Error> {
     let (exclude, rules) = (config.rules.exclude(), config.left_out_by());
     if catalogue.excluded_by()? == rules {
         return Ok(0);
     }
     in_transaction(catalogue, || {
         catalogue.exclude_by(rules)?;
-        let gone = remove(catalogue, exclude, &config.formats)?;
+        let gone = remove((catalogue, keeper), exclude, &config.formats)?;
         let files = ExcludedFiles::by(exclude);
         let foreign_files = catalogue.forget_foreign_files(|path| files.holds_at(path))?;
         if gone + foreign_files > 0 {
@@ -177,7 +179,7 @@ pub fn apply(catalogue: &Catalogue, config: &Config) -> Result<u64, Error> {
 /// After reading: forget sessions whose working directory turned out to be excluded. How many
 /// files.
 pub fn sweep(
-    catalogue: &Catalogue,
+    (catalogue, keeper): (&Catalogue, &Keeper),
     exclude: &Exclude,
     formats: &[&'static dyn Format],
 ) -> Result<u64, Error> {
@@ -187,7 +189,7 @@ pub fn sweep(
         return Ok(0);
     }
     in_transaction(catalogue, || {
-        let gone = remove(catalogue, exclude, formats)?;
+        let gone = remove((catalogue, keeper), exclude, formats)?;
         catalogue.owe_wipe()?;
         Ok(gone)
     })
@@ -204,7 +206,7 @@ fn in_transaction<T>(
 /// Remove every source that is excluded, and remember the sessions that are by their working
 /// directory.
 fn remove(
-    catalogue: &Catalogue,
+    (catalogue, keeper): (&Catalogue, &Keeper),
     exclude: &Exclude,
     formats: &[&'static dyn Format],
 ) -> Result<u64, Error> {
@@ -236,6 +238,12 @@ fn remove(
             root.insert(hash_of(&stored.place), fingerprint);
         }
     }
+    let mut kept: Vec<Place> = out
+        .iter()
+        .map(|(stored, _)| stored.kept_as.clone())
+        .collect();
+    kept.extend(keeper.places_at(|path| files_out.holds_at(path))?);
+    keeper.forget(catalogue, &kept, false, formats)?;
     stale.retain(|session, _| !emptied.contains(session));
     for (session, format) in &stale {
         if let Some(format) = formats.iter().find(|known| known.name() == format) {

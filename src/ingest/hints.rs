@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::exclude::is_enough;
+use super::keep::{ArchivedSource, Keeper};
 use super::plan::{SourcePlan, plan};
 use super::scan::{Look, list_databases};
-use super::sync::{OutdatedSessions, links_note, ms, read_all};
+use super::sync::{OutdatedSessions, Stores, links_note, ms, of_archived, read_all};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
@@ -50,6 +51,8 @@ struct HintScan<'a> {
     paths: BTreeSet<String>,
     discovery: Discovery,
     known: Vec<StoredSource>,
+    /// What is read from the archive, because its file is gone.
+    archived: Vec<ArchivedSource>,
     /// Foreign files that are stored there, where others are there now.
     old_foreign_files: Option<Vec<ForeignFile>>,
     foreign_files: Vec<ForeignFile>,
@@ -57,7 +60,7 @@ struct HintScan<'a> {
 
 /// Bring the catalogue up to the files at these paths.
 pub fn sync_hints(
-    catalogue: &Catalogue,
+    (catalogue, keeper): (&Catalogue, &Keeper),
     config: &Config,
     hinted: &[HintedPaths<'_>],
     report: &mut Report,
@@ -72,14 +75,14 @@ pub fn sync_hints(
             let Some(format) = config.format(&hint.spec.format) else {
                 continue;
             };
-            match scan_paths(catalogue, config, at, hint, format)? {
+            match scan_paths((catalogue, keeper), config, at, hint, format)? {
                 Some(scan) => all.push(scan),
                 None => left.whole.push(at),
             }
         }
         report.ms.discover += ms(started);
         let started = Instant::now();
-        let work = work(catalogue, hinted, &all, &mut left, report)?;
+        let work = work((catalogue, keeper), hinted, &all, &mut left, report)?;
         let changed = (work.plans.len() + work.gone.len()) as u64;
         report.files_changed += changed;
         if changed == 0 && all.iter().all(|scan| scan.old_foreign_files.is_none()) {
@@ -96,7 +99,13 @@ pub fn sync_hints(
             stale.extend(others.into_iter().map(|session| (session, format)));
         }
         let (plans, cancel) = (&work.plans, &config.cancel);
-        let racy = read_all(catalogue, plans, stale, cancel, &mut |_| {}, report)?;
+        let stores = Stores {
+            catalogue,
+            keeper,
+            roots: all.iter().map(|scan| (scan.root, scan.spec)).collect(),
+        };
+        let racy = read_all(&stores, plans, stale, cancel, &mut |_| {}, report)?;
+        keeper.tell(report);
         catalogue.note_some()?;
         let file = |at: usize| (work.root_of_plan[at], plans[at].relative.to_owned());
         left.racy.extend(racy.into_iter().map(file));
@@ -116,7 +125,7 @@ struct HintPlan<'a> {
 /// Hold what was found against what is known. Files that look as they did when they were read
 /// become `left.doubted`.
 fn work<'a>(
-    catalogue: &Catalogue,
+    (catalogue, keeper): (&Catalogue, &Keeper),
     hinted: &[HintedPaths<'_>],
     all: &'a [HintScan<'_>],
     left: &mut RemainingHints,
@@ -139,13 +148,22 @@ fn work<'a>(
                 left.doubted.push((scan.at, plan.relative.to_owned()));
                 continue;
             }
-            if let Some(known) = plan.known {
-                plan.checkpoint = catalogue.checkpoint(known.source)?;
-            }
+            plan.kept_as = keeper.kept_as((scan.spec, scan.format), plan.relative);
             plans.push(plan);
             root_of_plan.push(scan.at);
         }
-        gone.extend(work.gone.into_iter().map(|known| (known, scan.format)));
+        for archived in &scan.archived {
+            plans.push(of_archived(scan.root, scan.format, archived, &scan.known));
+            root_of_plan.push(scan.at);
+        }
+        let lost = work.gone.into_iter();
+        let lost = lost.filter(|known| keeper.is_forgotten(known, &scan.archived));
+        gone.extend(lost.map(|known| (known, scan.format)));
+    }
+    for plan in &mut plans {
+        if let Some(known) = plan.known {
+            plan.checkpoint = catalogue.checkpoint(known.source)?;
+        }
     }
     Ok(HintPlan {
         plans,
@@ -177,7 +195,7 @@ fn replace_foreign_files(
 /// Compare what is at the hinted paths of one root with what is stored. `None`: the whole root has
 /// to be scanned.
 fn scan_paths<'a>(
-    catalogue: &Catalogue,
+    (catalogue, keeper): (&Catalogue, &Keeper),
     config: &Config,
     at: usize,
     hint: &HintedPaths<'a>,
@@ -224,7 +242,9 @@ fn scan_paths<'a>(
     foreign_files.sort();
     foreign_files.dedup_by(|a, b| a.relative == b.relative);
     let stored = catalogue.foreign_files_at(root, &paths)?;
+    let archived = keeper.archived(catalogue, root, (spec, format), (&discovery, &known))?;
     Ok(Some(HintScan {
+        archived,
         at,
         root,
         spec,

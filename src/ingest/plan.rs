@@ -1,19 +1,21 @@
 //! Which sources must be read: what is found × what is known.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::archive::Place;
 use crate::catalogue::read::{Checkpoint, StoredSource};
 use crate::format::Format;
 use crate::model::SourcePart;
 use crate::source::checkpoint::{Decision, decide};
+use crate::source::content::Location;
 use crate::source::discover::{Discovery, FoundSource};
 
 /// One source that has to be read or compared.
 pub struct SourcePlan<'a> {
     /// Number of the root.
     pub root: i64,
-    /// Where the file is.
-    pub path: PathBuf,
+    /// Where it is.
+    pub path: Location,
     /// Path below the root.
     pub relative: &'a str,
     /// Key of its session below the root.
@@ -22,6 +24,10 @@ pub struct SourcePlan<'a> {
     pub part: SourcePart,
     /// Why the agent would not list it.
     pub unlisted: Option<String>,
+    /// Since when its file is gone, and it is read from the archive.
+    pub gone_ms: Option<i64>,
+    /// What it is called in the archive, where what is read of it is kept there.
+    pub kept_as: Option<Place>,
     /// The format that reads it.
     pub format: &'a dyn Format,
     /// What is known of it.
@@ -66,7 +72,9 @@ pub fn plan<'a>(
         }
         work.plans.push(SourcePlan {
             root,
-            path: path.join(&found.relative),
+            path: path.join(&found.relative).into(),
+            gone_ms: None,
+            kept_as: None,
             relative: &found.relative,
             place: &found.place,
             part: found.part,
@@ -80,13 +88,16 @@ pub fn plan<'a>(
         });
     }
     work.gone.extend(rest);
-    work.gone.retain(|k| !discovery.hides(&k.relative));
+    // What is in the archive is known to be gone.
+    let is_lost = |k: &&StoredSource| k.gone_ms.is_none() && !discovery.hides(&k.relative);
+    work.gone.retain(is_lost);
     work
 }
 
 fn is_current(known: Option<&StoredSource>, found: &FoundSource, format: &dyn Format) -> bool {
     known.is_some_and(|k| {
         !k.unread
+            && k.gone_ms.is_none()
             && k.unlisted == found.unlisted
             && decide(
                 Some(&k.stored),

@@ -1,13 +1,11 @@
 //! Is all that was read of a file that grew still in it? Looks prove its tail; here every block is
 //! compared, some at a time and in front of no answer.
 
-use std::path::PathBuf;
-
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::model::Report;
 use crate::source::checkpoint::{BLOCK, Proof, prove_range};
-use crate::source::content::Content;
+use crate::source::content::Location;
 use crate::source::identity::Identity;
 
 /// Sources to be proven, one after the other.
@@ -20,7 +18,7 @@ pub struct Audits {
 /// One source whose blocks are compared with its proof.
 struct ProofCheck {
     source: i64,
-    path: PathBuf,
+    path: Location,
     format: &'static dyn Format,
     /// The identity of the file in the state that the proof describes.
     identity: Identity,
@@ -135,7 +133,7 @@ impl ProofCheck {
 
     /// Compare about so many bytes more, at least a block: what that says, and the bytes read.
     fn go_on(&mut self, bytes: u64) -> std::io::Result<(ProofResult, u64)> {
-        let mut file = Content::open(self.format, &self.path)?;
+        let mut file = self.path.open(self.format)?;
         // A damaged proof, or one of another state.
         if self.proof.covers() != self.consumed {
             return Ok((ProofResult::Differs, 0));

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::plan::SourcePlan;
+use crate::archive::{Packed, Packer};
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::databases::row_name;
 use crate::format::Shape;
@@ -20,6 +21,9 @@ use crate::source::place::bytes_at;
 pub const CHUNK_BYTES: u64 = 4 << 20;
 /// The limit for the rows built from them: rows of short lines take more memory than the lines.
 const CHUNK_ROWS: usize = 4 << 20;
+
+/// Bytes that are read at once of a file that is only kept.
+const PACKED_AT_ONCE: usize = 256 << 10;
 
 /// What reading a file cost.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,6 +50,10 @@ pub enum Outcome {
     Read,
 }
 
+/// Takes what was read: a chunk, and with it the bytes for the archive that are complete, where the
+/// source is kept.
+pub type Emit<'e, E> = dyn FnMut(Chunk<E>, Option<Packed>) + 'e;
+
 /// How often a file is read at most when it keeps changing.
 const READS: usize = 4;
 
@@ -59,7 +67,7 @@ pub fn read_source<E: Entries>(
     plan: &SourcePlan<'_>,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
-    emit: &mut dyn FnMut(Chunk<E>),
+    emit: &mut Emit<'_, E>,
 ) -> std::io::Result<Outcome> {
     while cost.reads < READS {
         let is_again = cost.reads > 0;
@@ -91,9 +99,9 @@ pub fn read_once<E: Entries>(
     is_again: bool,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
-    emit: &mut dyn FnMut(Chunk<E>),
+    emit: &mut Emit<'_, E>,
 ) -> std::io::Result<ReadOutcome> {
-    let mut file = Content::open(plan.format, &plan.path)?;
+    let mut file = plan.path.open(plan.format)?;
     // The identity is taken from the open file before reading: what is read belongs to it or to
     // something newer.
     let (identity, length) = (file.identity()?, file.length()?);
@@ -123,7 +131,9 @@ pub fn read_once<E: Entries>(
     if let Some(beside) = plan.format.cwd_beside(&plan.path) {
         fold.cwd_beside = cwd_in(&beside)?.or(fold.cwd_beside);
     }
+    let packs = plan.kept_as.is_some() && file.encoded().is_none();
     let reader = Reader {
+        packer: packs.then(|| Packer::at(from)).transpose()?,
         plan,
         identity,
         length,
@@ -298,6 +308,8 @@ struct Reader<'p> {
     /// Where the chunk under way begins.
     chunk_from: u64,
     is_again: bool,
+    /// Packs what is read, where it is kept.
+    packer: Option<Packer>,
 }
 
 impl Reader<'_> {
@@ -308,6 +320,7 @@ impl Reader<'_> {
             place: self.plan.place.to_string(),
             part: self.plan.part,
             unlisted: self.plan.unlisted.clone(),
+            gone_ms: self.plan.gone_ms,
             forget_from,
             entries: E::default(),
             problems: Vec::new(),
@@ -381,12 +394,34 @@ impl Reader<'_> {
         })
     }
 
+    /// What is still to be kept of the source when all of it was read. Nothing of a file that is
+    /// read again because it was changed meanwhile.
+    fn rest_packed(
+        &mut self,
+        file: &mut Content,
+        since: IdentityChange,
+    ) -> std::io::Result<Option<Packed>> {
+        if self.plan.kept_as.is_none() || since == IdentityChange::Changed {
+            return Ok(None);
+        }
+        // Of a compressed file its own bytes are kept, so that it can be restored.
+        let packer = match file.encoded() {
+            None => self.packer.take(),
+            Some(encoded) => {
+                encoded.rewind()?;
+                Some(pack_all(encoded)?)
+            }
+        };
+        let end_ns = self.identity.mtime_ns;
+        packer.map(|packer| packer.finish(end_ns)).transpose()
+    }
+
     fn lines<E: Entries>(
         mut self,
         file: &mut Content,
         buffer: &mut Vec<u8>,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk<E>),
+        emit: &mut Emit<'_, E>,
     ) -> std::io::Result<IdentityChange> {
         let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
@@ -398,6 +433,9 @@ impl Reader<'_> {
         );
         let mut shown = None;
         while let Some((block, terminated)) = lines.next_block()? {
+            if let Some(packer) = &mut self.packer {
+                packer.push(block)?;
+            }
             if !terminated {
                 let mut fold = self.fold.clone();
                 let mut taking = LineParser {
@@ -428,7 +466,8 @@ impl Reader<'_> {
             if at - self.chunk_from >= CHUNK_BYTES || chunk.rows_memory() >= CHUNK_ROWS {
                 self.close(&mut chunk, at, None, false);
                 let next = self.chunk(None);
-                emit(std::mem::replace(&mut chunk, next));
+                let packed = self.packer.as_mut().map(Packer::packed);
+                emit(std::mem::replace(&mut chunk, next), packed);
             }
         }
         let end = self.from + lines.bytes_read;
@@ -443,7 +482,7 @@ impl Reader<'_> {
         // from what is stored of this one.
         let shown = shown.filter(|_| !self.plan.format.has_several_files());
         self.close(&mut chunk, at, shown, true);
-        emit(chunk);
+        emit(chunk, self.rest_packed(file, since)?);
         Ok(since)
     }
 
@@ -453,7 +492,7 @@ impl Reader<'_> {
         mut self,
         file: &mut Content,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk<E>),
+        emit: &mut Emit<'_, E>,
     ) -> std::io::Result<IdentityChange> {
         let mut bytes = Vec::new();
         let room = usize::try_from(self.length).map(|size| bytes.try_reserve_exact(size));
@@ -491,8 +530,23 @@ impl Reader<'_> {
         };
         chunk.note(since);
         self.close(&mut chunk, end, None, true);
-        emit(chunk);
+        if let Some(packer) = &mut self.packer {
+            packer.push(&bytes)?;
+        }
+        emit(chunk, self.rest_packed(file, since)?);
         Ok(since)
+    }
+}
+
+/// Pack all bytes that follow.
+pub fn pack_all(file: &mut impl Read) -> std::io::Result<Packer> {
+    let mut packer = Packer::at(0)?;
+    let mut buffer = vec![0; PACKED_AT_ONCE];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(packer),
+            length => packer.push(&buffer[..length])?,
+        }
     }
 }
 

@@ -59,7 +59,9 @@ fn read_as(
     let catalogue = Catalogue::in_memory()?;
     let plan = SourcePlan {
         root: catalogue.ensure_root(&spec)?,
-        path: path.to_path_buf(),
+        path: path.to_path_buf().into(),
+        gone_ms: None,
+        kept_as: None,
         relative: &name,
         place: &name,
         part: SourcePart::Main,
@@ -75,7 +77,7 @@ fn read_as(
     let mut applied = Ok(());
     let (mut buffer, mut cost) = (Vec::new(), Cost::default());
     catalogue.begin()?;
-    let read = read_source(&plan, &mut buffer, &mut cost, &mut |chunk| {
+    let read = read_source(&plan, &mut buffer, &mut cost, &mut |chunk, _| {
         worth = match (&chunk.shown.header, &chunk.shown.hidden) {
             (Some(_), None) => 3,
             (Some(_), Some(_)) => 2,

@@ -8,9 +8,11 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::backpressure::ByteBudget;
+use super::keep::{ArchivedSource, Keeper};
 use super::plan::{SourcePlan, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use super::scan::{RootScan, scan_root};
+use crate::archive::Packed;
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::write::{Chunk, EntryRows};
 use crate::catalogue::{Catalogue, Error};
@@ -37,13 +39,13 @@ const BYTES_A_TRANSACTION: u64 = 64 << 20;
 const BYTES_IN_FLIGHT: u64 = 6 * CHUNK_BYTES;
 
 enum Message {
-    Chunk(usize, Box<Chunk<EntryRows>>),
+    Chunk(usize, Box<Chunk<EntryRows>>, Option<Packed>),
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
 /// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off.
 pub fn sync_catalogue(
-    catalogue: &Catalogue,
+    (catalogue, keeper): (&Catalogue, &Keeper),
     config: &Config,
     roots: &[RootSpec],
     progress: &mut dyn FnMut(Event),
@@ -51,10 +53,10 @@ pub fn sync_catalogue(
 ) -> Result<(), Error> {
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
-    let scanned = scan_roots(catalogue, config, roots, now_ms, report)?;
+    let scanned = scan_roots((catalogue, keeper), config, roots, now_ms, report)?;
     report.ms.discover += ms(started);
     let started = Instant::now();
-    let work = work(catalogue, &scanned)?;
+    let work = work((catalogue, keeper), &scanned)?;
     report.files_changed += work.changed();
     progress(Event::Discovered {
         files: work.plans.len() as u64,
@@ -63,7 +65,9 @@ pub fn sync_catalogue(
     if work.changed() > 0 {
         catalogue.keep_more_pages()?;
     }
-    catalogue.transaction(|| write(catalogue, config, &scanned, work, now_ms, progress, report))?;
+    let stores = (catalogue, keeper);
+    catalogue.transaction(|| write(stores, config, &scanned, work, now_ms, progress, report))?;
+    keeper.tell(report);
     report.ms.catalogue += ms(started);
     Ok(())
 }
@@ -75,11 +79,13 @@ struct ScannedRoot<'a> {
     /// Its number in the catalogue.
     root: i64,
     scan: RootScan,
+    /// What is read from the archive, because its file is gone.
+    archived: Vec<ArchivedSource>,
 }
 
 /// Scan every root. Nothing is written but the numbers of new ones.
 fn scan_roots<'a>(
-    catalogue: &Catalogue,
+    (catalogue, keeper): (&Catalogue, &Keeper),
     config: &'a Config,
     roots: &'a [RootSpec],
     now_ms: i64,
@@ -98,7 +104,9 @@ fn scan_roots<'a>(
         let root = match known_root {
             Some(root) => root,
             // A place that never existed leaves no row.
-            None if discovery.error.is_some() && !spec.path.exists() => continue,
+            None if discovery.error.is_some() && !spec.path.exists() && !keeper.has_any(spec) => {
+                continue;
+            }
             None => catalogue.ensure_root(spec)?,
         };
         let device = catalogue.root_device(root)?;
@@ -121,11 +129,14 @@ fn scan_roots<'a>(
         }
         report.files_unreadable += unreadable(spec, discovery);
         report.files_seen += files;
+        let found = (&scan.discovery, &scan.known[..]);
+        let archived = keeper.archived(catalogue, root, (spec, format), found)?;
         scanned.push(ScannedRoot {
             spec,
             format,
             root,
             scan,
+            archived,
         });
     }
     Ok(scanned)
@@ -145,7 +156,10 @@ impl SyncPlan<'_> {
     }
 }
 
-fn work<'a>(catalogue: &Catalogue, scanned: &'a [ScannedRoot<'a>]) -> Result<SyncPlan<'a>, Error> {
+fn work<'a>(
+    (catalogue, keeper): (&Catalogue, &Keeper),
+    scanned: &'a [ScannedRoot<'a>],
+) -> Result<SyncPlan<'a>, Error> {
     let (mut plans, mut gone_by_root) = (Vec::new(), Vec::with_capacity(scanned.len()));
     for at in scanned {
         let scan = &at.scan;
@@ -156,8 +170,16 @@ fn work<'a>(catalogue: &Catalogue, scanned: &'a [ScannedRoot<'a>]) -> Result<Syn
             &scan.discovery,
             &scan.known,
         );
-        plans.extend(work.plans);
-        gone_by_root.push(work.gone);
+        let mut found = work.plans;
+        for plan in &mut found {
+            plan.kept_as = keeper.kept_as((at.spec, at.format), plan.relative);
+        }
+        plans.extend(found);
+        let archived = at.archived.iter();
+        plans.extend(archived.map(|gone| of_archived(at.root, at.format, gone, &scan.known)));
+        let mut gone = work.gone;
+        gone.retain(|lost| keeper.is_forgotten(lost, &at.archived));
+        gone_by_root.push(gone);
     }
     for plan in &mut plans {
         if let Some(known) = plan.known {
@@ -174,7 +196,7 @@ fn work<'a>(catalogue: &Catalogue, scanned: &'a [ScannedRoot<'a>]) -> Result<Syn
 
 /// Write what was found: of the roots, then of each file. A transaction is open before and after.
 fn write(
-    catalogue: &Catalogue,
+    (catalogue, keeper): (&Catalogue, &Keeper),
     config: &Config,
     scanned: &[ScannedRoot<'_>],
     work: SyncPlan<'_>,
@@ -186,6 +208,11 @@ fn write(
     let mut stale: OutdatedSessions<'_> = BTreeMap::new();
     for (at, gone) in scanned.iter().zip(&work.gone_by_root) {
         note_root(catalogue, at, report)?;
+        for nowhere in keeper.prepare(catalogue, at.root, (at.spec, at.format))? {
+            let (vanished, left) = catalogue.remove_source(nowhere)?;
+            report.vanished += u64::from(vanished);
+            stale.extend(left.into_iter().map(|session| (session, at.format)));
+        }
         // Until all of it is in, what is in these directories is not known to be as it was.
         if has_changed {
             catalogue.doubt_folders(at.root, &at.scan.discovery.read)?;
@@ -197,7 +224,13 @@ fn write(
         }
     }
     let cancel = &config.cancel;
-    let doubtful = read_all(catalogue, &work.plans, stale, cancel, progress, report)?;
+    let roots = scanned.iter().map(|at| (at.root, at.spec)).collect();
+    let stores = Stores {
+        catalogue,
+        keeper,
+        roots,
+    };
+    let doubtful = read_all(&stores, &work.plans, stale, cancel, progress, report)?;
     if cancel.is_cancelled() {
         return Ok(());
     }
@@ -213,6 +246,33 @@ fn write(
         }
     }
     catalogue.note_scan(now_ns() / 1_000_000, has_changed)
+}
+
+/// How a source is read whose file is gone.
+pub(super) fn of_archived<'a>(
+    root: i64,
+    format: &'a dyn Format,
+    gone: &'a ArchivedSource,
+    known: &'a [StoredSource],
+) -> SourcePlan<'a> {
+    let found = &gone.found;
+    let at = known.binary_search_by(|known| known.relative.cmp(&found.relative));
+    SourcePlan {
+        root,
+        path: gone.location.clone(),
+        relative: &found.relative,
+        place: &found.place,
+        part: found.part,
+        unlisted: found.unlisted.clone(),
+        gone_ms: Some(gone.gone_ms),
+        kept_as: None,
+        format,
+        known: at.ok().map(|at| &known[at]),
+        checkpoint: None,
+        size: found.identity.size,
+        mtime_ns: found.identity.mtime_ns,
+        until: None,
+    }
 }
 
 /// Store what was found of a root besides its sources.
@@ -291,18 +351,28 @@ pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Erro
     Ok(pending)
 }
 
+/// Where what is read goes.
+pub(super) struct Stores<'a> {
+    pub catalogue: &'a Catalogue,
+    pub keeper: &'a Keeper,
+    /// The roots of the plans.
+    pub roots: Vec<(i64, &'a RootSpec)>,
+}
+
 /// Read every plan on all cores; this thread is the one writer. Gives back the plans whose files
 /// must be looked at again.
 pub(super) fn read_all(
-    catalogue: &Catalogue,
+    stores: &Stores<'_>,
     plans: &[SourcePlan<'_>],
     stale: OutdatedSessions<'_>,
     cancel: &Cancel,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<BTreeSet<usize>, Error> {
+    let catalogue = stores.catalogue;
     let mut writer = Writer {
         catalogue,
+        keeper: stores.keeper,
         report,
         progress,
         cancel,
@@ -324,7 +394,9 @@ pub(super) fn read_all(
         Some(pool) => read_on(pool, plans, cancel, &mut writer)?,
         None => read_here(plans, cancel, &mut writer)?,
     }
+    writer.catch_up(&stores.roots)?;
     writer.settle()?;
+    stores.keeper.commit(catalogue)?;
     Ok(writer.doubtful)
 }
 
@@ -337,9 +409,9 @@ fn read_here(
     let mut buffer = Vec::new();
     for (at, plan) in plans.iter().enumerate() {
         let (mut written, mut cost) = (Ok(()), Cost::default());
-        let emit = &mut |chunk| {
+        let emit = &mut |chunk, packed| {
             if written.is_ok() {
-                written = writer.take(Message::Chunk(at, Box::new(chunk)));
+                written = writer.take(Message::Chunk(at, Box::new(chunk), packed));
             }
         };
         let outcome = read_source(plan, &mut buffer, &mut cost, emit);
@@ -376,9 +448,11 @@ fn read_on(
                     let mut cost = Cost::default();
                     // A closed channel means that the writer failed. Its error is reported, and
                     // what is still read is dropped.
-                    let emit = &mut |chunk: Chunk<EntryRows>| {
-                        let bytes = flight.depart(chunk.memory().max(chunk.source_bytes));
-                        let _ = send.send((Message::Chunk(at, Box::new(chunk)), bytes));
+                    let emit = &mut |chunk: Chunk<EntryRows>, packed: Option<Packed>| {
+                        let kept = packed.as_ref().map_or(0, Packed::memory);
+                        let bytes = chunk.memory().max(chunk.source_bytes) + kept;
+                        let bytes = flight.depart(bytes);
+                        let _ = send.send((Message::Chunk(at, Box::new(chunk), packed), bytes));
                     };
                     let outcome = read_source(plan, buffer, &mut cost, emit);
                     let bytes = flight.depart(0);
@@ -395,6 +469,7 @@ fn read_on(
 
 struct Writer<'a> {
     catalogue: &'a Catalogue,
+    keeper: &'a Keeper,
     report: &'a mut Report,
     progress: &'a mut dyn FnMut(Event),
     cancel: &'a Cancel,
@@ -429,17 +504,22 @@ impl Writer<'_> {
             return Ok(());
         }
         match message {
-            Message::Chunk(at, chunk) => self.take_chunk(at, &chunk),
+            Message::Chunk(at, chunk, packed) => self.take_chunk(at, &chunk, packed),
             Message::Done(at, outcome, cost) => self.take_outcome(at, outcome, cost),
         }
     }
 
     /// Write a chunk of a file, and commit when the transaction is large enough.
-    fn take_chunk(&mut self, at: usize, chunk: &Chunk<EntryRows>) -> Result<(), Error> {
+    fn take_chunk(
+        &mut self,
+        at: usize,
+        chunk: &Chunk<EntryRows>,
+        packed: Option<Packed>,
+    ) -> Result<(), Error> {
+        let (plan, format) = (&self.plans[at], self.plans[at].format);
         if self.full.contains(&at) {
-            return Ok(());
+            return packed.map_or(Ok(()), |kept| self.keeper.keep(self.catalogue, plan, &kept));
         }
-        let format = self.plans[at].format;
         match self.catalogue.apply(chunk, format) {
             Err(Error::Full { relative }) => {
                 self.report.notes.push(Error::Full { relative }.to_string());
@@ -452,6 +532,9 @@ impl Writer<'_> {
                 let stale = applied?.map(|session| (session, format));
                 self.stale.extend(stale);
             }
+        }
+        if let Some(packed) = packed {
+            self.keeper.keep(self.catalogue, plan, &packed)?;
         }
         if chunk.last && chunk.racy {
             self.doubtful.insert(at);
@@ -470,12 +553,22 @@ impl Writer<'_> {
     /// Make what is written so far readable, and continue in a new transaction.
     fn commit(&mut self) -> Result<(), Error> {
         self.settle()?;
+        self.keeper.commit(self.catalogue)?;
         self.catalogue.commit()?;
         (self.progress)(Event::Readable);
         self.catalogue.begin()?;
         (self.open_entries, self.open_bytes) = (0, 0);
         self.most_entries = ENTRIES_A_TRANSACTION.min(self.most_entries * 4);
         Ok(())
+    }
+
+    /// Keep the sources that were read without being kept.
+    fn catch_up(&mut self, roots: &[(i64, &RootSpec)]) -> Result<(), Error> {
+        let (catalogue, keeper) = (self.catalogue, self.keeper);
+        keeper.catch_up(catalogue, roots, BYTES_A_TRANSACTION, || {
+            self.commit()?;
+            Ok(!self.cancel.is_cancelled())
+        })
     }
 
     /// Note how reading a file ended: after its last chunk, or instead of any.
@@ -504,7 +597,8 @@ impl Writer<'_> {
                     if proven {
                         self.catalogue.note_proven(known.source)?;
                     }
-                    if identity.mtime_ns != known.stored.identity.mtime_ns {
+                    let gone = self.catalogue.note_gone_since(known.source, plan.gone_ms)?;
+                    if gone || identity.mtime_ns != known.stored.identity.mtime_ns {
                         self.catalogue
                             .refold_source(known.source, plan.format, None)?;
                     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::format::Format;
 use crate::model::Event;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
-use crate::source::content::Content;
+use crate::source::content::Location;
 use crate::threads;
 use crate::words::{Adder, AdderReport, Doc, Words, WordsError, WordsLock, WordsWriter};
 
@@ -303,7 +303,7 @@ fn is_change(error: &io::Error) -> bool {
 /// An item with all that reading it needs.
 struct Job {
     item: OutboxItem,
-    path: PathBuf,
+    path: Location,
     format: String,
     entries: Vec<StoredEntry>,
     tools: HashMap<i64, Vec<String>>,
@@ -460,7 +460,7 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
     ) -> io::Result<DecodedJob<'j, 'b>> {
         let format = formats.iter().find(|f| f.name() == job.format);
         let format = *format.ok_or(ErrorKind::Unsupported)?;
-        let mut file = Content::open(format, &job.path)?;
+        let mut file = job.path.open(format)?;
         // What a damaged row names beyond the file's end is nothing to make room for.
         let length = file.length()?;
         let end_of = |entry: &StoredEntry| {

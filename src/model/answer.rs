@@ -19,6 +19,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub enum ChangeKind {
     /// It is new, or its rows say something else than before.
     Changed,
+    /// Its file is gone: from now on it is read from the archive.
+    Archived,
     /// It is there no more; its number never comes back.
     Gone,
 }
@@ -115,6 +117,15 @@ pub struct SessionRow {
     /// How much the model was told to think last, in the agent's own words; `null` = not recorded.
     #[serde(default)]
     pub thinking_level: Option<String>,
+    /// Whether its file is gone: what it says is read from the archive.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
+    /// When its file was found to be gone; only of archived sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone_since: Option<String>,
+    /// The same, in ms since the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone_since_ms: Option<i64>,
     /// What only this agent records of a session, under its own names (agentuse: `status`,
     /// `agentId`, …).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,7 +25,7 @@ impl Snapshot<'_> {
                     if let Some(entry) = catalogue.entry(key as i64)?
                         && let Some((path, _)) = catalogue.source_place(entry.source)?
                     {
-                        place = (path, entry.start);
+                        place = (path.to_path_buf(), entry.start);
                     }
                     places.entry(key).or_insert(place)
                 }

@@ -39,9 +39,14 @@ struct Keys {
 }
 
 impl<'a> FilteredEntries<'a> {
-    /// What the filters leave in the sessions of the index's roots, and of the directories
-    /// `here`.
-    pub fn new(snapshot: &'a Snapshot<'a>, filters: &Filters, here: &Here) -> Result<Self, Error> {
+    /// What the filters leave in the sessions of the index's roots, and of the directories `here`;
+    /// with `only_live`, of those whose files are there.
+    pub fn new(
+        snapshot: &'a Snapshot<'a>,
+        filters: &Filters,
+        here: &Here,
+        only_live: bool,
+    ) -> Result<Self, Error> {
         let catalogue = snapshot.catalogue;
         let mut left = FilteredEntries {
             snapshot,
@@ -50,7 +55,7 @@ impl<'a> FilteredEntries<'a> {
             branch: filters.branch,
             off: RefCell::default(),
         };
-        left.sessions = left.sessions_of(filters, here)?;
+        left.sessions = left.sessions_of(filters, here, only_live)?;
         for (names, wanted) in both(&filters.label) {
             left.take(wanted, left.labelled(names)?, HashSet::new());
         }
@@ -112,7 +117,12 @@ impl<'a> FilteredEntries<'a> {
     }
 
     /// Sessions that the filters on sessions leave; `None` = all.
-    fn sessions_of(&self, f: &Filters, here: &Here) -> Result<Option<HashSet<i64>>, Error> {
+    fn sessions_of(
+        &self,
+        f: &Filters,
+        here: &Here,
+        only_live: bool,
+    ) -> Result<Option<HashSet<i64>>, Error> {
         let names = [
             &f.agent,
             &f.project,
@@ -125,6 +135,7 @@ impl<'a> FilteredEntries<'a> {
         ];
         let filtered = !here.is_everywhere()
             || f.named.is_some()
+            || only_live
             || names
                 .iter()
                 .any(|n| !n.any.is_empty() || !n.none.is_empty());
@@ -155,6 +166,7 @@ impl<'a> FilteredEntries<'a> {
                     let lower = n.to_lowercase();
                     has_used(&|(provider, _)| provider.contains(&lower), s.provider, n)
                 })
+                && !(only_live && s.archived)
                 && f.named.is_none_or(|named| s.name.is_some() == named)
                 && (here.is_everywhere() || places.is_here(&s));
             if keep {

@@ -41,6 +41,8 @@ pub struct ListScope {
     pub ids: Option<Vec<String>>,
     /// Only sessions with a name.
     pub named: bool,
+    /// Only sessions whose files are there, and none that are archived.
+    pub only_live: bool,
     /// Only sessions with entries that report an error.
     pub errors: bool,
     /// Only sessions that cost at least so many US dollars.

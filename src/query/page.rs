@@ -264,6 +264,7 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
         sort: scope.sort,
         ids: scope.ids.clone(),
         named: scope.named,
+        live: scope.only_live,
         errors: scope.errors,
         cost: scope.cost,
         since_ms: scope.since_ms,

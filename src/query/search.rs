@@ -76,6 +76,8 @@ pub struct SearchScope {
     pub passages: bool,
     /// Entries shown before and after each hit, along its branch.
     pub context: usize,
+    /// Only sessions whose files are there, and none that are archived.
+    pub only_live: bool,
     /// Count what was found by agent, project, role and day.
     pub facets: bool,
     /// Say for each hit why it is ranked where it is.
@@ -117,6 +119,7 @@ impl Default for SearchScope {
             every_copy: false,
             passages: false,
             context: 0,
+            only_live: false,
             facets: false,
             explain: false,
             max_bytes: 0,

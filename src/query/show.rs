@@ -9,6 +9,7 @@ use super::masked::{mask_labels, mask_pieces};
 use super::outline::{Outline, OutlineQuery, Without};
 use super::tree::current_labels;
 use super::unreadable::Unreadable;
+use crate::archive::Place;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
@@ -216,10 +217,16 @@ impl Snapshot<'_> {
             let place = self.catalogue.source_place(source)?;
             let place = place.and_then(|(path, name)| Some((path, self.config().format(&name)?)));
             let place = place.filter(|(path, format)| format.shape_of(path) == Shape::Lines);
-            let file = place.and_then(|(path, format)| RangeReader::open(format, &path).ok());
+            let file =
+                place.and_then(|(path, format)| RangeReader::new(path.open(format).ok()?).ok());
             unreadable.push(Unreadable::new(self.catalogue, source, file, mask));
         }
         Ok(unreadable)
+    }
+
+    /// What the files of a session are called in the archive.
+    pub(crate) fn places_of(&self, session: &SessionRow) -> Result<Vec<Place>, Error> {
+        Ok(self.catalogue.places_of(&session.agent, &session.path)?)
     }
 
     /// What the session's main source holds, opened.
@@ -227,7 +234,9 @@ impl Snapshot<'_> {
         let failed = |e| Error::io(&session.path, e);
         let format = self.config().format(&self.stored(session)?.format);
         let format = format.ok_or_else(|| failed(ErrorKind::Unsupported.into()))?;
-        Content::open(format, &session.path).map_err(failed)
+        let place = self.catalogue.main_source(&session.path)?;
+        let place = place.unwrap_or_else(|| session.path.clone().into());
+        place.open(format).map_err(failed)
     }
 
     /// The exact bytes of one entry, or of the session's main file.
@@ -351,7 +360,8 @@ impl<'a> Reader<'a> {
     /// The file of a source from which an entry was read.
     pub(super) fn file(&self, source: i64) -> PathBuf {
         let open = self.open.get(&source).and_then(Option::as_ref);
-        open.map(|source| source.path.clone()).unwrap_or_default()
+        open.map(|source| source.path.to_path_buf())
+            .unwrap_or_default()
     }
 
     /// The bytes; `None` when they are no longer what was catalogued, or cannot be read any more,

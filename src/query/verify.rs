@@ -20,6 +20,7 @@ use crate::model::Event;
 use crate::model::{
     Difference, FileState, FileVerdict, SCHEMA_VERSION, UnreadablePath, Verification,
 };
+use crate::source::content::Location;
 
 use self::words::Passages;
 
@@ -70,7 +71,7 @@ fn difference(store: &str, source: Option<PathBuf>, what: String) -> Difference 
 /// A source to be compared.
 struct Source<'i> {
     root: i64,
-    path: PathBuf,
+    path: Location,
     known: StoredSource,
     format: &'i dyn Format,
 }

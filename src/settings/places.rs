@@ -34,6 +34,8 @@ impl Settings {
         let index_dir = surroundings.cwd.join(&self.index.value);
         let roots = each_once(&self.roots(surroundings, flags)?);
         let mut config = Config::new(index_dir, roots);
+        let data = surroundings.data_dir();
+        config.archive_dir = data.map(|data| data.join("sessionary").join("archive"));
         let exclude = exclude(surroundings, &self.exclude.value)?;
         config.rules = match self.follow_links.source {
             THIS_TIME => Rules::at_first(exclude, false).following_links(),

@@ -1,16 +1,19 @@
 //! What does a source hold? The one way to open it, whatever it is: a file, a compressed file, or a
-//! session in an agent's database.
+//! session in an agent's database; at its place or, since that is gone, in the archive.
 //!
 //! Places of entries, proofs and checkpoints count the bytes of the content: of a file its own, of
-//! a compressed file those that it decodes to, of a session in a database the lines of its rows. So whoever reads a source need not know which it is.
+//! a compressed file those that it decodes to, of a session in a database the lines of its rows. So
+//! whoever reads a source need not know which it is.
 
 use std::fs::{self, File};
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 
 use tempfile::SpooledTempFile;
 
 use super::identity::Identity;
+use crate::archive::{Archive, ArchivedFile, Place};
 use crate::databases;
 use crate::format::Format;
 use crate::format::database::Database;
@@ -20,16 +23,80 @@ const MOST_IN_MEMORY: usize = 64 << 20;
 
 /// Agents stamp their rows in milliseconds, and not at the moment at which they are committed.
 const ROWS_REST_NS: i64 = 2_000_000_000;
+/// Where a source is: at a path, or, since its file is gone, in the archive. It stands for its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    path: PathBuf,
+    /// The archive's folder, and what the source is called there.
+    archived: Option<Box<(PathBuf, Place)>>,
+}
+
+impl Location {
+    /// In the archive in `folder`. `None`: the place lies below no root.
+    pub fn archived(folder: &Path, place: Place) -> Option<Location> {
+        Some(Location {
+            path: place.path()?,
+            archived: Some(Box::new((folder.to_path_buf(), place))),
+        })
+    }
+
+    /// Open it; it is a source of `format`.
+    ///
+    /// # Errors
+    /// Those of the file system, or of the archive; of a compressed file that it cannot be decoded.
+    pub fn open(&self, format: &dyn Format) -> io::Result<Content> {
+        match &self.archived {
+            None => Content::open(format, &self.path),
+            Some(archived) => {
+                let file = RawFile::Archived(Box::new(archived_file(archived)?));
+                Content::of(file, &self.path)
+            }
+        }
+    }
+
+    /// Its identity, as a scan observes it.
+    ///
+    /// # Errors
+    /// Those of the file system, or of the archive.
+    pub fn identity(&self, format: &dyn Format) -> io::Result<Identity> {
+        match &self.archived {
+            None => identity(format, &self.path),
+            Some(archived) => RawFile::Archived(Box::new(archived_file(archived)?)).identity(),
+        }
+    }
+}
+
+impl From<PathBuf> for Location {
+    fn from(path: PathBuf) -> Location {
+        Location {
+            path,
+            archived: None,
+        }
+    }
+}
+
+impl Deref for Location {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn archived_file((folder, place): &(PathBuf, Place)) -> io::Result<ArchivedFile> {
+    let archive = Archive::open_readable(folder)?.ok_or(ErrorKind::NotFound)?;
+    Ok(ArchivedFile::newest(archive, place)?.ok_or(ErrorKind::NotFound)?)
+}
 
 /// What a source holds, opened.
 pub struct Content(Kind);
 
 enum Kind {
     /// The file itself.
-    File(File),
+    File(RawFile),
     /// What a compressed file decodes to.
     Decoded {
-        file: File,
+        file: RawFile,
         bytes: SpooledTempFile,
         length: u64,
     },
@@ -41,18 +108,18 @@ enum Kind {
 }
 
 /// A session in a database: a path below a file, where no file can be.
-struct Place<'p> {
+struct SessionKey<'p> {
     database: &'static Database,
     file: &'p Path,
     key: String,
 }
 
-impl<'p> Place<'p> {
-    fn of(format: &dyn Format, path: &'p Path) -> Option<Place<'p>> {
+impl<'p> SessionKey<'p> {
+    fn of(format: &dyn Format, path: &'p Path) -> Option<SessionKey<'p>> {
         let database = format.database()?;
         let file = path.parent().filter(|above| above.is_file())?;
         let key = key(path.file_name()?.to_str()?);
-        Some(Place {
+        Some(SessionKey {
             database,
             file,
             key,
@@ -92,9 +159,32 @@ fn key(name: &str) -> String {
 /// # Errors
 /// When the database cannot be read.
 pub fn row(format: &dyn Format, path: &Path, name: &str) -> io::Result<Option<Vec<u8>>> {
-    match Place::of(format, path) {
+    match SessionKey::of(format, path) {
         Some(place) => databases::row(place.file, place.database, &place.key, name),
         None => Ok(None),
+    }
+}
+
+/// A file, or what is kept of it.
+enum RawFile {
+    File(File),
+    Archived(Box<ArchivedFile>),
+}
+
+impl RawFile {
+    fn identity(&self) -> io::Result<Identity> {
+        match self {
+            RawFile::File(file) => Ok(Identity::of(&file.metadata()?)),
+            // It is no file of the system, and nobody changes it.
+            RawFile::Archived(file) => {
+                let generation = file.generation();
+                Ok(Identity {
+                    size: generation.length,
+                    mtime_ns: generation.mtime_ns,
+                    ..Identity::default()
+                })
+            }
+        }
     }
 }
 
@@ -103,7 +193,7 @@ pub fn row(format: &dyn Format, path: &Path, name: &str) -> io::Result<Option<Ve
 /// # Errors
 /// Those of the file system.
 pub fn identity(format: &dyn Format, path: &Path) -> io::Result<Identity> {
-    match Place::of(format, path) {
+    match SessionKey::of(format, path) {
         Some(place) => databases::identity(place.file, place.database, &place.key),
         None => Ok(Identity::of(&fs::metadata(path)?)),
     }
@@ -112,7 +202,7 @@ pub fn identity(format: &dyn Format, path: &Path) -> io::Result<Identity> {
 /// Whether the content of the source at `path` is its file: then the size in its identity is the
 /// length of the content.
 pub fn is_file(format: &dyn Format, path: &Path) -> bool {
-    !is_compressed(path) && Place::of(format, path).is_none()
+    !is_compressed(path) && SessionKey::of(format, path).is_none()
 }
 
 fn is_compressed(path: &Path) -> bool {
@@ -126,14 +216,17 @@ impl Content {
     /// Those of the file system; of a compressed file that it cannot be decoded; of a session in a
     /// database what its agent or SQLite says against reading it.
     pub fn open(format: &dyn Format, path: &Path) -> io::Result<Content> {
-        if let Some(place) = Place::of(format, path) {
-            let session = databases::session(place.file, place.database, &place.key)?;
+        if let Some(session) = SessionKey::of(format, path) {
+            let session = databases::session(session.file, session.database, &session.key)?;
             return Ok(Content(Kind::Rows {
                 identity: session.identity,
                 lines: Cursor::new(session.lines),
             }));
         }
-        let file = File::open(path)?;
+        Content::of(RawFile::File(File::open(path)?), path)
+    }
+
+    fn of(file: RawFile, path: &Path) -> io::Result<Content> {
         match is_compressed(path) {
             true => decoded(file).map(Content),
             false => Ok(Content(Kind::File(file))),
@@ -146,7 +239,7 @@ impl Content {
     /// Those of the file system.
     pub fn identity(&self) -> io::Result<Identity> {
         match &self.0 {
-            Kind::File(file) | Kind::Decoded { file, .. } => Ok(Identity::of(&file.metadata()?)),
+            Kind::File(file) | Kind::Decoded { file, .. } => file.identity(),
             Kind::Rows { identity, .. } => Ok(*identity),
         }
     }
@@ -157,7 +250,7 @@ impl Content {
     /// Those of the file system.
     pub fn length(&self) -> io::Result<u64> {
         match &self.0 {
-            Kind::File(file) => Ok(file.metadata()?.len()),
+            Kind::File(file) => Ok(file.identity()?.size),
             Kind::Decoded { length, .. } => Ok(*length),
             Kind::Rows { lines, .. } => Ok(lines.get_ref().len() as u64),
         }
@@ -179,21 +272,48 @@ impl Content {
 
     /// Whether it becomes longer while it is open when its agent appends to it.
     pub fn grows(&self) -> bool {
-        matches!(self.0, Kind::File(_))
+        matches!(self.0, Kind::File(RawFile::File(_)))
+    }
+
+    /// The file that this was decoded from; `None`: it was not decoded.
+    pub fn encoded(&mut self) -> Option<&mut (impl Read + Seek + use<>)> {
+        match &mut self.0 {
+            Kind::File(_) | Kind::Rows { .. } => None,
+            Kind::Decoded { file, .. } => Some(file),
+        }
     }
 }
 
-fn decoded(file: File) -> io::Result<Kind> {
+fn decoded(mut file: RawFile) -> io::Result<Kind> {
     let mut bytes = SpooledTempFile::new(MOST_IN_MEMORY);
     let damaged = |error| io::Error::other(format!("it cannot be decompressed: {error}"));
-    let mut decoder = zstd::Decoder::new(&file).map_err(damaged)?;
+    let mut decoder = zstd::Decoder::new(&mut file).map_err(damaged)?;
     let length = io::copy(&mut decoder, &mut bytes).map_err(damaged)?;
+    drop(decoder);
     bytes.rewind()?;
     Ok(Kind::Decoded {
         file,
         bytes,
         length,
     })
+}
+
+impl Read for RawFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            RawFile::File(file) => file.read(buffer),
+            RawFile::Archived(file) => file.read(buffer),
+        }
+    }
+}
+
+impl Seek for RawFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            RawFile::File(file) => file.seek(to),
+            RawFile::Archived(file) => file.seek(to),
+        }
+    }
 }
 
 impl Read for Content {

@@ -1,10 +1,8 @@
 //! What stands at a place in a source?
 
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
-use std::path::Path;
 
 use super::content::Content;
-use crate::format::Format;
 
 /// Bytes that are read at once where one part follows another.
 const READ_AT_ONCE: usize = 256 << 10;
@@ -46,9 +44,8 @@ pub struct RangeReader {
 }
 
 impl RangeReader {
-    /// Of the source at `path`, which is one of `format`.
-    pub fn open(format: &dyn Format, path: &Path) -> std::io::Result<Self> {
-        let file = Content::open(format, path)?;
+    /// Of what was opened.
+    pub fn new(file: Content) -> std::io::Result<Self> {
         let size = file.length()?;
         Ok(Self {
             file: BufReader::with_capacity(READ_AT_ONCE, file),
@@ -119,7 +116,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, "0123456789").unwrap();
-        let mut places = RangeReader::open(FORMATS[0], &path).unwrap();
+        let mut places = RangeReader::new(Content::open(FORMATS[0], &path).unwrap()).unwrap();
         let mut at = |start, length| places.bytes(start, length).unwrap().map(<[u8]>::to_vec);
         assert_eq!(at(2, 3).as_deref(), Some(&b"234"[..]));
         assert_eq!(at(5, 1).as_deref(), Some(&b"5"[..]));

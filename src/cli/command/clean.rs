@@ -40,6 +40,9 @@ pub struct Clean {
     /// Remove what was learned of work trees, and your pins, too
     #[arg(long)]
     data: bool,
+    /// Remove the archive too, with the sessions that are nowhere else
+    #[arg(long)]
+    archive: bool,
     /// Fail at once if another process is writing the index, instead of waiting
     #[arg(long)]
     no_wait: bool,
@@ -129,9 +132,11 @@ fn add_what_is_asked_for(found: &mut IndexFiles, args: &Clean) -> Result<Vec<Pat
         found.ours.insert(at, file);
     }
     let mut kept = Vec::new();
-    if args.data {
-        kept.extend(kept_files().into_iter().flat_map(|kept| kept.files));
-    }
+    let asked = kept_files().into_iter().filter(|kept| match kept.option {
+        "--archive" => args.archive,
+        _ => args.data,
+    });
+    kept.extend(asked.flat_map(|kept| kept.files));
     for file in &kept {
         found.bytes += file.metadata()?.len();
         found.ours.insert(0, file.clone());
@@ -202,6 +207,8 @@ struct KeptFiles {
     question: &'static str,
     /// What is in them.
     holds: &'static str,
+    /// What removes them without asking.
+    option: &'static str,
 }
 
 /// What there is of it.
@@ -214,15 +221,38 @@ fn kept_files() -> Vec<KeptFiles> {
             files: trees.into_iter().collect(),
             question: "from which the sessions of work trees that are gone are still known",
             holds: "what was learned of work trees",
+            option: "--data",
         },
         KeptFiles {
             files: pins.unwrap_or_default(),
             question: "by which pinned sessions stand first in the picker",
             holds: "what you pinned",
+            option: "--data",
+        },
+        KeptFiles {
+            files: archive_files(),
+            question: "in which sessions are kept that their agents deleted",
+            holds: "sessions that may be nowhere else",
+            option: "--archive",
         },
     ];
     kept.retain(|kept| !kept.files.is_empty());
     kept
+}
+
+/// What the archive consists of.
+fn archive_files() -> Vec<PathBuf> {
+    let data = places::surroundings().data_dir();
+    let folder = data.map(|data| data.join("sessionary").join("archive"));
+    let files = folder.and_then(|folder| std::fs::read_dir(folder).ok());
+    let files = files.into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    files.retain(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("archive.sqlite")
+    });
+    files.sort();
+    files
 }
 
 /// Asks apart for each file that cannot be made again. Whether one was removed now.
@@ -242,8 +272,8 @@ fn remove_kept(args: &Clean, screen: &Screen) -> Result<bool, Failure> {
                 _ => ("stay", "they hold", "them"),
             };
             screen.say(&format!(
-                "{names} {stay}: {hold} {}; --data removes {remove}.",
-                kept.holds
+                "{names} {stay}: {hold} {}; {} removes {remove}.",
+                kept.holds, kept.option
             ));
             continue;
         };

@@ -19,6 +19,7 @@ use self::rows::ColumnWidths;
 pub use self::rows::{OptionalColumns, table};
 use crate::background::afterwards;
 use crate::completing::values;
+use crate::deletions;
 use crate::failure::{Failure, Outcome};
 use crate::here::Here;
 use crate::output::bounded::{Item, Page, PageArgs};
@@ -61,6 +62,9 @@ pub struct List {
     /// Only sessions with a name
     #[arg(long)]
     named: bool,
+    /// Leave out archived sessions: those whose files are gone
+    #[arg(long)]
+    only_live: bool,
     /// Only sessions in which something failed
     #[arg(short, long)]
     errors: bool,
@@ -174,6 +178,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     if list.sessions == 0 || !args.bounds.is_asked() {
         say_scope(&scope, here.as_ref(), &list, &index, screen)?;
     }
+    deletions::say_once(&index, config, screen);
     afterwards(&mut index, screen);
     super::leave(index);
     Ok(Outcome::found(list.sessions > 0))
@@ -196,7 +201,7 @@ fn selected(
     };
     let folders = (place, &args.agent, &scope.project, &args.since, &args.until);
     let flags = (
-        args.named,
+        (args.named, args.only_live),
         args.errors,
         args.subagents,
         args.reverse,
@@ -349,6 +354,7 @@ fn scope(
         project: args.project.as_deref().map(project),
         ids: None,
         named: args.named,
+        only_live: args.only_live,
         errors: args.errors,
         cost: args.cost,
         since_ms,

@@ -1,6 +1,7 @@
 //! Which verb runs? One file a verb; what several of them do is here.
 
 pub mod append;
+pub mod archive;
 pub mod clean;
 pub mod clido;
 pub mod completions;
@@ -112,6 +113,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Watch(args)) => watch::run(args, global, &config()?, screen),
         Some(Command::Rebuild(args)) => rebuild::run(args, &config()?, screen),
         Some(Command::Roots(args)) => roots::run(args, &config()?, screen),
+        Some(Command::Archive(args)) => archive::run(args, &config()?, screen),
         Some(Command::Status(args)) => status::run(args, &config()?, screen),
         Some(Command::Verify(_)) => verify::run(&config()?, screen),
         Some(Command::Config(args)) => config::run(args, global, screen),

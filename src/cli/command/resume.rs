@@ -114,6 +114,13 @@ pub fn command(session: &SessionRow) -> Result<String, Failure> {
 
 fn not_known(session: &SessionRow) -> Failure {
     let agent = plain_line(&session.agent);
+    if session.archived {
+        let restore = format!("`sessionary archive restore {}`", quote::posix(&session.id));
+        return Failure::usage(format!(
+            "{agent} cannot resume this session: its file is gone"
+        ))
+        .hint(format!("{restore} writes it back"));
+    }
     match &session.reason {
         Some(reason) => Failure::usage(format!(
             "{agent} does not list this session, so it would not resume it: {}",

@@ -70,6 +70,9 @@ pub struct Search {
     /// Also show entries that repeat the text of a hit
     #[arg(long)]
     every_copy: bool,
+    /// Leave out archived sessions: those whose files are gone
+    #[arg(long)]
+    only_live: bool,
     /// Rank single passages instead of sessions; each must contain all of the words
     #[arg(long)]
     passages: bool,
@@ -197,6 +200,7 @@ impl Search {
             now_ms: screen.now_ms,
             exact: self.exact,
             every_copy: self.every_copy,
+            only_live: self.only_live,
             passages: self.passages,
             context: self.context,
             facets: self.facets,

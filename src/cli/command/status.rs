@@ -7,6 +7,7 @@ use sessionary::model::{RootStatus, SCHEMA_VERSION, Status, WatcherStatus};
 use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
+use crate::deletions;
 use crate::failure::{Failure, Outcome};
 use crate::not_read;
 use crate::output::Screen;
@@ -44,11 +45,15 @@ pub fn run(args: &StatusArgs, config: &Config, screen: &Screen) -> Result<Outcom
     if args.places {
         return run_roots(config, screen);
     }
-    let status = Index::open(config, Freshness::AsCommitted)?.status()?;
+    let index = Index::open(config, Freshness::AsCommitted)?;
+    let status = index.status()?;
     if screen.json {
         screen.json(&status)?;
     } else {
         screen.print(&printed(&status, screen))?;
+        for (_, notice) in deletions::notices(&index, config) {
+            screen.say(&notice);
+        }
     }
     say_links(&status.roots, config, screen);
     Ok(Outcome::Found)

@@ -5,9 +5,9 @@ use std::time::UNIX_EPOCH;
 
 use anyhow::Context;
 use sessionary::index::ListScope;
-use sessionary::model::SessionRow;
+use sessionary::model::{Report, SessionRow};
 use sessionary::session::agentuse;
-use sessionary::{Config, Index};
+use sessionary::{Config, Index, Indexer};
 
 use super::writing::catalogued;
 use crate::demo;
@@ -177,6 +177,9 @@ pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> Moved {
     let mut done = Moved::default();
     for one in doomed {
         let moved = trash::delete(&one.path);
+        if moved.is_ok() {
+            done.unindexed = forgotten(&one.files, config).or(done.unindexed);
+        }
         // After a failure too: part of a folder may be gone.
         done.unindexed = catalogued(&one.files, config).or(done.unindexed);
         if let Err(error) = moved {
@@ -187,6 +190,23 @@ pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> Moved {
         done.count += 1;
     }
     done
+}
+
+/// Forgets these files in the archive: who deletes a session means all of it. Says what is wrong
+/// where that cannot be done.
+fn forgotten(files: &[PathBuf], config: &Config) -> Option<String> {
+    if !config.has_archive() {
+        return None;
+    }
+    let mut report = Report::default();
+    let forgotten =
+        Indexer::open(config).and_then(|mut indexer| indexer.forget_files(files, &mut report));
+    match forgotten {
+        Err(error) => Some(format!(
+            "The archive still holds it: {error}; `sessionary archive forget` removes it"
+        )),
+        Ok(_) => report.notes.into_iter().next(),
+    }
 }
 
 /// How the trash names the place from which something is moved there: by the folder itself, and no

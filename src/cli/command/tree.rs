@@ -189,6 +189,11 @@ pub fn heading(row: &SessionRow, screen: &Screen) -> String {
         out.push_str(&quiet(&about[piece]));
     }
     out.push_str(&quiet(&screen.path(&row.path)));
+    if row.archived {
+        let since = screen.age(row.gone_since.as_deref());
+        let line = format!("archived: its file is gone since {since}");
+        out.push_str(&quiet(line.trim_end_matches(" since ")));
+    }
     if !row.listed_by_agent {
         let reason = plain_line(row.reason.as_deref().unwrap_or("unknown reason"));
         let line = format!("not listed by {}: {reason}", plain_line(&row.agent));

@@ -263,6 +263,7 @@ fn line(change: &Change, screen: &Screen) -> Result<String, Failure> {
     }
     let what = match change.what {
         ChangeKind::Changed => "changed",
+        ChangeKind::Archived => "archived",
         ChangeKind::Gone => "gone   ",
         _ => "other  ",
     };

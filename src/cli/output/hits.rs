@@ -70,6 +70,7 @@ fn heading(row: &SessionRow, screen: &Screen) -> String {
     about.push(plain_line(&row.agent));
     about.extend(row.label.as_deref().map(plain_line));
     about.push(screen.age(row.modified.as_deref()));
+    about.extend(row.archived.then(|| "archived".to_owned()));
     about.retain(|part| !part.is_empty());
     let about = about.join(" · ");
     let room = screen.width.map_or(100, |width| {

@@ -262,6 +262,7 @@ impl Watch<'_> {
 
     /// Sync what the hints name.
     fn sync(&mut self) -> Result<Done, Error> {
+        self.indexer.keeper.renew(&self.indexer.config);
         let mut report = Report::default();
         // A reader that asks wants to be certain, so files that may have changed within a tick of
         // the clock are read again.
@@ -281,7 +282,12 @@ impl Watch<'_> {
                 Some((at, HintedPaths { spec, paths, prove }))
             })
             .unzip();
-        let left = ingest::sync_hints(&self.indexer.catalogue, config, &hinted, &mut report)?;
+        let left = ingest::sync_hints(
+            (&self.indexer.catalogue, &self.indexer.keeper),
+            config,
+            &hinted,
+            &mut report,
+        )?;
         drop(hinted);
         let place = |(at, path): (usize, String)| (of[at], path);
         for read in left.racy.into_iter().map(place) {

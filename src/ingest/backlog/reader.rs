@@ -2,7 +2,6 @@
 //! entries.
 
 use std::io::{Read, Seek, SeekFrom};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::passages::passages;
@@ -11,7 +10,7 @@ use crate::format::Format;
 use crate::format::Shape;
 use crate::model::Class;
 use crate::source::checkpoint::hash;
-use crate::source::content::Content;
+use crate::source::content::{Content, Location};
 use crate::source::identity::Identity;
 use crate::source::place::holds;
 use crate::words::{BacklogEntry, ThreadResult};
@@ -26,7 +25,7 @@ pub(super) struct Range {
     pub last: i64,
     pub bytes: u64,
     pub shares: BacklogClasses,
-    pub path: Arc<PathBuf>,
+    pub path: Arc<Location>,
     pub format: &'static dyn Format,
     /// `None`: the entries tell.
     pub place: Option<EntryRanges>,
@@ -96,7 +95,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
 
     /// `None` when its bytes are no longer what was catalogued.
     fn read_range(&mut self, number: usize, range: &Range) -> Option<()> {
-        let mut file = Content::open(range.format, &range.path).ok()?;
+        let mut file = range.path.open(range.format).ok()?;
         // While the identity is unchanged the bytes are, too. Otherwise each entry's hash decides.
         let same = match &range.place {
             Some(place) if place.identity.is_some() => {

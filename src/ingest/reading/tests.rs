@@ -66,7 +66,9 @@ impl Place {
         let checkpoint = |known: &StoredSource| self.catalogue.checkpoint(known.source).unwrap();
         let plan = SourcePlan {
             root: self.root,
-            path: self.path.clone(),
+            path: self.path.clone().into(),
+            gone_ms: None,
+            kept_as: None,
             relative: "one.jsonl",
             place: "one.jsonl",
             part: SourcePart::Main,
@@ -80,7 +82,7 @@ impl Place {
         };
         let mut cost = Cost::default();
         let (mut unproven, mut revision) = (false, 0);
-        let mut emit = |chunk: Chunk<EntryRows>| {
+        let mut emit = |chunk: Chunk<EntryRows>, _| {
             self.catalogue.apply(&chunk, &Dialect::PI).unwrap();
             if chunk.forget_from.is_some() {
                 meanwhile(&self.path);

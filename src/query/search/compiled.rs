@@ -150,7 +150,8 @@ impl CompiledSearch<'_> {
 impl<'a> Search<'a> {
     /// What these filters leave, in the scope's directory and in all.
     pub(super) fn entry_filter(&self, filters: &'a Filters) -> Result<EntryFilter<'a>, Error> {
-        let left = |here: &Here| FilteredEntries::new(self.snapshot, filters, here);
+        let left =
+            |here: &Here| FilteredEntries::new(self.snapshot, filters, here, self.scope.only_live);
         let here = self.scope.here();
         let wide = (!here.is_everywhere()).then(|| left(&Here::default()));
         Ok(EntryFilter {

@@ -43,7 +43,7 @@ pub(super) fn question(query: &str, scope: &SearchScope, zone: &Zone) -> u64 {
         scope.newest_first,
         scope.passages,
         scope.exact,
-        scope.every_copy,
+        (scope.every_copy, scope.only_live),
         zone.name(),
     );
     hash(format!("{asked:?}").as_bytes())

@@ -287,7 +287,7 @@ impl Search<'_> {
         let here = self.scope.here();
         let entry_filter = EntryFilter {
             filters: &none,
-            left: FilteredEntries::new(self.snapshot, &none, &here)?,
+            left: FilteredEntries::new(self.snapshot, &none, &here, self.scope.only_live)?,
             wide: None,
         };
         let bare = questions.iter().filter(|question| question.expr.is_some());

@@ -75,17 +75,23 @@ impl<'i> Inspection<'i> {
             Some(_) => HashSet::new(),
             None => self.contents(&RootComparison::new(spec, &stored, &discovery)),
         };
-        let source = |known: StoredSource| {
-            Some(Source {
-                root: root?,
-                path: spec.path.join(&known.relative),
-                known,
-                format,
-            })
-        };
         let known = stored.known.into_iter();
         let known = known.filter(|known| !gone.contains(&known.relative));
-        Ok(known.filter_map(source).collect())
+        let mut sources = Vec::new();
+        for known in known {
+            let archived = match known.gone_ms {
+                Some(_) => catalogue.source_place(known.source)?,
+                None => None,
+            };
+            let path = archived.map(|(location, _)| location);
+            sources.extend(root.map(|root| Source {
+                root,
+                path: path.unwrap_or_else(|| spec.path.join(&known.relative).into()),
+                known,
+                format,
+            }));
+        }
+        Ok(sources)
     }
 
     fn stored(
@@ -284,7 +290,9 @@ impl<'r> RootComparison<'r> {
                 && self.is_known(parent(relative))
                 && !self.discovery.hides(relative)
         };
-        let known = self.stored.known.iter().map(|known| &known.relative);
+        let known = self.stored.known.iter();
+        let known = known.filter(|known| known.gone_ms.is_none());
+        let known = known.map(|known| &known.relative);
         known.filter(|known| is_gone(known)).cloned().collect()
     }
 }

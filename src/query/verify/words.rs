@@ -5,7 +5,6 @@
 //! looked at again, in a state of both stores whose batches agree.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::ingest::{Comparison, OpenSource, WordsState, passages};
 use crate::model::Class;
+use crate::source::content::Location;
 use crate::words::{Words, condemn};
 
 /// How often words that are damaged, or belong to another state of the catalogue, are asked for
@@ -178,7 +178,7 @@ impl RetryBudget {
 struct SuspectEntries {
     entries: Vec<SuspectEntry>,
     /// Path and format of each of their sources.
-    places: HashMap<i64, (PathBuf, String)>,
+    places: HashMap<i64, (Location, String)>,
     /// There are words in this state.
     has_words: bool,
 }
@@ -265,7 +265,7 @@ impl Inspection<'_> {
     /// What both stores hold of these entries, in one state of the two.
     fn suspects(&self, keys: &[u64]) -> Result<SuspectEntries, Error> {
         let catalogue = self.catalogue;
-        let mut places: HashMap<i64, (PathBuf, String)> = HashMap::new();
+        let mut places: HashMap<i64, (Location, String)> = HashMap::new();
         let (entries, has_words) = self.with_words(&mut |found| {
             let (owed, dead) = (catalogue.owed(found.done)?, catalogue.dead(found.done)?);
             let mut held: HashMap<u64, Vec<Class>> = HashMap::new();

@@ -187,10 +187,13 @@ fn cells(
     cells
 }
 
-/// The title, and why the agent would not list the session.
+/// The title, and that its file is gone, or why the agent would not list the session.
 fn marked_title(row: &SessionRow) -> Cell {
     // In a pipe nothing else cuts a first message of many pages.
     let (tone, title) = title_within(row, 200);
+    if row.archived {
+        return (Tone::Quiet, format!("[archived] {title}"));
+    }
     if row.listed_by_agent {
         return (tone, title);
     }

@@ -145,6 +145,7 @@ fn known(session: &SessionRow) -> String {
         plain_line(&session.agent),
         count(session.message_count, "message"),
     ];
+    parts.extend(session.archived.then(|| "archived".to_owned()));
     parts.extend(session.cost.filter(|cost| *cost > 0.0).map(money));
     if session.subagents > 0 {
         parts.push(count(session.subagents, "subagent"));

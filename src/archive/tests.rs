@@ -1,0 +1,339 @@
+//! What is kept is there, whatever happens to the file; what is forgotten is not.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+
+fn place(name: &str) -> Place {
+    Place {
+        agent: "pi".into(),
+        root: "/home/ada/.pi".into(),
+        relative: name.into(),
+    }
+}
+
+/// What a sync does with a file of these bytes, of which it reads what follows `from`.
+fn keep(archive: &Archive, name: &str, from: usize, bytes: &[u8]) -> bool {
+    let mut packer = Packer::at(from as u64).unwrap();
+    packer.push(&bytes[from..]).unwrap();
+    let packed = packer.finish(5).unwrap();
+    archive.begin().unwrap();
+    let kept = archive.keep(&place(name), &packed, 7).unwrap();
+    archive.commit().unwrap();
+    kept
+}
+
+fn read(folder: &Path, generation: Generation) -> Vec<u8> {
+    let archive = Archive::open_readable(folder).unwrap().unwrap();
+    let mut bytes = Vec::new();
+    let mut file = ArchivedFile::of(archive, generation);
+    file.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// All that was kept of a source, the oldest first.
+fn contents(folder: &Path, name: &str) -> Vec<Vec<u8>> {
+    let archive = Archive::open_readable(folder).unwrap().unwrap();
+    let generations = archive.generations(&place(name)).unwrap();
+    let contents = generations.into_iter();
+    contents.map(|g| read(folder, g)).collect()
+}
+
+fn lines(random: &mut ChaCha8Rng, bytes: usize) -> Vec<u8> {
+    let mut all = Vec::new();
+    while all.len() < bytes {
+        let words = (0..random.random_range(1..300)).map(|_| random.random_range(0..9999));
+        let words: Vec<String> = words.map(|word: u32| format!("w{word}")).collect();
+        all.extend_from_slice(words.join(" ").as_bytes());
+        all.push(b'\n');
+    }
+    all
+}
+
+#[test]
+fn an_append_writes_its_own_bytes_and_short_parts_are_joined() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut bytes = Vec::new();
+    let mut most = 0;
+    for _ in 0..700 {
+        let from = bytes.len();
+        bytes.extend(lines(&mut random, 1500));
+        assert!(keep(&archive, "a", from, &bytes));
+        let parts: usize = archive
+            .one("SELECT count(*) FROM parts", [], |r| r.get(0))
+            .unwrap();
+        most = most.max(parts);
+    }
+    assert!(most < 40, "{most} parts");
+    assert_eq!(contents(folder.path(), "a"), [bytes]);
+    assert_eq!(archive.verify().unwrap().damage, Vec::<String>::new());
+    // Nothing is left of parts that were joined.
+    let orphans = "SELECT count(*) FROM blocks WHERE block NOT IN (SELECT block FROM parts)";
+    assert_eq!(archive.one(orphans, [], |r| r.get::<_, i64>(0)).unwrap(), 0);
+}
+
+#[test]
+fn what_is_not_kept_up_to_there_has_to_be_read_from_its_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    assert!(!keep(&archive, "a", 2, b"one\ntwo\n"));
+    assert!(keep(&archive, "a", 0, b"one\n"));
+    assert!(!keep(&archive, "a", 5, b"one\ntwo\n"));
+    assert!(keep(&archive, "a", 0, b"one\ntwo\n"));
+    assert_eq!(contents(folder.path(), "a"), [b"one\ntwo\n"]);
+}
+
+/// Every content that a file had is there, byte for byte, after whatever happened to it.
+#[test]
+fn every_content_is_kept_through_random_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 0..12 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut archive = Archive::open_writable(folder.path()).unwrap();
+        let name = format!("s{seed}");
+        let (mut bytes, mut contents_had) = (Vec::new(), Vec::<Vec<u8>>::new());
+        for _ in 0..12 {
+            let before = bytes.len();
+            let mut from = 0;
+            match random.random_range(0..6) {
+                0 => bytes.truncate(random.random_range(0..=before)),
+                1 if before > 0 => {
+                    let at = random.random_range(0..before);
+                    bytes[at] ^= 1;
+                }
+                2 => bytes = lines(&mut random, 400_000),
+                _ => {
+                    let size = *[40, 3_000, 200_000, 700_000].choose(&mut random).unwrap();
+                    bytes.extend(lines(&mut random, size));
+                    // A sync reads on from a byte before which it was catalogued.
+                    from = random.random_range(0..=before);
+                }
+            }
+            assert!(keep(&archive, &name, from, &bytes));
+            match contents_had.last_mut() {
+                Some(last) if bytes.starts_with(last) => last.clone_from(&bytes),
+                _ => contents_had.push(bytes.clone()),
+            }
+            if random.random_bool(0.3) {
+                drop(archive);
+                archive = Archive::open_writable(folder.path()).unwrap();
+            }
+        }
+        assert_eq!(contents(folder.path(), &name), contents_had, "seed {seed}");
+        assert_eq!(archive.verify().unwrap().damage, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_content_is_read_at_any_place_while_its_parts_are_joined() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let mut bytes = lines(&mut random, 5_000);
+    keep(&archive, "a", 0, &bytes);
+    let reader = Archive::open_readable(folder.path()).unwrap().unwrap();
+    let mut file = ArchivedFile::newest(reader, &place("a")).unwrap().unwrap();
+    let length = bytes.len();
+    for _ in 0..100 {
+        let from = bytes.len();
+        bytes.extend(lines(&mut random, 5_000));
+        assert!(keep(&archive, "a", from, &bytes));
+        let at = random.random_range(0..=length);
+        file.seek(SeekFrom::Start(at as u64)).unwrap();
+        let mut rest = Vec::new();
+        file.read_to_end(&mut rest).unwrap();
+        // It ends where it ended when it was opened.
+        assert_eq!(rest, bytes[at..length]);
+    }
+}
+
+#[test]
+fn copies_are_stored_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    let bytes = lines(&mut ChaCha8Rng::seed_from_u64(4), 3 << 20);
+    keep(&archive, "a", 0, &bytes);
+    let before = archive.stored_bytes();
+    keep(&archive, "b", 0, &bytes);
+    keep(
+        &archive,
+        "fork",
+        0,
+        &[b"{\"fork\":1}\n", bytes.as_slice()].concat(),
+    );
+    let blocks = "SELECT sum(length) FROM blocks";
+    let stored: usize = archive.one(blocks, [], |r| r.get(0)).unwrap();
+    assert!(stored < bytes.len() * 3 / 2, "{stored} of {}", bytes.len());
+    archive.wipe().unwrap();
+    assert!(archive.stored_bytes() < before * 2);
+}
+
+/// All bytes of the files in a folder.
+fn raw(folder: &Path) -> Vec<u8> {
+    let files = fs::read_dir(folder).unwrap();
+    let bytes = files.map(|file| fs::read(file.unwrap().path()).unwrap());
+    bytes.collect::<Vec<_>>().concat()
+}
+
+/// What every zstd frame that begins anywhere in these bytes holds, as far as it can be read.
+fn decompressed(bytes: &[u8]) -> Vec<u8> {
+    let mut all = Vec::new();
+    for at in memchr::memmem::find_iter(bytes, &[0x28, 0xb5, 0x2f, 0xfd]) {
+        if let Ok(mut decoder) = zstd::stream::read::Decoder::new(&bytes[at..]) {
+            let _ = decoder.read_to_end(&mut all);
+        }
+    }
+    all
+}
+
+#[test]
+fn what_is_forgotten_is_in_no_file_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    let mut random = ChaCha8Rng::seed_from_u64(6);
+    let secret = b"{\"text\":\"the quince stands in the cellar\"}\n";
+    let finds = |bytes: &[u8]| memchr::memmem::find(bytes, b"quince").is_some();
+    let other = lines(&mut random, 400_000);
+    keep(&archive, "other", 0, &other);
+    // As a part of its own, joined with others, in an older content and in long blocks.
+    let mut bytes = secret.to_vec();
+    keep(&archive, "a", 0, &bytes);
+    assert!(finds(&decompressed(&raw(folder.path()))));
+    for _ in 0..80 {
+        let from = bytes.len();
+        bytes.extend(lines(&mut random, 600));
+        keep(&archive, "a", from, &bytes);
+    }
+    bytes.extend(lines(&mut random, 2 << 20));
+    keep(&archive, "a", 0, &bytes);
+    keep(&archive, "a", 0, &bytes[30..]);
+    let data = archive
+        .all("SELECT data FROM blocks", [], |r| r.get::<_, Vec<u8>>(0))
+        .unwrap();
+    archive.begin().unwrap();
+    assert!(archive.forget(&place("a"), false).unwrap());
+    archive.commit().unwrap();
+    assert!(archive.wipe().unwrap());
+    let left = raw(folder.path());
+    assert!(!finds(&decompressed(&left)));
+    // Nor a piece of any block's bytes, but of those that are still kept.
+    let still = archive
+        .all("SELECT data FROM blocks", [], |r| r.get::<_, Vec<u8>>(0))
+        .unwrap();
+    let mut pieces = 0;
+    for block in data.iter().filter(|block| !still.contains(block)) {
+        for piece in block.chunks_exact(48).step_by(40) {
+            assert!(memchr::memmem::find(&left, piece).is_none());
+            pieces += 1;
+        }
+    }
+    assert!(pieces > 100, "{pieces}");
+    assert_eq!(contents(folder.path(), "other"), [other]);
+    // It may be kept again, until that is ruled out.
+    assert!(keep(&archive, "a", 0, secret));
+    assert!(
+        archive
+            .transaction(|| archive.forget(&place("a"), true))
+            .unwrap()
+    );
+    assert!(keep(&archive, "a", 0, secret));
+    assert!(contents(folder.path(), "a").is_empty());
+    assert!(
+        !archive
+            .transaction(|| archive.forget(&place("a"), true))
+            .unwrap()
+    );
+}
+
+#[test]
+fn every_flipped_byte_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = lines(&mut ChaCha8Rng::seed_from_u64(7), 900_000);
+    {
+        let archive = Archive::open_writable(folder.path()).unwrap();
+        keep(&archive, "a", 0, &bytes);
+        assert!(archive.verify().unwrap().damage.is_empty());
+        let damages = [
+            "UPDATE blocks SET data = zeroblob(length(data)) WHERE block = 1",
+            "UPDATE blocks SET sha256 = zeroblob(32) WHERE block = 1",
+            "UPDATE parts SET start = start + 1 WHERE start > 0",
+            "DELETE FROM parts WHERE start > 0",
+            "UPDATE generations SET length = length + 1",
+            "UPDATE parts SET chain = zeroblob(32)",
+        ];
+        for damage in damages {
+            archive.begin().unwrap();
+            archive.with(|c| c.execute_batch(damage)).unwrap();
+            assert!(!archive.verify().unwrap().damage.is_empty(), "{damage}");
+            archive.rollback();
+        }
+    }
+    // Read, it is an error, and none of the bytes are made up.
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    let damage = "UPDATE blocks SET data = zeroblob(length(data))";
+    archive.transaction(|| archive.execute(damage, [])).unwrap();
+    let mut file = ArchivedFile::newest(archive, &place("a")).unwrap().unwrap();
+    let mut read = Vec::new();
+    assert!(file.read_to_end(&mut read).is_err());
+    assert!(read.is_empty());
+}
+
+#[test]
+fn whose_sessions_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(!Archive::exists(folder.path()));
+    assert!(Archive::open_readable(folder.path()).unwrap().is_none());
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    let keeps = |agent: &str| archive.keeps(agent).unwrap();
+    assert!(!keeps("pi"));
+    archive.set_kept(&["pi".into()], true).unwrap();
+    assert!(keeps("pi") && !keeps("clido"));
+    archive.set_kept(&[], true).unwrap();
+    archive.set_kept(&["clido".into()], false).unwrap();
+    assert!(keeps("pi") && !keeps("clido"));
+    archive.set_kept(&[], false).unwrap();
+    assert!(!keeps("pi") && !keeps("clido"));
+    let again = Archive::open_readable(folder.path()).unwrap().unwrap();
+    assert_eq!(again.id(), archive.id());
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_may_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join("sessionary/archive");
+    let archive = Archive::open_writable(&folder).unwrap();
+    keep(&archive, "a", 0, b"a line\n");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    for file in fs::read_dir(&folder).unwrap() {
+        assert_eq!(mode(&file.unwrap().path()), 0o600);
+    }
+}
+
+#[test]
+fn a_foreign_file_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("archive.sqlite");
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("CREATE TABLE t (a)").unwrap();
+    let before = fs::read(&path).unwrap();
+    assert!(matches!(
+        Archive::open_writable(folder.path()),
+        Err(Error::Foreign { .. })
+    ));
+    assert!(matches!(
+        Archive::open_readable(folder.path()),
+        Err(Error::Foreign { .. })
+    ));
+    assert_eq!(fs::read(&path).unwrap(), before);
+}

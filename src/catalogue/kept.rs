@@ -1,0 +1,118 @@
+//! Which sources does the archive hold, and which of them are nowhere else any more?
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::params;
+
+use super::error::Error;
+use super::open::Catalogue;
+use super::read::{KNOWN, StoredSource, known};
+use crate::archive::Place;
+
+/// What of a root goes into the archive, and what came out of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RootArchive {
+    /// The id of the archive whose sources below this root are catalogued.
+    pub archive: Option<String>,
+    /// Whether what is read below it is kept.
+    pub is_kept: bool,
+}
+
+/// A source that has to be read for the archive.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct UnkeptSource {
+    pub root: i64,
+    pub relative: String,
+}
+
+impl Catalogue {
+    /// Note in which folder the archive is. Within a transaction.
+    pub fn note_archive_folder(&self, folder: &Path) -> Result<(), Error> {
+        let set = "UPDATE _store SET archive = ?1 WHERE archive IS NOT ?1";
+        self.execute(set, [folder.to_string_lossy()]).map(drop)
+    }
+
+    /// What is noted of a root.
+    pub fn root_archive(&self, root: i64) -> Result<RootArchive, Error> {
+        let sql = "SELECT archive, is_kept FROM _roots WHERE root = ?1";
+        self.one(sql, [root], |r| {
+            Ok(RootArchive {
+                archive: r.get(0)?,
+                is_kept: r.get(1)?,
+            })
+        })
+    }
+
+    /// Note of a root that what is read below it is kept from now on, or is not: then all of it has
+    /// to be read for the archive. Within a transaction.
+    pub fn note_root_archive(&self, root: i64, archive: &RootArchive) -> Result<(), Error> {
+        let owed = archive.is_kept.then_some(0);
+        let set = "UPDATE _sources SET is_kept = ?2 WHERE root = ?1 AND gone_ms IS NULL";
+        self.execute(set, params![root, owed])?;
+        let set = "UPDATE _roots SET archive = ?2, is_kept = ?3 WHERE root = ?1";
+        let bound = params![root, archive.archive, archive.is_kept];
+        self.execute(set, bound).map(drop)
+    }
+
+    /// Sources of a root whose files are gone, sorted by path.
+    pub fn gone_sources(&self, root: i64) -> Result<Vec<StoredSource>, Error> {
+        let sql = format!(
+            "SELECT {KNOWN} FROM _sources WHERE root = ?1 AND gone_ms IS NOT NULL ORDER BY relative"
+        );
+        self.all(&sql, [root], known)
+    }
+
+    /// Note of a source that all that was read of it is kept, or has yet to be. Within a
+    /// transaction.
+    pub fn note_kept(&self, root: i64, relative: &str, is_kept: bool) -> Result<(), Error> {
+        let set = "UPDATE _sources SET is_kept = ?3 WHERE root = ?1 AND relative = ?2 AND is_kept IS NOT ?3";
+        self.execute(set, params![root, relative, is_kept])
+            .map(drop)
+    }
+
+    /// Sources that have to be read for the archive.
+    pub fn unkept(&self) -> Result<Vec<UnkeptSource>, Error> {
+        let sql = "SELECT root, relative FROM _sources WHERE is_kept = 0 AND gone_ms IS NULL
+            ORDER BY mtime_ns DESC";
+        self.all(sql, [], |r| {
+            Ok(UnkeptSource {
+                root: r.get(0)?,
+                relative: r.get(1)?,
+            })
+        })
+    }
+
+    /// What the sources of the session at this path are called in the archive.
+    pub fn places_of(&self, agent: &str, path: &Path) -> Result<Vec<Place>, Error> {
+        let sql = "SELECT r.agent, r.path, s.relative
+            FROM _sessions m JOIN _session_sources USING (session) JOIN _sources s USING (source)
+                JOIN _roots r ON r.root = s.root
+            WHERE r.agent = ?1 AND m.path = ?2 ORDER BY s.relative";
+        self.all(sql, params![agent, path.to_string_lossy()], |r| {
+            Ok(Place {
+                agent: r.get(0)?,
+                root: PathBuf::from(r.get::<_, String>(1)?),
+                relative: r.get(2)?,
+            })
+        })
+    }
+
+    /// The number of the source that is called so in the archive, if its file is gone, and its
+    /// root's format.
+    pub fn gone_source(&self, place: &Place) -> Result<Option<(i64, String)>, Error> {
+        let sql = "SELECT s.source, r.format FROM _sources s JOIN _roots r USING (root)
+            WHERE r.agent = ?1 AND r.path = ?2 AND s.relative = ?3 AND s.gone_ms IS NOT NULL";
+        let root = place.root.to_string_lossy();
+        self.first(sql, params![place.agent, root, place.relative], |r| {
+            Ok((r.get(0)?, r.get(1)?))
+        })
+    }
+
+    /// Note since when the file of a source is gone; `None`: it is there. Whether that is new.
+    /// Within a transaction.
+    pub fn note_gone_since(&self, source: i64, gone_ms: Option<i64>) -> Result<bool, Error> {
+        let set = "UPDATE _sources SET gone_ms = ?2 WHERE source = ?1 AND gone_ms IS NOT ?2";
+        Ok(self.execute(set, params![source, gone_ms])? > 0)
+    }
+}

@@ -1,0 +1,393 @@
+//! What is kept of sessions that agents delete, and who decides that?
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use sessionary::index::Version;
+use sessionary::model::{Report, SCHEMA_VERSION, SessionRow};
+use sessionary::settings::known_names;
+use sessionary::{Config, Index};
+
+use super::naming::named_in_full;
+use crate::completing::values;
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::progress::Progress;
+use crate::output::style::Tone;
+use crate::output::table::{Column, Table};
+use crate::output::text::plain_line;
+use crate::output::time::{bytes, count};
+
+/// Keep sessions that their agents delete
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Off until you turn it on: the archive is a second copy of your sessions, compressed, in your data folder.\n\
+    Sessions whose files are gone stay in list, search, tree and show, marked as archived.\n\
+    `exclude`, `delete` and `archive forget` remove a session from it, every version of it.\n\n\
+    Examples:\n  \
+    sessionary archive on                 from now on, every agent's\n  \
+    sessionary archive off clido          but not those of clido\n  \
+    sessionary archive status\n  \
+    sessionary archive restore 019b3f2a   write its file back"
+)]
+pub struct ArchiveArgs {
+    #[command(subcommand)]
+    command: ArchiveCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ArchiveCommand {
+    /// Keep the sessions of these agents from now on, or of all
+    On(Agents),
+    /// Keep them no longer; what is kept already stays
+    Off(Agents),
+    /// Show how much is kept of whose sessions
+    Status,
+    /// Prove every byte that is kept
+    Verify,
+    /// List what a session's files held at what time
+    Versions(One),
+    /// Write the files of a session back that are gone
+    Restore(One),
+    /// Forget all that is kept of a session, and never keep it again
+    Forget(Forget),
+}
+
+#[derive(Debug, Args)]
+struct Agents {
+    /// Names of agents
+    #[arg(value_name = "AGENT", value_parser = known_names())]
+    agents: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+struct One {
+    /// Session id, the start of one, a path, or a whole name
+    #[arg(add = values::session())]
+    session: String,
+}
+
+#[derive(Debug, Args)]
+struct Forget {
+    /// Session id, the start of one, a path, or a whole name
+    #[arg(add = values::session())]
+    session: String,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+pub fn run(args: &ArchiveArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    if config.archive_dir.is_none() {
+        return Err(Failure::usage(
+            "there is no home folder to keep an archive in",
+        ));
+    }
+    match &args.command {
+        ArchiveCommand::On(agents) => turn(&agents.agents, true, config, screen),
+        ArchiveCommand::Off(agents) => turn(&agents.agents, false, config, screen),
+        ArchiveCommand::Status => status(config, screen),
+        ArchiveCommand::Verify => verify(config, screen),
+        ArchiveCommand::Versions(one) => versions(&one.session, config, screen),
+        ArchiveCommand::Restore(one) => restore(&one.session, config, screen),
+        ArchiveCommand::Forget(forget) => self::forget(forget, config, screen),
+    }
+}
+
+/// Turns it on or off; what is there is kept at once.
+fn turn(
+    agents: &[String],
+    is_kept: bool,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    let in_database = agents.iter().find(|agent| !config.can_keep(agent));
+    if let (Some(agent), true) = (in_database, is_kept) {
+        let what =
+            format!("{agent} has its sessions in a database, and only files are kept so far");
+        return Err(Failure::usage(what).hint("leave its name out"));
+    }
+    let mut progress = Progress::new();
+    let mut indexer = super::writer(config, true, &mut progress)?;
+    indexer.set_kept(agents, is_kept)?;
+    let report = indexer.sync_catalogue(&mut |event| progress.event(event))?;
+    drop(progress);
+    for note in &report.notes {
+        screen.say(&plain_line(note));
+    }
+    drop(indexer);
+    if is_kept {
+        status(config, screen)
+    } else {
+        screen.say("What is kept already stays; `sessionary archive status` shows it.");
+        Ok(Outcome::Found)
+    }
+}
+
+/// What `archive status --json` prints.
+#[derive(Serialize)]
+struct Status {
+    schema_version: u32,
+    /// Its folder; `null`: there is no archive.
+    folder: Option<PathBuf>,
+    agents: Vec<AgentStatus>,
+    /// Bytes that the archive takes.
+    stored_bytes: u64,
+    /// These over the bytes of all contents.
+    ratio: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct AgentStatus {
+    agent: String,
+    /// Whether what is read of its sessions is kept.
+    is_kept: bool,
+    files: u64,
+    /// Contents of these files: one of each, and those that they had before.
+    versions: u64,
+    /// Bytes of the newest content of each file.
+    bytes: u64,
+    /// Bytes of all contents.
+    all_bytes: u64,
+}
+
+fn status(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let held = config.archive_status()?;
+    let mut agents = Vec::new();
+    let kept = held.as_ref().map_or(&[][..], |held| &held.agents);
+    for name in known_names() {
+        let totals = kept.iter().find(|totals| totals.agent == name);
+        let is_kept = config.keeps(name)?;
+        if totals.is_some() || is_kept {
+            agents.push(AgentStatus {
+                agent: name.to_owned(),
+                is_kept,
+                files: totals.map_or(0, |t| t.sources),
+                versions: totals.map_or(0, |t| t.generations),
+                bytes: totals.map_or(0, |t| t.bytes),
+                all_bytes: totals.map_or(0, |t| t.all_bytes),
+            });
+        }
+    }
+    let stored_bytes = held.as_ref().map_or(0, |held| held.stored_bytes);
+    let all: u64 = agents.iter().map(|agent| agent.all_bytes).sum();
+    #[allow(clippy::cast_precision_loss)]
+    let ratio = (all > 0).then(|| stored_bytes as f64 / all as f64);
+    let status = Status {
+        schema_version: SCHEMA_VERSION,
+        folder: held.map(|held| held.folder),
+        agents,
+        stored_bytes,
+        ratio,
+    };
+    match (screen.json, &status.folder) {
+        (true, _) => screen.json(&status)?,
+        (false, None) => {
+            screen.say("There is no archive: `sessionary archive on` makes one.");
+        }
+        (false, Some(folder)) => screen.print(&printed(&status, folder, screen))?,
+    }
+    Ok(Outcome::Found)
+}
+
+fn printed(status: &Status, folder: &std::path::Path, screen: &Screen) -> String {
+    let mut table = Table::new(&[
+        Column::text("AGENT"),
+        Column::text("KEPT"),
+        Column::number("FILES"),
+        Column::number("VERSIONS"),
+        Column::number("SIZE"),
+        Column::number("ALL VERSIONS"),
+    ]);
+    for agent in &status.agents {
+        let kept = if agent.is_kept { "yes" } else { "no" };
+        table.row(vec![
+            (Tone::Plain, agent.agent.clone()),
+            (Tone::Plain, kept.to_owned()),
+            (Tone::Plain, agent.files.to_string()),
+            (Tone::Plain, agent.versions.to_string()),
+            (Tone::Plain, bytes(agent.bytes)),
+            (Tone::Plain, bytes(agent.all_bytes)),
+        ]);
+    }
+    let mut out = table.render(screen.style, screen.width);
+    let share = status
+        .ratio
+        .map(|ratio| format!(", {:.0} % of all versions", ratio * 100.0));
+    out.push_str(&format!(
+        "{} in {}{}\n",
+        bytes(status.stored_bytes),
+        screen.path(folder),
+        share.unwrap_or_default()
+    ));
+    out
+}
+
+/// What `archive verify --json` prints.
+#[derive(Serialize)]
+struct VerifyAnswer {
+    schema_version: u32,
+    versions: u64,
+    blocks: u64,
+    bytes: u64,
+    damage: Vec<String>,
+}
+
+fn verify(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let verified = config.verify_archive()?.unwrap_or_default();
+    if screen.json {
+        screen.json(&VerifyAnswer {
+            schema_version: SCHEMA_VERSION,
+            versions: verified.generations,
+            blocks: verified.blocks,
+            bytes: verified.bytes,
+            damage: verified.damage.clone(),
+        })?;
+    } else {
+        for damage in &verified.damage {
+            screen.print(&format!("damaged: {}\n", screen.with_paths(damage)))?;
+        }
+        let is = if verified.damage.is_empty() {
+            "all bytes are those that were kept"
+        } else {
+            "DAMAGED"
+        };
+        screen.print(&format!(
+            "{}, {}: {is}\n",
+            count(verified.generations, "version"),
+            bytes(verified.bytes)
+        ))?;
+    }
+    Ok(Outcome::found(verified.damage.is_empty()))
+}
+
+fn chosen(name: &str, config: &Config, screen: &Screen) -> Result<(Index, SessionRow), Failure> {
+    let index = super::open(config, screen)?;
+    let row = named_in_full(name, &index, config, screen)?;
+    Ok((index, row))
+}
+
+/// What `archive versions --json` prints.
+#[derive(Serialize)]
+struct VersionsAnswer {
+    schema_version: u32,
+    id: String,
+    versions: Vec<VersionAnswer>,
+}
+
+#[derive(Serialize)]
+struct VersionAnswer {
+    path: PathBuf,
+    bytes: u64,
+    /// When its first and its last bytes were read, in ms since the epoch.
+    begun_ms: i64,
+    kept_ms: i64,
+}
+
+fn versions(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let (index, row) = chosen(name, config, screen)?;
+    let versions = index.versions(&row)?;
+    let is_kept = !versions.is_empty();
+    let answer = |version: &Version| VersionAnswer {
+        path: version.path.clone(),
+        bytes: version.content.length,
+        begun_ms: version.content.begun_ms,
+        kept_ms: version.content.kept_ms,
+    };
+    if screen.json {
+        screen.json(&VersionsAnswer {
+            schema_version: SCHEMA_VERSION,
+            id: row.id,
+            versions: versions.iter().map(answer).collect(),
+        })?;
+        return Ok(Outcome::found(is_kept));
+    }
+    for version in &versions {
+        let moment = |ms| sessionary::model::iso(ms).unwrap_or_default();
+        screen.print(&format!(
+            "{} to {}  {:>8}  {}\n",
+            moment(version.content.begun_ms),
+            moment(version.content.kept_ms),
+            bytes(version.content.length),
+            screen.path(&version.path)
+        ))?;
+    }
+    if !is_kept {
+        screen.say("Nothing is kept of this session; `sessionary archive on` keeps sessions.");
+    }
+    Ok(Outcome::found(is_kept))
+}
+
+/// What `archive restore --json` prints.
+#[derive(Serialize)]
+struct Restored<'a> {
+    schema_version: u32,
+    /// The files that were written.
+    files: &'a [PathBuf],
+}
+
+fn restore(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let (index, row) = chosen(name, config, screen)?;
+    let files = index.restore(&row)?;
+    if screen.json {
+        screen.json(&Restored {
+            schema_version: SCHEMA_VERSION,
+            files: &files,
+        })?;
+    } else if files.is_empty() {
+        screen.say("Its files are all there: nothing was written.");
+    } else {
+        for file in &files {
+            screen.print(&format!("restored: {}\n", screen.path(file)))?;
+        }
+    }
+    Ok(Outcome::found(!files.is_empty()))
+}
+
+/// What `archive forget --json` prints.
+#[derive(Serialize)]
+struct Forgotten {
+    schema_version: u32,
+    id: String,
+    /// How many files of it were kept.
+    files: u64,
+}
+
+fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let (index, row) = chosen(&args.session, config, screen)?;
+    drop(index);
+    if !args.yes {
+        let what = match row.archived {
+            true => "it is nowhere else",
+            false => "its file stays",
+        };
+        let question = format!(
+            "Forget every version of {}? {what} [y/N] ",
+            plain_line(&row.id)
+        );
+        let hint = "--yes forgets without asking";
+        if let Some(ended) = super::declined(&question, "nothing was forgotten", hint, screen)? {
+            return Ok(ended);
+        }
+    }
+    let mut progress = Progress::new();
+    let mut indexer = super::writer(config, true, &mut progress)?;
+    let mut report = Report::default();
+    let files = indexer.forget(&row, &mut report)?;
+    drop(progress);
+    for note in &report.notes {
+        screen.say(&plain_line(note));
+    }
+    if screen.json {
+        screen.json(&Forgotten {
+            schema_version: SCHEMA_VERSION,
+            id: row.id,
+            files,
+        })?;
+    } else {
+        let kept = count(files, "file");
+        screen.print(&format!("forgotten: {}, {kept}\n", plain_line(&row.id)))?;
+    }
+    Ok(Outcome::found(files > 0))
+}

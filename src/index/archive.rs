@@ -1,0 +1,194 @@
+//! The door to the archive: whose sessions are kept, what is in it, and how something leaves it.
+
+use std::path::{Path, PathBuf};
+
+use super::{Config, Error, Index, Indexer};
+use crate::archive::{Archive, Place};
+pub use crate::archive::{ArchiveTotals, Generation, Verified};
+use crate::format::agent_called;
+use crate::model::{Report, SessionRow};
+
+/// What the archive holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveStatus {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Each agent of which something is kept.
+    pub agents: Vec<ArchiveTotals>,
+    /// Bytes that its files take.
+    pub stored_bytes: u64,
+}
+
+/// The content of one file of a session at some time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// The file.
+    pub path: PathBuf,
+    /// What it held.
+    pub content: Generation,
+}
+
+impl Config {
+    /// Whether there is an archive.
+    pub fn has_archive(&self) -> bool {
+        self.archive_dir.as_deref().is_some_and(Archive::exists)
+    }
+
+    /// What the archive holds; `None`: there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn archive_status(&self) -> Result<Option<ArchiveStatus>, Error> {
+        let Some((folder, archive)) = self.archive()? else {
+            return Ok(None);
+        };
+        Ok(Some(ArchiveStatus {
+            folder: folder.to_path_buf(),
+            agents: archive.totals()?,
+            stored_bytes: archive.stored_bytes(),
+        }))
+    }
+
+    /// Whether what is read of this agent's sessions is kept.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn keeps(&self, agent: &str) -> Result<bool, Error> {
+        match self.archive()? {
+            Some((_, archive)) if self.can_keep(agent) => Ok(archive.keeps(agent)?),
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether this agent's sessions are files. Those in a database are not kept yet.
+    pub fn can_keep(&self, agent: &str) -> bool {
+        let format = agent_called(agent).and_then(|agent| self.format(agent.format));
+        format.is_none_or(|format| format.database().is_none())
+    }
+
+    /// Prove every byte in the archive; `None`: there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn verify_archive(&self) -> Result<Option<Verified>, Error> {
+        match self.archive()? {
+            Some((_, archive)) => Ok(Some(archive.verify()?)),
+            None => Ok(None),
+        }
+    }
+
+    fn archive(&self) -> Result<Option<(&Path, Archive)>, Error> {
+        let Some(folder) = &self.archive_dir else {
+            return Ok(None);
+        };
+        let archive = Archive::open_readable(folder)?;
+        Ok(archive.map(|archive| (folder.as_path(), archive)))
+    }
+}
+
+impl Index {
+    /// Every content of a session's files that is kept, the oldest first.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn versions(&self, session: &SessionRow) -> Result<Vec<Version>, Error> {
+        let Some((_, archive)) = self.config().archive()? else {
+            return Ok(Vec::new());
+        };
+        let mut versions = Vec::new();
+        for place in self.places_of(session)? {
+            let path = place.root.join(&place.relative);
+            let contents = archive.generations(&place)?.into_iter();
+            versions.extend(contents.map(|content| Version {
+                path: path.clone(),
+                content,
+            }));
+        }
+        Ok(versions)
+    }
+
+    /// Write the files of a session back that are gone, byte for byte, and give back their paths.
+    ///
+    /// # Errors
+    /// When nothing is kept of one, it is there, or it cannot be written.
+    pub fn restore(&self, session: &SessionRow) -> Result<Vec<PathBuf>, Error> {
+        let mut restored = Vec::new();
+        for place in self.places_of(session)? {
+            let is_there = place.path().is_some_and(|path| path.exists());
+            // Of a session of many files those come back that are gone.
+            if is_there && !session.archived {
+                continue;
+            }
+            let Some((_, archive)) = self.config().archive()? else {
+                break;
+            };
+            restored.push(archive.restore(&place)?);
+        }
+        Ok(restored)
+    }
+
+    fn places_of(&self, session: &SessionRow) -> Result<Vec<Place>, Error> {
+        self.ask(|snapshot| snapshot.places_of(session))
+    }
+}
+
+impl Indexer {
+    /// Keep what is read of these agents' sessions from now on, or no longer; without names that of
+    /// all agents. The archive is made when missing. The next sync keeps what was read before.
+    ///
+    /// # Errors
+    /// When there is no folder for it, or it cannot be written.
+    pub fn set_kept(&mut self, agents: &[String], is_kept: bool) -> Result<(), Error> {
+        self.hold()?;
+        if let Some(folder) = &self.config.archive_dir {
+            Archive::open_writable(folder)?.set_kept(agents, is_kept)?;
+        }
+        self.keeper.renew(&self.config);
+        Ok(())
+    }
+
+    /// Forget all that is kept of a session, for good: nothing of it is kept again. One whose file
+    /// is gone is forgotten altogether. How many of its files were kept. What cannot be wiped now
+    /// is named in the notes of the report.
+    ///
+    /// # Errors
+    /// When the archive or the catalogue cannot be written.
+    pub fn forget(&mut self, session: &SessionRow, report: &mut Report) -> Result<u64, Error> {
+        let places = self.catalogue.places_of(&session.agent, &session.path)?;
+        self.forget_places(&places, true, report)
+    }
+
+    /// Forget all that is kept of these files, which were deleted on purpose.
+    ///
+    /// # Errors
+    /// When the archive or the catalogue cannot be written.
+    pub fn forget_files(&mut self, files: &[PathBuf], report: &mut Report) -> Result<u64, Error> {
+        self.hold()?;
+        self.keeper.renew(&self.config);
+        let places = self
+            .keeper
+            .places_at(|path| files.iter().any(|f| f == path))?;
+        self.forget_places(&places, false, report)
+    }
+
+    fn forget_places(
+        &mut self,
+        places: &[Place],
+        for_good: bool,
+        report: &mut Report,
+    ) -> Result<u64, Error> {
+        self.hold()?;
+        self.keeper.renew(&self.config);
+        let (catalogue, keeper) = (&self.catalogue, &self.keeper);
+        let formats = &self.config.formats;
+        let forgotten = catalogue.transaction(|| {
+            let forgotten = keeper.forget(catalogue, places, for_good, formats)?;
+            if forgotten > 0 {
+                catalogue.owe_wipe()?;
+            }
+            Ok::<_, crate::catalogue::Error>(forgotten)
+        })?;
+        self.wipe(report)?;
+        Ok(forgotten)
+    }
+}
