@@ -57,7 +57,7 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, appends: u32) -> Resul
             break index;
         }
     };
-    let catalogue = Connection::open(index_dir.join("v4/catalogue.sqlite"))?;
+    let catalogue = Connection::open(index_dir.join("v5/catalogue.sqlite"))?;
     // One that is neither short nor among the longest.
     let mut session = Session::open(&files[files.len() / 2])?;
 

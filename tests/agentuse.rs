@@ -356,7 +356,7 @@ fn a_check_looks_at_directories() {
     // From time to time every file is looked at.
     fs::write(base.join(session).join("n/part/4.json"), edited).unwrap();
     check(0, "otter", 3);
-    let catalogue = place.path().join("index/v4/catalogue.sqlite");
+    let catalogue = place.path().join("index/v5/catalogue.sqlite");
     rusqlite::Connection::open(catalogue)
         .unwrap()
         .execute("UPDATE _roots SET full_scan_ms = 0", [])

@@ -211,7 +211,7 @@ fn nothing_is_started_where_the_configuration_forbids_it() {
     assert!(told.contains("700 matches in 1 session"), "{told}");
     assert!(told.contains("until you run `sessionary sync`"), "{told}");
     assert_nobody_goes_on(&home);
-    assert!(!home.home.join("index/v4/words").exists());
+    assert!(!home.home.join("index/v5/words").exists());
     if let Some(told) = on_terminal(&home, "search passing --limit 1") {
         assert!(told.contains("until you run `sessionary sync`"), "{told}");
         assert_nobody_goes_on(&home);
@@ -224,7 +224,7 @@ fn nothing_is_started_in_a_build_or_for_an_index_named_by_a_flag() {
     let mut build = command(&home, "search passing --limit 1");
     build.env("CI", "true");
     assert!(said(build).contains("until you run `sessionary sync`"));
-    assert!(!home.home.join("index/v4/words").exists());
+    assert!(!home.home.join("index/v5/words").exists());
     let index = home.home.join("index").display().to_string();
     let named = format!("--index {index} search passing --limit 1");
     assert!(said(command(&home, &named)).contains("until you run `sessionary sync`"));
@@ -438,7 +438,7 @@ fn root_in_the_home_of_another_starts_nothing_that_writes_there() {
     let told = said(command(&home, "search passing --limit 1"));
     assert!(told.contains("until you run `sessionary sync`"), "{told}");
     assert_nobody_goes_on(&home);
-    assert!(!home.home.join("index/v4/words").exists());
+    assert!(!home.home.join("index/v5/words").exists());
     // In its own home it does.
     chown(&home.home, Some(0), Some(0)).expect("root can");
     said(command(&home, "search passing --limit 1"));
@@ -463,5 +463,5 @@ fn the_process_keeps_no_directory_of_its_callers_busy() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(sync.wait().expect("it ends").success());
-    assert!(home.cwd.join("mine/v4/catalogue.sqlite").is_file());
+    assert!(home.cwd.join("mine/v5/catalogue.sqlite").is_file());
 }

@@ -633,7 +633,7 @@ fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
     let home = home();
     home.settle();
     assert_eq!(home.json(&["sync", "--json"])["complete"], true);
-    let lock = fs::File::open(home.home.join(".cache/sessionary/v4/lock")).expect("the lock");
+    let lock = fs::File::open(home.home.join(".cache/sessionary/v5/lock")).expect("the lock");
     lock.lock().expect("it is free");
     let rows = |answer: &Value| answer["sessions"].as_array().map(Vec::len);
     // Nothing changed: the answer is complete though nobody could write.
@@ -731,7 +731,7 @@ fn words_that_were_lost_hide_nothing() {
     assert_eq!(home.json(&["sync", "--json"])["report"]["outstanding"], 0);
     let total = home.json(&["search", "tokenizer", "--json"])["total"].clone();
     assert!(total.as_u64() > Some(0), "{total}");
-    let words = home.home.join(".cache/sessionary/v4/words");
+    let words = home.home.join(".cache/sessionary/v5/words");
     // Every file cut short, then all of them gone: nothing is owed by the outbox, and all of it is.
     for file in fs::read_dir(&words).expect("the words") {
         let file = fs::File::options()

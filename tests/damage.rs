@@ -14,8 +14,8 @@ use crate::histories::dump::{dump, fresh, root, same};
 use crate::histories::lines;
 use crate::sandbox::Sandbox;
 
-const CATALOGUE: &str = "v4/catalogue.sqlite";
-const MARK: &str = "v4/catalogue.sqlite-damaged";
+const CATALOGUE: &str = "v5/catalogue.sqlite";
+const MARK: &str = "v5/catalogue.sqlite-damaged";
 const REBUILT: &str = "the catalogue is rebuilt";
 
 /// Questions that between them read all a catalogue holds of its sessions, each with a tree that it
@@ -256,7 +256,7 @@ fn what_only_the_words_read_is_mended_by_a_sync() {
         .find(|(name, _)| name == "_entries");
     let index = place.damaged("owed", entries.unwrap().1);
     // All is owed to words that are not there.
-    fs::remove_dir_all(index.join("v4/words")).unwrap();
+    fs::remove_dir_all(index.join("v5/words")).unwrap();
     let (code, out, said) = place.ask(&index, &["sync"]);
     let out = String::from_utf8_lossy(&out);
     assert_eq!(code, Some(0), "{said}");
@@ -291,7 +291,7 @@ fn what_a_newer_version_wrote_is_left_alone() {
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
     fs::write(newer.join(MARK), "damaged, it says").unwrap();
-    copy_all(&newer.join("v4"), &newer.join("v5"));
+    copy_all(&newer.join("v5"), &newer.join("v6"));
     let contents = |folder: &str| {
         let files = fs::read_dir(newer.join(folder)).unwrap();
         let files = files.map(|file| file.unwrap().path());
@@ -302,13 +302,13 @@ fn what_a_newer_version_wrote_is_left_alone() {
             .map(|(_, bytes)| bytes.unwrap())
             .collect::<Vec<_>>()
     };
-    let (first, second) = (contents("v4"), contents("v5"));
+    let (first, second) = (contents("v5"), contents("v6"));
     for question in [&["list"][..], &["sync"], &["verify"], &["rebuild"]] {
         let (code, _, said) = place.ask(&newer, question);
         assert_eq!(code, Some(2), "{question:?}: {said}");
         assert!(said.contains("newer sessionary"), "{question:?}: {said}");
     }
-    assert!(contents("v4") == first && contents("v5") == second);
+    assert!(contents("v5") == first && contents("v6") == second);
 }
 
 #[test]
@@ -357,7 +357,7 @@ fn whoever_asks_goes_on_though_places_of_entries_are_damaged() {
         let root = root("pi", "pi", &home.path().join("sessions"));
         let config = Config::new(home.path().join("index"), vec![root]);
         Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
-        let connection = Connection::open(config.index_dir.join("v4/catalogue.sqlite")).unwrap();
+        let connection = Connection::open(config.index_dir.join("v5/catalogue.sqlite")).unwrap();
         let planted = format!("UPDATE _entries SET {damage} WHERE key % 3 = 0");
         assert!(connection.execute(&planted, []).unwrap() > 5, "{damage}");
         drop(connection);
@@ -381,7 +381,7 @@ fn whoever_asks_goes_on_though_places_of_entries_are_damaged() {
             index
         };
         ask();
-        fs::remove_dir_all(config.index_dir.join("v4/words")).unwrap();
+        fs::remove_dir_all(config.index_dir.join("v5/words")).unwrap();
         ask();
         Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
         let index = ask();

@@ -73,7 +73,7 @@ pub fn files_with(index: &Path, word: &str) -> usize {
 /// Every term in the dictionaries of the words, deleted or not, and the files that are of no
 /// segment.
 pub fn terms(index: &Path) -> (BTreeSet<String>, Vec<String>) {
-    let folder = index.join("v4/words");
+    let folder = index.join("v5/words");
     let words = tantivy::Index::open_in_dir(&folder).unwrap();
     let segments = words.searchable_segments().unwrap();
     let known: Vec<String> = segments.iter().map(|s| s.id().uuid_string()).collect();
@@ -275,7 +275,7 @@ fn damaged_words_do_not_keep_what_is_excluded() {
         let home = place.path();
         let index = build_index(home);
         let mut damaged = BTreeSet::new();
-        for file in fs::read_dir(index.join("v4/words")).unwrap() {
+        for file in fs::read_dir(index.join("v5/words")).unwrap() {
             let path = file.unwrap().path();
             if path.extension().is_some_and(|e| e == part) {
                 let mut bytes = fs::read(&path).unwrap();
@@ -324,10 +324,10 @@ fn a_catalogue_that_is_rebuilt_leaves_no_words_of_what_is_excluded() {
     let home = place.path();
     let index = build_index(home);
     assert!(terms(&index).0.contains("quetzalcoatl"));
-    fs::write(index.join("v4/catalogue.sqlite-damaged"), "it is damaged").unwrap();
+    fs::write(index.join("v5/catalogue.sqlite-damaged"), "it is damaged").unwrap();
     let less = config(home, &["/code/hush"]);
     assert_eq!(paths(&less).len(), 4);
-    let words = index.join("v4/words/meta.json");
+    let words = index.join("v5/words/meta.json");
     assert!(!words.exists() || !terms(&index).0.contains("quetzalcoatl"));
     assert_eq!(files_with(&index, "quetzalcoatl"), 0);
     sync(&less);
@@ -340,7 +340,7 @@ fn a_forgotten_reader_delays_the_wipe_and_nothing_else() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path();
     let index = build_index(home);
-    let database = index.join("v4/catalogue.sqlite");
+    let database = index.join("v5/catalogue.sqlite");
     let reader = rusqlite::Connection::open(&database).unwrap();
     reader.execute_batch("BEGIN").unwrap();
     let count = |c: &rusqlite::Connection| {
@@ -349,7 +349,7 @@ fn a_forgotten_reader_delays_the_wipe_and_nothing_else() {
     assert_eq!(count(&reader), Ok(5));
 
     let less = config(home, &["/code/hush"]);
-    let wal = index.join("v4/catalogue.sqlite-wal");
+    let wal = index.join("v5/catalogue.sqlite-wal");
     let lengths: Vec<u64> = (0..3)
         .map(|_| {
             let index = Index::open(&less, Freshness::Check).unwrap();

@@ -152,13 +152,13 @@ impl Place {
         }
         if stage == Damaged {
             fs::write(
-                at("index/v4/catalogue.sqlite"),
+                at("index/v5/catalogue.sqlite"),
                 b"SQLite format 3\0 but no database".repeat(99),
             )
             .unwrap();
         }
         if stage == Unreadable {
-            fs::write(at("index/v4/words/meta.json"), b"{").unwrap();
+            fs::write(at("index/v5/words/meta.json"), b"{").unwrap();
         }
         // What changed just now is proven again by every look: let it be old.
         std::thread::sleep(Duration::from_millis(100));

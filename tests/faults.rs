@@ -33,7 +33,7 @@ fn a_disk_of_any_size_is_no_reason_to_break() {
             grep -E "No space left|disk is full|unable to open|disk I/O" "$OUT"/said >/dev/null
             grep '"hints":\["' "$OUT"/said >/dev/null
             # The mark of what it is to be, at most.
-            test "$(stat -c %s "$INDEX"/v4/catalogue.sqlite 2>/dev/null || echo 0)" -le 4096
+            test "$(stat -c %s "$INDEX"/v5/catalogue.sqlite 2>/dev/null || echo 0)" -le 4096
         }
         s() { "$SESSIONARY" --no-default-roots --root pi:"$SESSIONS" --index "$INDEX" "$@"; }
         for room in size=4k size=64k size=200k size=400k size=700k size=1200k size=2m size=64m,nr_inodes=2 size=64m,nr_inodes=4 size=64m,nr_inodes=7 size=64m,nr_inodes=12; do
@@ -209,7 +209,7 @@ fn folders_that_may_not_be_written() {
         .iter()
         .for_each(|folder| permit(folder, 0o755));
     // The index: answers from what is there, and says when that is not all.
-    let generation = bound.home.home.join(".cache/sessionary/v4");
+    let generation = bound.home.home.join(".cache/sessionary/v5");
     permit(&generation, 0o555);
     for name in [
         "catalogue.sqlite",
@@ -263,7 +263,7 @@ fn a_reader_waits_for_no_lock_of_a_writer() {
     home.settle();
     assert!(home.output(&["sync"]).status.success());
     // Every lock file there is, held as by a writer that is stopped and never goes on.
-    let index = home.home.join(".cache/sessionary/v4");
+    let index = home.home.join(".cache/sessionary/v5");
     let mut held = Vec::new();
     for file in walkdir::WalkDir::new(&index).into_iter().flatten() {
         let name = file.file_name().to_string_lossy();

@@ -47,7 +47,7 @@ fn a_feed_goes_on_in_the_catalogue_that_takes_anothers_place() {
         "catalogue.sqlite-wal",
         "catalogue.sqlite-shm",
     ] {
-        let path = config.index_dir.join("v4").join(file);
+        let path = config.index_dir.join("v5").join(file);
         assert!(path.exists(), "{file}");
         fs::remove_file(path).unwrap();
     }

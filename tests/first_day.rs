@@ -98,7 +98,7 @@ fn every_setting_says_where_it_comes_from() {
         roots.contains("pi=old     ~/more") && roots.contains("config, not there"),
         "{roots}"
     );
-    assert!(home.home.join("kept/v4").is_dir());
+    assert!(home.home.join("kept/v5").is_dir());
     // The words wait for a sync.
     let status = home.json(&["status", "--json"]);
     assert!(status["outstanding"].as_u64() > Some(0), "{status}");
@@ -166,7 +166,7 @@ fn every_setting_says_where_it_comes_from() {
         .map(|root| &root["path"])
         .collect();
     assert_eq!(old, [&json!(folder.join("more"))]);
-    assert!(folder.join("kept/v4/catalogue.sqlite").is_file());
+    assert!(folder.join("kept/v5/catalogue.sqlite").is_file());
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn cleaning_takes_all_that_is_ours_and_nothing_else() {
         ".cache/sessionary/v7/catalogue.sqlite",
         &"not ours ".repeat(20),
     );
-    let foreign_file = home.write(".cache/sessionary/v4/a.jsonl", "{}");
+    let foreign_file = home.write(".cache/sessionary/v5/a.jsonl", "{}");
     let asked = home.run(&["clean"]);
     assert!(
         asked.ends_with(
@@ -235,7 +235,7 @@ fn cleaning_takes_all_that_is_ours_and_nothing_else() {
         is_folder && asked[2] == "No session is touched.",
         "{asked:?}"
     );
-    let lock = fs::File::open(index.join("v4/lock")).expect("the lock");
+    let lock = fs::File::open(index.join("v5/lock")).expect("the lock");
     lock.lock().expect("it is free");
     assert!(
         home.run(&["clean", "--yes", "--no-wait"])
@@ -263,7 +263,7 @@ fn cleaning_takes_all_that_is_ours_and_nothing_else() {
         })
         .collect();
     left.sort();
-    assert_eq!(left, ["", "v4", "v4/a.jsonl", "v7", "v7/catalogue.sqlite"]);
+    assert_eq!(left, ["", "v5", "v5/a.jsonl", "v7", "v7/catalogue.sqlite"]);
     fs::remove_file(foreign_file).expect("it is there");
     fs::remove_dir_all(index.join("v7")).expect("it is there");
     assert!(home.output(&["list"]).status.success());
@@ -286,7 +286,7 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
     let said = home.run(&["sync"]);
     assert_snapshot!(said, @r#"
     --- stderr
-    error: $HOME/.cache/sessionary/v4: Not a directory (os error 20)
+    error: $HOME/.cache/sessionary/v5: Not a directory (os error 20)
     hint: choose another directory with --index
     --- exit Some(2)
     "#);
@@ -308,7 +308,7 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
     }
     assert_snapshot!(home.run(&["show", "last"]), @r#"
     --- stderr
-    error: $HOME/.cache/sessionary/v4: Not a directory (os error 20)
+    error: $HOME/.cache/sessionary/v5: Not a directory (os error 20)
     hint: choose another directory with --index
     hint: a session file can be named by its path
     --- exit Some(2)
@@ -327,7 +327,7 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
 #[test]
 fn an_index_of_another_program_or_a_newer_one_is_left_alone() {
     let home = home();
-    let catalogue = home.write(".cache/sessionary/v4/x", "");
+    let catalogue = home.write(".cache/sessionary/v5/x", "");
     let catalogue = catalogue.with_file_name("catalogue.sqlite");
     let other = rusqlite::Connection::open(&catalogue).expect("a database");
     other
@@ -403,7 +403,7 @@ fn no_number_is_too_large() {
 fn words_that_are_older_than_the_catalogue_are_rebuilt() {
     let home = crate::cli::home();
     let _ = home.run(&["sync"]);
-    let words = home.home.join(".cache/sessionary/v4/words");
+    let words = home.home.join(".cache/sessionary/v5/words");
     let copy = |from: &std::path::Path, to: &std::path::Path| {
         let _ = std::fs::remove_dir_all(to);
         std::fs::create_dir_all(to).expect("a folder");

@@ -286,7 +286,7 @@ fn a_list_of_any_length_is_the_sum_of_its_pages() {
         home.settle();
         drop(sessionary::Index::open(&config, sessionary::Freshness::Check).unwrap());
         // What is left of the WAL would be read, too.
-        let catalogue = home.home.join("index/v4/catalogue.sqlite");
+        let catalogue = home.home.join("index/v5/catalogue.sqlite");
         let empty = "PRAGMA wal_checkpoint(TRUNCATE)";
         rusqlite::Connection::open(catalogue)
             .and_then(|catalogue| catalogue.query_row(empty, [], |_| Ok(())))

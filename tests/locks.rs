@@ -16,7 +16,7 @@ use crate::problems::{BoundHome, session};
 use crate::sandbox::Sandbox;
 use crate::watching::watcher::Watcher;
 
-const CATALOGUE: &str = "v4/catalogue.sqlite";
+const CATALOGUE: &str = "v5/catalogue.sqlite";
 
 /// A home with one session, which is indexed.
 fn home() -> (Sandbox, PathBuf) {
@@ -187,7 +187,7 @@ fn a_reader_across_anothers_rebuild_or_clean_answers_or_says_to_ask_again() {
             if asked_before {
                 assert_eq!(ask(&reader).expect("an answer"), (1, 1, 1));
             }
-            fs::write(index.join("v4/catalogue.sqlite-damaged"), "it is").expect("a mark");
+            fs::write(index.join("v5/catalogue.sqlite-damaged"), "it is").expect("a mark");
             assert!(home.output(verb).status.success());
             match ask(&reader) {
                 Ok(answer) => assert_eq!(answer, (1, 1, 1), "{verb:?}"),

@@ -9,7 +9,7 @@ use sessionary::{Config, Freshness, Index, RootSpec};
 
 use crate::sandbox::Sandbox;
 
-const WORDS: &str = ".cache/sessionary/v4/words";
+const WORDS: &str = ".cache/sessionary/v5/words";
 
 /// A session of one message.
 pub fn session(id: &str, text: &str) -> String {
@@ -202,7 +202,7 @@ fn a_name_that_is_not_utf8_is_said() {
     // either.
     let lock = fs::File::options()
         .write(true)
-        .open(home.home.join(".cache/sessionary/v4/lock"))
+        .open(home.home.join(".cache/sessionary/v5/lock"))
         .expect("the lock");
     lock.lock().expect("held");
     let list = home.json(&["list", "--json"]);

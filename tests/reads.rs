@@ -532,7 +532,7 @@ fn a_reader_who_does_not_read_holds_nothing() {
         // Some of it is printed: from now on nobody reads.
         let mut first = [0];
         out.read_exact(&mut first).unwrap();
-        let catalogue = home.home.join(".cache/sessionary/v4/catalogue.sqlite");
+        let catalogue = home.home.join(".cache/sessionary/v5/catalogue.sqlite");
         let emptied: i64 = rusqlite::Connection::open(&catalogue)
             .and_then(|c| c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |r| r.get(0)))
             .unwrap();

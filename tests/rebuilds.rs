@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::sandbox::Sandbox;
 
-const GENERATION: &str = ".cache/sessionary/v4";
+const GENERATION: &str = ".cache/sessionary/v5";
 
 fn home() -> Sandbox {
     let home = Sandbox::new();

@@ -27,7 +27,7 @@ pub fn home() -> Sandbox {
 
 /// The catalogue of that home.
 pub fn catalogue(home: &Sandbox) -> std::path::PathBuf {
-    home.home.join(".cache/sessionary/v4/catalogue.sqlite")
+    home.home.join(".cache/sessionary/v5/catalogue.sqlite")
 }
 
 /// `$ [TZ=…] sessionary sql "…"` and its output, each from a block of its own.
@@ -276,7 +276,7 @@ fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
     let sync = |config: &sessionary::Config| Indexer::open(config)?.sync(&mut |_| {});
     write(0);
     sync(&config).expect("a first sync");
-    let path = folder.path().join("index/v4/catalogue.sqlite");
+    let path = folder.path().join("index/v5/catalogue.sqlite");
     let wal = || fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |m| m.len());
     let first = |index: &Index| {
         let rows = index

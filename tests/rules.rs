@@ -99,11 +99,11 @@ fn a_program_brings_nothing_back_that_the_command_excludes() {
     assert_eq!(report.unwrap().files_changed, 1);
     place.is_left_out("rebuilt");
     // The catalogue that knew by which rules it was made is no more.
-    fs::write(place.index_dir().join("v4/catalogue.sqlite"), "damage").unwrap();
-    let _ = fs::remove_file(place.index_dir().join("v4/catalogue.sqlite-wal"));
+    fs::write(place.index_dir().join("v5/catalogue.sqlite"), "damage").unwrap();
+    let _ = fs::remove_file(place.index_dir().join("v5/catalogue.sqlite-wal"));
     sync(&config);
     place.is_left_out("begun again");
-    fs::remove_dir_all(place.index_dir().join("v4")).unwrap();
+    fs::remove_dir_all(place.index_dir().join("v5")).unwrap();
     sync(&config);
     place.is_left_out("made by another version");
     assert_eq!(place.by_command(), 1);
@@ -344,7 +344,7 @@ fn a_root_of_an_unknown_format_is_an_error() {
     }
     assert!(
         !Path::new(&config.index_dir)
-            .join("v4/catalogue.sqlite")
+            .join("v5/catalogue.sqlite")
             .exists()
     );
     // One that follows from a session is one too.

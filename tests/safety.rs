@@ -402,7 +402,7 @@ fn every_file_of_the_index_is_private_from_its_first_moment() {
     // A watcher, who asks it, and a mark on words that are damaged.
     let mut watch = start(&["watch"]);
     let mut tries = 0;
-    while !index.join("v4/watch/state.json").exists() && tries < 1000 {
+    while !index.join("v5/watch/state.json").exists() && tries < 1000 {
         std::thread::sleep(std::time::Duration::from_millis(10));
         tries += 1;
     }
@@ -419,7 +419,7 @@ fn every_file_of_the_index_is_private_from_its_first_moment() {
     }
     watch.kill().expect("it is killed");
     watch.wait().expect("it ended");
-    fs::write(home.home.join("index/v4/words/meta.json"), "{").expect("damaged");
+    fs::write(home.home.join("index/v5/words/meta.json"), "{").expect("damaged");
     run(&["search", "walruses"]);
     run(&["sync", "--purge"]);
     run(&["rebuild"]);

@@ -53,13 +53,13 @@ fn without_room_the_words_are_postponed_and_nothing_is_broken() {
         s sync
         echo "hits $(s --json search "$RARE" | grep -o '"entry":' | wc -l)"
         echo "listed $(s list --all | wc -l)"
-        test ! -e "$INDEX"/v4/words && echo none
+        test ! -e "$INDEX"/v5/words && echo none
         mount -o remount,size=4m "$INDEX"
         s sync >/dev/null
         echo "hits $(s --json search "$RARE" | grep -o '"entry":' | wc -l)"
         mount -o remount,size=64m "$INDEX"
         s sync >/dev/null
-        test -e "$INDEX"/v4/words && echo some
+        test -e "$INDEX"/v5/words && echo some
         echo "hits $(s --json search "$RARE" | grep -o '"entry":' | wc -l)"
         s verify
     "#;

@@ -78,7 +78,7 @@ impl Place {
             .collect();
         assert_eq!(ours, theirs);
         assert!(
-            config.index_dir.join("v4/catalogue.sqlite").exists(),
+            config.index_dir.join("v5/catalogue.sqlite").exists(),
             "{config:?}"
         );
         // Opened here, nothing is found that the command has not, and nothing is left out that it

@@ -79,7 +79,7 @@ impl World {
     }
 
     fn catalogue(&self) -> PathBuf {
-        self.folder.path().join("index/v4/catalogue.sqlite")
+        self.folder.path().join("index/v5/catalogue.sqlite")
     }
 
     fn uri(&self, how: &str) -> String {

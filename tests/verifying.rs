@@ -67,7 +67,7 @@ impl Place {
     }
 
     fn catalogue(&self) -> Connection {
-        let path = self.config.index_dir.join("v4/catalogue.sqlite");
+        let path = self.config.index_dir.join("v5/catalogue.sqlite");
         let catalogue = Connection::open(path).unwrap();
         catalogue.busy_timeout(Duration::from_secs(20)).unwrap();
         catalogue
@@ -260,7 +260,7 @@ fn real_differences_are_found_beside_writers() {
         let planted = "UPDATE _entries SET stop_reason = 'planted' WHERE key = ?1";
         catalogue.execute(planted, [key(session)]).unwrap();
     }
-    let words = place.config.index_dir.join("v4/words");
+    let words = place.config.index_dir.join("v5/words");
     forget_passages(&words, key("rests_too.jsonl") as u64);
     drop(catalogue);
     let expected: BTreeSet<_> = [
@@ -489,7 +489,7 @@ fn the_command_says_behind_beside_a_writer_and_differs_when_it_does() {
         }
     });
     home.settle();
-    let catalogue = home.home.join(".cache/sessionary/v4/catalogue.sqlite");
+    let catalogue = home.home.join(".cache/sessionary/v5/catalogue.sqlite");
     let planted = "UPDATE _entries SET stop_reason = 'planted' WHERE source = 2";
     let _ = home.run(&["sync"]);
     Connection::open(catalogue)

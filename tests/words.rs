@@ -47,7 +47,7 @@ fn count_hits(config: &Config, word: &str) -> u64 {
 
 /// Segments of the last commit.
 fn segments(config: &Config) -> usize {
-    let Ok(meta) = fs::read(config.index_dir.join("v4/words/meta.json")) else {
+    let Ok(meta) = fs::read(config.index_dir.join("v5/words/meta.json")) else {
         return 0;
     };
     let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap();
@@ -141,7 +141,7 @@ fn what_is_not_ours_is_never_removed() {
     session(home, "one", &["a walrus", "quetzalcoatl"]);
     let all = config(home);
     sync(&all);
-    let words = home.join("index/v4/words");
+    let words = home.join("index/v5/words");
     let foreign = ["notes.txt", "draft/a.jsonl", "meta.json.old", "a.idx"];
     fs::create_dir(words.join("draft")).unwrap();
     for name in foreign {
@@ -170,7 +170,7 @@ fn what_is_not_ours_is_never_removed() {
     damage();
     sync(&less);
     stays("a wipe");
-    fs::write(home.join("index/v4/catalogue.sqlite-damaged"), "it is").unwrap();
+    fs::write(home.join("index/v5/catalogue.sqlite-damaged"), "it is").unwrap();
     sync(&less);
     stays("a damaged catalogue");
     let index = Index::open(&all, Freshness::AsCommitted).unwrap();

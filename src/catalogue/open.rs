@@ -19,9 +19,9 @@ use crate::private;
 use crate::source::identity::{FileId, file_at};
 
 /// Name of the index directory's generation: a binary touches its own only.
-pub const GENERATION: u32 = 4;
+pub const GENERATION: u32 = 5;
 /// Version of the public views.
-pub const CONTRACT_VERSION: u32 = 3;
+pub const CONTRACT_VERSION: u32 = 4;
 /// "SESY" in SQLite's application_id.
 pub const APPLICATION_ID: i32 = 0x5345_5359;
 

@@ -4,6 +4,7 @@
 //! JSON stands as JSON, a blob as its length. A row that belongs to another one repeats what its
 //! format needs of that, under the other's table: `{"table":T,"key":K,"message":{"role":"user"},…}`.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -300,7 +301,7 @@ fn value(lines: &mut Vec<u8>, value: ValueRef<'_>, is_json: bool) {
             Err(_) => lines.extend_from_slice(b"null"),
         },
         ValueRef::Text(bytes) => {
-            let said = String::from_utf8_lossy(bytes);
+            let said = said(bytes);
             match is_json && json::whole(said.as_bytes()).is_some() {
                 true => lines.extend_from_slice(on_one_line(said.trim()).as_bytes()),
                 false => text(lines, &said),
@@ -313,14 +314,22 @@ fn value(lines: &mut Vec<u8>, value: ValueRef<'_>, is_json: bool) {
     }
 }
 
+/// Text of a database, whatever its bytes are.
+fn said(bytes: &[u8]) -> Cow<'_, str> {
+    match json::utf8(bytes) {
+        Some(text) => text.into(),
+        None => String::from_utf8_lossy(bytes),
+    }
+}
+
 fn text(lines: &mut Vec<u8>, text: &str) {
     // Text is always written.
     let _ = serde_json::to_writer(lines, text);
 }
 
 /// JSON without its line breaks, which stand between its tokens only.
-fn on_one_line(json: &str) -> std::borrow::Cow<'_, str> {
-    match json.contains(['\n', '\r']) {
+fn on_one_line(json: &str) -> Cow<'_, str> {
+    match memchr::memchr2(b'\n', b'\r', json.as_bytes()).is_some() {
         true => json.replace(['\n', '\r'], " ").into(),
         false => json.into(),
     }

@@ -102,7 +102,9 @@ pub fn sync_hints(
         let stores = Stores {
             catalogue,
             keeper,
-            roots: all.iter().map(|scan| (scan.root, scan.spec)).collect(),
+            roots: (all.iter())
+                .map(|scan| (scan.root, scan.spec, scan.format as _))
+                .collect(),
         };
         let racy = read_all(&stores, plans, stale, cancel, &mut |_| {}, report)?;
         keeper.tell(report);

@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use super::plan::SourcePlan;
@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::format::Format;
 use crate::model::{Placement, Report};
 use crate::source::checkpoint::read_full;
-use crate::source::content::Location;
+use crate::source::content::{Content, Location};
 use crate::source::discover::{Discovery, FoundSource};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::root::RootSpec;
@@ -38,6 +38,9 @@ pub struct Keeper {
     /// What was kept since the last commit: the root's number and the path below it.
     pending: RefCell<Vec<(i64, String)>>,
 }
+
+/// A root that is synced: its number, what it is, and the format that reads it.
+pub type SyncedRoot<'a> = (i64, &'a RootSpec, &'a dyn Format);
 
 /// A source whose file is gone and that is to be read from the archive.
 #[derive(Debug)]
@@ -418,7 +421,7 @@ impl Keeper {
     pub fn catch_up(
         &self,
         catalogue: &Catalogue,
-        roots: &[(i64, &RootSpec)],
+        roots: &[SyncedRoot<'_>],
         most: u64,
         mut commit: impl FnMut() -> Result<bool, Error>,
     ) -> Result<(), Error> {
@@ -427,10 +430,11 @@ impl Keeper {
         }
         let mut open = 0;
         for unkept in catalogue.unkept()? {
-            let Some((_, spec)) = roots.iter().find(|(root, _)| *root == unkept.root) else {
+            let Some((_, spec, format)) = roots.iter().find(|(root, ..)| *root == unkept.root)
+            else {
                 continue;
             };
-            let read = pack_file(&spec.path.join(&unkept.relative));
+            let read = pack_source(*format, &spec.path.join(&unkept.relative));
             // One that cannot be read is tried again.
             let Ok(packed) = read else {
                 continue;
@@ -484,11 +488,15 @@ fn lost<'k>(
     })
 }
 
-/// All of a file, packed.
-fn pack_file(path: &Path) -> io::Result<Packed> {
-    let mut file = File::open(path)?;
-    let identity = Identity::of(&file.metadata()?);
-    pack_all(&mut file)?.finish(identity.mtime_ns)
+/// All of a source, packed; of a compressed file its own bytes.
+fn pack_source(format: &dyn Format, path: &Path) -> io::Result<Packed> {
+    let mut content = Content::open(format, path)?;
+    let identity = content.identity()?;
+    if let Some(encoded) = content.encoded() {
+        encoded.rewind()?;
+        return pack_all(encoded)?.finish(identity.mtime_ns);
+    }
+    pack_all(&mut content)?.finish(identity.mtime_ns)
 }
 
 /// Whether a file begins with these bytes.

@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::backpressure::ByteBudget;
-use super::keep::{ArchivedSource, Keeper};
+use super::keep::{ArchivedSource, Keeper, SyncedRoot};
 use super::plan::{SourcePlan, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use super::scan::{RootScan, scan_root};
@@ -224,7 +224,10 @@ fn write(
         }
     }
     let cancel = &config.cancel;
-    let roots = scanned.iter().map(|at| (at.root, at.spec)).collect();
+    let roots = scanned
+        .iter()
+        .map(|at| (at.root, at.spec, at.format))
+        .collect();
     let stores = Stores {
         catalogue,
         keeper,
@@ -356,7 +359,7 @@ pub(super) struct Stores<'a> {
     pub catalogue: &'a Catalogue,
     pub keeper: &'a Keeper,
     /// The roots of the plans.
-    pub roots: Vec<(i64, &'a RootSpec)>,
+    pub roots: Vec<SyncedRoot<'a>>,
 }
 
 /// Read every plan on all cores; this thread is the one writer. Gives back the plans whose files
@@ -563,7 +566,7 @@ impl Writer<'_> {
     }
 
     /// Keep the sources that were read without being kept.
-    fn catch_up(&mut self, roots: &[(i64, &RootSpec)]) -> Result<(), Error> {
+    fn catch_up(&mut self, roots: &[SyncedRoot<'_>]) -> Result<(), Error> {
         let (catalogue, keeper) = (self.catalogue, self.keeper);
         keeper.catch_up(catalogue, roots, BYTES_A_TRANSACTION, || {
             self.commit()?;

@@ -165,7 +165,7 @@ fn what_has_no_time_has_that_of_what_is_before_it() {
     // The views tell what the files say, and what searches make of it; nothing tells when the two
     // of `never.jsonl` were.
     let catalogue =
-        rusqlite::Connection::open(place.index_dir().join("v4/catalogue.sqlite")).unwrap();
+        rusqlite::Connection::open(place.index_dir().join("v5/catalogue.sqlite")).unwrap();
     let timed: (i64, i64, i64) = catalogue
         .query_row(
             "SELECT count(time_written_ms), count(time_ms), count(*) FROM entries",

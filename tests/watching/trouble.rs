@@ -83,7 +83,7 @@ fn a_catalogue_that_is_damaged_under_a_watcher_is_rebuilt() {
         // Between two catalogues there is none, and no row.
         index.sql(messages).ok()?.rows.first()?.first()?.as_i64()
     };
-    let catalogue = config.index_dir.join("v4/catalogue.sqlite");
+    let catalogue = config.index_dir.join("v5/catalogue.sqlite");
     let damage = |tree: &str| {
         // Nobody keeps a page of it in memory after that.
         let other = rusqlite::Connection::open(&catalogue).unwrap();
@@ -184,7 +184,7 @@ fn who_cannot_say_what_it_watches_goes_on() {
     write(&path, &session(1, "one"));
     let watcher = Watcher::start(&config);
     // No file can be written there.
-    let watch = config.index_dir.join("v4/watch");
+    let watch = config.index_dir.join("v5/watch");
     create_dir(watch.join("state.new")).unwrap();
     // What it has to say changes with the number of files.
     write(&place.path().join("pi/two.jsonl"), &session(2, "two"));
@@ -358,7 +358,7 @@ fn a_watcher_outlives_another_programs_transaction() {
     let watcher = Watcher::start(&config);
     let owed = "SELECT count(*) FROM _outbox";
     until("all is quiet", || number(&config, owed) == 0);
-    let other = rusqlite::Connection::open(config.index_dir.join("v4/catalogue.sqlite")).unwrap();
+    let other = rusqlite::Connection::open(config.index_dir.join("v5/catalogue.sqlite")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     append(&path, &message(1, "again"));
     until("that is told", || !watcher.log().delayed.is_empty());

@@ -18,6 +18,15 @@ pub(super) fn facts(record: &[u8]) -> Facts {
     read.unwrap_or_default()
 }
 
+/// The facts of a line that is one JSON value by the first tier; `None`: it has to be looked at
+/// closely.
+pub(super) fn of_text(line: &[u8]) -> Option<Facts> {
+    match json::parse::<Loose<Line<'_>>>(json::utf8(line)?)? {
+        Loose::Object(line) => of_line(&line),
+        _ => None,
+    }
+}
+
 /// `None` where a part of the line needs the second tier.
 fn of_line(line: &Line<'_>) -> Option<Facts> {
     let table = line.table.as_str().unwrap_or_default();

@@ -126,6 +126,10 @@ impl Format for OpenCode {
         facts::facts(record)
     }
 
+    fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
+        facts::of_text(line)
+    }
+
     fn passages(&self, record: &[u8]) -> Vec<Passage> {
         text::passages(record)
     }

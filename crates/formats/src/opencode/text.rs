@@ -71,7 +71,7 @@ pub(super) fn part(data: &Part<'_>, whole: &str, pieces: &mut Pieces) {
             if let Loose::Object(state) = &data.state {
                 pieces.leaves_of_arguments(&state.input);
                 pieces.output(&state.output);
-                pieces.leaves(&state.content);
+                pieces.output(&state.content);
                 pieces.output(&state.error);
             }
         }
