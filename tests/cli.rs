@@ -54,11 +54,11 @@ pub fn home() -> Sandbox {
 
 #[test]
 fn overview() {
-    assert_snapshot!(home().run(&[]), @r"
+    assert_snapshot!(home().run(&[]), @"
     4 sessions, 2.4 KB of session files; last full scan DATE.
     14 entries (2.4 KB) not indexed yet; searches find them anyway.
 
-    8 roots scanned, 6 not there (`sessionary status --roots` names them)
+    14 roots scanned, 12 not there (`sessionary status --roots` names them)
     AGENT  ROOT                  SESSIONS  FILES  NEWEST  WHY
     pi     ~/.pi/agent/sessions         3      3  5m      default
     clido  ~/clido/sessions             1      1  3d      $CLIDO_DATA_DIR
@@ -82,16 +82,22 @@ fn overview_of_nothing() {
     assert_snapshot!(Sandbox::new().run(&[]), @r#"
     0 sessions, 0 B of session files; last full scan DATE.
 
-    8 roots scanned
+    14 roots scanned
     AGENT      ROOT                             SESSIONS  FILES  NEWEST  WHY
     pi         ~/.pi/agent/sessions                    0      0          default, not there
     indusagi   ~/.indusagi/agent/sessions              0      0          default, not there
     indusagi   ~/.pindusagi/agent/sessions             0      0          default, not there
     clido      ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse   ~/.local/share/agentuse/project         0      0          default, not there
+    claude     ~/.claude/projects                      0      0          default, not there
+    codex      ~/.codex/sessions                       0      0          default, not there
+    codex      ~/.codex/archived_sessions              0      0          default, not there
     copilot    ~/.copilot/session-state                0      0          default, not there
-    induscode  ~/.pindusagi/sessions                   0      0          default, not there
     cursor     ~/.cursor/projects                      0      0          default, not there
+    gemini     ~/.gemini/tmp                           0      0          default, not there
+    induscode  ~/.pindusagi/sessions                   0      0          default, not there
+    opencode   ~/.local/share/opencode                 0      0          default, not there
+    qwen       ~/.qwen/projects                        0      0          default, not there
 
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
@@ -120,10 +126,10 @@ fn list_here_and_everywhere() {
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
     3d   f47ac10b  clido     1  ~/code/parser  Deploy the parser
     "#);
-    assert_snapshot!(home.run(&["list", "--agent", "vim"]), @r"
+    assert_snapshot!(home.run(&["list", "--agent", "vim"]), @"
     --- stderr
     error: no agent is called `vim`
-    hint: known agents: pi, indusagi, clido, agentuse, copilot, induscode, cursor
+    hint: known agents: pi, indusagi, clido, agentuse, claude, codex, copilot, cursor, gemini, induscode, opencode, qwen
     --- exit Some(2)
     ");
 }

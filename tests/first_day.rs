@@ -22,7 +22,7 @@ fn where_sessions_were_looked_for() {
             .concat(),
         )
     };
-    assert_snapshot!(roots(&[]), @r"
+    assert_snapshot!(roots(&[]), @"
     AGENT         ROOT                           SESSIONS  FILES  NEWEST  WHY
     pi            ~/.pi/agent/sessions                  3      3  5m      default
     pi            ~/flat                                0      0          sessionDir of ~/.pi/agent/set…
@@ -30,9 +30,15 @@ fn where_sessions_were_looked_for() {
     indusagi      ~/.pindusagi/agent/sessions           0      0          default, not there
     clido         ~/clido/sessions                      1      1  3d      $CLIDO_DATA_DIR
     agentuse      …local/share/agentuse/project         0      0          default, not there
+    claude        ~/.claude/projects                    0      0          default, not there
+    codex         ~/.codex/sessions                     0      0          default, not there
+    codex         ~/.codex/archived_sessions            0      0          default, not there
     copilot       ~/.copilot/session-state              0      0          default, not there
-    induscode     ~/.pindusagi/sessions                 0      0          default, not there
     cursor        ~/.cursor/projects                    0      0          default, not there
+    gemini        ~/.gemini/tmp                         0      0          default, not there
+    induscode     ~/.pindusagi/sessions                 0      0          default, not there
+    opencode      ~/.local/share/opencode               0      0          default, not there
+    qwen          ~/.qwen/projects                      0      0          default, not there
     clido=laptop  ~/code/parser/../old                  0      0          --root, not there
 
     pi: 1 file of a shape that this version does not know; first: ~/.pi/agent/sessions/--code-parser--/torn.jsonl, line 1
@@ -43,7 +49,7 @@ fn where_sessions_were_looked_for() {
         json["roots"][0]["newest"], "2026-01-05T11:55:00.000Z",
         "{json}"
     );
-    assert_eq!(json["roots"].as_array().map(Vec::len), Some(9));
+    assert_eq!(json["roots"].as_array().map(Vec::len), Some(15));
 }
 
 #[test]
@@ -121,10 +127,10 @@ fn every_setting_says_where_it_comes_from() {
     --- exit Some(2)
     ");
     home.write(path, "roots = [\"vim:/x\"]\n");
-    assert_snapshot!(home.run(&["list"]), @r"
+    assert_snapshot!(home.run(&["list"]), @"
     --- stderr
     error: config vim:/x: no format or agent is called `vim`
-    hint: known names: pi, indusagi, clido, agentuse, copilot, induscode, cursor
+    hint: known names: pi, indusagi, clido, agentuse, claude, codex, copilot, cursor, gemini, induscode, opencode, qwen
     --- exit Some(2)
     ");
     home.write(path, "exclude = \"x\"\n");
@@ -180,9 +186,15 @@ fn nothing_found_says_where_and_what_to_do() {
     indusagi   ~/.pindusagi/agent/sessions             0      0          default, not there
     clido      ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse   ~/.local/share/agentuse/project         0      0          default, not there
+    claude     ~/.claude/projects                      0      0          default, not there
+    codex      ~/.codex/sessions                       0      0          default, not there
+    codex      ~/.codex/archived_sessions              0      0          default, not there
     copilot    ~/.copilot/session-state                0      0          default, not there
-    induscode  ~/.pindusagi/sessions                   0      0          default, not there
     cursor     ~/.cursor/projects                      0      0          default, not there
+    gemini     ~/.gemini/tmp                           0      0          default, not there
+    induscode  ~/.pindusagi/sessions                   0      0          default, not there
+    opencode   ~/.local/share/opencode                 0      0          default, not there
+    qwen       ~/.qwen/projects                        0      0          default, not there
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
     To try it on made-up sessions: sessionary --demo list --all

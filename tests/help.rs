@@ -227,7 +227,8 @@ fn help_of_every_command() {
 
     Options:
       -H, --here             Only sessions of this repository, as `list` takes it
-      -N, --newest           Newest first instead of best first
+      -N, --newest           Newest first instead of best first; of several words, the sessions that
+                             contain them all
       -n, --limit <N>        At most N hits; 0 for all [default: 20]
       -x, --exact            Only the words as typed, without typos or other endings
           --every-copy       Also show entries that repeat the text of a hit

@@ -237,25 +237,4 @@ mod tests {
         assert!(unpacked(&block.data, u64::MAX).is_err());
         assert!(unpacked(b"no zstd", 5).is_err());
     }
-
-    /// What compressing costs: `SESSIONARY_PACK=FILE cargo test packing_costs -- --nocapture`.
-    #[test]
-    #[allow(clippy::print_stdout)]
-    fn packing_costs() {
-        let Some(file) = std::env::var_os("SESSIONARY_PACK") else {
-            return;
-        };
-        let bytes = std::fs::read(file).unwrap();
-        let began = std::time::Instant::now();
-        let blocks = packed(&bytes, 256 << 10);
-        let spent = began.elapsed().as_secs_f64();
-        let stored: usize = blocks.iter().map(|block| block.data.len()).sum();
-        let (read, stored) = (bytes.len() as f64, stored as f64);
-        println!(
-            "{:.2} s per GB, {:.3} of the bytes in {} blocks",
-            spent / read * 1e9,
-            stored / read,
-            blocks.len()
-        );
-    }
 }

@@ -137,6 +137,11 @@ impl Item for SessionRow {
         "listed_cost",
         "bytes",
         "resume",
+        "git_branch",
+        "thinking_level",
+        "archived",
+        "gone_since",
+        "gone_since_ms",
         "own",
     ];
 
@@ -363,7 +368,7 @@ mod tests {
             json!({"agent": "pi", "subagents": 0, "path": "/a", "id": "a",
             "cwd": "", "title": "", "messageCount": 0, "firstMessage": "", "allMessagesText": "",
             "listed_by_agent": true, "entries": 0, "problems": 0, "errors": 0, "bytes": 0,
-            "own": {}}),
+            "archived": true, "gone_since": "", "gone_since_ms": 0, "own": {}}),
         );
     }
 }
