@@ -1,6 +1,7 @@
 //! One binary for all integration tests.
 //!
 //! - `addresses`: by what sessions and entries are named where people read it
+//! - `agents`: what the real agents of other vendors wrote, against a stub that kept a ledger
 //! - `agentuse`: its folders against what was expected of them by hand
 //! - `answers`: order, pages, places and reasons of hits
 //! - `background`: who indexes the words after an answer
@@ -69,6 +70,8 @@
 //! `sandbox` holds no tests: it is the home in which the others run the command.
 #[cfg(unix)]
 mod addresses;
+#[cfg(target_os = "linux")]
+mod agents;
 mod agentuse;
 mod answers;
 #[cfg(target_os = "linux")]
