@@ -1,6 +1,7 @@
 //! One binary for all integration tests.
 //!
 //! - `addresses`: by what sessions and entries are named where people read it
+//! - `agents`: what the real agents of other vendors wrote, against a stub that kept a ledger
 //! - `agentuse`: its folders against what was expected of them by hand
 //! - `answers`: order, pages, places and reasons of hits
 //! - `archive`: what an agent deletes is still there, and what is forgotten is not
@@ -77,6 +78,8 @@
 //! an agent's store with its index.
 #[cfg(unix)]
 mod addresses;
+#[cfg(target_os = "linux")]
+mod agents;
 mod agentuse;
 mod answers;
 mod archive;

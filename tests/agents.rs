@@ -1,0 +1,202 @@
+//! Is what the real agents of other vendors wrote listed, found and counted, to the token?
+//!
+//! `agents/run.sh` has each agent hold scripted conversations with a stub that keeps a ledger of
+//! what it said and what it said was spent. It needs `sh tests/agents/install.sh` (1.6 GB) and a
+//! system that lets a network namespace be made; without them the tests are skipped and say so.
+//! `SESSIONARY_AGENTS` names the installed `node_modules` where that is another one.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+/// What the stub says when its asker is gone.
+const LATE: &str = "It boils.";
+/// What `run.sh` exits with where no namespace can be made.
+const NO_NAMESPACE: i32 = 77;
+
+/// One agent's conversations.
+struct Held {
+    home: Sandbox,
+    agent: &'static str,
+    runs: Vec<Value>,
+    /// What the stub answered, in order.
+    ledger: Vec<Value>,
+}
+
+fn modules() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/node_modules");
+    env::var_os("SESSIONARY_AGENTS").map_or_else(beside, PathBuf::from)
+}
+
+/// Lets an agent hold its conversations. `None`: it is not installed, or may not run here.
+fn hold(agent: &'static str) -> Option<Held> {
+    let modules = modules();
+    if !modules.join(agent).exists() {
+        eprintln!("skipped: {agent} is not installed; run `sh tests/agents/install.sh`");
+        return None;
+    }
+    let home = Sandbox::new();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/run.sh");
+    let output = Command::new(script)
+        .arg(agent)
+        .arg(&home.home)
+        .env("AGENTS", modules)
+        .output()
+        .expect("tests/agents/run.sh starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(NO_NAMESPACE) {
+        eprintln!("skipped: {agent}: {said}");
+        return None;
+    }
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{agent}: {error}: {said}"));
+    let ledger = report["ledger"].as_str().expect("the ledger's path");
+    let ledger = std::fs::read_to_string(ledger).expect("the ledger");
+    Some(Held {
+        home,
+        agent,
+        runs: report["runs"].as_array().expect("the runs").clone(),
+        ledger: ledger
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a line of the ledger"))
+            .collect(),
+    })
+}
+
+impl Held {
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.home.output(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{} {arguments:?}: {error}: {said}", self.agent))
+    }
+
+    /// The session that the run of this name made.
+    fn session(&self, what: &str) -> Option<&str> {
+        let mut runs = self.runs.iter();
+        runs.find(|run| run["what"] == what)?["session"].as_str()
+    }
+
+    /// Every session that the agent has, listed under the id by which the agent resumes it.
+    fn is_listed(&self) {
+        let list = self.json(&["--json", "list", "--all", "--limit", "0", "--subagents"]);
+        let rows = list["sessions"].as_array().expect("sessions");
+        for run in &self.runs {
+            let Some(id) = run["session"].as_str() else {
+                continue;
+            };
+            let row = rows.iter().find(|row| row["id"] == id);
+            let row = row.unwrap_or_else(|| panic!("{}: {run} is not listed", self.agent));
+            assert_eq!(row["agent"], self.agent);
+            let cwd = self.home.cwd.to_str();
+            assert_eq!(row["cwd"].as_str(), cwd, "{}: {run}", self.agent);
+        }
+    }
+
+    /// Every text that the stub sent is found as a phrase.
+    fn is_findable(&self) {
+        for line in self.ledger.iter().filter(|line| line["is_aside"] == false) {
+            let texts = line["texts"].as_array().expect("texts").iter();
+            for text in texts.filter(|text| **text != LATE) {
+                let text = text.as_str().expect("a text");
+                let phrase = format!("\"{}\"", text.trim_end_matches('.'));
+                let found = self.json(&["--json", "search", &phrase]);
+                let sessions = found["sessions"].as_array().expect("sessions");
+                assert!(!sessions.is_empty(), "{}: {text} is not found", self.agent);
+            }
+        }
+    }
+
+    /// A question is found once, as what somebody typed, in the session in which it was typed.
+    fn is_typed_once(&self, what: &str, phrase: &str) {
+        let id = self.session(what).expect("a session");
+        let found = self.json(&["--json", "search", &format!("\"{phrase}\" role:user")]);
+        let sessions = found["sessions"].as_array().expect("sessions");
+        let [own] = &sessions[..] else {
+            panic!("{}: {what} is found in {found}", self.agent);
+        };
+        assert_eq!(own["session"]["id"], id, "{}: {found}", self.agent);
+        assert_eq!(own["hits"].as_array().map(Vec::len), Some(1), "{found}");
+    }
+
+    /// What all sessions spent together is what the stub said, each answer once. An answer that
+    /// came when nobody waited for it any more is not among them.
+    fn adds_up(&self) {
+        let lines = self.ledger.iter().filter(|line| line["is_aside"] == false);
+        let heard: Vec<&Value> = lines.filter(|line| line["texts"][0] != LATE).collect();
+        let sum = |key: &str| -> i64 {
+            let all = heard.iter().map(|line| line["spent"][key].as_i64());
+            all.map(|tokens| tokens.expect("tokens")).sum()
+        };
+        let sums = "SELECT count(*), sum(input), sum(cache_read), sum(output) FROM usage
+                    WHERE input IS NOT NULL";
+        let ours = self.json(&["--json", "sql", sums]);
+        // Reasoning is a part of the output, as most vendors count it.
+        let output = sum("output") + sum("reasoning");
+        let theirs = [heard.len() as i64, sum("input"), sum("cacheRead"), output];
+        let theirs = serde_json::json!([theirs]);
+        assert_eq!(ours["rows"], theirs, "{}: {:#?}", self.agent, self.ledger);
+    }
+
+    /// The command that goes on with a session is the agent's own.
+    fn is_resumed_by(&self, argv: &[&str]) {
+        let id = self.session("ask").expect("a session");
+        let show = self.json(&["--json", "resume", id, "--print"]);
+        let expected: Vec<String> = argv.iter().map(|word| word.replace("ID", id)).collect();
+        assert_eq!(show["argv"], serde_json::json!(expected), "{show}");
+    }
+
+    /// The index is what the files say.
+    fn is_verified(&self) {
+        let verified = self.home.output(&["verify"]);
+        let said = String::from_utf8_lossy(&verified.stderr);
+        assert!(verified.status.success(), "{}: {said}", self.agent);
+    }
+}
+
+/// All of it. `resume`: the command that goes on with the session `ID`.
+fn is_read_as_it_was_held(agent: &'static str, resume: &[&str]) {
+    let Some(held) = hold(agent) else {
+        return;
+    };
+    held.is_listed();
+    held.is_findable();
+    held.is_typed_once("tool error", "List the shed");
+    held.adds_up();
+    held.is_resumed_by(resume);
+    held.is_verified();
+}
+
+#[test]
+fn claude_code() {
+    is_read_as_it_was_held("claude", &["claude", "--resume", "ID"]);
+}
+
+#[test]
+fn codex() {
+    is_read_as_it_was_held("codex", &["codex", "resume", "ID"]);
+}
+
+#[test]
+fn copilot() {
+    is_read_as_it_was_held("copilot", &["copilot", "--resume=ID"]);
+}
+
+#[test]
+fn gemini() {
+    is_read_as_it_was_held("gemini", &["gemini", "--resume", "ID"]);
+}
+
+#[test]
+fn opencode() {
+    is_read_as_it_was_held("opencode", &["opencode", "-s", "ID"]);
+}
+
+#[test]
+fn qwen() {
+    is_read_as_it_was_held("qwen", &["qwen", "--resume", "ID"]);
+}
