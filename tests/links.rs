@@ -262,29 +262,41 @@ fn status_says_what_is_not_followed() {
         assert!(!said.contains("not followed"), "{said}");
         drop(home.output(&["sync"]));
     }
-    assert_snapshot!(home.run(&["status", "--roots"]), @r"
+    assert_snapshot!(home.run(&["status", "--roots"]), @"
     AGENT      ROOT                             SESSIONS  FILES  NEWEST  WHY
     pi         ~/.pi/agent/sessions                    1      1  2h      default, 1 link not followed
     indusagi   ~/.indusagi/agent/sessions              0      0          default, not there
     indusagi   ~/.pindusagi/agent/sessions             0      0          default, not there
     clido      ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse   ~/.local/share/agentuse/project         0      0          default, not there
+    claude     ~/.claude/projects                      0      0          default, not there
+    codex      ~/.codex/sessions                       0      0          default, not there
+    codex      ~/.codex/archived_sessions              0      0          default, not there
     copilot    ~/.copilot/session-state                0      0          default, not there
-    induscode  ~/.pindusagi/sessions                   0      0          default, not there
     cursor     ~/.cursor/projects                      0      0          default, not there
+    gemini     ~/.gemini/tmp                           0      0          default, not there
+    induscode  ~/.pindusagi/sessions                   0      0          default, not there
+    opencode   ~/.local/share/opencode                 0      0          default, not there
+    qwen       ~/.qwen/projects                        0      0          default, not there
     --- stderr
     Links that lead out of these places are not followed; --follow-links, or follow_links = true in the configuration file, follows them.
     ");
-    assert_snapshot!(home.run(&["status", "--roots", "--follow-links"]), @r"
+    assert_snapshot!(home.run(&["status", "--roots", "--follow-links"]), @"
     AGENT      ROOT                             SESSIONS  FILES  NEWEST  WHY
     pi         ~/.pi/agent/sessions                    2      2  2h      default
     indusagi   ~/.indusagi/agent/sessions              0      0          default, not there
     indusagi   ~/.pindusagi/agent/sessions             0      0          default, not there
     clido      ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse   ~/.local/share/agentuse/project         0      0          default, not there
+    claude     ~/.claude/projects                      0      0          default, not there
+    codex      ~/.codex/sessions                       0      0          default, not there
+    codex      ~/.codex/archived_sessions              0      0          default, not there
     copilot    ~/.copilot/session-state                0      0          default, not there
-    induscode  ~/.pindusagi/sessions                   0      0          default, not there
     cursor     ~/.cursor/projects                      0      0          default, not there
+    gemini     ~/.gemini/tmp                           0      0          default, not there
+    induscode  ~/.pindusagi/sessions                   0      0          default, not there
+    opencode   ~/.local/share/opencode                 0      0          default, not there
+    qwen       ~/.qwen/projects                        0      0          default, not there
     ");
     home.write(".config/sessionary/config.toml", "follow_links = true\n");
     assert_snapshot!(home.run(&["config", "show"]), @r#"

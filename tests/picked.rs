@@ -341,8 +341,8 @@ fn filters_are_completed_with_what_the_index_knows() {
     let picker = Picker::open(&home, &[], "Tokenizer work");
     // Ctrl-Space.
     picker.types("ag\0", "> agent:");
-    picker.pty.until_shown("│indusagi│");
-    picker.types("cl", "│clido");
+    picker.pty.until_shown("│indusagi ");
+    picker.types("cli", "│clido");
     picker.types("\r", "> agent:clido");
     picker.pty.until_shown("Deploy the parser");
     picker.pty.until_gone("Tokenizer work");

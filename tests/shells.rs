@@ -74,7 +74,7 @@ fn agents_tools_roles_labels_and_labelled_entries_are_known() {
             &["list", "-A", ""][..],
             "agentuse claude clido codex copilot cursor gemini indusagi induscode opencode pi qwen",
         ),
-        (&["list", "--agent=cl"], "--agent=clido"),
+        (&["list", "--agent=cli"], "--agent=clido"),
         (&["list", "-p", ""], "docs parser"),
         (&["search", "role:u"], "role:user"),
         (&["search", "x", "tool:"], "tool:bash"),
