@@ -147,7 +147,11 @@ impl Held {
         let id = self.session("ask").expect("a session");
         let show = self.json(&["--json", "resume", id, "--print"]);
         let expected: Vec<String> = argv.iter().map(|word| word.replace("ID", id)).collect();
-        assert_eq!(show["argv"], serde_json::json!(expected), "{show}");
+        assert_eq!(
+            show["resume"]["argv"],
+            serde_json::json!(expected),
+            "{show}"
+        );
     }
 
     /// The index is what the files say.
