@@ -81,11 +81,13 @@ impl Held {
         runs.find(|run| run["what"] == what)?["session"].as_str()
     }
 
-    /// Every session that the agent has, listed under the id by which the agent resumes it.
+    /// Every session that the agent has, listed under the id by which the agent resumes it. Gemini
+    /// CLI deletes at its next start what holds no answer.
     fn is_listed(&self) {
         let list = self.json(&["--json", "list", "--all", "--limit", "0", "--subagents"]);
         let rows = list["sessions"].as_array().expect("sessions");
-        for run in &self.runs {
+        let deletes = |run: &Value| self.agent == "gemini" && run["what"] == "refused";
+        for run in self.runs.iter().filter(|run| !deletes(run)) {
             let Some(id) = run["session"].as_str() else {
                 continue;
             };
@@ -133,7 +135,7 @@ impl Held {
             all.map(|tokens| tokens.expect("tokens")).sum()
         };
         let sums = "SELECT count(*), sum(input), sum(cache_read), sum(output) FROM usage
-                    WHERE input IS NOT NULL";
+                    WHERE input > 0";
         let ours = self.json(&["--json", "sql", sums]);
         // Reasoning is a part of the output, as most vendors count it.
         let output = sum("output") + sum("reasoning");
