@@ -12,6 +12,8 @@ use sessionary::index::{ListScope, SearchScope, ShowScope, TreeFilter};
 use sessionary::model::{BranchPlace, Hit, SessionRow, Tree};
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 
+use crate::sandbox::Sandbox;
+
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude")
 }
@@ -398,4 +400,25 @@ fn a_torn_line_is_completed_later() {
             assert_eq!(of(&whole), of(at_once), "{id}");
         }
     });
+}
+
+/// What lies in a folder beside a session's file is a part of it: it is not moved without.
+#[test]
+fn a_session_of_a_file_and_a_folder_is_not_deleted_in_part() {
+    let home = Sandbox::new();
+    let id = uuid(6);
+    let line = format!(
+        r#"{{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser","message":{{"role":"user","content":"Print all of it"}}}}"#
+    );
+    let projects = ".claude/projects/-code-parser";
+    let file = home.write(&format!("{projects}/{id}.jsonl"), &format!("{line}\n"));
+    home.touch(&file, 1_767_603_600);
+    let spill = home.write(&format!("{projects}/{id}/tool-results/a.txt"), "all of it");
+    let said = home.run(&["delete", &id, "--dry-run"]);
+    assert!(said.contains("and the folder"), "{said}");
+    assert!(said.contains("Some(2)"), "{said}");
+    assert!(file.exists() && spill.exists());
+    fs::remove_dir_all(spill.parent().unwrap().parent().unwrap()).unwrap();
+    let said = home.run(&["delete", &id, "--dry-run"]);
+    assert!(!said.contains("and the folder"), "{said}");
 }

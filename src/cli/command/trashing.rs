@@ -58,6 +58,7 @@ impl DeletionTarget {
 
     fn of(row: SessionRow, index: &Index) -> Result<Self, Failure> {
         refuse_rows(&row)?;
+        refuse_several(&row)?;
         let folder = folder(&row)?;
         let is_folder = folder.is_some();
         let path = folder.unwrap_or_else(|| row.path.clone());
@@ -114,6 +115,20 @@ fn refuse_rows(row: &SessionRow) -> Result<(), Failure> {
     Err(
         Failure::usage(format!("{what}, which only its agent writes"))
             .hint(format!("delete it with {}", row.agent)),
+    )
+}
+
+/// A session that keeps more in a folder beside its file, of the same name, is not moved in part:
+/// Claude Code puts long output of tools and its subagents there.
+fn refuse_several(row: &SessionRow) -> Result<(), Failure> {
+    let beside = row.path.with_extension("");
+    if beside == row.path || !beside.is_dir() {
+        return Ok(());
+    }
+    let (file, folder) = (row.path.display(), beside.display());
+    Err(
+        Failure::usage(format!("{} is {file} and the folder {folder}", row.id))
+            .hint("move both to the trash by hand"),
     )
 }
 
