@@ -180,12 +180,14 @@ impl Terminal {
         Ok(held::is_held() && size()? != self.screen)
     }
 
-    /// The terminal has another size.
+    /// The terminal has another size. After a stop this may be heard before the system says that
+    /// the process goes on: whoever sees the picker again must find the terminal raw.
     pub fn resized(&mut self) -> io::Result<()> {
-        match self.is_resized()? {
-            true => self.fit(),
-            false => Ok(()),
+        if self.is_resized()? {
+            make_raw(&self.tty)?;
+            self.fit()?;
         }
+        Ok(())
     }
 
     /// The process goes on; meanwhile others have used the terminal.
