@@ -197,7 +197,7 @@ if (first) {
 hold("tool error", one.ask(plan("List the shed.", one.shell("ls /no-such-shed"), "text: There is no shed here.")));
 hold("refused", one.ask(plan("Will the model refuse walnuts?", "http:400")));
 hold("interrupted", one.ask(plan("Wait for the kettle.", "wait:60000 && text: It boils.")), 8, "SIGINT");
-hold("helper", one.ask(plan("Send somebody to the attic.", one.helper("Look for the lantern."), "text: The lantern was in the attic.")));
+hold("helper", one.ask(plan("Send somebody to the attic.", one.helper("Look for the lantern."), "wait:3000 && text: The lantern was in the attic.")));
 
 stub.kill();
 console.log(JSON.stringify({ agent, ledger, runs }));
