@@ -51,8 +51,8 @@ pub struct Config {
     /// Whether the user lets programs index words after an answer. The library does nothing by
     /// itself; callers of [`Index::pay`](crate::Index::pay) should check this first.
     pub background: bool,
-    /// The reader's time zone: of the days in searches, unless [`SearchScope`](crate::index::SearchScope)
-    /// names one, and of `local_day` in reports.
+    /// The reader's time zone: of the days in searches, unless
+    /// [`SearchScope`](crate::index::SearchScope) names one, and of `local_day` in reports.
     pub zone: Zone,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,

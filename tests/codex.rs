@@ -1,5 +1,5 @@
-//! Codex: what a fork inherits is shown with it and found with its origin, and what moves, is cut or
-//! is compressed is read on.
+//! Codex: what a fork inherits is shown with it and found with its origin, and what moves, is cut
+//! or is compressed is read on.
 
 use std::fs;
 use std::path::{Path, PathBuf};

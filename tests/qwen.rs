@@ -1,5 +1,5 @@
-//! Qwen Code: lines that each name the one before, and telemetry that repeats them. The fixtures are
-//! written by fixtures/qwen.py; each test has the name of a case.
+//! Qwen Code: lines that each name the one before, and telemetry that repeats them. The fixtures
+//! are written by fixtures/qwen.py; each test has the name of a case.
 
 use std::fs;
 use std::io::Write;

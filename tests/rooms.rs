@@ -106,8 +106,8 @@ fn rooms_use_only_what_the_architecture_lists() {
     }
 }
 
-/// SQLite, tantivy and clap are known to the rooms that keep something in them alone, and SQLite to the
-/// one that reads agents' databases.
+/// SQLite, tantivy and clap are known to the rooms that keep something in them alone, and SQLite to
+/// the one that reads agents' databases.
 #[test]
 fn each_engine_stands_in_its_rooms() {
     let engine = Regex::new(r"\b(rusqlite|tantivy|clap)\w*::").unwrap();

@@ -1,5 +1,5 @@
-//! What do sessions hold that their agents may delete? One SQLite file of compressed blocks, which is
-//! truth and no cache: what is in it may be nowhere else any more.
+//! What do sessions hold that their agents may delete? One SQLite file of compressed blocks, which
+//! is truth and no cache: what is in it may be nowhere else any more.
 //!
 //! A *source* (the file of a session) has one *generation* for each content that it ever had and
 //! that the next one did not begin with. A generation is tiled by *parts*, each of which names a

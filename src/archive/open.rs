@@ -211,8 +211,8 @@ impl Archive {
         Ok(kept.unwrap_or(false))
     }
 
-    /// Keep the sessions of these agents from now on, or no longer; without names those of all. What
-    /// is kept already stays.
+    /// Keep the sessions of these agents from now on, or no longer; without names those of all.
+    /// What is kept already stays.
     ///
     /// # Errors
     /// When that cannot be written.

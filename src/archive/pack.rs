@@ -1,5 +1,6 @@
-//! Where are bytes cut into blocks, and how are these compressed? At places that the bytes themselves
-//! name, so that a copy that begins otherwise is soon cut alike, and its blocks are stored once.
+//! Where are bytes cut into blocks, and how are these compressed? At places that the bytes
+//! themselves name, so that a copy that begins otherwise is soon cut alike, and its blocks are
+//! stored once.
 
 use std::io;
 

@@ -94,8 +94,8 @@ pub struct StoredRoot {
     pub unparsed: u64,
 }
 
-/// Sessions in which nothing is known: no header, no directory, no message of anybody; but not those
-/// of which no whole line is written yet. Only those without a header are looked into.
+/// Sessions in which nothing is known: no header, no directory, no message of anybody; but not
+/// those of which no whole line is written yet. Only those without a header are looked into.
 const UNKNOWN: &str = "s.path <> '' AND s.messages = 0 AND s.created_raw IS NULL AND s.created_ms IS NULL AND s.cwd = ''
     AND (s.entries > 0 OR EXISTS (SELECT 1 FROM _problems p JOIN _session_sources ss USING (source)
                                   WHERE ss.session = s.session AND NOT p.provisional))
@@ -577,8 +577,8 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     })
 }
 
-/// Whether its agent takes the session up again, which it lists or not. It finds nothing of one whose
-/// file is gone.
+/// Whether its agent takes the session up again, which it lists or not. It finds nothing of one
+/// whose file is gone.
 fn may_resume(r: &Row<'_>, agent: &str, is_listed: bool) -> rusqlite::Result<bool> {
     let (is_subagent, gone_ms): (bool, Option<i64>) = (r.get(33)?, r.get(34)?);
     let resumes_unlisted = || agent_called(agent).is_some_and(|agent| agent.resumes_unlisted);

@@ -2,7 +2,8 @@
 //!
 //! `{"table":T,"key":K,"row":{COLUMN:VALUE,…}}` with the columns in the table's order. Text that is
 //! JSON stands as JSON, a blob as its length. A row that belongs to another one repeats what its
-//! format needs of that, under the other's table: `{"table":T,"key":K,"message":{"role":"user"},…}`.
+//! format needs of that, under the other's table:
+//! `{"table":T,"key":K,"message":{"role":"user"},…}`.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};

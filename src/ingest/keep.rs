@@ -1,7 +1,9 @@
-//! What is read for the catalogue is kept in the archive as well, and what is gone is read from there.
+//! What is read for the catalogue is kept in the archive as well, and what is gone is read from
+//! there.
 //!
-//! The archive commits first: what the catalogue says is kept is on the disk. Where the archive cannot
-//! be written, the catalogue goes on without it, and says which sources are still to be kept.
+//! The archive commits first: what the catalogue says is kept is on the disk. Where the archive
+//! cannot be written, the catalogue goes on without it, and says which sources are still to be
+//! kept.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;

@@ -23,7 +23,8 @@ const MOST_IN_MEMORY: usize = 64 << 20;
 
 /// Agents stamp their rows in milliseconds, and not at the moment at which they are committed.
 const ROWS_REST_NS: i64 = 2_000_000_000;
-/// Where a source is: at a path, or, since its file is gone, in the archive. It stands for its path.
+/// Where a source is: at a path, or, since its file is gone, in the archive. It stands for its
+/// path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     path: PathBuf,

@@ -7,8 +7,8 @@ const BLOCK: usize = 64;
 const RARITY: &[u8] = b"zqjxkwvyb98765432g10hfpumdclsinroate";
 
 /// ASCII that the text of a token must hold, up to case: none for a token that is not ASCII. A
-/// number may be written in groups of three digits, and `nodejs` as `node.js`. `open`: the token may
-/// be the beginning of a longer one.
+/// number may be written in groups of three digits, and `nodejs` as `node.js`. `open`: the token
+/// may be the beginning of a longer one.
 pub(super) fn needed(token: &str, open: bool) -> Vec<&str> {
     if !token.is_ascii() || token.is_empty() {
         return Vec::new();

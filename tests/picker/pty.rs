@@ -158,7 +158,8 @@ impl Pty {
                 let (shown, changed) = &*shown;
                 let mut shown = shown.lock().expect("the screen");
                 unread.extend_from_slice(&some[..length]);
-                // The emulator leaves out U+FFFD, so all that follows would stand a column too far left.
+                // The emulator leaves out U+FFFD, so all that follows would stand a column too far
+                // left.
                 let whole = match std::str::from_utf8(&unread) {
                     Err(error) if error.error_len().is_none() => error.valid_up_to(),
                     _ => unread.len(),

@@ -37,7 +37,8 @@ pub fn who(entry: &ShownEntry) -> String {
     plain_line(entry.role.as_deref().unwrap_or(&entry.kind))
 }
 
-/// Whether it is written as Markdown: what people type is not meant so, and what tools print is not.
+/// Whether it is written as Markdown: what people type is not meant so, and what tools print is
+/// not.
 pub fn is_markdown(entry: &ShownEntry) -> bool {
     let role = entry.role.as_deref().unwrap_or(&entry.kind);
     let summaries = [

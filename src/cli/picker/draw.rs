@@ -1,5 +1,5 @@
-//! How does the picker look? The query line on top, the list, the preview beside it or below it, one
-//! line of what there is at the bottom.
+//! How does the picker look? The query line on top, the list, the preview beside it or below it,
+//! one line of what there is at the bottom.
 
 mod completion;
 mod footer;

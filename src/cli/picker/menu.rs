@@ -1,4 +1,5 @@
-//! What is somebody at the picker asked: which of a few things, what something is called, yes or no?
+//! What is somebody at the picker asked: which of a few things, what something is called, yes or
+//! no?
 
 use std::collections::VecDeque;
 

@@ -3,7 +3,8 @@
 //! One thread owns the terminal and the [`State`]: it takes messages one by one, changes the state,
 //! does what that asks for, and draws. The others wait for something and tell it: [`asker`] asks
 //! the index what was typed, [`previewer`] reads back the session on which the selection stands,
-//! [`news`] keeps the index current, [`terminal`] reads keys. Ranking and reading are the library's.
+//! [`news`] keeps the index current, [`terminal`] reads keys. Ranking and reading are the
+//! library's.
 
 mod actions;
 mod asker;

@@ -1,5 +1,5 @@
-//! What is written beside the lines of a session: why a subagent was started, and what tools printed
-//! that was too long for a line.
+//! What is written beside the lines of a session: why a subagent was started, and what tools
+//! printed that was too long for a line.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The cases that a reader of Claude Code's files must pass, as far as one file shows them; those of
-//! whole stores are in tests/claude.rs of the index.
+//! The cases that a reader of Claude Code's files must pass, as far as one file shows them; those
+//! of whole stores are in tests/claude.rs of the index.
 
 use std::path::Path;
 

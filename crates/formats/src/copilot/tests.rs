@@ -25,7 +25,8 @@ fn own(read: &Read, key: &str) -> serde_json::Value {
 #[test]
 fn subagent_inside_the_file() {
     let read = read("subagent");
-    // Its messages are those of the session, but nobody typed its prompt and it is none of the talk.
+    // Its messages are those of the session, but nobody typed its prompt and it is none of the
+    // talk.
     assert_eq!(roles(&read, "user.message"), ["user", "injected"]);
     assert_eq!(read.session.message_count, 3);
     assert_eq!(

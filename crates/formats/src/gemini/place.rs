@@ -13,10 +13,10 @@ pub(super) fn is_document(path: &Path) -> bool {
         .is_some_and(|extension| extension == "json")
 }
 
-/// `<project>/chats/session-<time>-<id>.jsonl` is a session, `<project>/chats/<session id>/<id>.jsonl`
-/// one of its subagents. A session may be in several files, whose names end in the first eight
-/// letters of its id: until early 2026 it was a `.json`, which is copied into a `.jsonl` when it is
-/// taken up again; and whenever it is taken up a file of that minute is begun.
+/// `<project>/chats/session-<time>-<id>.jsonl` is a session, `<project>/chats/<session
+/// id>/<id>.jsonl` one of its subagents. A session may be in several files, whose names end in the
+/// first eight letters of its id: until early 2026 it was a `.json`, which is copied into a
+/// `.jsonl` when it is taken up again; and whenever it is taken up a file of that minute is begun.
 pub(super) fn place(relative: &Path, flat: bool) -> Placement {
     let name = relative.file_name().unwrap_or_default().to_string_lossy();
     let is_session = name.starts_with("session-");

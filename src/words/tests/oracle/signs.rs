@@ -1,4 +1,5 @@
-//! Which words have signs, which names end in `.js`, and which numbers are spelled in several words?
+//! Which words have signs, which names end in `.js`, and which numbers are spelled in several
+//! words?
 
 use super::{Atom, Head, Item, Number, word};
 
