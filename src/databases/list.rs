@@ -18,7 +18,7 @@ use crate::format::database::{Database, Generation};
 use crate::format::identity::Identity;
 
 /// What is known of a session by its key: its identity when it was read.
-pub type Known<'a> = &'a dyn Fn(&str) -> Option<Identity>;
+pub type KnownIdentities<'a> = &'a dyn Fn(&str) -> Option<Identity>;
 
 /// The number of a session of which the agent keeps none.
 const NO_NUMBER: i64 = -1;
@@ -32,7 +32,7 @@ const NS_A_MS: i64 = 1_000_000;
 pub fn list(
     path: &Path,
     database: &'static Database,
-    known: Known<'_>,
+    known: KnownIdentities<'_>,
 ) -> io::Result<BTreeMap<String, Identity>> {
     read(path, |connection| {
         let mut all = BTreeMap::new();
@@ -142,7 +142,11 @@ impl<'c> Stamps<'c> {
     }
 
     /// Add every session that is not there yet.
-    fn each(&self, known: Known<'_>, all: &mut BTreeMap<String, Identity>) -> rusqlite::Result<()> {
+    fn each(
+        &self,
+        known: KnownIdentities<'_>,
+        all: &mut BTreeMap<String, Identity>,
+    ) -> rusqlite::Result<()> {
         let mut statement = self.connection.prepare(&self.sessions)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {

@@ -12,6 +12,6 @@ mod open;
 mod rows;
 mod schema;
 
-pub use list::{Known, identity, list};
+pub use list::{KnownIdentities, identity, list};
 pub use open::{FileState, companion, is_alone};
 pub use rows::{row, row_name, session};

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::exclude::{ExclusionResult, leave_out};
 use crate::catalogue::{Catalogue, Error, read::StoredSource};
 use crate::config::Config;
-use crate::databases::{self, Known};
+use crate::databases::{self, KnownIdentities};
 use crate::format::Format;
 use crate::model::SourcePart;
 use crate::source::content;
@@ -111,7 +111,7 @@ pub fn list_databases(
             (stored.identity.mtime_ns != 0).then_some(stored.identity)
         };
         let none = |_: &str| None;
-        let known: Known<'_> = match look {
+        let known: KnownIdentities<'_> = match look {
             Look::All => &none,
             Look::Changes => &as_stored,
         };

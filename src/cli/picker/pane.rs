@@ -113,7 +113,7 @@ struct Stretch {
 }
 
 /// A line of the preview that is in sight.
-pub struct Seen<'a> {
+pub struct VisibleLine<'a> {
     pub line: &'a Line<'static>,
     /// Whether it is of the entry where somebody stands.
     pub is_of_entry: bool,
@@ -289,7 +289,7 @@ impl Pane {
     }
 
     /// The lines in sight.
-    pub fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
+    pub fn seen(&self) -> impl Iterator<Item = VisibleLine<'_>> {
         let stretch = self.stretch.iter();
         stretch.flat_map(|stretch| stretch.seen(self.height()))
     }
@@ -482,14 +482,14 @@ impl Stretch {
         })
     }
 
-    fn seen(&self, height: usize) -> impl Iterator<Item = Seen<'_>> {
+    fn seen(&self, height: usize) -> impl Iterator<Item = VisibleLine<'_>> {
         let here = self.block_at(self.at).map(|(block, _)| block.position);
         let lines = self.blocks.iter().flat_map(move |block| {
             let is_of_entry = here == Some(block.position);
             block.lines.iter().map(move |line| (line, is_of_entry))
         });
         let lines = lines.enumerate().skip(self.top).take(height);
-        lines.map(|(row, (line, is_of_entry))| Seen {
+        lines.map(|(row, (line, is_of_entry))| VisibleLine {
             line,
             is_of_entry,
             is_here: row == self.at,

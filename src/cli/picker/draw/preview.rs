@@ -9,7 +9,7 @@ use crate::output::Screen;
 use crate::output::text::{columns, fit};
 use crate::picker::State;
 use crate::picker::palette::Palette;
-use crate::picker::pane::Seen;
+use crate::picker::pane::VisibleLine;
 use crate::picker::state::Focus;
 
 /// The line at the left, of an entry, and where somebody stands in it.
@@ -47,7 +47,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, screen: &Screen) {
 }
 
 /// What stands at the left of a line.
-fn bar(state: &State, seen: Option<&Seen<'_>>, palette: Palette) -> Span<'static> {
+fn bar(state: &State, seen: Option<&VisibleLine<'_>>, palette: Palette) -> Span<'static> {
     let seen = seen.filter(|_| state.focus == Focus::Preview);
     match seen {
         Some(seen) if seen.is_here => Span::styled(HERE, palette.current()),

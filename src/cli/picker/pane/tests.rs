@@ -107,7 +107,7 @@ impl Reader {
 
     /// The first line in sight, the one where the reader stands, and which of them that is.
     fn stands(&self) -> (String, String, usize) {
-        let seen: Vec<Seen<'_>> = self.pane.seen().collect();
+        let seen: Vec<VisibleLine<'_>> = self.pane.seen().collect();
         let at = seen.iter().position(|seen| seen.is_here).expect("a place");
         for seen in &seen {
             let is_of_it = seen.line.to_string().ends_with(&self.at_entry());
