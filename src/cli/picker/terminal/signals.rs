@@ -7,6 +7,7 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
+use nix::unistd::{self, Pid};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{self, Signal};
 use signal_hook::iterator::Signals;
@@ -127,10 +128,12 @@ pub fn watch_terminal(tty: &File, tell: &Sender<Message>) -> io::Result<()> {
 /// lets nobody stop by SIGTSTP: for example where the picker is the terminal's only program, or is
 /// started within `$(...)`, where the shell itself would stop with it.
 pub fn is_of_a_job() -> bool {
-    let session = process::getsid(None);
-    let parent = process::getppid().map(|parent| process::getsid(Some(parent)));
-    let is_led_by_us = session == Ok(process::getpgrp());
-    session.is_ok() && parent == Some(session) && !is_led_by_us
+    // A session that began outside of this process's namespace has no number here, but 0, which
+    // rustix takes for impossible.
+    let known = |session: Pid| (session.as_raw() != 0).then_some(session);
+    let session = unistd::getsid(None).ok().and_then(known);
+    let parents = unistd::getsid(Some(unistd::getppid())).ok().and_then(known);
+    session.is_some() && session == parents && session != Some(unistd::getpgrp())
 }
 
 /// Stops this process, or all of its job, until a shell lets it go on.
