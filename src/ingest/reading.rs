@@ -4,18 +4,21 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use self::lines::LineParser;
+use self::start::{ReadStart, resume_point};
 use super::plan::SourcePlan;
 use crate::archive::{Packed, Packer};
-use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
-use crate::databases::row_name;
+use crate::catalogue::write::{Chunk, Entries, flag};
 use crate::format::Shape;
-use crate::format::json::{NULS, PieceKind, TORN, split};
-use crate::model::{Facts, Fold};
-use crate::source::checkpoint::{self, NO_REVISION, Proof, TAIL};
+use crate::model::Fold;
+use crate::source::checkpoint::{NO_REVISION, Proof, TAIL};
 use crate::source::content::Content;
 use crate::source::identity::{Identity, now_ns};
 use crate::source::lines::Lines;
 use crate::source::place::bytes_at;
+
+mod lines;
+mod start;
 
 /// Bytes of a source that go into the catalogue at once, about: bounds what a crash costs.
 pub const CHUNK_BYTES: u64 = 4 << 20;
@@ -194,102 +197,6 @@ impl<E> Chunk<E> {
             IdentityChange::Changed => self.revision = NO_REVISION,
         }
     }
-}
-
-enum ReadStart {
-    /// `proven`: by every block, not by the identity.
-    Same { proven: bool },
-    /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this
-    /// one. `unproven`: they alone were compared.
-    At {
-        from: u64,
-        proof: Proof,
-        fold: Box<Fold>,
-        tail: Vec<u8>,
-        unproven: bool,
-    },
-}
-
-impl ReadStart {
-    fn beginning() -> ReadStart {
-        ReadStart::At {
-            from: 0,
-            proof: Proof::default(),
-            fold: Box::default(),
-            tail: Vec::new(),
-            unproven: false,
-        }
-    }
-}
-
-fn resume_point(
-    plan: &SourcePlan<'_>,
-    file: &mut Content,
-    (identity, length): (&Identity, u64),
-    cost: &mut Cost,
-) -> std::io::Result<ReadStart> {
-    use checkpoint::Decision;
-    let Some(known) = plan.known else {
-        return Ok(ReadStart::beginning());
-    };
-    let stored = &known.stored;
-    let decision = checkpoint::decide(
-        Some(stored),
-        identity,
-        plan.format.write_mode(),
-        plan.format.revision(),
-    );
-    let Some(checkpoint) = &plan.checkpoint else {
-        return Ok(ReadStart::beginning());
-    };
-    if checkpoint.proof.covers() != known.stored.consumed {
-        // Damaged, or of another state: it proves nothing.
-        return Ok(ReadStart::beginning());
-    }
-    let saved = || serde_json::from_str::<Box<Fold>>(&checkpoint.fold).ok();
-    let after_checkpoint = |fold, tail, unproven| ReadStart::At {
-        from: stored.consumed,
-        proof: checkpoint.proof.clone(),
-        fold,
-        tail,
-        unproven,
-    };
-    match decision {
-        Decision::Unchanged => return Ok(ReadStart::Same { proven: false }),
-        Decision::Reread(_) => return Ok(ReadStart::beginning()),
-        // Only lines are read on from where they ended.
-        Decision::ProveTail(_) if plan.format.shape_of(&plan.path) == Shape::Lines => {
-            let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
-            cost.proof_bytes += bytes;
-            if let (Some(tail), Some(fold)) = (tail, saved()) {
-                return Ok(after_checkpoint(fold, tail, true));
-            }
-        }
-        Decision::ProveTail(_) | Decision::ProveBlocks(_) => {}
-    }
-    let (proven, _, bytes) = checkpoint::prove_blocks(file, &checkpoint.proof)?;
-    cost.proof_bytes += bytes;
-    if proven == stored.consumed
-        && let Some(fold) = saved()
-    {
-        // All that was consumed is still there. The same length then means the same bytes, unless
-        // a tail was left unconsumed: that is cheap to read again.
-        let whole = length == stored.length && stored.consumed == length;
-        if whole && plan.unlisted == known.unlisted {
-            return Ok(ReadStart::Same { proven: true });
-        }
-        if plan.format.shape_of(&plan.path) != Shape::Lines {
-            return Ok(ReadStart::beginning());
-        }
-        let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
-        cost.proof_bytes += bytes;
-        if let Some(tail) = tail {
-            return Ok(after_checkpoint(fold, tail, false));
-        }
-    }
-    // A fold cannot be run backwards, so rows before a changed block are read again as well; what
-    // is spared is nothing but the reading, and a rewritten file is read once.
-    Ok(ReadStart::beginning())
 }
 
 struct Reader<'p> {
@@ -547,151 +454,6 @@ pub fn pack_all(file: &mut impl Read) -> std::io::Result<Packer> {
             0 => return Ok(packer),
             length => packer.push(&buffer[..length])?,
         }
-    }
-}
-
-/// One line becomes entries and problems of a chunk.
-struct LineParser<'a, 'p, E> {
-    plan: &'a SourcePlan<'p>,
-    chunk: &'a mut Chunk<E>,
-    fold: &'a mut Fold,
-    /// Whether lines are rows of a database.
-    has_rows: bool,
-}
-
-impl<E: Entries> LineParser<'_, '_, E> {
-    /// Cut one line into entries and problems. The same for a whole document.
-    fn add_line(&mut self, line: &[u8], at: u64, flags: i64) {
-        let format = self.plan.format;
-        let begins = if at == 0 { format.passed_over(line) } else { 0 };
-        let (line, at) = (&line[begins..], at + begins as u64);
-        // Most lines are one strict value: reading it proves that, and nothing needs to look for
-        // its end.
-        if let Some(facts) = format.facts_of_line(line) {
-            let before = line.len() - line.trim_ascii_start().len();
-            self.add_entry(line.trim_ascii(), at + before as u64, flags, facts);
-            return;
-        }
-        format.fold_line(self.fold, line);
-        for piece in split(line) {
-            let bytes = &line[piece.range.clone()];
-            let start = at + piece.range.start as u64;
-            match piece.kind {
-                PieceKind::Blank => {}
-                PieceKind::Bad(reason) => {
-                    let torn = flags & flag::PROVISIONAL != 0;
-                    self.chunk.problems.push(ProblemRow {
-                        start,
-                        length: bytes.len() as u64,
-                        provisional: torn,
-                        // NULs at the end are no line that goes on.
-                        reason: if torn && reason != NULS && reason != TORN {
-                            format!("torn: {reason}")
-                        } else {
-                            reason.to_string()
-                        },
-                    });
-                }
-                PieceKind::Value { fused: false } => self.add_value(bytes, start, flags),
-                PieceKind::Value { fused: true } => {
-                    // Agents parse a line as a whole. If there is anything besides the value,
-                    // they drop the whole line.
-                    let facts = Facts {
-                        agent_sees: false,
-                        ..format.facts_at(&self.plan.path, bytes)
-                    };
-                    self.add_entry(bytes, start, flags | flag::FUSED, facts);
-                }
-            }
-        }
-    }
-
-    /// Add the entry that a line's only value is, or those that it holds.
-    fn add_value(&mut self, value: &[u8], start: u64, flags: i64) {
-        let format = self.plan.format;
-        let mut within = format.entries_within(self.fold, value);
-        if within.is_empty() {
-            within.push(0..value.len());
-        }
-        for range in within {
-            let (bytes, start) = (&value[range.clone()], start + range.start as u64);
-            let facts = format.facts_at(&self.plan.path, bytes);
-            self.add_entry(bytes, start, flags, facts);
-        }
-    }
-
-    /// Cut a document of many records. One that its format does not know, as one that was cut off,
-    /// is one problem.
-    fn add_elements(&mut self, document: &[u8]) {
-        let format = self.plan.format;
-        match format.elements(&self.plan.path, document) {
-            Some(elements) => {
-                for element in elements {
-                    let bytes = &document[element.clone()];
-                    let facts = format.facts_at(&self.plan.path, bytes);
-                    self.add_entry(bytes, element.start as u64, 0, facts);
-                    self.fold.lines += 1;
-                }
-            }
-            None if document.trim_ascii().is_empty() => {}
-            None => self.chunk.problems.push(ProblemRow {
-                start: 0,
-                length: document.len() as u64,
-                provisional: false,
-                reason: "not a document of a known shape".to_owned(),
-            }),
-        }
-    }
-
-    /// Add the entry that `bytes` at `start` of the source are.
-    fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, mut facts: Facts) {
-        self.plan.format.relate(self.fold, bytes, &mut facts);
-        for class in &facts.repeats {
-            flags |= flag::repeated(*class);
-        }
-        if facts.is_error {
-            flags |= flag::ERROR;
-        }
-        if facts.has_image {
-            flags |= flag::IMAGE;
-        }
-        if facts.calls.iter().any(|call| call.is_result) {
-            flags |= flag::ANSWER;
-        }
-        if facts.text_cut {
-            flags |= flag::CUT;
-        }
-        if facts.has_prompt {
-            flags |= flag::PROMPT;
-        }
-        if facts.is_beside || facts.stands_at.is_some() {
-            flags |= flag::BESIDE;
-        }
-        if facts.silent {
-            flags |= flag::SILENT;
-        }
-        let taken_ms = match facts.time_ms {
-            Some(own) => {
-                self.fold.last_time_ms = Some(own);
-                None
-            }
-            None => self.fold.last_time_ms,
-        };
-        self.plan.format.fold(self.fold, &facts);
-        if flags & flag::BESIDE != 0 {
-            facts.parent = facts.stands_at.take();
-        }
-        let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
-        self.chunk.entries.add(EntryRow {
-            start,
-            length,
-            line: self.fold.lines + 1,
-            hash,
-            flags,
-            taken_ms,
-            row: self.has_rows.then(|| row_name(bytes)).flatten(),
-            facts,
-        });
     }
 }
 

@@ -6,7 +6,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{Directory, Discovery, LinkBudget, Walk, slashed};
+use super::budget::LinkBudget;
+use super::walk::{Directory, Walk};
+use super::{Discovery, slashed};
 use crate::databases::{companion, is_alone};
 use crate::format::Format;
 use crate::model::Placement;

@@ -1,0 +1,153 @@
+//! Which entries and problems are in a line, or in a whole document?
+
+use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
+use crate::databases::row_name;
+use crate::format::json::{NULS, PieceKind, TORN, split};
+use crate::ingest::plan::SourcePlan;
+use crate::model::{Facts, Fold};
+use crate::source::checkpoint;
+
+/// One line becomes entries and problems of a chunk.
+pub struct LineParser<'a, 'p, E> {
+    pub plan: &'a SourcePlan<'p>,
+    pub chunk: &'a mut Chunk<E>,
+    pub fold: &'a mut Fold,
+    /// Whether lines are rows of a database.
+    pub has_rows: bool,
+}
+
+impl<E: Entries> LineParser<'_, '_, E> {
+    /// Cut one line into entries and problems. The same for a whole document.
+    pub fn add_line(&mut self, line: &[u8], at: u64, flags: i64) {
+        let format = self.plan.format;
+        let begins = if at == 0 { format.passed_over(line) } else { 0 };
+        let (line, at) = (&line[begins..], at + begins as u64);
+        // Most lines are one strict value: reading it proves that, and nothing needs to look for
+        // its end.
+        if let Some(facts) = format.facts_of_line(line) {
+            let before = line.len() - line.trim_ascii_start().len();
+            self.add_entry(line.trim_ascii(), at + before as u64, flags, facts);
+            return;
+        }
+        format.fold_line(self.fold, line);
+        for piece in split(line) {
+            let bytes = &line[piece.range.clone()];
+            let start = at + piece.range.start as u64;
+            match piece.kind {
+                PieceKind::Blank => {}
+                PieceKind::Bad(reason) => {
+                    let torn = flags & flag::PROVISIONAL != 0;
+                    self.chunk.problems.push(ProblemRow {
+                        start,
+                        length: bytes.len() as u64,
+                        provisional: torn,
+                        // NULs at the end are no line that goes on.
+                        reason: if torn && reason != NULS && reason != TORN {
+                            format!("torn: {reason}")
+                        } else {
+                            reason.to_string()
+                        },
+                    });
+                }
+                PieceKind::Value { fused: false } => self.add_value(bytes, start, flags),
+                PieceKind::Value { fused: true } => {
+                    // Agents parse a line as a whole. If there is anything besides the value,
+                    // they drop the whole line.
+                    let facts = Facts {
+                        agent_sees: false,
+                        ..format.facts_at(&self.plan.path, bytes)
+                    };
+                    self.add_entry(bytes, start, flags | flag::FUSED, facts);
+                }
+            }
+        }
+    }
+
+    /// Add the entry that a line's only value is, or those that it holds.
+    fn add_value(&mut self, value: &[u8], start: u64, flags: i64) {
+        let format = self.plan.format;
+        let mut within = format.entries_within(self.fold, value);
+        if within.is_empty() {
+            within.push(0..value.len());
+        }
+        for range in within {
+            let (bytes, start) = (&value[range.clone()], start + range.start as u64);
+            let facts = format.facts_at(&self.plan.path, bytes);
+            self.add_entry(bytes, start, flags, facts);
+        }
+    }
+
+    /// Cut a document of many records. One that its format does not know, as one that was cut off,
+    /// is one problem.
+    pub fn add_elements(&mut self, document: &[u8]) {
+        let format = self.plan.format;
+        match format.elements(&self.plan.path, document) {
+            Some(elements) => {
+                for element in elements {
+                    let bytes = &document[element.clone()];
+                    let facts = format.facts_at(&self.plan.path, bytes);
+                    self.add_entry(bytes, element.start as u64, 0, facts);
+                    self.fold.lines += 1;
+                }
+            }
+            None if document.trim_ascii().is_empty() => {}
+            None => self.chunk.problems.push(ProblemRow {
+                start: 0,
+                length: document.len() as u64,
+                provisional: false,
+                reason: "not a document of a known shape".to_owned(),
+            }),
+        }
+    }
+
+    /// Add the entry that `bytes` at `start` of the source are.
+    pub fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, mut facts: Facts) {
+        self.plan.format.relate(self.fold, bytes, &mut facts);
+        for class in &facts.repeats {
+            flags |= flag::repeated(*class);
+        }
+        if facts.is_error {
+            flags |= flag::ERROR;
+        }
+        if facts.has_image {
+            flags |= flag::IMAGE;
+        }
+        if facts.calls.iter().any(|call| call.is_result) {
+            flags |= flag::ANSWER;
+        }
+        if facts.text_cut {
+            flags |= flag::CUT;
+        }
+        if facts.has_prompt {
+            flags |= flag::PROMPT;
+        }
+        if facts.is_beside || facts.stands_at.is_some() {
+            flags |= flag::BESIDE;
+        }
+        if facts.silent {
+            flags |= flag::SILENT;
+        }
+        let taken_ms = match facts.time_ms {
+            Some(own) => {
+                self.fold.last_time_ms = Some(own);
+                None
+            }
+            None => self.fold.last_time_ms,
+        };
+        self.plan.format.fold(self.fold, &facts);
+        if flags & flag::BESIDE != 0 {
+            facts.parent = facts.stands_at.take();
+        }
+        let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
+        self.chunk.entries.add(EntryRow {
+            start,
+            length,
+            line: self.fold.lines + 1,
+            hash,
+            flags,
+            taken_ms,
+            row: self.has_rows.then(|| row_name(bytes)).flatten(),
+            facts,
+        });
+    }
+}

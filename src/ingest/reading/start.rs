@@ -1,0 +1,108 @@
+//! From which byte on is a source to be read?
+
+use super::Cost;
+use crate::format::Shape;
+use crate::ingest::plan::SourcePlan;
+use crate::model::Fold;
+use crate::source::checkpoint::{self, Proof};
+use crate::source::content::Content;
+use crate::source::identity::Identity;
+
+/// Where the reading of a source begins.
+pub enum ReadStart {
+    /// `proven`: by every block, not by the identity.
+    Same { proven: bool },
+    /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this
+    /// one. `unproven`: they alone were compared.
+    At {
+        from: u64,
+        proof: Proof,
+        fold: Box<Fold>,
+        tail: Vec<u8>,
+        unproven: bool,
+    },
+}
+
+impl ReadStart {
+    /// At the first byte.
+    pub fn beginning() -> ReadStart {
+        ReadStart::At {
+            from: 0,
+            proof: Proof::default(),
+            fold: Box::default(),
+            tail: Vec::new(),
+            unproven: false,
+        }
+    }
+}
+
+/// The first byte that is not proven, by what is stored of the source.
+pub fn resume_point(
+    plan: &SourcePlan<'_>,
+    file: &mut Content,
+    (identity, length): (&Identity, u64),
+    cost: &mut Cost,
+) -> std::io::Result<ReadStart> {
+    use checkpoint::Decision;
+    let Some(known) = plan.known else {
+        return Ok(ReadStart::beginning());
+    };
+    let stored = &known.stored;
+    let decision = checkpoint::decide(
+        Some(stored),
+        identity,
+        plan.format.write_mode(),
+        plan.format.revision(),
+    );
+    let Some(checkpoint) = &plan.checkpoint else {
+        return Ok(ReadStart::beginning());
+    };
+    if checkpoint.proof.covers() != known.stored.consumed {
+        // Damaged, or of another state: it proves nothing.
+        return Ok(ReadStart::beginning());
+    }
+    let saved = || serde_json::from_str::<Box<Fold>>(&checkpoint.fold).ok();
+    let after_checkpoint = |fold, tail, unproven| ReadStart::At {
+        from: stored.consumed,
+        proof: checkpoint.proof.clone(),
+        fold,
+        tail,
+        unproven,
+    };
+    match decision {
+        Decision::Unchanged => return Ok(ReadStart::Same { proven: false }),
+        Decision::Reread(_) => return Ok(ReadStart::beginning()),
+        // Only lines are read on from where they ended.
+        Decision::ProveTail(_) if plan.format.shape_of(&plan.path) == Shape::Lines => {
+            let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
+            cost.proof_bytes += bytes;
+            if let (Some(tail), Some(fold)) = (tail, saved()) {
+                return Ok(after_checkpoint(fold, tail, true));
+            }
+        }
+        Decision::ProveTail(_) | Decision::ProveBlocks(_) => {}
+    }
+    let (proven, _, bytes) = checkpoint::prove_blocks(file, &checkpoint.proof)?;
+    cost.proof_bytes += bytes;
+    if proven == stored.consumed
+        && let Some(fold) = saved()
+    {
+        // All that was consumed is still there. The same length then means the same bytes, unless
+        // a tail was left unconsumed: that is cheap to read again.
+        let whole = length == stored.length && stored.consumed == length;
+        if whole && plan.unlisted == known.unlisted {
+            return Ok(ReadStart::Same { proven: true });
+        }
+        if plan.format.shape_of(&plan.path) != Shape::Lines {
+            return Ok(ReadStart::beginning());
+        }
+        let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
+        cost.proof_bytes += bytes;
+        if let Some(tail) = tail {
+            return Ok(after_checkpoint(fold, tail, false));
+        }
+    }
+    // A fold cannot be run backwards, so rows before a changed block are read again as well; what
+    // is spared is nothing but the reading, and a rewritten file is read once.
+    Ok(ReadStart::beginning())
+}
