@@ -26,11 +26,12 @@ impl Matches {
         let mut bm25 = vec![0.0; count as usize];
         let mut holders = Vec::new();
         let mut is_damaged = false;
-        for word in words {
+        for (at, word) in words.iter().enumerate() {
             let mut docs = DocBits::new(count);
             word.for_each(reader, &mut |doc, score| match bm25.get_mut(doc as usize) {
                 Some(sum) => {
-                    *sum += score;
+                    // Memory that is read before it is written for the first time costs twice.
+                    *sum = if at == 0 { score } else { *sum + score };
                     docs.insert(doc);
                 }
                 None => is_damaged = true,
