@@ -29,6 +29,8 @@ const SETTLED: Duration = Duration::from_secs(2);
 const IDLE: Duration = Duration::from_secs(10);
 /// Sessions whose words are typed.
 const SESSIONS: usize = 10;
+/// So many of the keys that take longest are named.
+const SLOWEST: usize = 8;
 /// So narrow that there is a list alone, and so wide that there is a preview beside it.
 const WIDTHS: [(u16, &str); 2] = [(58, "list alone"), (120, "list and preview")];
 
@@ -87,18 +89,24 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, others: &[Typist<'_>])
 /// What was measured of one program, in milliseconds.
 struct Waits {
     first: f64,
-    keys: Vec<f64>,
+    /// Of each key: what was typed up to it.
+    keys: Vec<(String, f64)>,
 }
 
 fn line(name: &str, waits: &Waits) {
-    let mut keys = waits.keys.clone();
-    keys.sort_by(f64::total_cmp);
-    let at = |part: f64| keys[((keys.len() - 1) as f64 * part) as usize];
+    let mut keys: Vec<&(String, f64)> = waits.keys.iter().collect();
+    keys.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    let at = |part: f64| keys[((keys.len() - 1) as f64 * part) as usize].1;
     let [median, p90, p99, max] = [0.5, 0.9, 0.99, 1.0].map(at);
     println!(
         "{name:<34} {:>8.1} {median:>8.1} {p90:>8.1} {p99:>8.1} {max:>8.1}",
         waits.first
     );
+    let slowest = keys.iter().rev().take(SLOWEST);
+    let slowest: Vec<String> = slowest
+        .map(|(typed, ms)| format!("`{typed}` {ms:.1}"))
+        .collect();
+    println!("    slowest: {}", slowest.join(", "));
 }
 
 /// Types all prefixes of all queries.
@@ -111,11 +119,12 @@ fn type_all(typist: &Typist<'_>, width: u16, queries: &[String]) -> Result<Waits
     terminal.answered(QUIET)?;
     let mut keys = Vec::new();
     for query in queries {
-        for letter in query.chars() {
+        for (at, letter) in query.char_indices() {
             let typed = Instant::now();
             terminal.type_in(&letter.to_string())?;
             let answered = terminal.answered(QUIET)?;
-            keys.extend(answered.map(|at| ms(at - typed)));
+            let so_far = &query[..at + letter.len_utf8()];
+            keys.extend(answered.map(|at| (so_far.to_owned(), ms(at - typed))));
         }
         terminal.type_in(typist.clear)?;
         terminal.answered(QUIET)?;
