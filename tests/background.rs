@@ -227,7 +227,7 @@ fn nothing_is_started_in_a_build_or_for_an_index_named_by_a_flag() {
     assert!(!home.home.join("index/v5/words").exists());
     let index = home.home.join("index").display().to_string();
     let named = format!("--index {index} search passing --limit 1");
-    assert!(said(command(&home, &named)).contains("until you run `sessionary sync`"));
+    assert!(said(command(&home, &named)).contains("each command indexes a part of them"));
     assert_nobody_goes_on(&home);
 }
 

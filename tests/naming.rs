@@ -44,7 +44,7 @@ fn delete_takes_neither_last_nor_a_title_and_names_what_may_have_been_meant() {
     for last in ["last", "last~1", "last~7"] {
         let said = home.run(&["delete", last, "--dry-run"]);
         let refused = format!(
-            "{last}: `delete` takes ids, starts of ids, paths of sessions, and whole names only"
+            "{last}: `delete` takes ids and what lists show of them, paths of sessions, and whole names only"
         );
         assert!(said.contains(&refused), "{said}");
     }
@@ -57,11 +57,18 @@ fn delete_takes_neither_last_nor_a_title_and_names_what_may_have_been_meant() {
         );
         assert!(!said.contains("title, or `last`"), "{said}");
     }
+    let said = home.run(&["delete", "Throwaway: regex playground", "--dry-run"]);
+    let title = format!("that is the title of a session without a name: its id is {id}");
+    assert!(said.contains(&title), "{said}");
+    let said = home.run(&["delete", "019b8d", "--dry-run"]);
+    assert!(said.contains("019b8d is too short a part of"), "{said}");
+    let said = home.run(&["delete", &id[..8], "--dry-run"]);
+    assert!(said.contains("3.jsonl"), "{said}");
     home.write("code/parser/README.md", "# A project");
     for nothing in ["no such thing", "README.md"] {
         let said = home.run(&["delete", nothing, "--dry-run"]);
         assert!(
-            said.contains("hint: `delete` takes ids, starts of ids"),
+            said.contains("hint: `delete` takes ids and what lists show of them"),
             "{said}"
         );
         assert!(!said.contains("did you mean"), "{said}");

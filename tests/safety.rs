@@ -332,6 +332,37 @@ fn the_index_is_private() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn root_makes_nothing_in_the_home_of_another_user() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can try it");
+        return;
+    }
+    let home = Sandbox::new();
+    home.write(
+        ".pi/agent/sessions/--x--/1.jsonl",
+        "{\"type\":\"session\",\"version\":3,\"id\":\"one\",\"cwd\":\"/x\"}\n",
+    );
+    std::os::unix::fs::chown(&home.home, Some(65534), Some(65534)).expect("given away");
+    for arguments in [
+        &["list", "--all"][..],
+        &["sync"],
+        &["archive", "on"],
+        &["status"],
+    ] {
+        let output = home.output(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("the home folder is another user's"), "{said}");
+        assert!(!home.home.join(".cache").exists() && !home.home.join(".local").exists());
+    }
+    let index = home.home.with_extension("index");
+    let index = index.display().to_string();
+    let named = home.output(&["list", "--all", "--index", &index]);
+    assert_eq!(named.status.code(), Some(0));
+    fs::remove_dir_all(index).expect("ours");
+}
+
 /// While the process is at work, and when it is done, all that lies below the folder is its owner's
 /// alone. How many files were looked at.
 fn is_private_while(child: &mut std::process::Child, index: &Path) -> usize {

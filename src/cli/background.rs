@@ -15,7 +15,7 @@ use sessionary::{Cancel, Index};
 use crate::demo;
 use crate::output::Screen;
 use crate::output::time::bytes;
-use crate::places;
+use crate::places::is_in_home_of_another;
 
 /// How long a read verb goes on indexing after it has answered.
 const MOMENT: Duration = Duration::from_millis(200);
@@ -55,7 +55,8 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<String> {
     let debt = index.words_debt().unwrap_or(BacklogSize::Little);
     // Root leaves no files in the home folder of another user.
     let background = index.config().background && !is_in_home_of_another();
-    let is_paid = match step(debt, background, may_start(screen)) {
+    let step = step(debt, background, may_start(screen));
+    let is_paid = match step {
         BackgroundStep::Spawn => index.has_writer() || index.is_watched() || spawn(screen).is_ok(),
         BackgroundStep::Here => {
             let _ = index.pay(MOMENT);
@@ -68,6 +69,9 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<String> {
     };
     let owed = bytes(owed);
     Some(match is_paid {
+        _ if step == BackgroundStep::Here => format!(
+            "The words of {owed} of text are not indexed: each command indexes a part of them after its answer, and `sessionary sync` all of them."
+        ),
         true => format!(
             "The words of {owed} of text are not indexed yet: searches read that text until a process in the background has indexed it."
         ),
@@ -81,20 +85,6 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<String> {
 /// writing after it.
 fn may_start(screen: &Screen) -> bool {
     !(screen.names_index || demo::runs())
-}
-
-/// Whether this is root with the home folder of another user, as by `sudo` or `su`.
-#[cfg(unix)]
-fn is_in_home_of_another() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let owner = |home| std::fs::metadata(home).map_or(0, |home| home.uid());
-    let home = places::surroundings().home;
-    rustix::process::geteuid().is_root() && home.is_some_and(|home| owner(home) != 0)
-}
-
-#[cfg(not(unix))]
-fn is_in_home_of_another() -> bool {
-    false
 }
 
 /// Starts `sync` for the same index; it outlives this process and holds nothing that is open in it.

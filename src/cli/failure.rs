@@ -102,6 +102,11 @@ impl Failure {
         Self::new(Kind::Usage, anyhow::Error::msg(message.into()))
     }
 
+    /// What is not done for a reason that lies outside of the sessions.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(Kind::Failed, anyhow::Error::msg(message.into()))
+    }
+
     fn new(kind: Kind, error: anyhow::Error) -> Self {
         Self {
             kind,

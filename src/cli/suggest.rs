@@ -13,6 +13,33 @@ const MOST: usize = 2;
 /// What other programs call commands of this one.
 const SYNONYMS: [(&str, &str); 2] = [("remove", "delete"), ("erase", "delete")];
 
+/// Options that one looks for at `search`: why there is none, and what does it.
+const INSTEAD: [(&str, &str, &str); 9] = [
+    ("--all", EVERYWHERE, HERE),
+    ("-a", EVERYWHERE, HERE),
+    (
+        "--any",
+        "sessions with some of the words are found, too",
+        "+WORD demands a word",
+    ),
+    (
+        "--flat",
+        "it ranks sessions",
+        "--passages ranks single passages",
+    ),
+    ("--project", "the query says it", "project:NAME"),
+    ("-p", "the query says it", "project:NAME"),
+    ("--agent", "the query says it", "agent:NAME"),
+    ("-A", "the query says it", "agent:NAME"),
+    (
+        "--since",
+        "the query says it",
+        "since:2w, since:yesterday, since:2026-01-31",
+    ),
+];
+const EVERYWHERE: &str = "it looks everywhere";
+const HERE: &str = "--here narrows it to this repository or directory";
+
 /// What is longer than this is not typed again.
 const LONGEST: usize = 300;
 
@@ -30,10 +57,9 @@ pub fn failure(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     let typed = args::without_rehearsal(typed);
     match error.kind() {
         ErrorKind::InvalidSubcommand => unknown_command(error, &typed),
-        ErrorKind::UnknownArgument if is_of_search(error, &typed, "--all") => Some(
-            Failure::usage("`search` has no --all: it looks everywhere")
-                .hint("--here narrows it to this repository or directory"),
-        ),
+        ErrorKind::UnknownArgument if no_option_of_search(error, &typed).is_some() => {
+            no_option_of_search(error, &typed)
+        }
         ErrorKind::UnknownArgument
         | ErrorKind::InvalidValue
         | ErrorKind::ValueValidation
@@ -73,11 +99,15 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     Some(failure.hint("`sessionary --help` lists the commands"))
 }
 
-/// Whether `search` was given this option.
-fn is_of_search(error: &clap::Error, typed: &[String], option: &str) -> bool {
-    let given = error.get(ContextKind::InvalidArg);
-    typed.iter().any(|word| word == "search")
-        && matches!(given, Some(ContextValue::String(given)) if given == option)
+/// An option that `search` lacks, and what does it there.
+fn no_option_of_search(error: &clap::Error, typed: &[String]) -> Option<Failure> {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_search = typed.iter().any(|word| word == "search");
+    let known = INSTEAD.iter().find(|(option, ..)| option == given);
+    let (option, why, instead) = known.filter(|_| is_search)?;
+    Some(Failure::usage(format!("`search` has no {option}: {why}")).hint(*instead))
 }
 
 /// A word with a minus in a query, which stands for options of one letter: the first one that is

@@ -432,6 +432,21 @@ fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
         .hint(format!("known agents: {}", known.join(", "))))
 }
 
+/// Nothing matches: how many sessions there are that might have.
+fn say_how_many(scope: &ListScope, index: &Index, screen: &Screen) -> Result<(), Failure> {
+    let all = index.list(&ListScope {
+        limit: Some(1),
+        fold_subagents: scope.fold_subagents,
+        ..ListScope::default()
+    })?;
+    match all.total {
+        0 => super::status::say_nothing(index, screen)?,
+        1 => screen.say("No matching sessions; there is 1 in all."),
+        some => screen.say(&format!("No matching sessions; there are {some} in all.")),
+    }
+    Ok(())
+}
+
 /// What else there is: further pages, other directories.
 fn say_scope(
     scope: &ListScope,
@@ -446,15 +461,7 @@ fn say_scope(
     }
     let Some(here) = here else {
         if list.sessions == 0 {
-            let all = index.list(&ListScope {
-                limit: Some(1),
-                ..ListScope::default()
-            })?;
-            match all.total {
-                0 => super::status::say_nothing(index, screen)?,
-                1 => screen.say("No matching sessions; there is 1 in all."),
-                some => screen.say(&format!("No matching sessions; there are {some} in all.")),
-            }
+            say_how_many(scope, index, screen)?;
         }
         return Ok(());
     };

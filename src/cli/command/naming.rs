@@ -45,12 +45,24 @@ pub fn named_in_full(
     let lookup = Lookup::new(index, config, screen, TitleMatch::WholeName);
     match lookup.find(name) {
         Err(failure) if failure.kind() == Kind::NotFound => Err(lookup.only_nearly(name, &failure)),
-        found => chosen(found.map(|found| found.0), index, screen),
+        found => {
+            let row = chosen(found.map(|found| found.0), index, screen)?;
+            match row.id.starts_with(name) && row.id != name && name.len() < SHOWN {
+                true => {
+                    let what = format!("{name} is too short a part of {}", plain_line(&row.id));
+                    Err(Failure::usage(what).hint(IN_FULL))
+                }
+                false => Ok(row),
+            }
+        }
     }
 }
 
 /// How a session is named that is to be deleted.
-const IN_FULL: &str = "`delete` takes ids, starts of ids, paths of sessions, and whole names";
+const IN_FULL: &str =
+    "`delete` takes ids and what lists show of them, paths of sessions, and whole names";
+/// Letters that lists show of an id at least.
+const SHOWN: usize = 8;
 /// So many sessions are named at most that may have been meant.
 const MOST_MEANT: usize = 3;
 
@@ -210,8 +222,11 @@ impl<'a> Lookup<'a> {
             Ok(_) => Vec::new(),
         };
         for row in meant.iter().filter(|_| meant.len() <= MOST_MEANT) {
-            let title = title_of(row);
-            said = said.hint(format!("did you mean {title:?} ({})?", plain_line(&row.id)));
+            let (title, id) = (title_of(row), plain_line(&row.id));
+            said = said.hint(match title == name {
+                true => format!("that is the title of a session without a name: its id is {id}"),
+                false => format!("did you mean {title:?} ({id})?"),
+            });
         }
         said.hint(IN_FULL)
     }

@@ -20,6 +20,7 @@ use crate::output::spool::Spool;
 use crate::output::style::Tone;
 use crate::output::table::Table;
 use crate::output::text::plain_line;
+use crate::output::time::money;
 use crate::output::{SafeJson, Screen};
 
 /// Query the catalogue in SQL, read-only
@@ -265,6 +266,11 @@ fn path(index: &mut Index, screen: &Screen) -> Result<Outcome, Failure> {
     Ok(Outcome::Found)
 }
 
+/// Whether a column holds US dollars, by its name.
+fn is_money(column: &str) -> bool {
+    column == "cost" || column.starts_with("cost_") || column.ends_with("_cost")
+}
+
 fn table(rows: &Rows, screen: &Screen) -> String {
     let mut table = Table::named(rows.columns.iter().map(|name| plain_line(name)));
     for column in 0..rows.columns.len() {
@@ -278,16 +284,18 @@ fn table(rows: &Rows, screen: &Screen) -> String {
             table.align_right(column);
         }
     }
+    let is_for_people = io::stdout().is_terminal();
     for row in &rows.rows {
-        table.row(
-            row.iter()
-                .map(|value| match value {
-                    Value::Null => (Tone::Quiet, "NULL".to_owned()),
-                    Value::String(text) => (Tone::Plain, plain_line(text)),
-                    other => (Tone::Plain, plain_line(&other.to_string())),
-                })
-                .collect(),
-        );
+        let cells = row.iter().zip(&rows.columns);
+        let cells = cells.map(|(value, column)| match value {
+            Value::Null => (Tone::Quiet, "NULL".to_owned()),
+            Value::String(text) => (Tone::Plain, plain_line(text)),
+            other => match other.as_f64().filter(|_| is_for_people && is_money(column)) {
+                Some(usd) => (Tone::Plain, money(usd)),
+                None => (Tone::Plain, plain_line(&other.to_string())),
+            },
+        });
+        table.row(cells.collect());
     }
     table.render(screen.style, screen.width)
 }
