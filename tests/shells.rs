@@ -106,6 +106,24 @@ fn agents_tools_roles_labels_and_labelled_entries_are_known() {
     }
 }
 
+/// As tools call the working trees that they make.
+#[test]
+fn a_number_is_no_name_of_a_project() {
+    let home = Sandbox::new();
+    for (id, cwd) in [("one", "/trees/app/1"), ("two", "/code/app")] {
+        let header = format!(r#"{{"type":"session","version":3,"id":"{id}","cwd":"{cwd}"}}"#);
+        home.write(
+            &format!(".pi/agent/sessions/--x--/{id}.jsonl"),
+            &(header + "\n"),
+        );
+    }
+    let _ = home.run(&["sync"]);
+    assert_eq!(
+        offered(&home, "fish", &["list", "--project", "app"]),
+        "app\napp/1\n"
+    );
+}
+
 /// Every file below a folder, with its length and the time of its last change.
 fn files(folder: &Path) -> BTreeMap<PathBuf, (u64, std::time::SystemTime)> {
     let all = walkdir::WalkDir::new(folder).into_iter().flatten();

@@ -5,6 +5,7 @@ mod cancel;
 mod event;
 mod json_text;
 mod mask;
+mod project;
 mod query;
 mod report;
 mod short_ids;
@@ -21,6 +22,7 @@ pub use cancel::Cancel;
 pub use event::Event;
 pub(crate) use json_text::end_of_cut;
 pub use json_text::shorten;
+pub use project::project_name;
 pub use query::{Expr, Sort};
 pub use report::{
     Difference, FileState, FileVerdict, Report, RootStatus, StageMs, Status, StoredRoot,

@@ -284,27 +284,6 @@ fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i6
     Ok(Some(off.map(|(key, _)| key).collect()))
 }
 
-/// What a working directory is called: its last folder. One that is a mere number, as tools call
-/// the working trees that they make, is told apart by the folder above it.
-pub(super) fn project(cwd: &str) -> &str {
-    let path = cwd.trim_end_matches(['/', '\\']);
-    let name = folder(path);
-    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_digit()) {
-        return name;
-    }
-    let above = path[..path.len() - name.len()].trim_end_matches(['/', '\\']);
-    match folder(above) {
-        "" => name,
-        parent => &path[above.len() - parent.len()..],
-    }
-}
-
-/// The last folder of a working directory.
-pub(super) fn folder(cwd: &str) -> &str {
-    let path = cwd.trim_end_matches(['/', '\\']);
-    path.rsplit(['/', '\\']).next().unwrap_or("")
-}
-
 /// Whether `path` is this directory or below it.
 pub(super) fn is_at(path: &str, directory: &str) -> bool {
     let directory = directory.trim_end_matches('/');
@@ -341,26 +320,7 @@ fn file(name: &str) -> Option<Regex> {
 
 #[cfg(test)]
 mod tests {
-    use super::{file, project};
-
-    #[test]
-    fn a_number_is_no_name_of_a_project() {
-        for (cwd, name) in [
-            ("/code/app", "app"),
-            ("/code/app/", "app"),
-            ("/trees/app/1", "app/1"),
-            ("/trees/app/12/", "app/12"),
-            ("/trees//1", "trees//1"),
-            (r"C:\trees\app\2", r"app\2"),
-            ("/1", "1"),
-            ("1", "1"),
-            ("", ""),
-            ("/", ""),
-            ("/日本/3", "日本/3"),
-        ] {
-            assert_eq!(project(cwd), name, "{cwd}");
-        }
-    }
+    use super::file;
 
     #[test]
     fn files_are_named_by_whole_names() {

@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
-use sessionary::model::ShortIds;
+use sessionary::model::{ShortIds, project_name};
 use sessionary::settings::known_names;
 
 use super::catalogue::KnownValues;
@@ -244,9 +244,9 @@ fn agents(asked: Option<&KnownValues>) -> Vec<String> {
 
 fn projects(asked: &KnownValues) -> Vec<String> {
     let folders = asked.column("SELECT DISTINCT cwd FROM sessions WHERE current");
-    let names = folders.iter().filter_map(|cwd| Path::new(cwd).file_name());
-    let names: BTreeSet<String> = names.map(|name| name.to_string_lossy().into()).collect();
-    names.into_iter().collect()
+    let names: BTreeSet<&str> = folders.iter().map(|cwd| project_name(cwd)).collect();
+    let names = names.into_iter().filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
 }
 
 fn labels(asked: &KnownValues) -> Vec<String> {

@@ -7,8 +7,7 @@ use super::compiled::CompiledSearch;
 use super::counted::MatchCounts;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;
-use crate::model::{Count, Facets};
-use crate::query::filter::project;
+use crate::model::{Count, Facets, project_name};
 use crate::words::Order;
 
 impl Search<'_> {
@@ -29,7 +28,7 @@ impl Search<'_> {
         let ours = self.snapshot.root_numbers()?;
         let mut sessions: HashMap<i64, (String, String)> = HashMap::new();
         self.catalogue.each_session(&ours, |s| {
-            let of = (project(s.cwd).to_owned(), s.agent.to_owned());
+            let of = (project_name(s.cwd).to_owned(), s.agent.to_owned());
             sessions.insert(s.session, of);
         })?;
         let [mut agents, mut projects, mut roles, mut days]: [BTreeMap<String, u64>; 4] =

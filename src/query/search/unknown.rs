@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashSet};
 use super::Search;
 use crate::catalogue::values::FilterColumn;
 use crate::error::Error;
-use crate::model::UnknownValue;
-use crate::query::filter::{folder, holds, is_at, is_id, with_file};
+use crate::model::{UnknownValue, project_name};
+use crate::query::filter::{holds, is_at, is_id, with_file};
 use crate::query::page::is_of_project;
 use crate::query::tree::current_labels;
 use crate::syntax::{FilterValue, distance, opens_quote};
@@ -37,8 +37,8 @@ impl Search<'_> {
             let mut known = match typed.field.as_str() {
                 "session" | "file" => Vec::new(),
                 "project" if !typed.value.contains(['/', '\\']) => {
-                    let folders: BTreeSet<&str> = known.iter().map(|cwd| folder(cwd)).collect();
-                    folders.into_iter().map(str::to_owned).collect()
+                    let names: BTreeSet<&str> = known.iter().map(|cwd| project_name(cwd)).collect();
+                    names.into_iter().map(str::to_owned).collect()
                 }
                 _ => known,
             };
