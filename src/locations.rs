@@ -122,6 +122,17 @@ fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
             }
         }
     }
+    if let (Some((_, why)), Some(home)) = (&folder, &environment.home)
+        && why == DEFAULT
+        && environment.read_settings
+    {
+        let before = agent.dirs_before.iter().map(|before| home.join(before));
+        for folder in before.filter(|folder| folder.is_dir()) {
+            let why = || "under an earlier name".to_owned();
+            let all = agent.sessions.iter();
+            roots.extend(all.map(|sessions| root(agent, below(&folder, sessions), false, why())));
+        }
+    }
     for variable in agent.flat_variables {
         if let Some(value) = (environment.var)(variable).filter(|value| !value.is_empty()) {
             let path = session_folder(agent, Path::new(&value), environment);
@@ -332,6 +343,7 @@ mod tests {
                 "cursor /home/ada/.cursor/projects folders default",
                 "gemini /home/ada/.gemini/tmp folders default",
                 "induscode /home/ada/.pindusagi/sessions folders default",
+                "openclaw /home/ada/.openclaw/agents folders default",
                 "opencode /home/ada/.local/share/opencode folders default",
                 "qwen /home/ada/.qwen/projects folders default",
             ]

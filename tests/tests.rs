@@ -36,6 +36,7 @@
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
 //! - `induscode`: induscode's transcripts, written again from the first line on
+//! - `openclaw`: OpenClaw: rows of its databases and the files of the time before
 //! - `leaf`: every answer agrees where a session stands
 //! - `links`: symbolic links are followed within the roots
 //! - `listing`: what `list` sorts, filters and pages
@@ -144,6 +145,7 @@ mod locks;
 mod naming;
 #[cfg(unix)]
 mod not_read;
+mod openclaw;
 // The real agents need a newer Node than most machines have; the one installed beside them is for
 // this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

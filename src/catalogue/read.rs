@@ -526,8 +526,9 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
         .or(r.get(28)?)
         .unwrap_or_else(|| first_message.clone());
     let gone_ms: Option<i64> = r.get(34)?;
+    let own = r.get_ref(26)?.as_str_or_null().ok().flatten();
     let resume = may_resume(r, &agent, hidden.is_none())?
-        .then(|| resume(&agent, &format, &path, &id, &cwd))
+        .then(|| resume(&agent, &format, &path, (&id, own), &cwd))
         .flatten();
     let created_ms: Option<i64> = r.get(13)?;
     Ok(StoredSession {
@@ -569,10 +570,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             archived: gone_ms.is_some(),
             gone_since: gone_ms.and_then(crate::model::iso),
             gone_since_ms: gone_ms,
-            own: match r.get_ref(26)?.as_str_or_null() {
-                Ok(Some(own)) => serde_json::from_str(own).ok(),
-                _ => None,
-            },
+            own: own.and_then(|own| serde_json::from_str(own).ok()),
         },
     })
 }

@@ -6,6 +6,7 @@
 //! keeps such a sequence, rows are counted only of sessions whose number or own row is another one.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -13,8 +14,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::open::read;
+use super::rows::each_line;
 use super::schema::{Present, quoted};
-use crate::format::database::{Database, Generation};
+use crate::format::database::{Database, Generation, Stamp};
 use crate::format::identity::Identity;
 
 /// What is known of a session by its key: its identity when it was read.
@@ -75,13 +77,44 @@ pub(super) fn key(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> 
 /// The change stamps of sessions of one generation.
 pub(super) struct Stamps<'c> {
     connection: &'c Connection,
-    /// Key, change time and number of every session.
+    /// Key, change time and number of sessions, to be grouped by the key.
     sessions: String,
     /// The key's column.
     key: String,
     has_numbers: bool,
-    /// Of one session the number of rows, the greatest time and the sum of times: of each table.
-    counts: Vec<String>,
+    /// Of each table what is counted of one session.
+    counts: Vec<Count>,
+}
+
+/// What is counted of the rows of a session in a table.
+enum Count {
+    /// A statement that gives their number, the greatest of their times and a sum.
+    Sums(String),
+    /// All they say.
+    Whole(Present),
+}
+
+impl Count {
+    fn of(present: Present) -> Count {
+        let table = present.table;
+        let (newest, sum) = match table.stamp {
+            Stamp::Whole => return Count::Whole(present),
+            Stamp::Last => ("0".to_owned(), format!("max({})", quoted(table.key))),
+            Stamp::Times => {
+                let changed = present.changed();
+                // A sum of times would not fit where there are millions.
+                (
+                    format!("max({changed})"),
+                    format!("sum({changed} % 1000000007)"),
+                )
+            }
+        };
+        Count::Sums(format!(
+            "SELECT count(*), coalesce({newest}, 0), coalesce({sum}, 0) FROM {} WHERE {}",
+            quoted(table.name),
+            present.of_session,
+        ))
+    }
 }
 
 impl<'c> Stamps<'c> {
@@ -90,21 +123,16 @@ impl<'c> Stamps<'c> {
         connection: &'c Connection,
         generation: &'static Generation,
     ) -> rusqlite::Result<Option<Stamps<'c>>> {
-        let Some(sessions) = Present::of(connection, &generation.sessions)? else {
+        let Some(sessions) = Present::of(connection, &generation.sessions, generation)? else {
             return Ok(None);
         };
         let mut counts = Vec::new();
         for table in generation.rows {
             let inner = table.inner.map(|inner| inner.table);
-            for table in [table].into_iter().chain(inner) {
-                if let Some(present) = Present::of(connection, table)? {
-                    let changed = present.changed();
-                    // A sum of times would not fit where there are millions.
-                    counts.push(format!(
-                        "SELECT count(*), coalesce(max({changed}), 0), coalesce(sum({changed} % 1000000007), 0) FROM {} WHERE {} = ?1",
-                        quoted(table.name),
-                        quoted(table.session),
-                    ));
+            let shelves = table.shelves.iter().map(|shelf| shelf.table);
+            for table in [table].into_iter().chain(inner).chain(shelves) {
+                if let Some(present) = Present::of(connection, table, generation)? {
+                    counts.push(Count::of(present));
                 }
             }
         }
@@ -115,14 +143,14 @@ impl<'c> Stamps<'c> {
                 .then_some(sequence),
             None => None,
         };
-        let key = format!("s.{}", quoted(generation.sessions.key));
+        let key = format!("s.{}", quoted(generation.sessions.session));
         let changed = match sessions.has(generation.sessions.changed) {
-            true => format!("s.{}", quoted(generation.sessions.changed)),
+            true => format!("max(s.{})", quoted(generation.sessions.changed)),
             false => "0".to_owned(),
         };
         let (number, join) = match sequence {
             Some(sequence) => (
-                format!("coalesce(n.{}, {NO_NUMBER})", quoted(sequence.number)),
+                format!("coalesce(max(n.{}), {NO_NUMBER})", quoted(sequence.number)),
                 format!(
                     " LEFT JOIN {} n ON n.{} = {key}",
                     quoted(sequence.table),
@@ -147,7 +175,8 @@ impl<'c> Stamps<'c> {
         known: KnownIdentities<'_>,
         all: &mut BTreeMap<String, Identity>,
     ) -> rusqlite::Result<()> {
-        let mut statement = self.connection.prepare(&self.sessions)?;
+        let sql = format!("{} GROUP BY {}", self.sessions, self.key);
+        let mut statement = self.connection.prepare(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let Some(key) = key(row, 0)?.filter(|key| !all.contains_key(key)) else {
@@ -170,7 +199,11 @@ impl<'c> Stamps<'c> {
 
     /// The identity of one session; `None`: there is none of this key.
     pub fn one(&self, session: &str) -> rusqlite::Result<Option<Identity>> {
-        let sql = format!("{} WHERE {} = ?1", self.sessions, self.key);
+        let sql = format!(
+            "{} WHERE {key} = ?1 GROUP BY {key}",
+            self.sessions,
+            key = self.key
+        );
         let mut statement = self.connection.prepare(&sql)?;
         let found = statement.query_row([session], |row| Ok((integer(row, 1)?, integer(row, 2)?)));
         match found.optional()? {
@@ -182,7 +215,19 @@ impl<'c> Stamps<'c> {
     fn counted(&self, session: &str, changed: i64, number: i64) -> rusqlite::Result<Identity> {
         let (mut rows, mut newest, mut sum) = (1, changed, changed);
         for count in &self.counts {
-            let mut statement = self.connection.prepare_cached(count)?;
+            let sums = match count {
+                Count::Sums(sums) => sums,
+                Count::Whole(present) => {
+                    each_line(self.connection, present, session, |line| {
+                        let mut hasher = DefaultHasher::new();
+                        line.hash(&mut hasher);
+                        rows += 1;
+                        sum = sum.wrapping_add(hasher.finish().cast_signed());
+                    })?;
+                    continue;
+                }
+            };
+            let mut statement = self.connection.prepare_cached(sums)?;
             statement.query_row([session], |row| {
                 rows += integer(row, 0)?;
                 newest = newest.max(integer(row, 1)?);

@@ -2,16 +2,19 @@
 //! appears in its folder.
 //!
 //! A session in a database is read as lines: one for each of its rows, made from the row alone, so
-//! that equal rows are equal bytes.
+//! that equal rows are equal bytes. Rows that were put away are read as if they were still there.
 //!
 //! Nothing else in this process may open such a file: when any descriptor of a file is closed, the
 //! system drops all locks that the process holds on it, those of SQLite too.
 
+mod lines;
 mod list;
 mod open;
 mod rows;
 mod schema;
+mod shelf;
 
+pub use lines::RowNames;
 pub use list::{KnownIdentities, identity, list};
 pub use open::{FileState, companion, is_alone};
-pub use rows::{row, row_name, session};
+pub use rows::{row, session};

@@ -3,7 +3,7 @@
 //! `{"table":T,"key":K,"row":{COLUMN:VALUE,…}}` with the columns in the table's order. Text that is
 //! JSON stands as JSON, a blob as its length. A row that belongs to another one repeats what its
 //! format needs of that, under the other's table:
-//! `{"table":T,"key":K,"message":{"role":"user"},…}`.
+//! `{"table":T,"key":K,"message":{"role":"user"},…}`. Of a row that holds a line the line is that.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
@@ -12,10 +12,12 @@ use std::path::Path;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::lines::{Lines, RowNames};
 use super::list::{Stamps, key};
 use super::open::read;
 use super::schema::{Present, quoted};
-use crate::format::database::{Database, Generation, Inner, Table};
+use super::shelf::{self, unpacked};
+use crate::format::database::{Database, Generation, Inner, Line, Table};
 use crate::format::identity::Identity;
 use crate::format::json;
 
@@ -25,6 +27,8 @@ pub struct Session {
     pub identity: Identity,
     /// Its lines.
     pub lines: Vec<u8>,
+    /// Which row each of them is.
+    pub names: RowNames,
 }
 
 /// The session of that key in the database at `path`, with all its rows.
@@ -33,59 +37,122 @@ pub struct Session {
 /// [`ErrorKind::NotFound`] when there is none; when the database cannot be read.
 pub fn session(path: &Path, database: &'static Database, session: &str) -> io::Result<Session> {
     let found = read(path, |connection| {
-        for generation in database.generations {
-            let Some(stamps) = Stamps::of(connection, generation)? else {
-                continue;
-            };
-            if let Some(identity) = stamps.one(session)? {
-                let lines = lines(connection, generation, session)?;
-                return Ok(Some(Session { identity, lines }));
-            }
-        }
-        Ok(None)
+        read_session(connection, database, session)
     })?;
     found.ok_or_else(|| ErrorKind::NotFound.into())
+}
+
+fn read_session(
+    connection: &Connection,
+    database: &'static Database,
+    session: &str,
+) -> rusqlite::Result<Option<Session>> {
+    for generation in database.generations {
+        let Some(stamps) = Stamps::of(connection, generation)? else {
+            continue;
+        };
+        if let Some(identity) = stamps.one(session)? {
+            let (lines, names) = lines(connection, generation, session)?.into_parts();
+            return Ok(Some(Session {
+                identity,
+                lines,
+                names,
+            }));
+        }
+    }
+    Ok(None)
 }
 
 fn lines(
     connection: &Connection,
     generation: &'static Generation,
     session: &str,
-) -> rusqlite::Result<Vec<u8>> {
-    let mut lines = Vec::new();
-    if let Some(own) = Present::of(connection, &generation.sessions)? {
-        of_session(connection, &own, session, |row| {
-            write(&mut lines, &own, row, None)
+) -> rusqlite::Result<Lines> {
+    let mut lines = Lines::default();
+    if let Some(own) = Present::of(connection, &generation.sessions, generation)? {
+        each_line(connection, &own, session, |line| {
+            lines.bytes.extend_from_slice(line);
         })?;
     }
     for table in generation.rows {
-        let Some(outer) = Present::of(connection, table)? else {
-            continue;
-        };
-        let inner = match &table.inner {
-            Some(inner) => Present::of(connection, inner.table)?.map(|own| (inner, own)),
-            None => None,
-        };
-        let of_outer = inner.as_ref().map(|(inner, own)| select(own, inner.outer));
-        of_session(connection, &outer, session, |row| {
-            write(&mut lines, &outer, row, None)?;
-            if let (Some((inner, own)), Some(of_outer)) = (&inner, &of_outer)
-                && let Some(named) = key(row, column(&outer, table.key))?
+        let own = Present::of(connection, table, generation)?;
+        if let Some(line) = &table.line {
+            let before = lines.bytes.len();
+            if let Some(own) = &own {
+                held(connection, (own, line), session, &mut lines)?;
+            }
+            let shelves = table.shelves.iter();
+            for shelf in shelves
+                .take_while(|_| lines.bytes.len() == before)
+                .collect::<Vec<_>>()
             {
-                let repeated = repeated(row, &outer, inner)?;
-                let mut statement = connection.prepare_cached(of_outer)?;
-                let mut rows = statement.query([named])?;
-                while let Some(row) = rows.next()? {
-                    write(&mut lines, own, row, repeated.as_deref())?;
+                let shelf = (shelf, table.name);
+                if shelf::add(connection, generation, shelf, session, &mut lines)? {
+                    break;
                 }
             }
-            Ok(())
-        })?;
-        if let Some((inner, own)) = &inner {
-            orphans(connection, &outer, (inner, own), session, &mut lines)?;
+            continue;
+        }
+        let Some(outer) = own else {
+            continue;
+        };
+        match &table.inner {
+            Some(inner) => within(connection, generation, (&outer, inner), session, &mut lines)?,
+            None => each_line(connection, &outer, session, |line| {
+                lines.bytes.extend_from_slice(line);
+            })?,
         }
     }
     Ok(lines)
+}
+
+/// Add the rows of a table of a session, each with those that belong to it.
+fn within(
+    connection: &Connection,
+    generation: &'static Generation,
+    (outer, inner): (&Present, &'static Inner),
+    session: &str,
+    lines: &mut Lines,
+) -> rusqlite::Result<()> {
+    let own = Present::of(connection, inner.table, generation)?;
+    let of_outer = own.as_ref().map(|own| {
+        let is_of_outer = format!("{} = ?1", quoted(inner.outer));
+        (own, select(own, &is_of_outer))
+    });
+    of_session(connection, outer, session, |row| {
+        write(&mut lines.bytes, outer, row, None)?;
+        if let Some((own, of_outer)) = &of_outer
+            && let Some(named) = key(row, column(outer, outer.table.key))?
+        {
+            let repeated = repeated(row, outer, inner)?;
+            let mut statement = connection.prepare_cached(of_outer)?;
+            let mut rows = statement.query([named])?;
+            while let Some(row) = rows.next()? {
+                write(&mut lines.bytes, own, row, repeated.as_deref())?;
+            }
+        }
+        Ok(())
+    })?;
+    match &own {
+        Some(own) => orphans(connection, outer, (inner, own), session, &mut lines.bytes),
+        None => Ok(()),
+    }
+}
+
+/// Give the line of every row of a session in this table to `each`, in order.
+pub(super) fn each_line(
+    connection: &Connection,
+    present: &Present,
+    session: &str,
+    mut each: impl FnMut(&[u8]),
+) -> rusqlite::Result<()> {
+    let mut line = Vec::new();
+    of_session(connection, present, session, |row| {
+        line.clear();
+        write(&mut line, present, row, None)?;
+        each(&line);
+        Ok(())
+    })
 }
 
 /// Give every row of a session in this table to `each`, in order.
@@ -95,7 +162,7 @@ fn of_session(
     session: &str,
     mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(&select(present, present.table.session))?;
+    let mut statement = connection.prepare(&select(present, &present.of_session))?;
     let mut rows = statement.query([session])?;
     while let Some(row) = rows.next()? {
         each(row)?;
@@ -103,15 +170,81 @@ fn of_session(
     Ok(())
 }
 
-/// Rows in order of which a column has some value.
-fn select(present: &Present, by: &str) -> String {
+/// The rows in order of which this is true.
+fn select(present: &Present, is: &str) -> String {
     format!(
-        "SELECT {} FROM {} WHERE {} = ?1 ORDER BY {}",
+        "SELECT {} FROM {} WHERE {is} ORDER BY {}",
         present.named(),
         quoted(present.table.name),
-        quoted(by),
         present.order()
     )
+}
+
+/// Add the lines that the rows of a session hold.
+fn held(
+    connection: &Connection,
+    (present, line): (&Present, &Line),
+    session: &str,
+    lines: &mut Lines,
+) -> rusqlite::Result<()> {
+    let sql = format!(
+        "{} WHERE {} ORDER BY {}",
+        select_held(present, line),
+        present.of_session,
+        present.order()
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([session])?;
+    while let Some(row) = rows.next()? {
+        let name = format!(
+            "{}:{}",
+            present.table.name,
+            key(row, 0)?.unwrap_or_default()
+        );
+        match held_line(row)? {
+            Ok(line) => lines.add(&line, name),
+            Err(why) => lines.add_problem(&format!(
+                "{name} cannot be read: {why}; restore the database from a backup"
+            )),
+        }
+    }
+    Ok(())
+}
+
+/// Key, text, compressed text and the length of that.
+fn select_held(present: &Present, line: &Line) -> String {
+    let column = |name: &str| match present.has(name) {
+        true => quoted(name),
+        false => "NULL".to_owned(),
+    };
+    format!(
+        "SELECT {}, {}, {}, {} FROM {}",
+        quoted(present.table.key),
+        column(line.text),
+        column(line.packed.0),
+        column(line.packed.1),
+        quoted(present.table.name)
+    )
+}
+
+/// The line that a row holds, or why that is not known.
+fn held_line(row: &Row<'_>) -> rusqlite::Result<Result<String, String>> {
+    let text = match (row.get_ref(1)?, row.get_ref(2)?) {
+        (ValueRef::Text(text), _) => said(text),
+        (ValueRef::Null, ValueRef::Blob(packed)) => {
+            let length = match row.get_ref(3)? {
+                ValueRef::Integer(length) => u64::try_from(length).unwrap_or_default(),
+                _ => return Ok(Err("its length is not known".to_owned())),
+            };
+            match unpacked(packed, length) {
+                Ok(text) if text.len() as u64 == length => said(&text).into_owned().into(),
+                Ok(_) => return Ok(Err("it is shorter than it was".to_owned())),
+                Err(error) => return Ok(Err(error.to_string())),
+            }
+        }
+        _ => return Ok(Err("it has no text".to_owned())),
+    };
+    Ok(Ok(on_one_line(text.trim()).into_owned()))
 }
 
 /// Rows of a session that belong to no row of it.
@@ -123,10 +256,10 @@ fn orphans(
     lines: &mut Vec<u8>,
 ) -> rusqlite::Result<()> {
     let select = format!(
-        "SELECT {} FROM {} WHERE {} = ?1 AND NOT EXISTS (SELECT 1 FROM {outer} o WHERE o.{} = {inner}.{} AND o.{} = ?1) ORDER BY {}",
+        "SELECT {} FROM {} WHERE {} AND NOT EXISTS (SELECT 1 FROM {outer} o WHERE o.{} = {inner}.{} AND o.{} = ?1) ORDER BY {}",
         own.named(),
         quoted(own.table.name),
-        quoted(own.table.session),
+        own.of_session,
         quoted(outer.table.key),
         quoted(inner.outer),
         quoted(outer.table.session),
@@ -156,32 +289,69 @@ pub fn row(
         return Ok(None);
     };
     read(path, |connection| {
-        let Some((own, outer)) = table_of(database, table) else {
+        let Some((generation, own, outer)) = table_of(database, table) else {
             return Ok(None);
         };
-        let Some(own) = Present::of(connection, own)? else {
-            return Ok(None);
-        };
-        let select = format!(
-            "SELECT {} FROM {} WHERE {} = ?1 AND {} = ?2",
-            own.named(),
-            quoted(own.table.name),
-            quoted(own.table.key),
-            quoted(own.table.session)
-        );
-        let mut statement = connection.prepare(&select)?;
-        let line = |row: &Row<'_>| {
-            let repeated = match outer {
-                Some((outer, inner)) => of_outer(connection, outer, inner, row, &own)?,
-                None => None,
+        if let Some(own) = Present::of(connection, own, generation)? {
+            let found = match &own.table.line {
+                Some(line) => row_held(connection, (&own, line), session, wanted)?,
+                None => row_of(connection, generation, (&own, outer), session, wanted)?,
             };
-            let mut line = Vec::new();
-            write(&mut line, &own, row, repeated.as_deref())?;
-            line.pop();
-            Ok(line)
-        };
-        statement.query_row([wanted, session], line).optional()
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        // It may have been put away.
+        if own.shelves.is_empty() {
+            return Ok(None);
+        }
+        let session = read_session(connection, database, session)?;
+        Ok(session.and_then(|session| {
+            let line = session.names.line(name, &session.lines);
+            line.map(<[u8]>::to_vec)
+        }))
     })
+}
+
+/// The line of the row with that key.
+fn row_of(
+    connection: &Connection,
+    generation: &'static Generation,
+    (own, outer): (&Present, Option<(&'static Table, &'static Inner)>),
+    session: &str,
+    key: &str,
+) -> rusqlite::Result<Option<Vec<u8>>> {
+    let is_it = format!("{} AND {} = ?2", own.of_session, quoted(own.table.key));
+    let line = |row: &Row<'_>| {
+        let repeated = match outer {
+            Some((outer, inner)) => of_outer(connection, generation, (outer, inner), row, own)?,
+            None => None,
+        };
+        let mut line = Vec::new();
+        write(&mut line, own, row, repeated.as_deref())?;
+        line.pop();
+        Ok(line)
+    };
+    let mut statement = connection.prepare(&select(own, &is_it))?;
+    statement.query_row([session, key], line).optional()
+}
+
+/// The line that the row with that key holds.
+fn row_held(
+    connection: &Connection,
+    (own, line): (&Present, &Line),
+    session: &str,
+    key: &str,
+) -> rusqlite::Result<Option<Vec<u8>>> {
+    let sql = format!(
+        "{} WHERE {} AND {} = ?2",
+        select_held(own, line),
+        own.of_session,
+        quoted(own.table.key)
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let held = statement.query_row([session, key], held_line).optional()?;
+    Ok(held.and_then(Result::ok).map(String::into_bytes))
 }
 
 /// Which row a line is of, `table:key`.
@@ -199,18 +369,24 @@ fn text_after<'l>(line: &'l [u8], bytes: &[u8]) -> Option<(String, &'l [u8])> {
     Some((text, &rest[texts.byte_offset()..]))
 }
 
-/// The table of that name, and the one that its rows belong to.
-fn table_of(
-    database: &'static Database,
-    name: &str,
-) -> Option<(&'static Table, Option<(&'static Table, &'static Inner)>)> {
+/// A table of a generation, and the one that its rows belong to.
+type Place = (
+    &'static Generation,
+    &'static Table,
+    Option<(&'static Table, &'static Inner)>,
+);
+
+/// The table of that name.
+fn table_of(database: &'static Database, name: &str) -> Option<Place> {
     database.generations.iter().find_map(|generation| {
         if generation.sessions.name == name {
-            return Some((&generation.sessions, None));
+            return Some((generation, &generation.sessions, None));
         }
         generation.rows.iter().find_map(|table| match &table.inner {
-            _ if table.name == name => Some((table, None)),
-            Some(inner) if inner.table.name == name => Some((inner.table, Some((table, inner)))),
+            _ if table.name == name => Some((generation, table, None)),
+            Some(inner) if inner.table.name == name => {
+                Some((generation, inner.table, Some((table, inner))))
+            }
             _ => None,
         })
     })
@@ -219,13 +395,13 @@ fn table_of(
 /// What a row repeats of the one that it belongs to.
 fn of_outer(
     connection: &Connection,
-    outer: &'static Table,
-    inner: &Inner,
+    generation: &'static Generation,
+    (outer, inner): (&'static Table, &Inner),
     row: &Row<'_>,
     own: &Present,
 ) -> rusqlite::Result<Option<String>> {
     let at = own.columns.iter().position(|name| name == inner.outer);
-    let (Some(at), Some(outer)) = (at, Present::of(connection, outer)?) else {
+    let (Some(at), Some(outer)) = (at, Present::of(connection, outer, generation)?) else {
         return Ok(None);
     };
     let Some(named) = key(row, at)? else {
@@ -316,7 +492,7 @@ fn value(lines: &mut Vec<u8>, value: ValueRef<'_>, is_json: bool) {
 }
 
 /// Text of a database, whatever its bytes are.
-fn said(bytes: &[u8]) -> Cow<'_, str> {
+pub(super) fn said(bytes: &[u8]) -> Cow<'_, str> {
     match json::utf8(bytes) {
         Some(text) => text.into(),
         None => String::from_utf8_lossy(bytes),
@@ -329,7 +505,7 @@ fn text(lines: &mut Vec<u8>, text: &str) {
 }
 
 /// JSON without its line breaks, which stand between its tokens only.
-fn on_one_line(json: &str) -> Cow<'_, str> {
+pub(super) fn on_one_line(json: &str) -> Cow<'_, str> {
     match memchr::memchr2(b'\n', b'\r', json.as_bytes()).is_some() {
         true => json.replace(['\n', '\r'], " ").into(),
         false => json.into(),

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::format::database::Table;
+use crate::format::database::{Generation, Table};
 
 /// The columns of a table in its order; none where there is no such table.
 pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
@@ -13,17 +13,33 @@ pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<
 /// A table as it is in one database.
 pub(super) struct Present {
     pub table: &'static Table,
-    /// Its columns, in its order.
+    /// Its columns that are read, in its order.
     pub columns: Vec<String>,
+    /// How a statement finds the rows of the session whose key is `?1`.
+    pub of_session: String,
 }
 
 impl Present {
     /// `None`: it is not there, or without the columns by which its rows are found.
-    pub fn of(connection: &Connection, table: &'static Table) -> rusqlite::Result<Option<Present>> {
-        let columns = columns(connection, table.name)?;
+    pub fn of(
+        connection: &Connection,
+        table: &'static Table,
+        generation: &'static Generation,
+    ) -> rusqlite::Result<Option<Present>> {
+        let mut columns = columns(connection, table.name)?;
         let has = |name: &str| columns.iter().any(|column| column == name);
-        let is_there = has(table.key) && has(table.session);
-        Ok(is_there.then_some(Present { table, columns }))
+        if !has(table.key) || !has(table.session) {
+            return Ok(None);
+        }
+        let Some(session) = key_of(connection, table, &generation.sessions)? else {
+            return Ok(None);
+        };
+        columns.retain(|column| !table.without.contains(&column.as_str()));
+        Ok(Some(Present {
+            table,
+            columns,
+            of_session: format!("{} = {session}", quoted(table.session)),
+        }))
     }
 
     pub fn has(&self, column: &str) -> bool {
@@ -53,6 +69,25 @@ impl Present {
             false => "0".to_owned(),
         }
     }
+}
+
+/// What names the session whose key is `?1` in this table, as a statement says it; `None`: what
+/// `sessions` would have to say for that is not there.
+fn key_of(
+    connection: &Connection,
+    table: &Table,
+    sessions: &Table,
+) -> rusqlite::Result<Option<String>> {
+    let Some(by) = table.by else {
+        return Ok(Some("?1".to_owned()));
+    };
+    let is_there = columns(connection, sessions.name)?
+        .iter()
+        .any(|column| column == by);
+    Ok(is_there.then(|| {
+        let (name, session) = (quoted(sessions.name), quoted(sessions.session));
+        format!("(SELECT {} FROM {name} WHERE {session} = ?1)", quoted(by))
+    }))
 }
 
 /// A name in a statement.

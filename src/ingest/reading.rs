@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
 
 use self::lines::LineParser;
 use self::start::{ReadStart, resume_point};
 use super::plan::SourcePlan;
 use crate::archive::{Packed, Packer};
 use crate::catalogue::write::{Chunk, Entries, flag};
+use crate::databases::RowNames;
 use crate::format::Shape;
 use crate::model::Fold;
 use crate::source::checkpoint::{NO_REVISION, Proof, TAIL};
@@ -145,7 +147,7 @@ pub fn read_once<E: Entries>(
         from,
         proof,
         fold,
-        has_rows: file.is_rows(),
+        rows: file.row_names(),
         tail,
         chunk_from: from,
         is_again,
@@ -209,7 +211,7 @@ struct Reader<'p> {
     from: u64,
     proof: Proof,
     fold: Fold,
-    has_rows: bool,
+    rows: Option<Arc<RowNames>>,
     /// Last bytes before the end of what is consumed.
     tail: Vec<u8>,
     /// Where the chunk under way begins.
@@ -349,7 +351,7 @@ impl Reader<'_> {
                     plan: self.plan,
                     chunk: &mut chunk,
                     fold: &mut fold,
-                    has_rows: self.has_rows,
+                    rows: self.rows.as_deref(),
                 };
                 taking.add_line(block, at, flag::PROVISIONAL);
                 shown = Some(fold);
@@ -361,7 +363,7 @@ impl Reader<'_> {
                     plan: self.plan,
                     chunk: &mut chunk,
                     fold: &mut self.fold,
-                    has_rows: self.has_rows,
+                    rows: self.rows.as_deref(),
                 };
                 taking.add_line(&block[start..end], at + start as u64, 0);
                 self.fold.lines += 1;
@@ -416,7 +418,7 @@ impl Reader<'_> {
             plan: self.plan,
             chunk: &mut chunk,
             fold: &mut self.fold,
-            has_rows: self.has_rows,
+            rows: self.rows.as_deref(),
         };
         match self.plan.format.shape_of(&self.plan.path) {
             Shape::Elements => taking.add_elements(&bytes),

@@ -124,8 +124,9 @@ pub fn list_databases(
                 });
                 let source = |(key, identity): (String, _)| {
                     let relative = inside(&key);
+                    let place = format.place_within(Path::new(&found.relative), &key);
                     FoundSource {
-                        place: relative.clone(),
+                        place: place.unwrap_or_else(|| relative.clone()),
                         relative,
                         identity,
                         is_link: false,

@@ -9,12 +9,13 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::SpooledTempFile;
 
 use super::identity::Identity;
 use crate::archive::{Archive, ArchivedFile, Place};
-use crate::databases;
+use crate::databases::{self, RowNames};
 use crate::format::Format;
 use crate::format::database::Database;
 
@@ -105,6 +106,7 @@ enum Kind {
     Rows {
         identity: Identity,
         lines: Cursor<Vec<u8>>,
+        names: Arc<RowNames>,
     },
 }
 
@@ -222,6 +224,7 @@ impl Content {
             return Ok(Content(Kind::Rows {
                 identity: session.identity,
                 lines: Cursor::new(session.lines),
+                names: Arc::new(session.names),
             }));
         }
         Content::of(RawFile::File(File::open(path)?), path)
@@ -266,9 +269,12 @@ impl Content {
         }
     }
 
-    /// Whether its lines are rows of a database.
-    pub fn is_rows(&self) -> bool {
-        matches!(self.0, Kind::Rows { .. })
+    /// Which rows its lines are; `None`: they are no rows of a database.
+    pub fn row_names(&self) -> Option<Arc<RowNames>> {
+        match &self.0 {
+            Kind::File(_) | Kind::Decoded { .. } => None,
+            Kind::Rows { names, .. } => Some(Arc::clone(names)),
+        }
     }
 
     /// Whether it becomes longer while it is open when its agent appends to it.

@@ -33,14 +33,89 @@ pub struct Table {
     pub key: &'static str,
     /// The column that names the session of a row.
     pub session: &'static str,
+    /// The column of the session's own row which `session` names; `None`: the session's key.
+    pub by: Option<&'static str>,
     /// The columns by which the rows of a session are in order.
     pub order: &'static [&'static str],
     /// The column that says when a row was changed, in ms since the epoch.
     pub changed: &'static str,
+    /// How it shows that its rows are other ones.
+    pub stamp: Stamp,
     /// Columns whose text is JSON.
     pub json: &'static [&'static str],
+    /// Columns that say nothing of a session, some of them much.
+    pub without: &'static [&'static str],
+    /// The column whose text is the line of a row, as it stands.
+    pub line: Option<Line>,
+    /// Where all its rows of a session may be put away: the first place that has any counts.
+    pub shelves: &'static [Shelf],
     /// The rows that belong to one of this table and follow it.
     pub inner: Option<Inner>,
+}
+
+impl Table {
+    /// A table of which nothing more is to be said.
+    pub const PLAIN: Table = Table {
+        name: "",
+        key: "",
+        session: "",
+        by: None,
+        order: &[],
+        changed: "",
+        stamp: Stamp::Times,
+        json: &[],
+        without: &[],
+        line: None,
+        shelves: &[],
+        inner: None,
+    };
+}
+
+/// How it shows that the rows of a session in a table are other ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stamp {
+    /// By their number, the greatest of their times of change and the sum of these.
+    Times,
+    /// By their number and the greatest of their keys, which are numbers: rows are added alone.
+    Last,
+    /// By all they say: they are few and short.
+    Whole,
+}
+
+/// A column whose text is the line of a row, as it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// The column.
+    pub text: &'static str,
+    /// The column in which that text stands compressed (zstd) where `text` is null, and the one
+    /// with its length in bytes.
+    pub packed: (&'static str, &'static str),
+}
+
+/// Rows of a session that its agent took out of their table and put away as one compressed text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shelf {
+    /// The table with a row for each such text.
+    pub table: &'static Table,
+    /// The column with the text.
+    pub blob: &'static str,
+    /// The column that says `identity` where the text is not compressed (zstd).
+    pub encoding: Option<&'static str>,
+    /// Where the text is where it is not in the column: the folder, as seen from that of the
+    /// database, and the column with the file's name.
+    pub file: Option<(&'static str, &'static str)>,
+    /// What the text is.
+    pub holds: Holds,
+}
+
+/// What a text holds that stands for the rows of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// The line of each row.
+    Lines,
+    /// A line of JSON for each row: `{"kind":"event","row":{"seq":0,"event_json":"…"}}`. Those of
+    /// other kinds are of other tables.
+    Events,
 }
 
 /// Rows that belong to a row of another table.

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use crate::database::Database;
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 use crate::pi::Dialect;
-use crate::{agentuse, claude, clido, codex, copilot, cursor, gemini, induscode, opencode, qwen};
+use crate::{
+    agentuse, claude, clido, codex, copilot, cursor, gemini, induscode, openclaw, opencode, qwen,
+};
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +139,12 @@ pub trait Format: Send + Sync {
     fn database(&self) -> Option<&'static Database> {
         None
     }
+    /// The key of the session to which the rows under `key` in the database at `database` (below a
+    /// root) belong, where files belong to it too; `None`: it is in that database alone.
+    fn place_within(&self, database: &Path, key: &str) -> Option<String> {
+        let _ = (database, key);
+        None
+    }
     /// Why nothing below the folder at `folder` (below a root) belongs to a session; `None` if
     /// something may. Such a folder is not listed.
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
@@ -240,6 +248,9 @@ pub struct Agent {
     /// Where another program of that name keeps its agent folder by default, beside `dir_default`,
     /// and the name of the [`Format`] that reads it as that program does.
     pub dir_also: Option<(&'static str, &'static str)>,
+    /// Where it kept its agent folder under earlier names of its own, below the home folder: these
+    /// too are looked into, where they are there.
+    pub dirs_before: &'static [&'static str],
     /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
     pub data_dir: bool,
     /// The sessions folders below the agent folder; an empty one is that itself.
@@ -251,8 +262,9 @@ pub struct Agent {
     pub settings: Option<(&'static str, &'static str)>,
     /// When the agent deletes sessions by itself, as in "after 30 days"; `None`: it does not.
     pub deletes: Option<&'static str>,
-    /// The command that takes a session up again: a word `{path}` is the session's path, and `{id}`
-    /// at the end of a word its id; empty = not known.
+    /// The command that takes a session up again: a word `{path}` is the session's path, `{id}` at
+    /// the end of a word its id, and a word `{key}` the key that the agent itself records of it
+    /// (`session_key` in [`SessionFacts::own`]); empty = not known.
     pub resume: &'static [&'static str],
     /// Whether it takes up by its id what its own list leaves out, but for subagents. Codex 0.169
     /// lists no session of `codex exec`, and resumes it.
@@ -263,8 +275,14 @@ pub struct Agent {
 }
 
 /// How the agent called `agent` takes the session up again that lies at `path` and is read in
-/// `format`; `None` = not known.
-pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
+/// `format`, with what its agent records of it ([`SessionFacts::own`]); `None` = not known.
+pub fn resume(
+    agent: &str,
+    format: &str,
+    path: &str,
+    (id, own): (&str, Option<&str>),
+    cwd: &str,
+) -> Option<Resume> {
     let agent = agent_called(agent)?;
     // Another program of that name, the Python package indusagi (0.1.5), cannot be told which
     // session to resume.
@@ -276,15 +294,24 @@ pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Opt
         return None;
     }
     let word = |word: &&str| match word.strip_suffix("{id}") {
-        Some(before) => format!("{before}{id}"),
-        None if *word == "{path}" => path.to_owned(),
-        None => (*word).to_owned(),
+        Some(before) => Some(format!("{before}{id}")),
+        None if *word == "{path}" => Some(path.to_owned()),
+        None if *word == "{key}" => session_key(own?),
+        None => Some((*word).to_owned()),
     };
     Some(Resume {
         cwd: Some(cwd.into()).filter(|_| !cwd.is_empty()),
-        argv: agent.resume.iter().map(word).collect(),
+        argv: agent.resume.iter().map(word).collect::<Option<_>>()?,
     })
     .filter(|resume| !resume.argv.is_empty())
+}
+
+/// The name under which the agent finds what it calls a session, where that is not the session's
+/// id; none that would be taken for an option.
+fn session_key(own: &str) -> Option<String> {
+    let own: serde_json::Value = serde_json::from_str(own).ok()?;
+    let key = own.get("session_key")?.as_str()?;
+    Some(key.to_owned()).filter(|key| !key.starts_with('-'))
 }
 
 /// The agent of that name.
@@ -305,6 +332,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &cursor::Cursor,
     &gemini::Gemini,
     &induscode::Induscode,
+    &openclaw::OpenClaw,
     &opencode::OpenCode,
     &qwen::Qwen,
 ];
@@ -326,6 +354,7 @@ pub static AGENTS: &[Agent] = &[
         expands: true,
         dir_default: ".pi/agent",
         dir_also: None,
+        dirs_before: &[],
         data_dir: false,
         sessions: &["sessions"],
         flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
@@ -344,6 +373,7 @@ pub static AGENTS: &[Agent] = &[
         dir_default: ".indusagi/agent",
         // The Python package (indusagi 0.1.5) asks for the same variables as the one on npm.
         dir_also: Some((".pindusagi/agent", Dialect::PINDUSAGI.name)),
+        dirs_before: &[],
         data_dir: false,
         sessions: &["sessions"],
         flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
@@ -362,6 +392,7 @@ pub static AGENTS: &[Agent] = &[
         // The `directories` crate adds a level on Windows.
         dir_default: if cfg!(windows) { "clido/data" } else { "clido" },
         dir_also: None,
+        dirs_before: &[],
         data_dir: true,
         sessions: &["sessions"],
         flat_variables: &["CLIDO_SESSION_DIR"],
@@ -380,6 +411,7 @@ pub static AGENTS: &[Agent] = &[
         expands: false,
         dir_default: ".local/share/agentuse",
         dir_also: None,
+        dirs_before: &[],
         data_dir: false,
         sessions: &["project"],
         flat_variables: &[],
@@ -397,6 +429,7 @@ pub static AGENTS: &[Agent] = &[
         expands: false,
         dir_default: ".claude",
         dir_also: None,
+        dirs_before: &[],
         data_dir: false,
         sessions: &["projects"],
         flat_variables: &[],
@@ -415,6 +448,7 @@ pub static AGENTS: &[Agent] = &[
         expands: false,
         dir_default: ".codex",
         dir_also: None,
+        dirs_before: &[],
         data_dir: false,
         sessions: &["sessions", "archived_sessions"],
         flat_variables: &[],
@@ -432,6 +466,7 @@ pub static AGENTS: &[Agent] = &[
         expands: false,
         dir_default: ".copilot",
         dir_also: None,
+        dirs_before: &[],
         data_dir: false,
         sessions: &["session-state"],
         flat_variables: &[],
@@ -449,6 +484,7 @@ pub static AGENTS: &[Agent] = &[
         expands: false,
         dir_default: ".cursor",
         dir_also: None,
+        dirs_before: &[],
         data_dir: false,
         sessions: &["projects"],
         flat_variables: &[],
@@ -466,6 +502,7 @@ pub static AGENTS: &[Agent] = &[
         expands: false,
         dir_default: ".gemini",
         dir_also: None,
+        dirs_before: &[],
         data_dir: false,
         sessions: &["tmp"],
         flat_variables: &[],
@@ -483,6 +520,7 @@ pub static AGENTS: &[Agent] = &[
         expands: true,
         dir_default: ".pindusagi",
         dir_also: None,
+        dirs_before: &[],
         data_dir: false,
         sessions: &["sessions"],
         flat_variables: &[],
@@ -490,6 +528,26 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         // `pindus --resume` asks which one, and takes no id (0.1.6).
         resume: &[],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "openclaw",
+        format: "openclaw",
+        dir_variables: &["OPENCLAW_STATE_DIR"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".openclaw",
+        dir_also: None,
+        // As Clawdbot and as Moltbot.
+        dirs_before: &[".clawdbot", ".moltbot"],
+        data_dir: false,
+        sessions: &["agents"],
+        flat_variables: &[],
+        settings: None,
+        // By its setting `session.maintenance`: what nobody typed in; the rest is put away.
+        deletes: Some("after 30 days, what ran by itself"),
+        resume: &["openclaw", "tui", "--session", "{key}"],
         resumes_unlisted: false,
         in_projects: false,
     },
@@ -502,6 +560,7 @@ pub static AGENTS: &[Agent] = &[
         expands: false,
         dir_default: ".local/share/opencode",
         dir_also: None,
+        dirs_before: &[],
         data_dir: false,
         // The databases lie in the folder itself.
         sessions: &[""],
@@ -521,6 +580,7 @@ pub static AGENTS: &[Agent] = &[
         expands: true,
         dir_default: ".qwen",
         dir_also: None,
+        dirs_before: &[],
         data_dir: false,
         sessions: &["projects"],
         flat_variables: &[],

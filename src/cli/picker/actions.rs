@@ -353,7 +353,7 @@ impl Worker {
         let mut row = Index::of_file(&self.config, &new.path)?.only()?;
         let path = new.path.to_string_lossy();
         let format = format_of(&session, &self.config);
-        row.resume = resume(&session.agent, format, &path, &row.id, &row.cwd);
+        row.resume = resume(&session.agent, format, &path, (&row.id, None), &row.cwd);
         (row.listed_by_agent, row.reason) = (true, None);
         (row.agent, row.label) = (session.agent, session.label);
         Ok(Done::Branched(Box::new(row)))

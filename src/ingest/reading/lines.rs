@@ -1,7 +1,7 @@
 //! Which entries and problems are in a line, or in a whole document?
 
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
-use crate::databases::row_name;
+use crate::databases::RowNames;
 use crate::format::json::{NULS, PieceKind, TORN, split};
 use crate::ingest::plan::SourcePlan;
 use crate::model::{Facts, Fold};
@@ -12,14 +12,23 @@ pub struct LineParser<'a, 'p, E> {
     pub plan: &'a SourcePlan<'p>,
     pub chunk: &'a mut Chunk<E>,
     pub fold: &'a mut Fold,
-    /// Whether lines are rows of a database.
-    pub has_rows: bool,
+    /// Which rows of a database the lines are; `None`: they are none.
+    pub rows: Option<&'a RowNames>,
 }
 
 impl<E: Entries> LineParser<'_, '_, E> {
     /// Cut one line into entries and problems. The same for a whole document.
     pub fn add_line(&mut self, line: &[u8], at: u64, flags: i64) {
         let format = self.plan.format;
+        if let Some(why) = self.rows.and_then(|rows| rows.problem(at)) {
+            self.chunk.problems.push(ProblemRow {
+                start: at,
+                length: line.len() as u64,
+                provisional: false,
+                reason: why.to_owned(),
+            });
+            return;
+        }
         let begins = if at == 0 { format.passed_over(line) } else { 0 };
         let (line, at) = (&line[begins..], at + begins as u64);
         // Most lines are one strict value: reading it proves that, and nothing needs to look for
@@ -146,7 +155,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
             hash,
             flags,
             taken_ms,
-            row: self.has_rows.then(|| row_name(bytes)).flatten(),
+            row: self.rows.and_then(|rows| rows.of(start, bytes)),
             facts,
         });
     }

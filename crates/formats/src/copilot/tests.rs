@@ -76,7 +76,7 @@ fn resume_is_two_runs_of_one_session_and_usage_counts_once() {
         Some("2026-01-05T09:00:00.000Z")
     );
     assert_eq!(session.version, Some(1));
-    let resume = resume("copilot", "copilot", "x", &session.id, &session.cwd).unwrap();
+    let resume = resume("copilot", "copilot", "x", (&session.id, None), &session.cwd).unwrap();
     assert_eq!(resume.argv, ["copilot", &format!("--resume={SESSION}")]);
 }
 

@@ -21,7 +21,7 @@ fn default_place_and_variables() {
     );
     // Its command takes no session.
     assert_eq!(
-        crate::resume("induscode", "induscode", "x", "y", "/z"),
+        crate::resume("induscode", "induscode", "x", ("y", None), "/z"),
         None
     );
 }

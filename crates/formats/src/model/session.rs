@@ -135,6 +135,9 @@ pub struct Fold {
     /// What only OpenCode's fold keeps.
     #[serde(skip_serializing_if = "is_default")]
     pub opencode: crate::opencode::State,
+    /// What only OpenClaw's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub openclaw: crate::openclaw::State,
 }
 
 impl Fold {

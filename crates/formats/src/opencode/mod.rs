@@ -34,7 +34,7 @@ static PART: Table = Table {
     order: &["id"],
     changed: "time_updated",
     json: &["data"],
-    inner: None,
+    ..Table::PLAIN
 };
 
 const fn sessions(name: &'static str) -> Table {
@@ -42,10 +42,9 @@ const fn sessions(name: &'static str) -> Table {
         name,
         key: "id",
         session: "id",
-        order: &[],
         changed: "time_updated",
         json: &["summary_diffs", "metadata", "revert", "permission", "model"],
-        inner: None,
+        ..Table::PLAIN
     }
 }
 
@@ -60,7 +59,7 @@ static DATABASE: Database = Database {
                 order: &["seq"],
                 changed: "time_updated",
                 json: &["data"],
-                inner: None,
+                ..Table::PLAIN
             }],
             sequence: None,
         },
@@ -78,6 +77,7 @@ static DATABASE: Database = Database {
                     outer: "message_id",
                     repeats: ("data", "role"),
                 }),
+                ..Table::PLAIN
             }],
             // Since 1.18: one for every change of a session, its messages and their parts.
             sequence: Some(Sequence {

@@ -1,0 +1,43 @@
+//! What one line says about itself: a line of pi's, or a row beside the transcript.
+
+use super::typed::Message;
+use super::{PI, rows};
+use crate::Format;
+use crate::model::{Compaction, Facts};
+
+/// What stands in the place of a model where none said anything.
+const NO_MODELS: [&str; 2] = ["delivery-mirror", "gateway-injected"];
+
+pub(super) fn facts(record: &[u8]) -> Facts {
+    if let Some(row) = rows::facts(record) {
+        return row;
+    }
+    let mut facts = PI.facts(record);
+    if let Some(said) = facts.user_text.take() {
+        say(&said, &mut facts);
+    }
+    match facts.kind.as_str() {
+        "custom_message" => facts.role = Some("injected".to_owned()),
+        "compact" => facts.compaction = Some(Compaction::default()),
+        _ => {}
+    }
+    if facts
+        .model
+        .as_deref()
+        .is_some_and(|model| NO_MODELS.contains(&model))
+    {
+        facts.model = None;
+        facts.provider = None;
+        facts.usage = None;
+    }
+    facts
+}
+
+/// Notes a message in the place of a user's.
+fn say(said: &str, facts: &mut Facts) {
+    let message = Message::of(said);
+    match message.is_own() {
+        true => facts.role = Some("injected".to_owned()),
+        false => facts.user_text = Some(message.typed),
+    }
+}

@@ -1,0 +1,279 @@
+//! What an OpenClaw session is: the fold over its lines and rows, and the values of its list.
+//!
+//! A key (`agent:main:main`) has one session after the other: each reset begins a new one. The list
+//! shows the one that each key has now.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::PI;
+use super::place::{self, Kind, Name};
+use super::rows::{self, Row};
+use crate::model::{Facts, Fold, Header, SessionFacts};
+use crate::{Format, SourceFacts};
+
+/// What the rows beside a transcript say.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<Box<Window>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<Box<Node>>,
+    /// The session that the key has now which started this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    starter: Option<String>,
+    /// The session, and why it was put away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    put_away: Option<(String, String)>,
+    /// Where the session stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaf: Option<String>,
+}
+
+/// A row of `session_windows`; of one that was put away what is known of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Window {
+    id: Option<String>,
+    key: Option<String>,
+    created_ms: Option<i64>,
+    updated_ms: Option<i64>,
+    previous: Option<String>,
+    reason: Option<String>,
+    channel: Option<String>,
+    account: Option<String>,
+    harness: Option<String>,
+    spawned_by: Option<String>,
+    display_name: Option<String>,
+}
+
+/// A row of `session_nodes`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Node {
+    current: Option<String>,
+    label: Option<String>,
+    display_name: Option<String>,
+    archived_ms: Option<i64>,
+    spawned_by: Option<String>,
+    fork_of: Option<String>,
+    fork_entry: Option<String>,
+}
+
+impl State {
+    fn note(&mut self, kind: rows::Kind, row: &Row<'_>) {
+        match kind {
+            rows::Kind::Window => self.window = Some(Box::new(window(row))),
+            rows::Kind::Node if row.session_key.as_str() == self.key() => {
+                self.node = Some(Box::new(node(row)));
+            }
+            rows::Kind::Node => self.starter = row.current_session_id.owned(),
+            rows::Kind::Archive => {
+                self.window.get_or_insert_with(|| {
+                    Box::new(Window {
+                        updated_ms: None,
+                        created_ms: None,
+                        ..window(row)
+                    })
+                });
+                let id = row.session_id.shown().unwrap_or_default();
+                self.put_away = Some((id, row.reason.owned().unwrap_or_default()));
+            }
+            rows::Kind::Index => self.leaf = rows::stands_at(kind, row),
+            rows::Kind::Other => {}
+        }
+    }
+
+    fn key(&self) -> Option<&str> {
+        self.window.as_ref()?.key.as_deref()
+    }
+
+    /// The key that started this session.
+    fn spawned_by(&self) -> Option<&str> {
+        let node = self.node.as_ref().and_then(|node| node.spawned_by.as_ref());
+        let window = self.window.as_ref();
+        let window = window.and_then(|window| window.spawned_by.as_ref());
+        node.or(window).map(String::as_str)
+    }
+
+    fn is_subagent(&self) -> bool {
+        self.spawned_by().is_some() || self.key().is_some_and(|key| key.contains(":subagent:"))
+    }
+}
+
+fn window(row: &Row<'_>) -> Window {
+    Window {
+        id: row.session_id.shown(),
+        key: row.session_key.owned(),
+        created_ms: row.created_at.0,
+        updated_ms: row.updated_at.0,
+        previous: row.previous_session_id.owned(),
+        reason: row.reason.owned(),
+        channel: row.channel.owned(),
+        account: row.account_id.owned(),
+        harness: row.agent_harness_id.owned(),
+        spawned_by: row.spawned_by.owned(),
+        display_name: row.display_name.owned(),
+    }
+}
+
+fn node(row: &Row<'_>) -> Node {
+    Node {
+        current: row.current_session_id.owned(),
+        label: row.label.owned(),
+        display_name: row.display_name.owned(),
+        archived_ms: row.archived_at.0,
+        spawned_by: row.spawned_by.owned(),
+        fork_of: row.fork_source_session_id.owned(),
+        fork_entry: row.fork_source_entry_id.owned(),
+    }
+}
+
+/// Notes what a row says, and takes from a person what only the agent above a subagent said.
+pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
+    if rows::is_row(&facts.kind) {
+        let noted = rows::read(record, |_, kind, row| {
+            let mut noted = state.clone();
+            noted.note(kind, row);
+            noted
+        });
+        *state = noted.unwrap_or_default();
+        return;
+    }
+    if state.is_subagent() && facts.role.as_deref() == Some("user") {
+        facts.role = Some("injected".to_owned());
+        facts.user_text = None;
+    }
+}
+
+/// Add one line or row, in order.
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    match rows::is_row(&facts.kind) {
+        true => fold.entries += 1,
+        false => PI.fold(fold, facts),
+    }
+}
+
+/// What of a session's sources says most of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Rows,
+    Live,
+    PutAway,
+    File(Kind),
+}
+
+fn rank(source: &SourceFacts<'_>, name: Option<Name<'_>>) -> Rank {
+    let state = &source.fold.openclaw;
+    match (state.put_away.is_some(), name.map(|name| name.kind)) {
+        (true, _) => Rank::PutAway,
+        (_, None) => Rank::Rows,
+        (_, Some(Kind::Live)) => Rank::Live,
+        (_, Some(kind)) => Rank::File(kind),
+    }
+}
+
+/// The values of the list.
+pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    // Of several put away at other times the last.
+    let ranked = sources.iter().rev();
+    let Some(source) = ranked.min_by_key(|source| rank(source, place::name(source.relative)))
+    else {
+        return SessionFacts::default();
+    };
+    let (fold, state) = (source.fold, &source.fold.openclaw);
+    let name = place::name(source.relative);
+    let none = (Window::default(), Node::default());
+    let window = state.window.as_deref().unwrap_or(&none.0);
+    let node = state.node.as_deref().unwrap_or(&none.1);
+    let header = fold.header.clone().or_else(|| fold.late_header.clone());
+    let header = header.unwrap_or_default();
+    let id = window.id.clone();
+    let id = id.or_else(|| name.map(|name| name.session.to_owned()));
+    let id = id.or_else(|| header.id.clone()).unwrap_or_default();
+    let names = [
+        &node.display_name,
+        &node.label,
+        &window.display_name,
+        &fold.name,
+    ];
+    let own = own(window, node, state);
+    // A key that was forked has one session that began so, and those after its resets.
+    let fork_of = node.fork_of.clone().filter(|_| window.previous.is_none());
+    SessionFacts {
+        cwd: header.cwd.clone().unwrap_or_default(),
+        name: names
+            .into_iter()
+            .flatten()
+            .find(|name| !name.trim().is_empty())
+            .cloned(),
+        parent_session: fork_of.or_else(|| state.starter.clone()),
+        created_raw: header.created_raw.clone(),
+        created_ms: header.created_ms.or(window.created_ms),
+        modified_ms: modified(source, window, &header),
+        message_count: fold.messages,
+        first_message: fold.first_message.clone().or_else(|| window.key.clone()),
+        typed: fold.typed.clone(),
+        entry_count: sources.iter().map(|source| source.fold.entries).sum(),
+        version: header.version,
+        leaf: state.leaf.clone().or_else(|| fold.leaf.clone()),
+        model: fold.model.clone(),
+        provider: fold.provider.clone(),
+        tokens: fold.tokens,
+        cost: fold.cost,
+        error_count: fold.errors,
+        is_subagent: state.is_subagent(),
+        hidden: hidden(source, &id),
+        own,
+        thinking_level: fold.thinking_level.clone(),
+        id,
+        ..SessionFacts::default()
+    }
+}
+
+/// When it was last changed, as the agent's list says; of a file the time of its last message.
+fn modified(source: &SourceFacts<'_>, window: &Window, header: &Header) -> i64 {
+    let known = window.updated_ms.or(source.fold.last_message_ms);
+    known.or(header.created_ms).unwrap_or(source.mtime_ms)
+}
+
+fn own(window: &Window, node: &Node, state: &State) -> Option<String> {
+    let mut own = Map::new();
+    for (name, value) in [
+        ("session_key", window.key.as_deref()),
+        ("reason", window.reason.as_deref()),
+        ("previous_session_id", window.previous.as_deref()),
+        ("channel", window.channel.as_deref()),
+        ("account_id", window.account.as_deref()),
+        ("agent_harness_id", window.harness.as_deref()),
+        ("spawned_by", state.spawned_by()),
+        ("fork_source_entry_id", node.fork_entry.as_deref()),
+    ] {
+        own.extend(value.map(|value| (name.to_owned(), Value::from(value))));
+    }
+    if let Some(archived) = node.archived_ms {
+        own.insert("archived_at".to_owned(), archived.into());
+    }
+    (!own.is_empty()).then(|| Value::Object(own).to_string())
+}
+
+/// Why OpenClaw's own list does not show the session.
+fn hidden(source: &SourceFacts<'_>, id: &str) -> Option<String> {
+    let state = &source.fold.openclaw;
+    if let Some((_, reason)) = &state.put_away {
+        return Some(reason.clone());
+    }
+    if let Some(reason) = source.unlisted {
+        return Some(reason.to_owned());
+    }
+    let node = state.node.as_ref();
+    let current = node.and_then(|node| node.current.as_deref());
+    let is_archived = node.is_some_and(|node| node.archived_ms.is_some());
+    let hidden = match () {
+        () if state.is_subagent() => "a subagent's session",
+        () if is_archived => "archived",
+        () if current.is_some_and(|current| current != id) => "another session followed it",
+        () if source.fold.entries == 0 && source.problems.0 == 0 => "empty file",
+        () => return None,
+    };
+    Some(hidden.to_owned())
+}

@@ -1,0 +1,239 @@
+//! OpenClaw's sessions, which was Clawdbot and Moltbot: pi's lines. Until July 2026 they lie in
+//! files, a session each; since 2026.8 they are rows of a database, one for each of OpenClaw's
+//! agents, into which the files were imported.
+//!
+//! 2026.9.6 was looked at, and files of the time before.
+
+use std::path::Path;
+
+use super::{Format, Shape, SourceFacts, WriteMode};
+use crate::database::{Database, Generation, Holds, Line, Shelf, Stamp, Table};
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+use crate::pi::Dialect;
+
+mod facts;
+mod fold;
+mod place;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod text;
+mod typed;
+
+pub use fold::State;
+
+/// OpenClaw's format.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenClaw;
+
+/// How OpenClaw reads pi's lines: by an early pi that it holds itself.
+const PI: Dialect = Dialect::PI;
+
+/// One session of several that one key had one after the other.
+static WINDOWS: Table = Table {
+    name: "session_windows",
+    key: "session_id",
+    session: "session_id",
+    changed: "updated_at",
+    without: &["transcript_observed_at", "status"],
+    ..Table::PLAIN
+};
+
+/// What is known of a key: the row of the session's own, or of the one that started it.
+const fn nodes(by: &'static str) -> Table {
+    Table {
+        name: "session_nodes",
+        key: "session_key",
+        session: "session_key",
+        by: Some(by),
+        stamp: Stamp::Whole,
+        // The first holds system prompts, the others change with every turn.
+        without: &[
+            "entry_json",
+            "legacy_acp_migration_json",
+            "entry_valid",
+            "updated_at",
+            "status",
+            "last_read_at",
+            "last_interaction_at",
+            "last_activity_at",
+        ],
+        ..Table::PLAIN
+    }
+}
+
+/// The branch on which the session stands.
+const INDEX: Table = Table {
+    name: "session_transcript_index_state",
+    key: "session_id",
+    session: "session_id",
+    stamp: Stamp::Whole,
+    ..Table::PLAIN
+};
+
+/// A number that is another one once earlier rows were replaced.
+const WATERMARKS: Table = Table {
+    name: "transcript_rewrite_watermarks",
+    key: "session_id",
+    session: "session_id",
+    stamp: Stamp::Whole,
+    ..Table::PLAIN
+};
+
+/// Transcripts of sessions that rest.
+static COLD: Table = Table {
+    name: "session_transcript_cold_archives",
+    key: "session_id",
+    session: "session_id",
+    stamp: Stamp::Whole,
+    without: &["archive_blob"],
+    ..Table::PLAIN
+};
+
+/// Transcripts of sessions that were deleted or reset.
+static ARCHIVES: Table = Table {
+    name: "session_transcript_archives",
+    key: "archive_name",
+    session: "session_id",
+    order: &["created_at"],
+    changed: "created_at",
+    stamp: Stamp::Whole,
+    without: &[
+        "archive_blob",
+        "published_at",
+        "publish_attempts",
+        "last_publish_attempt_at",
+        "last_publish_error",
+    ],
+    ..Table::PLAIN
+};
+
+const ARCHIVED: Shelf = Shelf {
+    table: &ARCHIVES,
+    blob: "archive_blob",
+    encoding: Some("encoding"),
+    file: None,
+    holds: Holds::Lines,
+};
+
+/// One of pi's lines each.
+const fn events(shelves: &'static [Shelf]) -> Table {
+    Table {
+        name: "transcript_events",
+        key: "seq",
+        session: "session_id",
+        order: &["seq"],
+        stamp: Stamp::Last,
+        line: Some(Line {
+            text: "event_json",
+            packed: ("event_zstd", "event_utf8_bytes"),
+        }),
+        shelves,
+        ..Table::PLAIN
+    }
+}
+
+static DATABASE: Database = Database {
+    generations: &[
+        Generation {
+            sessions: WINDOWS,
+            rows: &[
+                nodes("session_key"),
+                nodes("spawned_by"),
+                WATERMARKS,
+                events(&[
+                    Shelf {
+                        table: &COLD,
+                        blob: "archive_blob",
+                        encoding: None,
+                        file: Some(("../sessions/cold", "archive_name")),
+                        holds: Holds::Events,
+                    },
+                    ARCHIVED,
+                ]),
+                INDEX,
+            ],
+            sequence: None,
+        },
+        Generation {
+            sessions: ARCHIVES,
+            rows: &[events(&[ARCHIVED])],
+            sequence: None,
+        },
+    ],
+};
+
+impl Format for OpenClaw {
+    fn name(&self) -> &'static str {
+        "openclaw"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Lines
+    }
+
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Overwrite
+    }
+
+    fn has_several_files(&self) -> bool {
+        true
+    }
+
+    /// Files that were imported, and copies that were made before something was changed, say the
+    /// same entries again.
+    fn same_id_replaces(&self) -> bool {
+        true
+    }
+
+    fn place(&self, relative: &Path, _flat: bool) -> Placement {
+        place::place(relative)
+    }
+
+    fn place_within(&self, database: &Path, key: &str) -> Option<String> {
+        place::within(database, key)
+    }
+
+    fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
+        place::leaves_out(folder)
+    }
+
+    fn database(&self) -> Option<&'static Database> {
+        Some(&DATABASE)
+    }
+
+    fn facts(&self, record: &[u8]) -> Facts {
+        facts::facts(record)
+    }
+
+    fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
+        Facts {
+            is_beside: place::is_copy(path),
+            ..facts::facts(record)
+        }
+    }
+
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+        fold::relate(&mut fold.openclaw, record, facts);
+    }
+
+    fn passages(&self, record: &[u8]) -> Vec<Passage> {
+        text::passages(record)
+    }
+
+    fn prompts_at(&self, path: &Path, record: &[u8]) -> Vec<String> {
+        PI.prompts_at(path, record)
+    }
+
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
+        fold::fold(fold, facts);
+    }
+
+    fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
+        fold::session(sources)
+    }
+}

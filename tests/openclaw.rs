@@ -1,0 +1,1000 @@
+//! OpenClaw: rows of its databases and the files of the time before, against what they say by hand.
+//! Each test has the name of a case.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use rusqlite::{Connection, params};
+use serde_json::{Value, json};
+use sessionary::format::FORMATS;
+use sessionary::index::SearchScope;
+use sessionary::model::Class::{Output, Prose};
+use sessionary::model::SessionRow;
+use sessionary::{Config, Freshness, Index, Indexer};
+
+use crate::histories::dump::{clean, dump, fresh, root, same};
+use crate::store::{branches, classes_of, hits, only, rows, sql, transcript};
+
+/// The tables of 2026.9.6, as far as sessions need them.
+const SCHEMA: &str = "
+    CREATE TABLE session_nodes (session_key TEXT NOT NULL PRIMARY KEY, current_session_id TEXT NOT NULL, entry_json TEXT NOT NULL,
+        updated_at INTEGER NOT NULL, status TEXT, created_at INTEGER, parent_session_key TEXT, spawned_by TEXT, fork_source_session_key TEXT,
+        fork_source_session_id TEXT, fork_source_entry_id TEXT, label TEXT, display_name TEXT, archived_at INTEGER,
+        last_interaction_at INTEGER, last_activity_at INTEGER) STRICT;
+    CREATE TABLE session_windows (session_id TEXT NOT NULL PRIMARY KEY, session_key TEXT NOT NULL, previous_session_id TEXT, reason TEXT,
+        created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, transcript_updated_at INTEGER, transcript_observed_at INTEGER, status TEXT,
+        channel TEXT, account_id TEXT, model_provider TEXT, model TEXT, agent_harness_id TEXT, parent_session_key TEXT, spawned_by TEXT,
+        display_name TEXT, FOREIGN KEY (session_key) REFERENCES session_nodes(session_key) ON DELETE CASCADE) STRICT;
+    CREATE TABLE transcript_events (session_id TEXT NOT NULL, seq INTEGER NOT NULL, event_json TEXT, created_at INTEGER NOT NULL,
+        event_zstd BLOB, event_utf8_bytes INTEGER, navigation_json TEXT, PRIMARY KEY (session_id, seq),
+        FOREIGN KEY (session_id) REFERENCES session_windows(session_id) ON DELETE CASCADE) STRICT;
+    CREATE TABLE session_transcript_index_state (session_id TEXT NOT NULL PRIMARY KEY, indexed_seq INTEGER NOT NULL, leaf_event_id TEXT,
+        needs_rebuild INTEGER NOT NULL DEFAULT 0, updated_at INTEGER NOT NULL,
+        FOREIGN KEY (session_id) REFERENCES session_windows(session_id) ON DELETE CASCADE) STRICT;
+    CREATE TABLE transcript_rewrite_watermarks (session_id TEXT NOT NULL PRIMARY KEY, generation TEXT NOT NULL, updated_at INTEGER NOT NULL,
+        FOREIGN KEY (session_id) REFERENCES session_windows(session_id) ON DELETE CASCADE) STRICT;
+    CREATE TABLE session_transcript_archives (session_id TEXT NOT NULL, generation TEXT NOT NULL, session_key TEXT NOT NULL,
+        reason TEXT NOT NULL, encoding TEXT NOT NULL, archive_blob BLOB NOT NULL, archive_name TEXT NOT NULL UNIQUE,
+        created_at INTEGER NOT NULL, published_at INTEGER, PRIMARY KEY (session_id, generation)) STRICT;
+    CREATE TABLE session_transcript_cold_archives (session_id TEXT NOT NULL PRIMARY KEY, generation TEXT NOT NULL,
+        archive_name TEXT NOT NULL UNIQUE, event_count INTEGER NOT NULL, archived_at INTEGER NOT NULL, storage TEXT NOT NULL,
+        archive_blob BLOB, FOREIGN KEY (session_id) REFERENCES session_windows(session_id) ON DELETE CASCADE) STRICT;
+    CREATE TABLE trajectory_runtime_events (session_id TEXT, seq INTEGER, run_id TEXT, event_json TEXT, created_at INTEGER) STRICT;";
+
+/// The tables of 2026.8, of which others published a file.
+const OLDER: &str = "
+    CREATE TABLE session_nodes (session_key TEXT PRIMARY KEY, current_session_id TEXT, entry_json TEXT, updated_at INTEGER, label TEXT,
+        display_name TEXT);
+    CREATE TABLE session_windows (session_id TEXT PRIMARY KEY, session_key TEXT, previous_session_id TEXT, reason TEXT,
+        created_at INTEGER, updated_at INTEGER);
+    CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT NOT NULL, created_at INTEGER, PRIMARY KEY (session_id, seq));";
+
+/// The agent's clock begins long ago, so that no row is too young to be certain.
+const BEGIN: i64 = 1_767_603_600_000;
+const KEY: &str = "agent:main:main";
+
+fn time(ms: i64) -> String {
+    sessionary::model::iso(ms).unwrap()
+}
+
+fn header(session: &str, version: i64) -> Value {
+    json!({"type": "session", "version": version, "id": session, "timestamp": time(BEGIN), "cwd": "/home/ada/.openclaw/workspace"})
+}
+
+fn event(id: &str, parent: Option<&str>, at: i64, message: Value) -> Value {
+    json!({"type": "message", "id": id, "parentId": parent, "timestamp": time(BEGIN + at * 1000), "message": message})
+}
+
+fn user(id: &str, parent: Option<&str>, at: i64, text: &str) -> Value {
+    let message = json!({"role": "user", "content": text, "timestamp": BEGIN + at * 1000, "__openclaw": {"senderIsOwner": true}});
+    event(id, parent, at, message)
+}
+
+fn answer(id: &str, parent: &str, at: i64, text: &str) -> Value {
+    let usage = json!({"input": 80, "output": 30, "cacheRead": 20, "cacheWrite": 0, "totalTokens": 130, "cost": {"input": 0.08, "output": 0.17, "cacheRead": 0, "cacheWrite": 0, "total": 0.25}});
+    let message = json!({"role": "assistant", "content": [{"type": "text", "text": text}], "provider": "stub", "model": "m1", "usage": usage,
+        "stopReason": "stop", "timestamp": BEGIN + at * 1000, "responseId": format!("response-{id}")});
+    event(id, Some(parent), at, message)
+}
+
+/// A header, a question and its answer.
+fn talk(session: &str, question: &str, reply: &str) -> Vec<Value> {
+    let [asked, answered] = ["a", "b"].map(|id| format!("{id}-{session}"));
+    vec![
+        header(session, 4),
+        user(&asked, None, 1, question),
+        answer(&answered, &asked, 2, reply),
+    ]
+}
+
+fn jsonl(events: &[Value]) -> String {
+    events.iter().map(|event| format!("{event}\n")).collect()
+}
+
+/// What is put away of a session that rests.
+fn cold(session: &str, events: &[Value]) -> Vec<u8> {
+    let mut lines =
+        vec![json!({"kind": "header", "version": 1, "sessionId": session, "generation": "g"})];
+    for (seq, event) in events.iter().enumerate() {
+        lines.push(json!({"kind": "event", "row": {"seq": seq, "event_json": event.to_string(), "created_at": BEGIN}}));
+        lines.push(json!({"kind": "fts", "row": {"text": "scratchword", "message_id": null, "role": null, "timestamp": null}}));
+    }
+    zstd::encode_all(jsonl(&lines).as_bytes(), 3).unwrap()
+}
+
+/// A folder of OpenClaw's agents, and who writes the database of the first.
+struct Claw {
+    place: tempfile::TempDir,
+    writer: Option<Connection>,
+    now: i64,
+}
+
+impl Claw {
+    /// Without a database.
+    fn of_files() -> Claw {
+        Claw {
+            place: tempfile::tempdir().unwrap(),
+            writer: None,
+            now: BEGIN,
+        }
+    }
+
+    fn new() -> Claw {
+        let mut claw = Claw::of_files();
+        claw.open("main", SCHEMA);
+        claw
+    }
+
+    fn database(&self, agent: &str) -> PathBuf {
+        self.agents()
+            .join(agent)
+            .join("agent/openclaw-agent.sqlite")
+    }
+
+    fn open(&mut self, agent: &str, schema: &str) {
+        let file = self.database(agent);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let writer = Connection::open(file).unwrap();
+        writer
+            .query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))
+            .unwrap();
+        writer.execute_batch("PRAGMA foreign_keys = 1").unwrap();
+        writer.execute_batch(schema).unwrap();
+        self.writer = Some(writer);
+    }
+
+    fn agents(&self) -> PathBuf {
+        self.place.path().join("agents")
+    }
+
+    fn file(&self, below: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.agents().join(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn run(&self, sql: &str) {
+        self.writer.as_ref().unwrap().execute_batch(sql).unwrap();
+    }
+
+    fn execute(&self, sql: &str, values: impl rusqlite::Params) {
+        self.writer.as_ref().unwrap().execute(sql, values).unwrap();
+    }
+
+    /// A session under a key, which is the one that the key has from here on.
+    fn session(&mut self, key: &str, session: &str, events: &[Value]) {
+        self.now += 60_000;
+        let entry =
+            json!({"sessionId": session, "skillsSnapshot": {"prompt": "promptword of all skills"}})
+                .to_string();
+        self.execute(
+            "INSERT INTO session_nodes (session_key, current_session_id, entry_json, updated_at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET current_session_id = ?2, entry_json = ?3, updated_at = ?4",
+            params![key, session, entry, self.now],
+        );
+        self.execute(
+            "INSERT INTO session_windows (session_id, session_key, created_at, updated_at) VALUES (?1, ?2, ?3, ?3)",
+            params![session, key, self.now],
+        );
+        for event in events {
+            self.append(session, event);
+        }
+    }
+
+    fn append(&mut self, session: &str, event: &Value) {
+        self.now += 1000;
+        self.execute(
+            "INSERT INTO transcript_events (session_id, seq, event_json, created_at)
+             VALUES (?1, (SELECT coalesce(max(seq) + 1, 0) FROM transcript_events WHERE session_id = ?1), ?2, ?3)",
+            params![session, event.to_string(), self.now],
+        );
+        self.execute(
+            "UPDATE session_windows SET updated_at = ?2 WHERE session_id = ?1",
+            params![session, self.now],
+        );
+    }
+
+    /// Store a row compressed, as newer ones are.
+    fn pack(&self, session: &str, seq: i64) {
+        let writer = self.writer.as_ref().unwrap();
+        let select = "SELECT event_json FROM transcript_events WHERE session_id = ?1 AND seq = ?2";
+        let text: String = writer
+            .query_row(select, params![session, seq], |row| row.get(0))
+            .unwrap();
+        self.execute(
+            "UPDATE transcript_events SET event_json = NULL, event_zstd = ?3, event_utf8_bytes = ?4, navigation_json = '{}'
+             WHERE session_id = ?1 AND seq = ?2",
+            params![session, seq, zstd::encode_all(text.as_bytes(), 3).unwrap(), text.len() as i64],
+        );
+    }
+
+    fn stands_at(&self, session: &str, leaf: &str) {
+        self.execute(
+            "INSERT OR REPLACE INTO session_transcript_index_state VALUES (?1, 0, ?2, 0, ?3)",
+            params![session, leaf, self.now],
+        );
+    }
+
+    /// As the agent does on a deletion, or a reset: the rows go, one compressed text stays.
+    fn put_away(&self, session: &str, reason: &str, events: &[Value]) {
+        let name = format!("{session}.jsonl.{reason}.2026-01-05T10-00-00.000Z.g1.zst");
+        let text = jsonl(events);
+        self.execute(
+            "INSERT INTO session_transcript_archives VALUES (?1, 'g1', ?2, ?3, 'zstd', ?4, ?5, ?6, NULL)",
+            params![session, KEY, reason, zstd::encode_all(text.trim_end().as_bytes(), 3).unwrap(), name, self.now],
+        );
+        self.execute(
+            "DELETE FROM session_windows WHERE session_id = ?1",
+            [session],
+        );
+    }
+
+    fn config(&self) -> Config {
+        let root = root("openclaw", "openclaw", &self.agents());
+        Config::new(self.place.path().join("index"), vec![root])
+    }
+
+    fn index(&self) -> Index {
+        let config = self.config();
+        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Index::open(&config, Freshness::AsCommitted).unwrap()
+    }
+
+    /// The index is what one made from scratch would be.
+    fn check(&self, when: &str) -> Index {
+        let index = self.index();
+        let scratch = tempfile::tempdir().unwrap();
+        let expected = fresh(&self.config(), scratch.path());
+        same(&dump(&index), &dump(&expected), when);
+        clean(&index, when);
+        index
+    }
+}
+
+fn ids(ids: &[&str]) -> Vec<String> {
+    ids.iter().map(|id| (*id).to_owned()).collect()
+}
+
+fn by_id<'r>(rows: &'r [SessionRow], id: &str) -> &'r SessionRow {
+    rows.iter().find(|row| row.id == id).unwrap()
+}
+
+/// Hits of which copies are not shown again.
+fn shown(index: &Index, query: &str) -> usize {
+    let scope = SearchScope {
+        exact: true,
+        ..SearchScope::default()
+    };
+    let found = index.search(query, &scope).unwrap();
+    found
+        .sessions
+        .iter()
+        .map(|session| session.hits.len())
+        .sum()
+}
+
+fn counted(index: &Index) -> Vec<Value> {
+    let query = "SELECT count(*), sum(total), sum(cost_total) FROM usage";
+    sql(index, query).remove(0)
+}
+
+#[test]
+fn rows_are_the_entries_of_their_session() {
+    let mut claw = Claw::new();
+    claw.session(
+        KEY,
+        "s1",
+        &talk("s1", "Where is the walrus?", "On the ice."),
+    );
+    claw.run("INSERT INTO trajectory_runtime_events VALUES ('s1', 0, 'r', '{\"text\":\"telemetryword\"}', 1)");
+    let index = claw.check("at first");
+    let row = only(&index);
+    assert_eq!(row.path, claw.database("main").join("s1"));
+    assert_eq!(
+        (row.id.as_str(), row.title.as_str()),
+        ("s1", "Where is the walrus?")
+    );
+    assert_eq!(
+        (row.message_count, row.tokens, row.cost),
+        (2, Some(130), Some(0.25))
+    );
+    assert_eq!(row.modified_ms, Some(claw.now));
+    assert_eq!(branches(&index, &row).0, ids(&["a-s1", "b-s1"]));
+    assert_eq!(classes_of(&index, "walrus"), [Prose]);
+    for word in ["promptword", "telemetryword"] {
+        assert_eq!(hits(&index, word), 0, "{word}");
+    }
+    let named = "SELECT row FROM entries WHERE id = 'b-s1'";
+    assert_eq!(sql(&index, named), [[json!("transcript_events:2")]]);
+    let raw = "SELECT raw(entry) FROM entries WHERE id = 'b-s1'";
+    assert!(sql(&index, raw)[0][0].to_string().contains("On the ice."));
+    let argv: Vec<String> = row.resume.unwrap().argv;
+    assert_eq!(argv, ["openclaw", "tui", "--session", KEY]);
+    // One more turn, and a name.
+    claw.append("s1", &user("c", Some("b-s1"), 3, "And the heron?"));
+    let index = claw.check("a turn later");
+    assert_eq!(hits(&index, "heron"), 1);
+    claw.run("UPDATE session_nodes SET label = 'Birds and beasts'");
+    assert_eq!(only(&claw.check("named")).title, "Birds and beasts");
+    claw.run("UPDATE session_nodes SET display_name = 'Of the ice'");
+    assert_eq!(only(&claw.check("named again")).title, "Of the ice");
+    claw.run("UPDATE session_nodes SET archived_at = 7");
+    let row = rows(&claw.check("archived")).remove(0);
+    assert_eq!(row.reason.as_deref(), Some("archived"));
+    assert_eq!(row.resume, None);
+}
+
+#[test]
+fn json_and_zstd_rows_mixed() {
+    let mut claw = Claw::new();
+    claw.session(
+        KEY,
+        "s1",
+        &talk("s1", "Where is the walrus?", "On the ice."),
+    );
+    let before = dump(&claw.check("json"));
+    claw.pack("s1", 1);
+    let index = claw.check("mixed");
+    same(&dump(&index), &before, "what was packed says the same");
+    assert_eq!(hits(&index, "walrus"), 1);
+    claw.append("s1", &user("c", Some("b-s1"), 3, "And the heron?"));
+    claw.pack("s1", 3);
+    claw.pack("s1", 0);
+    let index = claw.check("more of them");
+    assert_eq!((hits(&index, "walrus"), hits(&index, "heron")), (1, 1));
+    let raw = "SELECT raw(entry) FROM entries WHERE id = 'c'";
+    assert!(sql(&index, raw)[0][0].to_string().contains("heron"));
+    assert_eq!(only(&index).problems, 0);
+}
+
+#[test]
+fn rows_that_cannot_be_read_are_problems() {
+    let mut claw = Claw::new();
+    claw.session(
+        KEY,
+        "s1",
+        &talk("s1", "Where is the walrus?", "On the ice."),
+    );
+    claw.pack("s1", 1);
+    let problems = |index: &Index| sql(index, "SELECT reason FROM problems ORDER BY start");
+    for (damage, why) in [
+        ("event_utf8_bytes = event_utf8_bytes + 1", "shorter"),
+        ("event_utf8_bytes = 3", "longer"),
+        (
+            "event_zstd = x'28b52ffd00'",
+            "transcript_events:1 cannot be read",
+        ),
+        ("event_zstd = NULL", "it has no text"),
+    ] {
+        claw.run(&format!("UPDATE transcript_events SET {damage} WHERE seq = 1; UPDATE session_windows SET updated_at = updated_at + 1000"));
+        let index = claw.check(damage);
+        let said = problems(&index);
+        let reason = said[0][0].as_str().unwrap();
+        assert!(
+            reason.contains(why) && reason.contains("restore the database"),
+            "{reason}"
+        );
+        // The others are read.
+        assert_eq!(
+            (said.len(), hits(&index, "ice"), only(&index).problems),
+            (1, 1, 1),
+            "{damage}"
+        );
+    }
+    claw.run("UPDATE transcript_events SET event_json = '{\"type\":\"mess' WHERE seq = 1; UPDATE session_windows SET updated_at = updated_at + 1000");
+    let index = claw.check("torn");
+    assert_eq!((problems(&index).len(), hits(&index, "ice")), (1, 1));
+}
+
+#[test]
+fn fixture_without_the_new_columns() {
+    let mut claw = Claw::of_files();
+    claw.open("main", OLDER);
+    claw.session(
+        KEY,
+        "s1",
+        &talk("s1", "Where is the walrus?", "On the ice."),
+    );
+    let index = claw.check("older");
+    let row = only(&index);
+    assert_eq!(
+        (row.title.as_str(), row.entries),
+        ("Where is the walrus?", 5)
+    );
+    claw.append("s1", &user("c", Some("b-s1"), 3, "And the heron?"));
+    assert_eq!(hits(&claw.check("a turn later"), "heron"), 1);
+    // The version that follows adds what it needs.
+    claw.run("ALTER TABLE transcript_events ADD COLUMN event_zstd BLOB; ALTER TABLE transcript_events ADD COLUMN event_utf8_bytes INTEGER");
+    assert_eq!(hits(&claw.check("brought up to date"), "heron"), 1);
+}
+
+#[test]
+fn header_version_4_and_3() {
+    let mut claw = Claw::new();
+    for (session, version) in [("s3", 3), ("s4", 4)] {
+        let mut events = talk(session, "Where is the walrus?", "On the ice.");
+        events[0] = header(session, version);
+        claw.session(&format!("agent:main:{session}"), session, &events);
+    }
+    let index = claw.check("both");
+    let versions = "SELECT id, version FROM sessions ORDER BY id";
+    let expected = [[json!("s3"), json!(3)], [json!("s4"), json!(4)]];
+    assert_eq!(sql(&index, versions), expected);
+    for row in rows(&index) {
+        assert!(row.listed_by_agent, "{row:?}");
+        assert_eq!(branches(&index, &row).0.len(), 2);
+        assert_eq!(row.cwd, "/home/ada/.openclaw/workspace");
+    }
+}
+
+#[test]
+fn cold_archive() {
+    let name = format!("{}.jsonl.zst", "ab".repeat(32));
+    for storage in ["sqlite", "file"] {
+        let mut claw = Claw::new();
+        let events = talk("s1", "Where is the walrus?", "On the ice.");
+        claw.session(KEY, "s1", &events);
+        let before = rows(&claw.check("hot")).remove(0);
+        let text = cold("s1", &events);
+        let blob = (storage == "sqlite").then(|| text.clone());
+        let file = claw.agents().join("main/sessions/cold").join(&name);
+        if blob.is_none() {
+            claw.file(&format!("main/sessions/cold/{name}"), &text);
+        }
+        claw.execute(
+            "INSERT INTO session_transcript_cold_archives VALUES ('s1', 'g', ?1, 3, 5, ?2, ?3)",
+            params![name, storage, blob],
+        );
+        claw.run("DELETE FROM transcript_events");
+        let index = claw.check("cold");
+        let row = only(&index);
+        assert_eq!((row.entries, row.tokens), (before.entries, before.tokens));
+        assert_eq!(
+            (hits(&index, "walrus"), hits(&index, "scratchword")),
+            (1, 0)
+        );
+        let raw = "SELECT raw(entry) FROM entries WHERE id = 'b-s1'";
+        assert!(sql(&index, raw)[0][0].to_string().contains("On the ice."));
+        assert_eq!(branches(&index, &row).0, ids(&["a-s1", "b-s1"]));
+        if storage == "sqlite" {
+            continue;
+        }
+        fs::remove_file(&file).unwrap();
+        claw.run("UPDATE session_windows SET updated_at = updated_at + 1000");
+        let index = claw.check("its file is gone");
+        let why = sql(&index, "SELECT reason FROM problems")[0][0].to_string();
+        assert!(why.contains(&name) && why.contains("restore it"), "{why}");
+        assert_eq!(only(&index).problems, 1);
+    }
+}
+
+#[test]
+fn deleted_session_found_in_archives_marked() {
+    let mut claw = Claw::new();
+    let events = talk("s1", "Where is the walrus?", "On the ice.");
+    claw.session(KEY, "s1", &events);
+    claw.check("there");
+    claw.put_away("s1", "deleted", &events);
+    let index = claw.check("deleted");
+    let all = rows(&index);
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0].reason.as_deref(), Some("deleted"));
+    assert_eq!((all[0].id.as_str(), all[0].resume.is_none()), ("s1", true));
+    assert_eq!((hits(&index, "walrus"), all[0].tokens), (1, Some(130)));
+    let raw = "SELECT raw(entry) FROM entries WHERE id = 'a-s1'";
+    assert!(sql(&index, raw)[0][0].to_string().contains("walrus"));
+    // What was rewritten before it was deleted again is there twice.
+    let mut later = events.clone();
+    later.push(user("c", Some("b-s1"), 3, "And the heron?"));
+    claw.execute(
+        "INSERT INTO session_transcript_archives VALUES ('s1', 'g2', ?1, 'deleted', 'identity', ?2, 's1.jsonl.deleted.later', ?3, NULL)",
+        params![KEY, jsonl(&later).into_bytes(), claw.now + 5],
+    );
+    let index = claw.check("deleted twice");
+    assert_eq!((hits(&index, "walrus"), hits(&index, "heron")), (1, 1));
+    assert_eq!(rows(&index).len(), 1);
+    // Then it publishes a file of it.
+    let name = "main/sessions/s1.jsonl.deleted.2026-01-05T10-00-00.000Z.g1.zst";
+    claw.file(
+        name,
+        zstd::encode_all(jsonl(&events).as_bytes(), 3).unwrap(),
+    );
+    let index = claw.check("published");
+    assert_eq!((rows(&index).len(), shown(&index, "walrus")), (1, 1));
+    assert_eq!(counted(&index), [json!(1), json!(130), json!(0.25)]);
+    // The file stays when the database forgets it, as its limit of bytes makes it.
+    claw.run("DELETE FROM session_transcript_archives");
+    let index = claw.check("forgotten");
+    assert_eq!(
+        (rows(&index)[0].reason.as_deref(), hits(&index, "walrus")),
+        (Some("deleted"), 1)
+    );
+    fs::remove_file(claw.agents().join(name)).unwrap();
+    assert!(rows(&claw.check("gone")).is_empty());
+}
+
+#[test]
+fn reset_chain_of_three_windows_under_one_key() {
+    let mut claw = Claw::new();
+    let mut before = None;
+    for session in ["s1", "s2", "s3"] {
+        claw.session(
+            KEY,
+            session,
+            &talk(session, &format!("Question of {session}"), "Answer."),
+        );
+        claw.execute(
+            "UPDATE session_windows SET previous_session_id = ?2, reason = ?3 WHERE session_id = ?1",
+            params![session, before, before.map_or("initial", |_| "reset")],
+        );
+        before = Some(session);
+        claw.check(session);
+    }
+    let index = claw.index();
+    assert_eq!(only(&index).id, "s3");
+    let all = rows(&index);
+    assert_eq!(all.len(), 3);
+    for id in ["s1", "s2"] {
+        let row = by_id(&all, id);
+        assert_eq!(row.reason.as_deref(), Some("another session followed it"));
+        assert_eq!(row.title, format!("Question of {id}"));
+    }
+    let chain = "SELECT id, json_extract(own, '$.session_key'), json_extract(own, '$.previous_session_id') FROM sessions ORDER BY id";
+    let previous = [Value::Null, json!("s1"), json!("s2")];
+    let expected: Vec<_> = ["s1", "s2", "s3"].iter().zip(previous).collect();
+    let expected: Vec<_> = expected
+        .into_iter()
+        .map(|(id, before)| vec![json!(id), json!(KEY), before])
+        .collect();
+    assert_eq!(sql(&index, chain), expected);
+    // A turn of the last is no reason to read the others.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let mut indexer = Indexer::open(&claw.config()).unwrap();
+    indexer.sync(&mut |_| {}).unwrap();
+    claw.append("s3", &user("c", Some("b-s3"), 3, "And the heron?"));
+    claw.run("UPDATE session_nodes SET updated_at = updated_at + 9, last_activity_at = 5");
+    let report = indexer.sync(&mut |_| {}).unwrap();
+    assert_eq!(report.files_changed, 1);
+}
+
+#[test]
+fn leaf_by_index_state_after_a_rewind() {
+    let mut claw = Claw::new();
+    let mut events = talk("s1", "Where is the walrus?", "On the ice.");
+    events.push(user("c", Some("b-s1"), 3, "And the heron?"));
+    events.push(answer("d", "c", 4, "In the reeds."));
+    claw.session(KEY, "s1", &events);
+    claw.stands_at("s1", "d");
+    let index = claw.check("before");
+    assert_eq!(
+        branches(&index, &only(&index)).0,
+        ids(&["a-s1", "b-s1", "c", "d"])
+    );
+    claw.stands_at("s1", "b-s1");
+    let index = claw.check("rewound");
+    let row = only(&index);
+    let (active, beside) = branches(&index, &row);
+    assert_eq!((active, beside), (ids(&["a-s1", "b-s1"]), ids(&["c", "d"])));
+    let said: Vec<String> = transcript(&index, &row, false)
+        .into_iter()
+        .map(|entry| entry.0)
+        .collect();
+    assert_eq!(said, ids(&["a-s1", "b-s1"]));
+    assert_eq!(
+        (hits(&index, "reeds"), hits(&index, "reeds is:branch")),
+        (1, 1)
+    );
+    // An index that has to be made anew says nothing.
+    claw.run("UPDATE session_transcript_index_state SET needs_rebuild = 1");
+    let index = claw.check("to be made anew");
+    assert_eq!(branches(&index, &only(&index)).0.len(), 4);
+}
+
+#[test]
+fn generation_changed_no_doubled_entries() {
+    let mut claw = Claw::new();
+    claw.session(
+        KEY,
+        "s1",
+        &talk("s1", "Where is the walrus?", "On the ice."),
+    );
+    claw.run("INSERT INTO transcript_rewrite_watermarks VALUES ('s1', 'aa', 1)");
+    let before = only(&claw.check("before")).entries;
+    let rewritten = answer("b-s1", "a-s1", 2, "On the floe.").to_string();
+    claw.execute(
+        "UPDATE transcript_events SET event_json = ?1 WHERE session_id = 's1' AND seq = 2",
+        [rewritten],
+    );
+    claw.run("UPDATE transcript_rewrite_watermarks SET generation = 'bb'");
+    let index = claw.check("rewritten");
+    assert_eq!((hits(&index, "ice"), hits(&index, "floe")), (0, 1));
+    assert_eq!(
+        (only(&index).entries, only(&index).tokens),
+        (before, Some(130))
+    );
+}
+
+#[test]
+fn old_jsonl_beside_the_database_same_ids_listed_once() {
+    let mut claw = Claw::new();
+    let mut events = talk("s1", "Where is the walrus?", "On the ice.");
+    events[0] = header("s1", 3);
+    // First there is the file alone.
+    claw.file("main/sessions/s1.jsonl", jsonl(&events));
+    let index = claw.check("the file");
+    let row = only(&index);
+    assert_eq!(
+        (row.id.as_str(), row.title.as_str()),
+        ("s1", "Where is the walrus?")
+    );
+    assert_eq!(row.resume, None, "its key is not known");
+    // It is imported, and the talk goes on in the database.
+    claw.session(KEY, "s1", &events);
+    claw.append("s1", &user("c", Some("b-s1"), 3, "And the heron?"));
+    let both = claw.check("both");
+    // Then it is put away.
+    let imported = "main/session-sqlite-import-archive/s1.jsonl";
+    fs::create_dir_all(claw.agents().join(imported).parent().unwrap()).unwrap();
+    fs::rename(
+        claw.agents().join("main/sessions/s1.jsonl"),
+        claw.agents().join(imported),
+    )
+    .unwrap();
+    for index in [both, claw.check("put away")] {
+        assert_eq!(rows(&index).len(), 1);
+        let row = only(&index);
+        assert_eq!(row.path, claw.database("main").join("s1"));
+        assert_eq!((row.tokens, row.message_count), (Some(130), 3));
+        assert_eq!(
+            branches(&index, &row),
+            (ids(&["a-s1", "b-s1", "c"]), vec![])
+        );
+        assert_eq!((shown(&index, "walrus"), shown(&index, "heron")), (1, 1));
+        assert_eq!(counted(&index), [json!(1), json!(130), json!(0.25)]);
+        assert!(row.resume.is_some());
+    }
+    // The database is taken away: what was imported is found all the same.
+    claw.writer = None;
+    fs::remove_file(claw.database("main")).unwrap();
+    let index = claw.check("without the database");
+    assert_eq!((hits(&index, "walrus"), hits(&index, "heron")), (1, 0));
+}
+
+#[test]
+fn trajectory_lock_sqlite_checkpoints_bak_no_sessions() {
+    let mut claw = Claw::of_files();
+    let events = talk("s1", "Where is the walrus?", "On the ice.");
+    let telemetry =
+        "{\"traceSchema\":1,\"type\":\"context.compiled\",\"text\":\"telemetryword\"}\n";
+    claw.file("main/sessions/s1.jsonl", jsonl(&events));
+    claw.file("main/sessions/s1.trajectory.jsonl", telemetry);
+    claw.file(
+        "main/sessions/s1.trajectory.jsonl.deleted.2026-01-05T10-00-00.000Z",
+        telemetry,
+    );
+    claw.file("main/sessions/sessions.json", "{}");
+    claw.file("main/sessions/sessions.json.bak.1", "{}");
+    for copy in [
+        "s1.checkpoint.8d1c0a52.jsonl",
+        "s1.jsonl.bak-12-34",
+        "s1.bak-12-34.jsonl",
+    ] {
+        claw.file(&format!("main/sessions/{copy}"), jsonl(&events[..2]));
+    }
+    for lock in ["generation-lock", "generation-writer", "reindex-lock"] {
+        claw.file(
+            &format!("main/agent/openclaw-agent.sqlite.{lock}.sqlite"),
+            "SQLite format 3\0",
+        );
+    }
+    claw.file("main/agent/codex-home/sessions/x.jsonl", telemetry);
+    claw.file("main/sessions/s9.jsonl.lock", "");
+    let index = claw.check("all of them");
+    let row = only(&index);
+    assert_eq!((rows(&index).len(), row.problems), (1, 0));
+    assert!(
+        row.path.ends_with("main/sessions/s1.jsonl"),
+        "{:?}",
+        row.path
+    );
+    assert_eq!(
+        (shown(&index, "walrus"), hits(&index, "telemetryword")),
+        (1, 0)
+    );
+    assert_eq!(branches(&index, &row), (ids(&["a-s1", "b-s1"]), vec![]));
+    assert_eq!(
+        (row.message_count, counted(&index)),
+        (2, vec![json!(1), json!(130), json!(0.25)])
+    );
+    assert!(sql(&index, "SELECT reason FROM problems WHERE what = 'unread'").is_empty());
+    // Of a session whose file is gone a copy is left.
+    fs::remove_file(claw.agents().join("main/sessions/s1.jsonl")).unwrap();
+    let index = claw.check("a copy is left");
+    let row = rows(&index).remove(0);
+    assert_eq!(row.reason.as_deref(), Some("a copy made before a change"));
+    assert_eq!(shown(&index, "walrus"), 1);
+    claw.now += 1;
+}
+
+#[test]
+fn title_without_sender_wrapper() {
+    let wrapped = "Sender (untrusted metadata):\n```json\n{\"label\": \"ada senderword\"}\n```\n\n[Fri 2026-04-10 11:02 GMT+1] Where is the walrus?";
+    let context = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nActive contextword sessions\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>";
+    let mut claw = Claw::new();
+    let yielded = json!({"type": "custom_message", "customType": "openclaw.runtime-context", "content": "runtimeword", "display": false, "id": "f", "parentId": "e", "timestamp": time(BEGIN + 9000)});
+    claw.session(
+        KEY,
+        "s1",
+        &[
+            header("s1", 4),
+            user(
+                "z",
+                None,
+                0,
+                "A new session was started via /new or /reset. Greet the user.",
+            ),
+            user("a", Some("z"), 1, context),
+            user("b", Some("a"), 2, "[cron:7d1c morning] Read the cronword"),
+            user("c", Some("b"), 3, wrapped),
+            user("d", Some("c"), 4, &format!("{context}\n\nAnd the heron?")),
+            user("e", Some("d"), 5, "[draft] (not metadata): stays"),
+            yielded,
+        ],
+    );
+    let index = claw.check("wrapped");
+    let row = only(&index);
+    assert_eq!(row.title, "Where is the walrus?");
+    let roles =
+        "SELECT id, role FROM entries WHERE id IN ('a','b','c','d','e','f','z') ORDER BY id";
+    let injected = |id: &str| {
+        [
+            json!(id),
+            json!(if "abfz".contains(id) {
+                "injected"
+            } else {
+                "user"
+            }),
+        ]
+    };
+    assert_eq!(
+        sql(&index, roles),
+        ["a", "b", "c", "d", "e", "f", "z"].map(injected)
+    );
+    for (query, found) in [
+        ("walrus role:user", 1),
+        ("heron role:user", 1),
+        ("draft role:user", 1),
+        ("cronword role:injected", 1),
+        ("runtimeword role:injected", 1),
+        ("cronword role:user", 0),
+    ] {
+        assert_eq!(hits(&index, query), found, "{query}");
+    }
+    assert_eq!(classes_of(&index, "senderword"), [Output]);
+    assert_eq!(classes_of(&index, "walrus"), [Prose]);
+    // Nobody typed anything: its key is all that is known.
+    claw.session(
+        "agent:main:cron:7d1c",
+        "s2",
+        &[
+            header("s2", 4),
+            user("k", None, 1, "[cron:7d1c morning] Read it"),
+        ],
+    );
+    let all = rows(&claw.check("of a task"));
+    assert_eq!(by_id(&all, "s2").title, "agent:main:cron:7d1c");
+}
+
+#[test]
+fn two_agents_with_the_same_session_id() {
+    let mut claw = Claw::new();
+    claw.session(
+        KEY,
+        "s1",
+        &talk("s1", "Where is the walrus?", "On the ice."),
+    );
+    claw.open("ops", SCHEMA);
+    claw.session(
+        "agent:ops:main",
+        "s1",
+        &talk("other", "Where is the heron?", "In the reeds."),
+    );
+    claw.file(
+        "third/sessions/s1.jsonl",
+        jsonl(&talk("third", "Where is the owl?", "In the barn.")),
+    );
+    let index = claw.check("three");
+    let mut titles: Vec<String> = rows(&index).into_iter().map(|row| row.title).collect();
+    titles.sort();
+    assert_eq!(
+        titles,
+        [
+            "Where is the heron?",
+            "Where is the owl?",
+            "Where is the walrus?"
+        ]
+    );
+    assert!(
+        rows(&index)
+            .iter()
+            .all(|row| row.id == "s1" && row.listed_by_agent)
+    );
+}
+
+#[test]
+fn header_less_live_file_of_the_file_era() {
+    let claw = Claw::of_files();
+    let mut text = jsonl(&talk("s1", "Where is the walrus?", "On the ice.")[1..]);
+    text.push_str("{\"type\":\"mess");
+    claw.file("main/sessions/s1.jsonl", &text);
+    let index = claw.check("without a header");
+    let row = only(&index);
+    assert_eq!(
+        (row.id.as_str(), row.title.as_str()),
+        ("s1", "Where is the walrus?")
+    );
+    assert_eq!(
+        (row.message_count, row.tokens, row.problems),
+        (2, Some(130), 1)
+    );
+    assert_eq!(branches(&index, &row).0, ids(&["a-s1", "b-s1"]));
+}
+
+/// What the agent does to its files when a session is reset and when it is deleted.
+#[test]
+fn files_that_are_reset_and_deleted_are_marked() {
+    let claw = Claw::of_files();
+    let events = talk("s1", "Where is the walrus?", "On the ice.");
+    let live = claw.file("main/sessions/s1.jsonl", jsonl(&events));
+    assert!(only(&claw.check("live")).listed_by_agent);
+    for reason in ["reset", "deleted"] {
+        let name = format!("s1.jsonl.{reason}.2026-01-05T10-00-00.000Z");
+        let put_away = live.with_file_name(name);
+        fs::rename(&live, &put_away).unwrap();
+        let index = claw.check(reason);
+        let row = rows(&index).remove(0);
+        assert_eq!(row.reason.as_deref(), Some(reason));
+        assert_eq!(
+            (row.id.as_str(), row.tokens, hits(&index, "walrus")),
+            ("s1", Some(130), 1)
+        );
+        assert_eq!(branches(&index, &row).0, ids(&["a-s1", "b-s1"]));
+        fs::rename(put_away, &live).unwrap();
+    }
+    assert!(only(&claw.check("restored")).listed_by_agent);
+}
+
+#[test]
+fn subagents_and_forks_name_their_origin() {
+    let mut claw = Claw::new();
+    claw.session(
+        KEY,
+        "s1",
+        &talk("s1", "Where is the walrus?", "On the ice."),
+    );
+    let key = "agent:main:subagent:9";
+    claw.session(key, "s2", &talk("s2", "Count the tusks", "Two."));
+    claw.execute(
+        "UPDATE session_windows SET spawned_by = ?2 WHERE session_key = ?1",
+        params![key, KEY],
+    );
+    claw.session(
+        "agent:main:fork",
+        "s3",
+        &talk("s3", "Where is the walrus?", "On the ice."),
+    );
+    claw.run("UPDATE session_nodes SET fork_source_session_id = 's1', fork_source_entry_id = 'a-s1' WHERE session_key = 'agent:main:fork'");
+    let index = claw.check("all");
+    let all = rows(&index);
+    let child = by_id(&all, "s2");
+    assert_eq!(child.reason.as_deref(), Some("a subagent's session"));
+    assert_eq!(by_id(&all, "s1").subagents, 1);
+    let parents =
+        "SELECT id, parent_session, is_subagent FROM sessions WHERE id <> 's1' ORDER BY id";
+    let expected = [
+        [json!("s2"), json!("s1"), json!(1)],
+        [json!("s3"), json!("s1"), json!(0)],
+    ];
+    assert_eq!(sql(&index, parents), expected);
+    // What the agent above said is nothing that a person typed.
+    assert_eq!(
+        (
+            hits(&index, "tusks role:user"),
+            hits(&index, "tusks role:injected")
+        ),
+        (0, 1)
+    );
+}
+
+#[test]
+fn what_no_model_said_is_not_counted() {
+    let mut claw = Claw::new();
+    let mut events = talk("s1", "Where is the walrus?", "On the ice.");
+    let mut mirrored = answer("c", "b-s1", 3, "mirrorword");
+    mirrored["message"]["model"] = json!("delivery-mirror");
+    mirrored["message"]["provider"] = json!("openclaw");
+    events.push(mirrored);
+    claw.session(KEY, "s1", &events);
+    let index = claw.check("mirrored");
+    let row = only(&index);
+    assert_eq!((row.model.as_deref(), row.tokens), (Some("m1"), Some(130)));
+    assert_eq!(
+        (hits(&index, "mirrorword"), counted(&index)[0].clone()),
+        (1, json!(1))
+    );
+}
+
+/// Another process that writes as the Gateway does, and ends at the first refusal.
+const WRITER: &str = r#"
+import sqlite3, sys, time, json
+path, turns = sys.argv[1], int(sys.argv[2])
+db = sqlite3.connect(path, timeout=0, isolation_level=None)
+assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+for turn in range(turns):
+    now = int(time.time() * 1000)
+    event = {"type": "message", "id": "w%d" % turn, "parentId": "b-s1" if turn == 0 else "w%d" % (turn - 1),
+             "timestamp": "2026-01-05T09:00:00.000Z", "message": {"role": "user", "content": "written %d" % turn}}
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES ('s1', (SELECT max(seq) + 1 FROM transcript_events WHERE session_id = 's1'), ?, ?)", (json.dumps(event), now))
+    db.execute("UPDATE session_windows SET updated_at = ?, transcript_updated_at = ? WHERE session_id = 's1'", (now, now))
+    db.execute("COMMIT")
+    if turn % 50 == 49:
+        db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    time.sleep(0.001)
+db.close()
+"#;
+
+#[test]
+fn gateway_writing_while_we_read() {
+    let mut claw = Claw::new();
+    claw.session(
+        KEY,
+        "s1",
+        &talk("s1", "Where is the walrus?", "On the ice."),
+    );
+    claw.writer = None;
+    let file = claw.database("main");
+    let folder = file.parent().unwrap();
+    let mut writer = Command::new("python3");
+    writer.args(["-c", WRITER, file.to_str().unwrap(), "200"]);
+    let writer = writer.stdin(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let Ok(mut writer) = writer else {
+        eprintln!("skipped: no python3");
+        return;
+    };
+    let (mut looks, mut indexer) = (0, Indexer::open(&claw.config()).unwrap());
+    while writer.try_wait().unwrap().is_none() {
+        indexer.sync(&mut |_| {}).unwrap();
+        looks += 1;
+        for name in fs::read_dir(folder).unwrap() {
+            let name = name.unwrap().file_name().into_string().unwrap();
+            let end = name.strip_prefix("openclaw-agent.sqlite");
+            assert!(matches!(end, Some("" | "-wal" | "-shm")), "{name}");
+        }
+    }
+    let end = writer.wait_with_output().unwrap();
+    assert!(
+        end.status.success(),
+        "{}",
+        String::from_utf8_lossy(&end.stderr)
+    );
+    assert!(looks > 1, "{looks}");
+    drop(indexer);
+    let index = claw.check("written");
+    let found = index.search("written", &SearchScope::default()).unwrap();
+    assert_eq!(found.total, 200);
+    assert_eq!(branches(&index, &only(&index)).0.len(), 202);
+}
+
+#[test]
+fn openclaw_is_a_format_with_its_places() {
+    let agent = sessionary::format::agent_called("openclaw").unwrap();
+    assert_eq!(
+        (agent.dir_default, agent.sessions),
+        (".openclaw", &["agents"][..])
+    );
+    assert_eq!(agent.dir_variables, ["OPENCLAW_STATE_DIR"]);
+    assert!(FORMATS.iter().any(|format| format.name() == agent.format));
+}
