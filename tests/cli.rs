@@ -58,7 +58,7 @@ fn overview() {
     4 sessions, 2.4 KB of session files; last full scan DATE.
     14 entries (2.4 KB) not indexed yet; searches find them anyway.
 
-    14 roots scanned, 12 not there (`sessionary status --roots` names them)
+    15 roots scanned, 13 not there (`sessionary status --roots` names them)
     AGENT  ROOT                  SESSIONS  FILES  NEWEST  WHY
     pi     ~/.pi/agent/sessions         3      3  5m      default
     clido  ~/clido/sessions             1      1  3d      $CLIDO_DATA_DIR
@@ -82,7 +82,7 @@ fn overview_of_nothing() {
     assert_snapshot!(Sandbox::new().run(&[]), @r#"
     0 sessions, 0 B of session files; last full scan DATE.
 
-    14 roots scanned
+    15 roots scanned
     AGENT      ROOT                             SESSIONS  FILES  NEWEST  WHY
     pi         ~/.pi/agent/sessions                    0      0          default, not there
     indusagi   ~/.indusagi/agent/sessions              0      0          default, not there
@@ -96,6 +96,7 @@ fn overview_of_nothing() {
     cursor     ~/.cursor/projects                      0      0          default, not there
     gemini     ~/.gemini/tmp                           0      0          default, not there
     induscode  ~/.pindusagi/sessions                   0      0          default, not there
+    openclaw   ~/.openclaw/agents                      0      0          default, not there
     opencode   ~/.local/share/opencode                 0      0          default, not there
     qwen       ~/.qwen/projects                        0      0          default, not there
 
@@ -129,7 +130,7 @@ fn list_here_and_everywhere() {
     assert_snapshot!(home.run(&["list", "--agent", "vim"]), @"
     --- stderr
     error: no agent is called `vim`
-    hint: known agents: pi, indusagi, clido, agentuse, claude, codex, copilot, cursor, gemini, induscode, opencode, qwen
+    hint: known agents: pi, indusagi, clido, agentuse, claude, codex, copilot, cursor, gemini, induscode, openclaw, opencode, qwen
     --- exit Some(2)
     ");
 }

@@ -37,6 +37,7 @@ fn where_sessions_were_looked_for() {
     cursor        ~/.cursor/projects                    0      0          default, not there
     gemini        ~/.gemini/tmp                         0      0          default, not there
     induscode     ~/.pindusagi/sessions                 0      0          default, not there
+    openclaw      ~/.openclaw/agents                    0      0          default, not there
     opencode      ~/.local/share/opencode               0      0          default, not there
     qwen          ~/.qwen/projects                      0      0          default, not there
     clido=laptop  ~/code/parser/../old                  0      0          --root, not there
@@ -49,7 +50,7 @@ fn where_sessions_were_looked_for() {
         json["roots"][0]["newest"], "2026-01-05T11:55:00.000Z",
         "{json}"
     );
-    assert_eq!(json["roots"].as_array().map(Vec::len), Some(15));
+    assert_eq!(json["roots"].as_array().map(Vec::len), Some(16));
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn every_setting_says_where_it_comes_from() {
     assert_snapshot!(home.run(&["list"]), @"
     --- stderr
     error: config vim:/x: no format or agent is called `vim`
-    hint: known names: pi, indusagi, clido, agentuse, claude, codex, copilot, cursor, gemini, induscode, opencode, qwen
+    hint: known names: pi, indusagi, clido, agentuse, claude, codex, copilot, cursor, gemini, induscode, openclaw, opencode, qwen
     --- exit Some(2)
     ");
     home.write(path, "exclude = \"x\"\n");
@@ -193,6 +194,7 @@ fn nothing_found_says_where_and_what_to_do() {
     cursor     ~/.cursor/projects                      0      0          default, not there
     gemini     ~/.gemini/tmp                           0      0          default, not there
     induscode  ~/.pindusagi/sessions                   0      0          default, not there
+    openclaw   ~/.openclaw/agents                      0      0          default, not there
     opencode   ~/.local/share/opencode                 0      0          default, not there
     qwen       ~/.qwen/projects                        0      0          default, not there
     No sessions were found in any of these places. If yours are elsewhere, name the folder:

@@ -120,6 +120,7 @@ fn config_of(place: &Path) -> Config {
         ("claude", "claude"),
         ("gemini", "gemini"),
         ("qwen", "qwen"),
+        ("openclaw", "openclaw"),
         ("agentuse", "agentuse"),
     ]
     .map(|(agent, format)| root(agent, format, &place.join(agent)));

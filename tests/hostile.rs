@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
@@ -23,7 +24,7 @@ fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }
 
-/// Sessions of three agents in which everything that may be text is hostile.
+/// Sessions of several agents in which everything that may be text is hostile.
 fn home() -> Sandbox {
     let home = Sandbox::new();
     let bad = |what: &str| format!("{what}{ACTS}");
@@ -86,12 +87,63 @@ fn home() -> Sandbox {
         &format!("{folder}/workspace.yaml"),
         &format!("name: {}\nuser_named: true\n", bad("a name")),
     );
+    openclaw(&home, &entries);
     let place = ".local/share/agentuse/project/global/session/01KE6P4YM00000000000000000-x";
     let document = json!({"id": bad("01KE"), "model": bad("a:b"), "status": bad("error"), "agent": {"id": bad("agent"), "name": bad("agent")},
         "project": {"root": cwd, "cwd": cwd}, "time": {"created": 1_767_603_600_000_i64, "updated": 1_767_603_600_005_i64}, "error": {"message": bad("walrus error"), "code": bad("CODE")}});
     home.write(&format!("{place}/session.json"), &document.to_string());
     home.settle();
     home
+}
+
+/// Sessions of OpenClaw's, in a file and in a database.
+fn openclaw(home: &Sandbox, entries: &[Value]) {
+    let bad = |what: &str| format!("{what}{ACTS}");
+    let names = json!({bad("-key"): {"sessionId": "seven", "displayName": bad("a name"), "label": bad("label")}});
+    let folder = ".openclaw/agents/main";
+    home.write(&format!("{folder}/sessions/seven.jsonl"), &lines(entries));
+    home.write(
+        &format!("{folder}/sessions/sessions.json"),
+        &names.to_string(),
+    );
+    home.write(&format!("{folder}/agent/x.txt"), "");
+    let database =
+        Connection::open(home.home.join(folder).join("agent/openclaw-agent.sqlite")).unwrap();
+    database
+        .execute_batch(
+            "CREATE TABLE session_nodes (session_key TEXT PRIMARY KEY, current_session_id TEXT, display_name TEXT);
+             CREATE TABLE session_windows (session_id TEXT PRIMARY KEY, session_key TEXT, reason TEXT, channel TEXT, updated_at INTEGER);
+             CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB, event_utf8_bytes INTEGER);",
+        )
+        .unwrap();
+    let (key, id, name) = (
+        bad("--help"),
+        bad("../../eight").replace('\0', ""),
+        bad("a name"),
+    );
+    let node = "INSERT INTO session_nodes VALUES (?1, ?2, ?3)";
+    database.execute(node, [&key, &id, &name]).unwrap();
+    let window = "INSERT INTO session_windows VALUES (?1, ?2, ?3, ?3, 5)";
+    database.execute(window, [&id, &key, &name]).unwrap();
+    let event = "INSERT INTO transcript_events VALUES (?1, ?2, ?3, NULL, NULL)";
+    let header = json!({"type": "session", "version": 4, "id": &id, "cwd": bad("/p")}).to_string();
+    let texts = entries.iter().map(Value::to_string);
+    let others = [
+        bad("no json"),
+        bad("!why"),
+        "\"two\" \"values\"".to_owned(),
+        "{\"table\":\"session_nodes\",\"row\":{}}".to_owned(),
+    ];
+    for (seq, text) in [header].into_iter().chain(texts).chain(others).enumerate() {
+        database
+            .execute(event, rusqlite::params![id, seq as i64, text])
+            .unwrap();
+    }
+    let bomb = zstd::encode_all(&vec![b' '; 1 << 20][..], 1).unwrap();
+    let packed = "INSERT INTO transcript_events VALUES (?1, 99, NULL, ?2, 7)";
+    database
+        .execute(packed, rusqlite::params![id, bomb])
+        .unwrap();
 }
 
 /// What was printed, if none of it acts.

@@ -276,6 +276,7 @@ fn status_says_what_is_not_followed() {
     cursor     ~/.cursor/projects                      0      0          default, not there
     gemini     ~/.gemini/tmp                           0      0          default, not there
     induscode  ~/.pindusagi/sessions                   0      0          default, not there
+    openclaw   ~/.openclaw/agents                      0      0          default, not there
     opencode   ~/.local/share/opencode                 0      0          default, not there
     qwen       ~/.qwen/projects                        0      0          default, not there
     --- stderr
@@ -295,6 +296,7 @@ fn status_says_what_is_not_followed() {
     cursor     ~/.cursor/projects                      0      0          default, not there
     gemini     ~/.gemini/tmp                           0      0          default, not there
     induscode  ~/.pindusagi/sessions                   0      0          default, not there
+    openclaw   ~/.openclaw/agents                      0      0          default, not there
     opencode   ~/.local/share/opencode                 0      0          default, not there
     qwen       ~/.qwen/projects                        0      0          default, not there
     ");

@@ -2,9 +2,12 @@
 //! Each test has the name of a case.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use sessionary::format::FORMATS;
@@ -14,6 +17,7 @@ use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index, Indexer};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
+use crate::histories::sync_stopped_at;
 use crate::store::{branches, classes_of, hits, only, rows, sql, transcript};
 
 /// The tables of 2026.9.6, as far as sessions need them.
@@ -72,7 +76,7 @@ fn user(id: &str, parent: Option<&str>, at: i64, text: &str) -> Value {
 }
 
 fn answer(id: &str, parent: &str, at: i64, text: &str) -> Value {
-    let usage = json!({"input": 80, "output": 30, "cacheRead": 20, "cacheWrite": 0, "totalTokens": 130, "cost": {"input": 0.08, "output": 0.17, "cacheRead": 0, "cacheWrite": 0, "total": 0.25}});
+    let usage = json!({"input": 80, "output": 30, "cacheRead": 20, "cacheWrite": 0, "reasoningTokens": 5, "totalTokens": 130, "cost": {"input": 0.08, "output": 0.17, "cacheRead": 0, "cacheWrite": 0, "total": 0.25}});
     let message = json!({"role": "assistant", "content": [{"type": "text", "text": text}], "provider": "stub", "model": "m1", "usage": usage,
         "stopReason": "stop", "timestamp": BEGIN + at * 1000, "responseId": format!("response-{id}")});
     event(id, Some(parent), at, message)
@@ -276,7 +280,7 @@ fn shown(index: &Index, query: &str) -> usize {
 }
 
 fn counted(index: &Index) -> Vec<Value> {
-    let query = "SELECT count(*), sum(total), sum(cost_total) FROM usage";
+    let query = "SELECT count(*), sum(total), sum(cost_total) FROM usage WHERE reasoning = 5";
     sql(index, query).remove(0)
 }
 
@@ -674,7 +678,8 @@ fn trajectory_lock_sqlite_checkpoints_bak_no_sessions() {
         "main/sessions/s1.trajectory.jsonl.deleted.2026-01-05T10-00-00.000Z",
         telemetry,
     );
-    claw.file("main/sessions/sessions.json", "{}");
+    let names = json!({KEY: {"sessionId": "s1"}}).to_string();
+    claw.file("main/sessions/sessions.json", &names);
     claw.file("main/sessions/sessions.json.bak.1", "{}");
     for copy in [
         "s1.checkpoint.8d1c0a52.jsonl",
@@ -842,6 +847,57 @@ fn header_less_live_file_of_the_file_era() {
     assert_eq!(branches(&index, &row).0, ids(&["a-s1", "b-s1"]));
 }
 
+#[test]
+fn sessions_json_names_files() {
+    let claw = Claw::of_files();
+    let names = json!({
+        KEY: {"sessionId": "s1", "displayName": "Of the ice", "skillsSnapshot": {"prompt": "promptword"}},
+        "agent:main:main:old": {"sessionId": 7},
+        "agent:main:subagent:9": {"sessionId": "s2", "spawnedBy": KEY},
+    });
+    claw.file("main/sessions/sessions.json", names.to_string());
+    for session in ["s1", "s2", "s3"] {
+        let events = talk(session, "Where is the walrus?", "On the ice.");
+        claw.file(&format!("main/sessions/{session}.jsonl"), jsonl(&events));
+    }
+    let index = claw.check("named");
+    let all = rows(&index);
+    let row = by_id(&all, "s1");
+    assert_eq!(
+        (row.title.as_str(), row.listed_by_agent),
+        ("Of the ice", true)
+    );
+    let argv = &row.resume.as_ref().unwrap().argv;
+    assert_eq!(*argv, ["openclaw", "tui", "--session", KEY]);
+    let reason = |id: &str| by_id(&all, id).reason.as_deref();
+    assert_eq!(reason("s2"), Some("a subagent's session"));
+    assert_eq!(reason("s3"), Some("no key leads to it any more"));
+    assert_eq!(hits(&index, "promptword"), 0);
+    // A reset gives the key to another session, and puts the old one away.
+    let old = claw.agents().join("main/sessions/s1.jsonl");
+    let new = json!({KEY: {"sessionId": "s4", "displayName": "Of the ice"}});
+    claw.file("main/sessions/sessions.json", new.to_string());
+    fs::rename(
+        &old,
+        old.with_file_name("s1.jsonl.reset.2026-01-05T10-00-00.000Z"),
+    )
+    .unwrap();
+    fs::remove_file(old.with_file_name("s2.jsonl")).unwrap();
+    claw.file(
+        "main/sessions/s4.jsonl",
+        jsonl(&talk("s4", "And the heron?", "In the reeds.")),
+    );
+    let index = claw.check("reset");
+    assert_eq!(only(&index).id, "s4");
+    assert_eq!(by_id(&rows(&index), "s1").reason.as_deref(), Some("reset"));
+    // What is no JSON names nothing, and hides nothing that was named.
+    claw.file("main/sessions/sessions.json", "{");
+    let more = jsonl(&talk("s4", "And the heron?", "In the reeds."))
+        + &jsonl(&[user("c", Some("b-s4"), 3, "Why?")]);
+    claw.file("main/sessions/s4.jsonl", more);
+    assert_eq!(only(&claw.index()).id, "s4");
+}
+
 /// What the agent does to its files when a session is reset and when it is deleted.
 #[test]
 fn files_that_are_reset_and_deleted_are_marked() {
@@ -924,6 +980,138 @@ fn what_no_model_said_is_not_counted() {
         (hits(&index, "mirrorword"), counted(&index)[0].clone()),
         (1, json!(1))
     );
+}
+
+fn history(seed: u64) -> Vec<String> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut log = Vec::new();
+    let mut claw = Claw::new();
+    let config = claw.config();
+    let mut indexer = Indexer::open(&config).unwrap();
+    // Sessions that are there, each with what its rows say.
+    let mut there: Vec<(String, Vec<Value>)> = Vec::new();
+    for made in 0..rng.random_range(20..60) {
+        let at = (!there.is_empty()).then(|| rng.random_range(0..there.len()));
+        match (rng.random_range(0..14), at) {
+            (0 | 1, _) => {
+                let id = format!("s{made}");
+                log.push(format!("session {id}"));
+                let events = talk(&id, "Where is the walrus?", &format!("Answer {made}."));
+                let key = format!("agent:main:{}", rng.random_range(0..3));
+                claw.session(&key, &id, &events);
+                there.push((id, events));
+            }
+            (2..5, Some(at)) => {
+                let (id, events) = &mut there[at];
+                log.push(format!("a turn of {id}"));
+                let parent = events[rng.random_range(1..events.len())]["id"].clone();
+                let event = user(
+                    &format!("t{made}"),
+                    parent.as_str(),
+                    made,
+                    &"heron ".repeat(rng.random_range(1..900)),
+                );
+                claw.append(id, &event);
+                events.push(event);
+            }
+            (5, Some(at)) => {
+                let (id, events) = &there[at];
+                let seq = rng.random_range(0..events.len());
+                let select = "SELECT event_json IS NOT NULL FROM transcript_events WHERE session_id = ?1 AND seq = ?2";
+                let writer = claw.writer.as_ref().unwrap();
+                let is_plain =
+                    writer.query_row(select, params![id, seq as i64], |row| row.get::<_, bool>(0));
+                if is_plain == Ok(true) {
+                    log.push(format!("row {seq} of {id} is packed"));
+                    claw.pack(id, seq as i64);
+                }
+            }
+            (6, Some(at)) => {
+                let (id, events) = &there[at];
+                let leaf = events[rng.random_range(1..events.len())]["id"]
+                    .as_str()
+                    .unwrap();
+                log.push(format!("{id} stands at {leaf}"));
+                claw.stands_at(id, leaf);
+            }
+            (7, Some(at)) => {
+                let (id, events) = &mut there[at];
+                log.push(format!("{id} is rewritten"));
+                events.truncate(3);
+                claw.now += 1000;
+                claw.execute(
+                    "DELETE FROM transcript_events WHERE session_id = ?1 AND seq > 2",
+                    [&*id],
+                );
+                claw.execute(
+                    "INSERT OR REPLACE INTO transcript_rewrite_watermarks VALUES (?1, ?2, 1)",
+                    params![&*id, made.to_string()],
+                );
+            }
+            (8, Some(at)) => {
+                let (id, events) = there.swap_remove(at);
+                let reason = ["deleted", "reset"][rng.random_range(0..2)];
+                log.push(format!("{id} is {reason}"));
+                claw.put_away(&id, reason, &events);
+                if rng.random_ratio(1, 2) {
+                    claw.file(
+                        &format!("main/sessions/{id}.jsonl.{reason}.2026-01-05T10-00-00.000Z"),
+                        jsonl(&events),
+                    );
+                }
+            }
+            (9, Some(at)) => {
+                let (id, events) = there.swap_remove(at);
+                log.push(format!("{id} rests"));
+                let name = format!("{made:064}.jsonl.zst");
+                claw.execute(
+                    "INSERT INTO session_transcript_cold_archives VALUES (?1, 'g', ?2, 3, 5, 'sqlite', ?3)",
+                    params![id, name, cold(&id, &events)],
+                );
+                claw.execute("DELETE FROM transcript_events WHERE session_id = ?1", [id]);
+            }
+            (10, Some(at)) => {
+                let (id, events) = &there[at];
+                log.push(format!("a file of {id}"));
+                let end = rng.random_range(1..=events.len());
+                let name = [
+                    "sessions/{}.jsonl",
+                    "session-sqlite-import-archive/{}.jsonl",
+                    "sessions/{}.checkpoint.1.jsonl",
+                ];
+                let name = name[rng.random_range(0..3)].replace("{}", id);
+                claw.file(&format!("main/{name}"), jsonl(&events[..end]));
+            }
+            (11, _) => {
+                log.push("sync".into());
+                indexer.sync(&mut |_| {}).unwrap();
+            }
+            (12, _) => {
+                log.push("a hint".into());
+                indexer.sync_files(&[claw.database("main")]).unwrap();
+            }
+            _ => {
+                let left = rng.random_range(0..8);
+                log.push(format!("a sync stopped at event {left}"));
+                indexer = sync_stopped_at(left, indexer, &config);
+            }
+        }
+    }
+    drop(indexer);
+    let checked = catch_unwind(AssertUnwindSafe(|| claw.check("after the history")));
+    if let Err(why) = checked {
+        eprintln!("seed {seed} failed after:\n  {}", log.join("\n  "));
+        resume_unwind(why);
+    }
+    log
+}
+
+#[test]
+fn a_history_of_rows_and_files_leaves_the_index_that_its_end_would_make() {
+    let seeds = std::env::var("SESSIONARY_DATABASES").map_or(12, |seeds| seeds.parse().unwrap());
+    for seed in 0..seeds {
+        history(seed);
+    }
 }
 
 /// Another process that writes as the Gateway does, and ends at the first refusal.

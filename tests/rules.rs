@@ -339,7 +339,7 @@ fn a_root_of_an_unknown_format_is_an_error() {
     for refused in opened {
         let error = refused.unwrap_err();
         assert!(matches!(error, Error::UnknownFormat { .. }), "{error:?}");
-        let said = "vim: no format is called `vim`; known are pi, indusagi, pindusagi, clido, agentuse, claude, codex, copilot, cursor, gemini, induscode, opencode, qwen";
+        let said = "vim: no format is called `vim`; known are pi, indusagi, pindusagi, clido, agentuse, claude, codex, copilot, cursor, gemini, induscode, openclaw, opencode, qwen";
         assert!(error.to_string().ends_with(said), "{error}");
     }
     assert!(

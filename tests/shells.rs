@@ -72,7 +72,7 @@ fn agents_tools_roles_labels_and_labelled_entries_are_known() {
     for (words, all) in [
         (
             &["list", "-A", ""][..],
-            "agentuse claude clido codex copilot cursor gemini indusagi induscode opencode pi qwen",
+            "agentuse claude clido codex copilot cursor gemini indusagi induscode openclaw opencode pi qwen",
         ),
         (&["list", "--agent=cli"], "--agent=clido"),
         (&["list", "-p", ""], "docs parser"),

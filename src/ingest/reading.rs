@@ -136,6 +136,11 @@ pub fn read_once<E: Entries>(
     if let Some(beside) = plan.format.cwd_beside(&plan.path) {
         fold.cwd_beside = cwd_in(&beside)?.or(fold.cwd_beside);
     }
+    if let Some(beside) = plan.format.names_beside(&plan.path) {
+        let names = read_beside(&beside, LONGEST_NAMES)?;
+        let named = names.and_then(|names| plan.format.name_in(&plan.path, &names));
+        fold.named_beside = named.or(fold.named_beside);
+    }
     let packs = plan.kept_as.is_some() && file.encoded().is_none();
     let reader = Reader {
         packer: packs.then(|| Packer::at(from)).transpose()?,
@@ -166,18 +171,26 @@ pub fn read_once<E: Entries>(
 
 /// The longest path that a file of a working directory may hold.
 const LONGEST_CWD: u64 = 32 << 10;
+/// The most that is read of a file that names sessions.
+const LONGEST_NAMES: u64 = 64 << 20;
 
 /// The working directory that a file holds; `None` where there is no such file, or no such text.
 pub fn cwd_in(path: &Path) -> std::io::Result<Option<String>> {
+    let text = read_beside(path, LONGEST_CWD)?.unwrap_or_default();
+    let text = String::from_utf8(text).unwrap_or_default();
+    Ok(Some(text.trim().to_owned()).filter(|cwd| !cwd.is_empty()))
+}
+
+/// The bytes of a file, so many of them at most; `None` where there is none.
+fn read_beside(path: &Path, longest: u64) -> std::io::Result<Option<Vec<u8>>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let mut text = Vec::new();
-    file.take(LONGEST_CWD).read_to_end(&mut text)?;
-    let text = String::from_utf8(text).unwrap_or_default();
-    Ok(Some(text.trim().to_owned()).filter(|cwd| !cwd.is_empty()))
+    let mut bytes = Vec::new();
+    file.take(longest).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 /// What was done to a file since its identity was taken.

@@ -38,6 +38,7 @@ fn config(place: &Path) -> Config {
         ("claude", "claude"),
         ("gemini", "gemini"),
         ("qwen", "qwen"),
+        ("openclaw", "openclaw"),
         ("agentuse", "agentuse"),
     ];
     let roots = roots.map(|(agent, format)| root(agent, format, &place.join(agent)));

@@ -68,6 +68,17 @@ impl World {
                 Kind::Qwen,
             ),
             ("qwen/w/subagents/00000001/agent-one.jsonl", Kind::Qwen),
+            // Files of one session.
+            ("openclaw/main/sessions/one.jsonl", Kind::Pi),
+            (
+                "openclaw/main/session-sqlite-import-archive/one.jsonl",
+                Kind::Pi,
+            ),
+            ("openclaw/main/sessions/one.checkpoint.2.jsonl", Kind::Pi),
+            (
+                "openclaw/main/sessions/two.jsonl.reset.2026-01-05T09-00-00.000Z",
+                Kind::Pi,
+            ),
         ] {
             let path = base.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

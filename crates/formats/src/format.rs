@@ -94,6 +94,17 @@ pub trait Format: Send + Sync {
         let _ = path;
         None
     }
+    /// The file that names the sessions beside the source at `path`, for agents that write their
+    /// names nowhere else.
+    fn names_beside(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
+    /// What that file says of the session at `path`, which is kept in [`Fold::named_beside`].
+    fn name_in(&self, path: &Path, names: &[u8]) -> Option<String> {
+        let _ = (path, names);
+        None
+    }
     /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by
     /// those that name it as their parent.
     fn is_linear(&self) -> bool {
@@ -545,8 +556,8 @@ pub static AGENTS: &[Agent] = &[
         sessions: &["agents"],
         flat_variables: &[],
         settings: None,
-        // By its setting `session.maintenance`: what nobody typed in; the rest is put away.
-        deletes: Some("after 30 days, what ran by itself"),
+        // By its setting `session.maintenance` what nobody typed in; it puts the rest away.
+        deletes: None,
         resume: &["openclaw", "tui", "--session", "{key}"],
         resumes_unlisted: false,
         in_projects: false,

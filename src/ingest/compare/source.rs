@@ -275,16 +275,18 @@ impl SourceComparison<'_> {
             self.compared.finding = Finding::Behind("is being written".into());
             return Ok((self.compared, false));
         };
-        // It stands in another file, which may be another one since.
+        // They stand in other files, which may be other ones since.
         let stored_fold = self
             .state
             .checkpoint
             .as_ref()
             .map(|known| known.fold.as_str());
         let stored_fold = stored_fold.and_then(|fold| serde_json::from_str::<Fold>(fold).ok());
-        let cwd_beside = stored_fold.and_then(|fold| fold.cwd_beside);
-        last.fold.cwd_beside.clone_from(&cwd_beside);
-        last.shown.cwd_beside = cwd_beside;
+        let stored_fold = stored_fold.unwrap_or_default();
+        for fold in [&mut last.fold, &mut last.shown] {
+            fold.cwd_beside.clone_from(&stored_fold.cwd_beside);
+            fold.named_beside.clone_from(&stored_fold.named_beside);
+        }
         let stored = &self.state.known.stored;
         let file = ReadFile {
             identity,

@@ -117,6 +117,10 @@ pub struct Fold {
     /// What the file says that [`Format::cwd_beside`](crate::Format::cwd_beside) names.
     #[serde(skip_serializing_if = "is_default")]
     pub cwd_beside: Option<String>,
+    /// What the file says of the session that [`Format::names_beside`](crate::Format::names_beside)
+    /// names.
+    #[serde(skip_serializing_if = "is_default")]
+    pub named_beside: Option<String>,
     /// Gemini CLI's own.
     #[serde(skip_serializing_if = "is_default")]
     pub gemini: crate::gemini::State,

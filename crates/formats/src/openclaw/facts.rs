@@ -1,8 +1,11 @@
 //! What one line says about itself: a line of pi's, or a row beside the transcript.
 
+use serde::Deserialize;
+
 use super::typed::Message;
 use super::{PI, rows};
 use crate::Format;
+use crate::json::{self, Int, Loose};
 use crate::model::{Compaction, Facts};
 
 /// What stands in the place of a model where none said anything.
@@ -21,6 +24,9 @@ pub(super) fn facts(record: &[u8]) -> Facts {
         "compact" => facts.compaction = Some(Compaction::default()),
         _ => {}
     }
+    if let Some(usage) = &mut facts.usage {
+        usage.reasoning = usage.reasoning.or_else(|| reasoning(record));
+    }
     if facts
         .model
         .as_deref()
@@ -31,6 +37,33 @@ pub(super) fn facts(record: &[u8]) -> Facts {
         facts.usage = None;
     }
     facts
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Line {
+    message: Loose<Answer>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Answer {
+    usage: Loose<Tokens>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Tokens {
+    reasoning_tokens: Int,
+}
+
+/// The tokens of what was thought, which pi's own lines name otherwise.
+fn reasoning(record: &[u8]) -> Option<i64> {
+    json::tiers(record, |text| {
+        let line = json::parse::<Loose<Line>>(text)?;
+        let answer = line.object().and_then(|line| line.message.object());
+        Some(answer?.usage.object()?.reasoning_tokens.0)
+    })?
 }
 
 /// Notes a message in the place of a user's.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::PI;
+use super::names::Named;
 use super::place::{self, Kind, Name};
 use super::rows::{self, Row};
 use crate::model::{Facts, Fold, Header, SessionFacts};
@@ -87,17 +88,21 @@ impl State {
         self.window.as_ref()?.key.as_deref()
     }
 
-    /// The key that started this session.
-    fn spawned_by(&self) -> Option<&str> {
-        let node = self.node.as_ref().and_then(|node| node.spawned_by.as_ref());
-        let window = self.window.as_ref();
-        let window = window.and_then(|window| window.spawned_by.as_ref());
-        node.or(window).map(String::as_str)
-    }
-
     fn is_subagent(&self) -> bool {
-        self.spawned_by().is_some() || self.key().is_some_and(|key| key.contains(":subagent:"))
+        let none = (Window::default(), Node::default());
+        let window = self.window.as_deref().unwrap_or(&none.0);
+        is_subagent(window, self.node.as_deref().unwrap_or(&none.1))
     }
+}
+
+/// The key that started a session.
+fn spawned_by<'s>(window: &'s Window, node: &'s Node) -> Option<&'s str> {
+    node.spawned_by.as_deref().or(window.spawned_by.as_deref())
+}
+
+fn is_subagent(window: &Window, node: &Node) -> bool {
+    let is_key = |key: &String| key.contains(":subagent:");
+    spawned_by(window, node).is_some() || window.key.as_ref().is_some_and(is_key)
 }
 
 fn window(row: &Row<'_>) -> Window {
@@ -182,9 +187,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     };
     let (fold, state) = (source.fold, &source.fold.openclaw);
     let name = place::name(source.relative);
-    let none = (Window::default(), Node::default());
-    let window = state.window.as_deref().unwrap_or(&none.0);
-    let node = state.node.as_deref().unwrap_or(&none.1);
+    let beside = beside(fold);
+    let window = state.window.as_deref().unwrap_or(&beside.0);
+    let node = state.node.as_deref().unwrap_or(&beside.1);
     let header = fold.header.clone().or_else(|| fold.late_header.clone());
     let header = header.unwrap_or_default();
     let id = window.id.clone();
@@ -196,7 +201,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         &window.display_name,
         &fold.name,
     ];
-    let own = own(window, node, state);
+    let own = own(window, node);
     // A key that was forked has one session that began so, and those after its resets.
     let fork_of = node.fork_of.clone().filter(|_| window.previous.is_none());
     SessionFacts {
@@ -221,13 +226,31 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         tokens: fold.tokens,
         cost: fold.cost,
         error_count: fold.errors,
-        is_subagent: state.is_subagent(),
-        hidden: hidden(source, &id),
+        is_subagent: is_subagent(window, node),
+        hidden: hidden(source, (window, node), &id),
         own,
         thinking_level: fold.thinking_level.clone(),
         id,
         ..SessionFacts::default()
     }
+}
+
+/// Of a file what `sessions.json` says of it.
+fn beside(fold: &Fold) -> (Window, Node) {
+    let named = fold.named_beside.as_deref();
+    let named = named.and_then(|named| serde_json::from_str::<Named>(named).ok());
+    let named = named.unwrap_or_default();
+    let window = Window {
+        key: named.key,
+        spawned_by: named.spawned_by,
+        ..Window::default()
+    };
+    let node = Node {
+        display_name: named.display_name,
+        label: named.label,
+        ..Node::default()
+    };
+    (window, node)
 }
 
 /// When it was last changed, as the agent's list says; of a file the time of its last message.
@@ -236,7 +259,7 @@ fn modified(source: &SourceFacts<'_>, window: &Window, header: &Header) -> i64 {
     known.or(header.created_ms).unwrap_or(source.mtime_ms)
 }
 
-fn own(window: &Window, node: &Node, state: &State) -> Option<String> {
+fn own(window: &Window, node: &Node) -> Option<String> {
     let mut own = Map::new();
     for (name, value) in [
         ("session_key", window.key.as_deref()),
@@ -245,7 +268,7 @@ fn own(window: &Window, node: &Node, state: &State) -> Option<String> {
         ("channel", window.channel.as_deref()),
         ("account_id", window.account.as_deref()),
         ("agent_harness_id", window.harness.as_deref()),
-        ("spawned_by", state.spawned_by()),
+        ("spawned_by", spawned_by(window, node)),
         ("fork_source_entry_id", node.fork_entry.as_deref()),
     ] {
         own.extend(value.map(|value| (name.to_owned(), Value::from(value))));
@@ -257,7 +280,7 @@ fn own(window: &Window, node: &Node, state: &State) -> Option<String> {
 }
 
 /// Why OpenClaw's own list does not show the session.
-fn hidden(source: &SourceFacts<'_>, id: &str) -> Option<String> {
+fn hidden(source: &SourceFacts<'_>, (window, node): (&Window, &Node), id: &str) -> Option<String> {
     let state = &source.fold.openclaw;
     if let Some((_, reason)) = &state.put_away {
         return Some(reason.clone());
@@ -265,13 +288,14 @@ fn hidden(source: &SourceFacts<'_>, id: &str) -> Option<String> {
     if let Some(reason) = source.unlisted {
         return Some(reason.to_owned());
     }
-    let node = state.node.as_ref();
-    let current = node.and_then(|node| node.current.as_deref());
-    let is_archived = node.is_some_and(|node| node.archived_ms.is_some());
+    let current = node.current.as_deref();
+    // A file of names that does not name it.
+    let is_nameless = source.fold.named_beside.is_some() && window.key.is_none();
     let hidden = match () {
-        () if state.is_subagent() => "a subagent's session",
-        () if is_archived => "archived",
+        () if is_subagent(window, node) => "a subagent's session",
+        () if node.archived_ms.is_some() => "archived",
         () if current.is_some_and(|current| current != id) => "another session followed it",
+        () if is_nameless => "no key leads to it any more",
         () if source.fold.entries == 0 && source.problems.0 == 0 => "empty file",
         () => return None,
     };

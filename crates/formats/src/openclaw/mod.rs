@@ -4,7 +4,7 @@
 //!
 //! 2026.9.6 was looked at, and files of the time before.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Format, Shape, SourceFacts, WriteMode};
 use crate::database::{Database, Generation, Holds, Line, Shelf, Stamp, Table};
@@ -13,6 +13,7 @@ use crate::pi::Dialect;
 
 mod facts;
 mod fold;
+mod names;
 mod place;
 mod rows;
 #[cfg(test)]
@@ -196,6 +197,14 @@ impl Format for OpenClaw {
 
     fn place_within(&self, database: &Path, key: &str) -> Option<String> {
         place::within(database, key)
+    }
+
+    fn names_beside(&self, path: &Path) -> Option<PathBuf> {
+        names::beside(path)
+    }
+
+    fn name_in(&self, path: &Path, names: &[u8]) -> Option<String> {
+        names::of(path, names)
     }
 
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {

@@ -1,1 +1,202 @@
+//! The cases of single lines, names and messages.
+
+use super::place::{Kind, name};
+use super::typed::Message;
 use super::*;
+use crate::model::{Class, SourcePart};
+
+fn typed(text: &str) -> (String, bool) {
+    let message = Message::of(text);
+    (message.typed.clone(), message.is_own())
+}
+
+#[test]
+fn typed_text_is_told_from_injected_text() {
+    let context = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nx\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>";
+    let sender = "Sender (untrusted metadata):\n```json\n{\"label\":\"ada\"}\n```\n";
+    for (text, left, is_own) in [
+        ("why so slow", "why so slow", false),
+        (context, "", true),
+        (&format!("{context}\nwhy"), "why", false),
+        (&format!("why\n{context}"), "why", false),
+        (
+            &format!("{sender}\n[Fri 2026-04-10 11:02 GMT+1] why"),
+            "why",
+            false,
+        ),
+        (&format!("{sender}{sender}why"), "why", false),
+        ("[Fri 2026-04-10 11:02 GMT+1] why", "why", false),
+        ("[cron:7d1c morning] read", "[cron:7d1c morning] read", true),
+        (
+            "A new session was started via /new or /reset. Greet.",
+            "A new session was started via /new or /reset. Greet.",
+            true,
+        ),
+        // What only looks alike stays.
+        ("[Friday] why", "[Friday] why", false),
+        ("[Fri 2026-04-10", "[Fri 2026-04-10", false),
+        (
+            "see (untrusted): ```a``` b",
+            "see (untrusted): ```a``` b",
+            false,
+        ),
+        (
+            "Sender (trusted): ```a``` b",
+            "Sender (trusted): ```a``` b",
+            false,
+        ),
+        (
+            "Sender (untrusted metadata): ```json",
+            "Sender (untrusted metadata): ```json",
+            false,
+        ),
+        (
+            "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>> open",
+            "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>> open",
+            false,
+        ),
+        ("日本語 ```x``` で", "日本語 ```x``` で", false),
+        ("", "", false),
+    ] {
+        assert_eq!(typed(text), (left.to_owned(), is_own), "{text}");
+    }
+}
+
+#[test]
+fn names_of_files_say_what_they_are() {
+    for (path, session, kind) in [
+        ("main/sessions/s1.jsonl", "s1", Kind::Live),
+        ("main/sessions/s1-topic-7.jsonl", "s1-topic-7", Kind::Live),
+        (
+            "main/sessions/s1.jsonl.reset.2026-01-05T10-00-00.000Z",
+            "s1",
+            Kind::Reset,
+        ),
+        (
+            "main/sessions/s1.jsonl.deleted.2026-01-05T10-00-00.000Z.g.zst",
+            "s1",
+            Kind::Deleted,
+        ),
+        ("main/sessions/s1.checkpoint.8d1c.jsonl", "s1", Kind::Copy),
+        ("main/sessions/s1.bak-12-34.jsonl", "s1", Kind::Copy),
+        ("main/sessions/s1.jsonl.bak-12-34", "s1", Kind::Copy),
+        (
+            "main/session-sqlite-import-archive/s1.jsonl",
+            "s1",
+            Kind::Imported,
+        ),
+        (
+            "main/session-sqlite-import-archive/run-1/s1.jsonl",
+            "s1",
+            Kind::Imported,
+        ),
+    ] {
+        let found = name(Path::new(path)).unwrap();
+        assert_eq!(
+            (found.agent, found.session, found.kind),
+            ("main", session, kind),
+            "{path}"
+        );
+        // From the root of the file system too.
+        let whole = Path::new("/home/sessions/agents").join(path);
+        assert_eq!(name(&whole).unwrap().session, session);
+        let Placement::Source {
+            session: key,
+            part,
+            unlisted,
+        } = OpenClaw.place(Path::new(path), false)
+        else {
+            panic!("{path}")
+        };
+        assert_eq!(key, format!("main/{session}"));
+        assert_eq!(unlisted.is_none(), kind == Kind::Live, "{path}");
+        assert_eq!(part == SourcePart::Copy, kind == Kind::Copy, "{path}");
+    }
+    for path in [
+        "main/sessions/sessions.json",
+        "main/sessions/s1.trajectory.jsonl",
+        "main/sessions/s1.trajectory-path.json",
+        "main/sessions/.jsonl",
+        "main/sessions/s1.jsonl.lock",
+        "main/sessions/x/s1.jsonl",
+        "main/agent/openclaw-agent.sqlite.reindex-lock.sqlite",
+        "main/agent/auth-profiles.json",
+        "sessions/s1.jsonl",
+        "s1.jsonl",
+    ] {
+        let place = OpenClaw.place(Path::new(path), false);
+        assert!(matches!(place, Placement::Ignore(_)), "{path}: {place:?}");
+    }
+    let database = Path::new("main/agent/openclaw-agent.sqlite");
+    assert_eq!(OpenClaw.place(database, false), Placement::Database);
+    assert_eq!(
+        OpenClaw.place_within(database, "s1").as_deref(),
+        Some("main/s1")
+    );
+    for folder in [
+        "main",
+        "main/agent",
+        "main/sessions",
+        "main/session-sqlite-import-archive/run-1",
+    ] {
+        assert_eq!(OpenClaw.leaves_out(Path::new(folder)), None, "{folder}");
+    }
+    for folder in [
+        "main/agent/codex-home",
+        "main/sessions/cold",
+        "main/workspace",
+    ] {
+        assert!(OpenClaw.leaves_out(Path::new(folder)).is_some(), "{folder}");
+    }
+}
+
+#[test]
+fn rows_beside_the_transcript_say_nothing_by_themselves() {
+    let row = br#"{"table":"session_transcript_index_state","key":"s1","row":{"session_id":"s1","leaf_event_id":"b","needs_rebuild":0}}"#;
+    let facts = OpenClaw.facts(row);
+    assert_eq!(facts.stands_at.as_deref(), Some("b"));
+    assert!(facts.is_beside && facts.silent);
+    assert_eq!(OpenClaw.passages(row), []);
+    let anew = br#"{"table":"session_transcript_index_state","key":"s1","row":{"leaf_event_id":"b","needs_rebuild":1}}"#;
+    assert_eq!(OpenClaw.facts(anew).stands_at, None);
+}
+
+#[test]
+fn compactions_and_messages_of_its_own() {
+    let compact = br#"{"type":"compact","id":"a","parentId":null,"summary":"all of it"}"#;
+    assert!(OpenClaw.facts(compact).compaction.is_some());
+    let own = br#"{"type":"custom_message","customType":"openclaw.sessions_yield","content":"yielded","id":"a"}"#;
+    let facts = OpenClaw.facts(own);
+    assert_eq!(
+        (facts.role.as_deref(), facts.user_text),
+        (Some("injected"), None)
+    );
+    let said = OpenClaw.passages(own);
+    assert_eq!(
+        (said[0].class, said[0].pieces.join("")),
+        (Class::Prose, "yielded".to_owned())
+    );
+    // The same words of a model are a model's.
+    let answer = br#"{"type":"message","id":"b","message":{"role":"assistant","content":"[cron:1 x] y","model":"delivery-mirror","provider":"openclaw","usage":{"input":1}}}"#;
+    let facts = OpenClaw.facts(answer);
+    assert_eq!(
+        (facts.role.as_deref(), facts.model, facts.usage),
+        (Some("assistant"), None, None)
+    );
+}
+
+#[test]
+fn names_are_read_leniently() {
+    let path = Path::new("/x/agents/main/sessions/s1.jsonl");
+    let said = |names: &str| OpenClaw.name_in(path, names.as_bytes());
+    let key = r#"{"key":"k","label":"l"}"#;
+    assert_eq!(
+        said(r#"{"j":null,"k":{"sessionId":"s1","label":"l","displayName":7}}"#).as_deref(),
+        Some(key)
+    );
+    assert_eq!(said(r#"{"k":{"sessionId":"s2"}}"#).as_deref(), Some("{}"));
+    assert_eq!(said(r#"{"k":{"sessionId":"s1"#), None);
+    assert_eq!(said("[\"s1\"]"), None);
+    let reset = Path::new("/x/agents/main/sessions/s1.jsonl.reset.2026");
+    assert_eq!(OpenClaw.names_beside(reset), None);
+}
