@@ -369,6 +369,34 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
+    fn folders_of_earlier_names_are_looked_into() -> std::io::Result<()> {
+        let home = tempfile::tempdir()?;
+        let found = |state_dir: Option<&str>| {
+            let environment = Environment {
+                home: Some(home.path().to_path_buf()),
+                data_dir: None,
+                var: &|name| {
+                    state_dir
+                        .filter(|_| name == "OPENCLAW_STATE_DIR")
+                        .map(OsString::from)
+                },
+                cwd: home.path().to_path_buf(),
+                read_settings: true,
+            };
+            let all = roots(&environment).into_iter();
+            let openclaw = all.filter(|root| root.agent == "openclaw");
+            openclaw.map(|root| root.path).collect::<Vec<_>>()
+        };
+        let own = home.path().join(".openclaw/agents");
+        assert_eq!(found(None), [own.clone()]);
+        std::fs::create_dir(home.path().join(".clawdbot"))?;
+        assert_eq!(found(None), [own, home.path().join(".clawdbot/agents")]);
+        assert_eq!(found(Some("~/x")), [home.path().join("x/agents")]);
+        Ok(())
+    }
+
+    #[test]
+    #[cfg(unix)]
     fn programs_of_one_name_have_dialects_and_share_folders() {
         let formats = |variables: &[(&str, &str)]| -> Vec<String> {
             let roots = all(variables, Path::new("/here"), false).into_iter();

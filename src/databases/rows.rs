@@ -162,7 +162,7 @@ fn of_session(
     session: &str,
     mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(&select(present, &present.of_session))?;
+    let mut statement = connection.prepare_cached(&select(present, &present.of_session))?;
     let mut rows = statement.query([session])?;
     while let Some(row) = rows.next()? {
         each(row)?;
