@@ -388,7 +388,7 @@ mod tests {
             openclaw.map(|root| root.path).collect::<Vec<_>>()
         };
         let own = home.path().join(".openclaw/agents");
-        assert_eq!(found(None), [own.clone()]);
+        assert_eq!(found(None), std::slice::from_ref(&own));
         std::fs::create_dir(home.path().join(".clawdbot"))?;
         assert_eq!(found(None), [own, home.path().join(".clawdbot/agents")]);
         assert_eq!(found(Some("~/x")), [home.path().join("x/agents")]);
