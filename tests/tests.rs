@@ -36,12 +36,12 @@
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
 //! - `induscode`: induscode's transcripts, written again from the first line on
-//! - `openclaw`: OpenClaw: rows of its databases and the files of the time before
 //! - `leaf`: every answer agrees where a session stands
 //! - `links`: symbolic links are followed within the roots
 //! - `listing`: what `list` sorts, filters and pages
 //! - `locks`: locks of other programs, a writer that is waited for, limits of the system
 //! - `not_read`: what lies on the machine and is not read is said
+//! - `openclaw`: OpenClaw: rows of its databases and the files of the time before
 //! - `oracle`: our list and trees against the real agents'
 //! - `picked`: what becomes of a session that is picked
 //! - `picker`: how the picker looks on a terminal, and how it leaves it

@@ -1,6 +1,6 @@
 //! The lines that the rows of a session are, and which row each of them is.
 
-use super::rows::row_name;
+use super::one::row_name;
 
 /// Lines under way.
 #[derive(Debug, Default)]

@@ -9,12 +9,15 @@
 
 mod lines;
 mod list;
+mod one;
 mod open;
 mod rows;
 mod schema;
 mod shelf;
+mod write;
 
 pub use lines::RowNames;
 pub use list::{KnownIdentities, identity, list};
+pub use one::row;
 pub use open::{FileState, companion, is_alone};
-pub use rows::{row, session};
+pub use rows::session;

@@ -5,21 +5,20 @@
 //! format needs of that, under the other's table:
 //! `{"table":T,"key":K,"message":{"role":"user"},…}`. Of a row that holds a line the line is that.
 
-use std::borrow::Cow;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 
 use super::lines::{Lines, RowNames};
 use super::list::{Stamps, key};
 use super::open::read;
 use super::schema::{Present, quoted};
 use super::shelf::{self, unpacked};
-use crate::format::database::{Database, Generation, Inner, Line, Table};
+use super::write::{column, on_one_line, repeated, said, write};
+use crate::format::database::{Database, Generation, Inner, Line};
 use crate::format::identity::Identity;
-use crate::format::json;
 
 /// A session as it is at one moment.
 pub struct Session {
@@ -42,7 +41,7 @@ pub fn session(path: &Path, database: &'static Database, session: &str) -> io::R
     found.ok_or_else(|| ErrorKind::NotFound.into())
 }
 
-fn read_session(
+pub(super) fn read_session(
     connection: &Connection,
     database: &'static Database,
     session: &str,
@@ -81,11 +80,8 @@ fn lines(
             if let Some(own) = &own {
                 held(connection, (own, line), session, &mut lines)?;
             }
-            let shelves = table.shelves.iter();
-            for shelf in shelves
-                .take_while(|_| lines.bytes.len() == before)
-                .collect::<Vec<_>>()
-            {
+            let is_empty = lines.bytes.len() == before;
+            for shelf in table.shelves.iter().filter(|_| is_empty) {
                 let shelf = (shelf, table.name);
                 if shelf::add(connection, generation, shelf, session, &mut lines)? {
                     break;
@@ -171,7 +167,7 @@ fn of_session(
 }
 
 /// The rows in order of which this is true.
-fn select(present: &Present, is: &str) -> String {
+pub(super) fn select(present: &Present, is: &str) -> String {
     format!(
         "SELECT {} FROM {} WHERE {is} ORDER BY {}",
         present.named(),
@@ -212,7 +208,7 @@ fn held(
 }
 
 /// Key, text, compressed text and the length of that.
-fn select_held(present: &Present, line: &Line) -> String {
+pub(super) fn select_held(present: &Present, line: &Line) -> String {
     let column = |name: &str| match present.has(name) {
         true => quoted(name),
         false => "NULL".to_owned(),
@@ -228,7 +224,7 @@ fn select_held(present: &Present, line: &Line) -> String {
 }
 
 /// The line that a row holds, or why that is not known.
-fn held_line(row: &Row<'_>) -> rusqlite::Result<Result<String, String>> {
+pub(super) fn held_line(row: &Row<'_>) -> rusqlite::Result<Result<String, String>> {
     let text = match (row.get_ref(1)?, row.get_ref(2)?) {
         (ValueRef::Text(text), _) => said(text),
         (ValueRef::Null, ValueRef::Blob(packed)) => {
@@ -273,241 +269,4 @@ fn orphans(
         write(lines, own, row, None)?;
     }
     Ok(())
-}
-
-/// The line of one row, `table:key`, of a session; `None` where there is no such row.
-///
-/// # Errors
-/// When the database cannot be read.
-pub fn row(
-    path: &Path,
-    database: &'static Database,
-    session: &str,
-    name: &str,
-) -> io::Result<Option<Vec<u8>>> {
-    let Some((table, wanted)) = name.split_once(':') else {
-        return Ok(None);
-    };
-    read(path, |connection| {
-        let Some((generation, own, outer)) = table_of(database, table) else {
-            return Ok(None);
-        };
-        if let Some(own) = Present::of(connection, own, generation)? {
-            let found = match &own.table.line {
-                Some(line) => row_held(connection, (&own, line), session, wanted)?,
-                None => row_of(connection, generation, (&own, outer), session, wanted)?,
-            };
-            if found.is_some() {
-                return Ok(found);
-            }
-        }
-        // It may have been put away.
-        if own.shelves.is_empty() {
-            return Ok(None);
-        }
-        let session = read_session(connection, database, session)?;
-        Ok(session.and_then(|session| {
-            let line = session.names.line(name, &session.lines);
-            line.map(<[u8]>::to_vec)
-        }))
-    })
-}
-
-/// The line of the row with that key.
-fn row_of(
-    connection: &Connection,
-    generation: &'static Generation,
-    (own, outer): (&Present, Option<(&'static Table, &'static Inner)>),
-    session: &str,
-    key: &str,
-) -> rusqlite::Result<Option<Vec<u8>>> {
-    let is_it = format!("{} AND {} = ?2", own.of_session, quoted(own.table.key));
-    let line = |row: &Row<'_>| {
-        let repeated = match outer {
-            Some((outer, inner)) => of_outer(connection, generation, (outer, inner), row, own)?,
-            None => None,
-        };
-        let mut line = Vec::new();
-        write(&mut line, own, row, repeated.as_deref())?;
-        line.pop();
-        Ok(line)
-    };
-    let mut statement = connection.prepare(&select(own, &is_it))?;
-    statement.query_row([session, key], line).optional()
-}
-
-/// The line that the row with that key holds.
-fn row_held(
-    connection: &Connection,
-    (own, line): (&Present, &Line),
-    session: &str,
-    key: &str,
-) -> rusqlite::Result<Option<Vec<u8>>> {
-    let sql = format!(
-        "{} WHERE {} AND {} = ?2",
-        select_held(own, line),
-        own.of_session,
-        quoted(own.table.key)
-    );
-    let mut statement = connection.prepare(&sql)?;
-    let held = statement.query_row([session, key], held_line).optional()?;
-    Ok(held.and_then(Result::ok).map(String::into_bytes))
-}
-
-/// Which row a line is of, `table:key`.
-pub fn row_name(line: &[u8]) -> Option<String> {
-    let (table, rest) = text_after(line, b"{\"table\":")?;
-    let (key, _) = text_after(rest, b",\"key\":")?;
-    Some(format!("{table}:{key}"))
-}
-
-/// The text that follows these bytes, and what follows it.
-fn text_after<'l>(line: &'l [u8], bytes: &[u8]) -> Option<(String, &'l [u8])> {
-    let rest = line.strip_prefix(bytes)?;
-    let mut texts = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
-    let text = texts.next()?.ok()?;
-    Some((text, &rest[texts.byte_offset()..]))
-}
-
-/// A table of a generation, and the one that its rows belong to.
-type Place = (
-    &'static Generation,
-    &'static Table,
-    Option<(&'static Table, &'static Inner)>,
-);
-
-/// The table of that name.
-fn table_of(database: &'static Database, name: &str) -> Option<Place> {
-    database.generations.iter().find_map(|generation| {
-        if generation.sessions.name == name {
-            return Some((generation, &generation.sessions, None));
-        }
-        generation.rows.iter().find_map(|table| match &table.inner {
-            _ if table.name == name => Some((generation, table, None)),
-            Some(inner) if inner.table.name == name => {
-                Some((generation, inner.table, Some((table, inner))))
-            }
-            _ => None,
-        })
-    })
-}
-
-/// What a row repeats of the one that it belongs to.
-fn of_outer(
-    connection: &Connection,
-    generation: &'static Generation,
-    (outer, inner): (&'static Table, &Inner),
-    row: &Row<'_>,
-    own: &Present,
-) -> rusqlite::Result<Option<String>> {
-    let at = own.columns.iter().position(|name| name == inner.outer);
-    let (Some(at), Some(outer)) = (at, Present::of(connection, outer, generation)?) else {
-        return Ok(None);
-    };
-    let Some(named) = key(row, at)? else {
-        return Ok(None);
-    };
-    let select = format!(
-        "SELECT {} FROM {} WHERE {} = ?1",
-        outer.named(),
-        quoted(outer.table.name),
-        quoted(outer.table.key)
-    );
-    let mut statement = connection.prepare(&select)?;
-    let repeated = statement.query_row([named], |row| repeated(row, &outer, inner));
-    Ok(repeated.optional()?.flatten())
-}
-
-/// What the rows that belong to this one repeat of it, as a member of their lines.
-fn repeated(row: &Row<'_>, outer: &Present, inner: &Inner) -> rusqlite::Result<Option<String>> {
-    let (from, member) = inner.repeats;
-    if !outer.has(from) {
-        return Ok(None);
-    }
-    let ValueRef::Text(text) = row.get_ref(column(outer, from))? else {
-        return Ok(None);
-    };
-    let text = String::from_utf8_lossy(text);
-    let value = json::whole(text.as_bytes()).and_then(|_| json::member(&text, member));
-    let member_of = |value: &str| format!("\"{}\":{{\"{member}\":{value}}},", outer.table.name);
-    Ok(value.map(|value| member_of(&on_one_line(value))))
-}
-
-/// The place of a column that is there.
-fn column(present: &Present, name: &str) -> usize {
-    let mut columns = present.columns.iter();
-    columns
-        .position(|column| column == name)
-        .unwrap_or_default()
-}
-
-/// Write the line of a row.
-fn write(
-    lines: &mut Vec<u8>,
-    present: &Present,
-    row: &Row<'_>,
-    repeated: Option<&str>,
-) -> rusqlite::Result<()> {
-    let own = key(row, column(present, present.table.key))?.unwrap_or_default();
-    lines.extend_from_slice(b"{\"table\":");
-    text(lines, present.table.name);
-    lines.extend_from_slice(b",\"key\":");
-    text(lines, &own);
-    lines.push(b',');
-    lines.extend_from_slice(repeated.unwrap_or_default().as_bytes());
-    lines.extend_from_slice(b"\"row\":{");
-    for (at, name) in present.columns.iter().enumerate() {
-        if at > 0 {
-            lines.push(b',');
-        }
-        text(lines, name);
-        lines.push(b':');
-        let is_json = present.table.json.contains(&name.as_str());
-        value(lines, row.get_ref(at)?, is_json);
-    }
-    lines.extend_from_slice(b"}}\n");
-    Ok(())
-}
-
-fn value(lines: &mut Vec<u8>, value: ValueRef<'_>, is_json: bool) {
-    match value {
-        ValueRef::Null => lines.extend_from_slice(b"null"),
-        ValueRef::Integer(number) => lines.extend_from_slice(number.to_string().as_bytes()),
-        ValueRef::Real(number) => match serde_json::to_string(&number) {
-            Ok(number) => lines.extend_from_slice(number.as_bytes()),
-            Err(_) => lines.extend_from_slice(b"null"),
-        },
-        ValueRef::Text(bytes) => {
-            let said = said(bytes);
-            match is_json && json::whole(said.as_bytes()).is_some() {
-                true => lines.extend_from_slice(on_one_line(said.trim()).as_bytes()),
-                false => text(lines, &said),
-            }
-        }
-        ValueRef::Blob(bytes) => {
-            // A vector takes all that is written to it.
-            let _ = std::write!(lines, "{{\"bytes\":{}}}", bytes.len());
-        }
-    }
-}
-
-/// Text of a database, whatever its bytes are.
-pub(super) fn said(bytes: &[u8]) -> Cow<'_, str> {
-    match json::utf8(bytes) {
-        Some(text) => text.into(),
-        None => String::from_utf8_lossy(bytes),
-    }
-}
-
-fn text(lines: &mut Vec<u8>, text: &str) {
-    // Text is always written.
-    let _ = serde_json::to_writer(lines, text);
-}
-
-/// JSON without its line breaks, which stand between its tokens only.
-pub(super) fn on_one_line(json: &str) -> Cow<'_, str> {
-    match memchr::memchr2(b'\n', b'\r', json.as_bytes()).is_some() {
-        true => json.replace(['\n', '\r'], " ").into(),
-        false => json.into(),
-    }
 }

@@ -10,8 +10,8 @@ use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::lines::Lines;
-use super::rows::{on_one_line, said};
 use super::schema::{Present, quoted};
+use super::write::{on_one_line, said};
 use crate::format::database::{Generation, Holds, Shelf};
 
 /// What a text may be decoded to at most.

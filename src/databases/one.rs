@@ -1,0 +1,156 @@
+//! What does one row say, and which row is a line?
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::list::key;
+use super::open::read;
+use super::rows::{held_line, read_session, select, select_held};
+use super::schema::{Present, quoted};
+use super::write::{repeated, write};
+use crate::format::database::{Database, Generation, Inner, Line, Table};
+
+/// The line of one row, `table:key`, of a session; `None` where there is no such row.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn row(
+    path: &Path,
+    database: &'static Database,
+    session: &str,
+    name: &str,
+) -> io::Result<Option<Vec<u8>>> {
+    let Some((table, wanted)) = name.split_once(':') else {
+        return Ok(None);
+    };
+    read(path, |connection| {
+        let Some((generation, own, outer)) = table_of(database, table) else {
+            return Ok(None);
+        };
+        if let Some(own) = Present::of(connection, own, generation)? {
+            let found = match &own.table.line {
+                Some(line) => row_held(connection, (&own, line), session, wanted)?,
+                None => row_of(connection, generation, (&own, outer), session, wanted)?,
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        // It may have been put away.
+        if own.shelves.is_empty() {
+            return Ok(None);
+        }
+        let session = read_session(connection, database, session)?;
+        Ok(session.and_then(|session| {
+            let line = session.names.line(name, &session.lines);
+            line.map(<[u8]>::to_vec)
+        }))
+    })
+}
+
+/// The line of the row with that key.
+fn row_of(
+    connection: &Connection,
+    generation: &'static Generation,
+    (own, outer): (&Present, Option<(&'static Table, &'static Inner)>),
+    session: &str,
+    key: &str,
+) -> rusqlite::Result<Option<Vec<u8>>> {
+    let is_it = format!("{} AND {} = ?2", own.of_session, quoted(own.table.key));
+    let line = |row: &Row<'_>| {
+        let repeated = match outer {
+            Some((outer, inner)) => of_outer(connection, generation, (outer, inner), row, own)?,
+            None => None,
+        };
+        let mut line = Vec::new();
+        write(&mut line, own, row, repeated.as_deref())?;
+        line.pop();
+        Ok(line)
+    };
+    let mut statement = connection.prepare(&select(own, &is_it))?;
+    statement.query_row([session, key], line).optional()
+}
+
+/// The line that the row with that key holds.
+fn row_held(
+    connection: &Connection,
+    (own, line): (&Present, &Line),
+    session: &str,
+    key: &str,
+) -> rusqlite::Result<Option<Vec<u8>>> {
+    let sql = format!(
+        "{} WHERE {} AND {} = ?2",
+        select_held(own, line),
+        own.of_session,
+        quoted(own.table.key)
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let held = statement.query_row([session, key], held_line).optional()?;
+    Ok(held.and_then(Result::ok).map(String::into_bytes))
+}
+
+/// Which row a line is of, `table:key`.
+pub(super) fn row_name(line: &[u8]) -> Option<String> {
+    let (table, rest) = text_after(line, b"{\"table\":")?;
+    let (key, _) = text_after(rest, b",\"key\":")?;
+    Some(format!("{table}:{key}"))
+}
+
+/// The text that follows these bytes, and what follows it.
+fn text_after<'l>(line: &'l [u8], bytes: &[u8]) -> Option<(String, &'l [u8])> {
+    let rest = line.strip_prefix(bytes)?;
+    let mut texts = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
+    let text = texts.next()?.ok()?;
+    Some((text, &rest[texts.byte_offset()..]))
+}
+
+/// A table of a generation, and the one that its rows belong to.
+type Place = (
+    &'static Generation,
+    &'static Table,
+    Option<(&'static Table, &'static Inner)>,
+);
+
+/// The table of that name.
+fn table_of(database: &'static Database, name: &str) -> Option<Place> {
+    database.generations.iter().find_map(|generation| {
+        if generation.sessions.name == name {
+            return Some((generation, &generation.sessions, None));
+        }
+        generation.rows.iter().find_map(|table| match &table.inner {
+            _ if table.name == name => Some((generation, table, None)),
+            Some(inner) if inner.table.name == name => {
+                Some((generation, inner.table, Some((table, inner))))
+            }
+            _ => None,
+        })
+    })
+}
+
+/// What a row repeats of the one that it belongs to.
+fn of_outer(
+    connection: &Connection,
+    generation: &'static Generation,
+    (outer, inner): (&'static Table, &Inner),
+    row: &Row<'_>,
+    own: &Present,
+) -> rusqlite::Result<Option<String>> {
+    let at = own.columns.iter().position(|name| name == inner.outer);
+    let (Some(at), Some(outer)) = (at, Present::of(connection, outer, generation)?) else {
+        return Ok(None);
+    };
+    let Some(named) = key(row, at)? else {
+        return Ok(None);
+    };
+    let select = format!(
+        "SELECT {} FROM {} WHERE {} = ?1",
+        outer.named(),
+        quoted(outer.table.name),
+        quoted(outer.table.key)
+    );
+    let mut statement = connection.prepare(&select)?;
+    let repeated = statement.query_row([named], |row| repeated(row, &outer, inner));
+    Ok(repeated.optional()?.flatten())
+}
