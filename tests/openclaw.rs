@@ -12,6 +12,7 @@ use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use sessionary::format::FORMATS;
 use sessionary::index::SearchScope;
+use sessionary::locations::{Environment, not_read};
 use sessionary::model::Class::{Output, Prose};
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index, Indexer};
@@ -1185,4 +1186,17 @@ fn openclaw_is_a_format_with_its_places() {
     );
     assert_eq!(agent.dir_variables, ["OPENCLAW_STATE_DIR"]);
     assert!(FORMATS.iter().any(|format| format.name() == agent.format));
+    // It is no longer told as one that is not read.
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(".openclaw/agents/main/sessions/s1.jsonl");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, "{}\n").unwrap();
+    let environment = Environment {
+        home: Some(home.path().to_path_buf()),
+        data_dir: None,
+        var: &|_| None,
+        cwd: home.path().to_path_buf(),
+        read_settings: true,
+    };
+    assert_eq!(not_read(&environment, &[]), []);
 }
