@@ -4,10 +4,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rusqlite::Connection;
 use sessionary::index::{ListScope, SearchScope, ShowScope, TreeScope};
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 use tempfile::TempDir;
+
+use crate::watching::watcher::{Watcher, until};
 
 /// A folder of Codex's in which fixtures lie where Codex puts its rollouts.
 struct Home {
@@ -81,7 +84,7 @@ fn name(case: &str, at: usize) -> PathBuf {
 /// The session of the fixtures' thread of this number.
 fn session(index: &Index, number: u32) -> SessionRow {
     let sessions = index.list(&ListScope::default()).unwrap().sessions;
-    let id = format!("019b8d5e-7c80-7000-8000-{number:012x}");
+    let id = id(number);
     sessions.into_iter().find(|row| row.id == id).unwrap()
 }
 
@@ -362,4 +365,282 @@ fn a_rollout_that_grows_is_read_on() {
         let found = (said(&index, number), session(&index, number).tokens);
         assert_eq!(found, wanted, "{case}");
     }
+}
+
+/// What Codex's own database says of its threads.
+struct Threads {
+    connection: Connection,
+    folder: PathBuf,
+}
+
+impl Threads {
+    /// One of this number, written as a live Codex does: what was said last is in its `-wal`.
+    fn new(home: &Home, number: u32) -> Threads {
+        let folder = home.codex();
+        let connection = Connection::open(folder.join(format!("state_{number}.sqlite"))).unwrap();
+        let schema = "PRAGMA journal_mode = wal;
+            CREATE TABLE threads (id TEXT PRIMARY KEY, title TEXT NOT NULL DEFAULT '',
+                first_user_message TEXT NOT NULL DEFAULT '', history_mode TEXT NOT NULL,
+                name TEXT, is_pinned INTEGER NOT NULL DEFAULT 0);";
+        connection.execute_batch(schema).unwrap();
+        Threads { connection, folder }
+    }
+
+    fn add(&self, number: u32, mode: &str, title: &str) {
+        let sql = "INSERT INTO threads (id, history_mode, title, first_user_message)
+            VALUES (?1, ?2, ?3, 'Where is the walrus?')";
+        let row = [&id(number), mode, title];
+        self.connection.execute(sql, row).unwrap();
+    }
+
+    fn call(&self, number: u32, name: Option<&str>) {
+        let sql = "UPDATE threads SET name = ?2 WHERE id = ?1";
+        let changed = self.connection.execute(sql, (id(number), name));
+        assert_eq!(changed.unwrap(), 1);
+    }
+
+    fn run(&self, sql: &str) {
+        self.connection.execute_batch(sql).unwrap();
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(&self.folder).unwrap();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        files
+    }
+}
+
+fn id(number: u32) -> String {
+    format!("019b8d5e-7c80-7000-8000-{number:012x}")
+}
+
+fn name_of(index: &Index, number: u32) -> Option<String> {
+    session(index, number).name
+}
+
+/// Adds to the index of names.
+fn note_name(home: &Home, number: u32, name: &str) {
+    let path = home.codex().join("session_index.jsonl");
+    let mut text = fs::read_to_string(&path).unwrap_or_default();
+    let line = serde_json::json!({"id": id(number), "thread_name": name,
+        "updated_at": "2026-01-05T10:00:00Z"});
+    text.push_str(&format!("{line}\n"));
+    fs::write(path, text).unwrap();
+}
+
+/// A name comes, is another one and goes, while nothing is written to the rollout.
+#[test]
+fn a_name_in_the_database_is_current() {
+    let home = Home::new("the-same-talk");
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "Where is the walrus?");
+    let index = home.index();
+    assert_eq!(name_of(&index, 1), None);
+    let said_before = said(&index, 1);
+    threads.call(1, Some("The cormorant of Tuesday"));
+    let before = threads.files();
+    let index = home.index();
+    assert_eq!(name_of(&index, 1).unwrap(), "The cormorant of Tuesday");
+    let found = hits(&index, "cormorant");
+    assert!(
+        matches!(&found[..], [one] if one.starts_with(&id(1))),
+        "{found:?}"
+    );
+    let named = said(&index, 1);
+    let talk = named.iter().filter(|(role, ..)| role != "title").cloned();
+    assert_eq!(talk.collect::<Vec<_>>(), said_before);
+    let tree = index
+        .tree(&session(&index, 1), TreeScope::default())
+        .unwrap();
+    assert!(
+        tree.entries.iter().all(|row| row.kind != "title"),
+        "it is none of the tree"
+    );
+    assert_eq!(threads.files(), before, "no file appears in Codex's folder");
+    threads.call(1, Some("The puffin"));
+    // As Codex 0.169 does, which reads it there no more.
+    note_name(&home, 1, "The puffin");
+    let index = home.index();
+    assert_eq!(name_of(&index, 1).unwrap(), "The puffin");
+    assert_eq!(hits(&index, "cormorant"), Vec::<String>::new());
+    assert_eq!(hits(&index, "puffin").len(), 1);
+    threads.call(1, None);
+    fs::remove_file(home.codex().join("session_index.jsonl")).unwrap();
+    let index = home.index();
+    assert_eq!(name_of(&index, 1), None);
+    assert_eq!(hits(&index, "puffin"), Vec::<String>::new());
+}
+
+/// The last line of the older file counts, and of the newer shape none. What the database calls a
+/// thread of the older shape its title, where it is not its first message.
+#[test]
+fn names_by_the_shape_of_their_threads() {
+    let home = Home::new("the-same-talk");
+    for number in [1, 2] {
+        note_name(&home, number, "An early name");
+        note_name(&home, number, "A later name");
+        note_name(&home, number, " ");
+    }
+    let index = home.index();
+    let names = |index: &Index| [1, 2].map(|number| name_of(index, number));
+    let given = |name: &str| Some(name.to_owned());
+    assert_eq!(names(&index), [None, given("A later name")]);
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "A title");
+    threads.add(2, "legacy", "Where is the walrus?");
+    let index = home.index();
+    assert_eq!(names(&index), [None, given("A later name")]);
+    threads.run("UPDATE threads SET title = 'A title'");
+    assert_eq!(names(&home.index()), [None, given("A title")]);
+    fs::remove_file(home.codex().join("session_index.jsonl")).unwrap();
+    threads.run("UPDATE threads SET title = first_user_message");
+    assert_eq!(names(&home.index()), [None, None]);
+}
+
+#[test]
+fn the_newest_database_counts_and_says_what_is_pinned() {
+    let home = Home::new("the-same-talk");
+    let old = Threads::new(&home, 9);
+    old.add(1, "paginated", "");
+    old.call(1, Some("Of the older one"));
+    assert_eq!(name_of(&home.index(), 1).unwrap(), "Of the older one");
+    let new = Threads::new(&home, 10);
+    new.add(1, "paginated", "");
+    new.run("UPDATE threads SET is_pinned = 1");
+    let index = home.index();
+    assert_eq!(name_of(&index, 1), None);
+    let own = "SELECT json_extract(own, '$.is_pinned') FROM sessions ORDER BY id";
+    let pinned = index.sql(own).unwrap().rows;
+    assert_eq!(pinned[0][0], serde_json::json!(1));
+    assert_eq!(pinned[1][0], serde_json::Value::Null);
+}
+
+/// What is kept of a session has its name as long as Codex says one.
+#[test]
+fn names_are_not_kept() {
+    let home = Home::new("the-same-talk");
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "");
+    threads.call(1, Some("The grebe"));
+    let config = Config {
+        archive_dir: Some(home.folder.path().join("archive")),
+        ..home.config()
+    };
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.set_kept(&["codex".to_owned()], true).unwrap();
+    drop(indexer);
+    let sync = || {
+        let mut indexer = Indexer::open(&config).unwrap();
+        indexer.sync(&mut |_| {}).unwrap();
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        index
+    };
+    let index = sync();
+    let row = session(&index, 1);
+    assert_eq!(row.name.as_deref(), Some("The grebe"));
+    let mut bytes = Vec::new();
+    index.copy_raw(&row, None, &mut bytes).unwrap();
+    assert_eq!(bytes, fs::read(&row.path).unwrap());
+    fs::remove_file(&row.path).unwrap();
+    let index = sync();
+    let row = session(&index, 1);
+    assert_eq!(
+        (row.archived, row.name.as_deref()),
+        (true, Some("The grebe"))
+    );
+    threads.call(1, None);
+    assert_eq!(name_of(&sync(), 1), None);
+}
+
+/// Of a thread that has no rollout a name is no session.
+#[test]
+fn a_name_goes_where_its_rollout_goes() {
+    let home = Home::new("the-same-talk");
+    let threads = Threads::new(&home, 5);
+    for number in [1, 2, 3] {
+        threads.add(number, "paginated", "");
+        threads.call(number, Some("The grebe"));
+    }
+    let index = home.index();
+    assert_eq!(index.list(&ListScope::default()).unwrap().total, 2);
+    assert_eq!(hits(&index, "grebe").len(), 2);
+    home.archive(&name("the-same-talk", 0));
+    let index = home.index();
+    assert_eq!(session(&index, 1).reason.as_deref(), Some("archived"));
+    assert_eq!(name_of(&index, 1).unwrap(), "The grebe");
+    assert_eq!(hits(&index, "grebe").len(), 2);
+    fs::remove_file(home.day().join(name("the-same-talk", 1))).unwrap();
+    let index = home.index();
+    assert_eq!(index.list(&ListScope::default()).unwrap().total, 1);
+    assert_eq!(hits(&index, "grebe").len(), 1);
+    // And comes back with it.
+    fs::copy(
+        &rollouts("the-same-talk")[1],
+        home.day().join(name("the-same-talk", 1)),
+    )
+    .unwrap();
+    assert_eq!(hits(&home.index(), "grebe").len(), 2);
+}
+
+/// A fork goes on from what its origin says, not from what that is called.
+#[test]
+fn a_fork_inherits_no_name() {
+    let home = Home::new("forks");
+    let before = said(&home.index(), 17);
+    let threads = Threads::new(&home, 5);
+    threads.add(16, "paginated", "");
+    threads.call(16, Some("The grebe"));
+    let index = home.index();
+    assert_eq!(name_of(&index, 16).unwrap(), "The grebe");
+    assert_eq!((said(&index, 17), name_of(&index, 17)), (before, None));
+    assert_eq!(lost(&index, 17), None);
+}
+
+/// What cannot be read is said, and what was known stays.
+#[test]
+fn a_damaged_database_costs_no_name() {
+    let home = Home::new("the-same-talk");
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "");
+    threads.call(1, Some("The grebe"));
+    drop(threads);
+    assert_eq!(name_of(&home.index(), 1).unwrap(), "The grebe");
+    fs::write(home.codex().join("state_5.sqlite"), "no database").unwrap();
+    let config = home.config();
+    let report = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    assert!(
+        report
+            .notes
+            .iter()
+            .any(|note| note.contains("state_5.sqlite")),
+        "{:?}",
+        report.notes
+    );
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    assert_eq!(name_of(&index, 1).unwrap(), "The grebe");
+}
+
+#[test]
+fn a_watcher_sees_a_name() {
+    let home = Home::new("the-same-talk");
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "");
+    let config = home.config();
+    let watcher = Watcher::start(&config);
+    for name in ["The cormorant", "The puffin"] {
+        threads.call(1, Some(name));
+        until("the name", || {
+            let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+            name_of(&index, 1).as_deref() == Some(name)
+        });
+    }
+    note_name(&home, 2, "The grebe");
+    until("the name in the older file", || {
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        name_of(&index, 2).as_deref() == Some("The grebe")
+    });
+    watcher.stop();
+    home.index();
 }

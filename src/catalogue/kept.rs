@@ -48,7 +48,8 @@ impl Catalogue {
     /// to be read for the archive. Within a transaction.
     pub fn note_root_archive(&self, root: i64, archive: &RootArchive) -> Result<(), Error> {
         let owed = archive.is_kept.then_some(0);
-        let set = "UPDATE _sources SET is_kept = ?2 WHERE root = ?1 AND gone_ms IS NULL";
+        let set = "UPDATE _sources SET is_kept = ?2
+            WHERE root = ?1 AND gone_ms IS NULL AND NOT (relative >= '../' AND relative < '..0')";
         self.execute(set, params![root, owed])?;
         let set = "UPDATE _roots SET archive = ?2, is_kept = ?3 WHERE root = ?1";
         let bound = params![root, archive.archive, archive.is_kept];

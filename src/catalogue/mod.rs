@@ -4,6 +4,7 @@
 pub mod agent_list;
 mod answered;
 pub mod backlog;
+mod beside;
 pub mod changes;
 mod check;
 pub mod children;

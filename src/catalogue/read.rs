@@ -406,13 +406,15 @@ impl Catalogue {
         })
     }
 
-    /// Whether that many bytes of a session are whole entries of its one source.
+    /// Whether that many bytes of a session are whole entries of its one source, but for what lies
+    /// beside that.
     pub fn reaches(&self, session: i64, end: u64) -> Result<bool, Error> {
         let (low, high) = key_range(session);
         let sql = "SELECT count(*) = 1 AND max(length) >= ?2 AND NOT EXISTS (
                 SELECT 1 FROM _entries e
-                WHERE e.key BETWEEN ?3 AND ?4 AND e.start < ?2 AND e.start + e.length > ?2)
-            FROM _session_sources JOIN _sources USING (source) WHERE session = ?1";
+                WHERE e.key BETWEEN ?3 AND ?4 AND e.start < ?2 AND e.start + e.length > ?2
+                    AND e.flags & 128 = 0)
+            FROM _session_sources JOIN _sources USING (source) WHERE session = ?1 AND part <> 'side'";
         let bound = params![session, end.cast_signed(), low, high];
         let reaches = self.first(sql, bound, |r| r.get::<_, Option<bool>>(0))?;
         Ok(reaches.flatten().unwrap_or(false))

@@ -9,6 +9,7 @@
 
 mod lines;
 mod list;
+mod names;
 mod one;
 mod open;
 mod rows;
@@ -18,6 +19,7 @@ mod write;
 
 pub use lines::RowNames;
 pub use list::{KnownIdentities, identity, list};
+pub use names::{ABOVE, identity_of_line, line_of, named, names_files};
 pub use one::row;
 pub use open::{FileState, companion, is_alone};
 pub use rows::session;

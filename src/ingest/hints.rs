@@ -5,16 +5,20 @@ use std::time::Instant;
 
 use super::exclude::is_enough;
 use super::keep::{ArchivedSource, Keeper};
+use super::names::{FOLDER, NamesToList};
 use super::plan::{SourcePlan, plan};
 use super::scan::{Look, list_databases};
 use super::sync::{OutdatedSessions, Stores, links_note, ms, of_archived, read_all};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
+use crate::databases::ABOVE;
 use crate::format::Format;
 use crate::model::Report;
 use crate::source::checkpoint::{Decision, Reason, decide};
-use crate::source::discover::{Discovery, ForeignFile, discover_at, hinted, outermost};
+use crate::source::discover::{
+    Discovery, ForeignFile, FoundSource, discover_at, hinted, outermost,
+};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
 use crate::source::root::RootSpec;
@@ -220,9 +224,10 @@ fn scan_paths<'a>(
         }
         None => None,
     };
-    let hints = hint.paths.iter();
+    // What lies beside the root is looked at for itself.
+    let hints = hint.paths.iter().filter(|path| !path.starts_with(ABOVE));
     let hints = hints.filter_map(|path| hinted(format, spec.flat, path));
-    let paths = outermost(&hints.collect());
+    let mut paths = outermost(&hints.collect());
     let links = config.links(&spec.agent);
     let found = discover_at(&spec.path, spec.flat, format, &links, device, &paths);
     let Some(mut discovery) = found else {
@@ -233,9 +238,14 @@ fn scan_paths<'a>(
         Some(root) => root,
         None => catalogue.ensure_root(spec)?,
     };
-    let known = catalogue.known_at(root, &paths)?;
+    let mut known = catalogue.known_at(root, &paths)?;
     list_databases(&spec.path, format, &known, Look::Changes, &mut discovery);
-    let (exclude, found) = (config.rules.exclude(), (&paths, &discovery, &known[..]));
+    let below = paths.clone();
+    if add_names(catalogue, root, hint, (format, &known), &mut discovery)? {
+        paths.insert(FOLDER.to_owned());
+        known = catalogue.known_at(root, &paths)?;
+    }
+    let (exclude, found) = (config.rules.exclude(), (&below, &discovery, &known[..]));
     if !exclude.is_empty() && !is_enough(catalogue, root, spec, exclude, found)? {
         return Ok(None);
     }
@@ -257,6 +267,28 @@ fn scan_paths<'a>(
         foreign_files,
         discovery,
     }))
+}
+
+/// Add what files beside the root call its sessions, where something may have changed in one of
+/// them, or a session has come that one of them may name. `false`: there is no need.
+fn add_names(
+    catalogue: &Catalogue,
+    root: i64,
+    hint: &HintedPaths<'_>,
+    (format, known): (&dyn Format, &[StoredSource]),
+    discovery: &mut Discovery,
+) -> Result<bool, Error> {
+    let path = &hint.spec.path;
+    let is_new = |found: &FoundSource| {
+        let at = known.binary_search_by(|known| known.relative.cmp(&found.relative));
+        at.is_err()
+    };
+    let are_hinted = || hint.paths.iter().any(|path| path.starts_with(ABOVE));
+    if format.names(path).is_none() || !are_hinted() && !discovery.found.iter().any(is_new) {
+        return Ok(false);
+    }
+    NamesToList::all(path, format).list(catalogue, Some(root), path, discovery)?;
+    Ok(true)
 }
 
 /// The file is as it was when it was read, and was read so soon after a change that this proves

@@ -17,6 +17,7 @@ use crate::catalogue::kept::RootArchive;
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
+use crate::databases::ABOVE;
 use crate::format::Format;
 use crate::model::{Placement, Report};
 use crate::source::checkpoint::read_full;
@@ -371,7 +372,10 @@ impl Keeper {
         (spec, format): (&RootSpec, &dyn Format),
         relative: &str,
     ) -> Option<Place> {
-        let is_kept = self.failure.borrow().is_none() && self.keeps(&spec.agent, format);
+        // Nor is a name that lies beside the root.
+        let is_below = !relative.starts_with(ABOVE);
+        let may_be = is_below && self.failure.borrow().is_none();
+        let is_kept = may_be && self.keeps(&spec.agent, format);
         is_kept.then(|| place_of(spec, relative))
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::exclude::{ExclusionResult, leave_out};
+use super::names::look_at_names;
 use crate::catalogue::{Catalogue, Error, read::StoredSource};
 use crate::config::Config;
 use crate::databases::{self, KnownIdentities};
@@ -55,6 +56,7 @@ pub fn scan_root(
     let folders = folders(catalogue, config, format, root, now_ms)?;
     let links = config.links(&spec.agent);
     let mut discovery = discover_changes(&spec.path, spec.flat, format, &links, &folders);
+    let names = look_at_names(&spec.path, format, &folders, &mut discovery);
     let known = match root {
         Some(root) if folders.is_empty() => catalogue.known_sources(root)?,
         Some(root) => catalogue.known_sources_in(root, &discovery.read)?,
@@ -65,6 +67,7 @@ pub fn scan_root(
         false => Look::Changes,
     };
     list_databases(&spec.path, format, &known, look, &mut discovery);
+    names.list(catalogue, root, &spec.path, &mut discovery)?;
     let left_out = leave_out(
         catalogue,
         root,

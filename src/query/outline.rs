@@ -100,7 +100,11 @@ impl Snapshot<'_> {
                     read.lineage = self.lineage(stored)?;
                 }
                 for (session, base) in read.lineage.parts.clone() {
-                    let mut note = |entry: EntryPosition<'_>| read.note(entry, true);
+                    // What a session is called is its own.
+                    let mut note = |entry: EntryPosition<'_>| match entry.is_beside() {
+                        true => {}
+                        false => read.note(entry, true),
+                    };
                     self.catalogue
                         .each_placed(session, Some(base.end), &mut note)?;
                 }

@@ -8,7 +8,7 @@
 use std::fs::{self, File};
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use tempfile::SpooledTempFile;
@@ -18,6 +18,7 @@ use crate::archive::{Archive, ArchivedFile, Place};
 use crate::databases::{self, RowNames};
 use crate::format::Format;
 use crate::format::database::Database;
+use crate::format::names::Names;
 
 /// Content that is made is kept in memory up to so many bytes, and in a file without a name beyond.
 const MOST_IN_MEMORY: usize = 64 << 20;
@@ -110,24 +111,70 @@ enum Kind {
     },
 }
 
-/// A session in a database: a path below a file, where no file can be.
-struct SessionKey<'p> {
-    database: &'static Database,
-    file: &'p Path,
+/// A session in a database, or in a file of names: a path below a file, where no file can be.
+struct SessionKey {
+    rows: Rows,
+    file: PathBuf,
     key: String,
 }
 
-impl<'p> SessionKey<'p> {
-    fn of(format: &dyn Format, path: &'p Path) -> Option<SessionKey<'p>> {
-        let database = format.database()?;
-        let file = path.parent().filter(|above| above.is_file())?;
+enum Rows {
+    Database(&'static Database),
+    Names(&'static Names),
+}
+
+impl SessionKey {
+    fn of(format: &dyn Format, path: &Path) -> Option<SessionKey> {
+        let file = path.parent()?;
+        let (rows, file) = match format.database() {
+            Some(database) => (Rows::Database(database), file.to_path_buf()),
+            None => {
+                let (names, file) = names_in(format, file)?;
+                (Rows::Names(names), file)
+            }
+        };
         let key = key(path.file_name()?.to_str()?);
-        Some(SessionKey {
-            database,
-            file,
-            key,
-        })
+        file.is_file().then_some(SessionKey { rows, file, key })
     }
+
+    fn identity(&self) -> io::Result<Identity> {
+        match self.rows {
+            Rows::Database(database) => databases::identity(&self.file, database, &self.key),
+            Rows::Names(names) => {
+                let line = databases::line_of(&self.file, names, &self.key)?;
+                Ok(databases::identity_of_line(&line))
+            }
+        }
+    }
+
+    fn open(&self) -> io::Result<Content> {
+        let (identity, lines, names) = match self.rows {
+            Rows::Database(database) => {
+                let session = databases::session(&self.file, database, &self.key)?;
+                (session.identity, session.lines, session.names)
+            }
+            Rows::Names(names) => {
+                let line = databases::line_of(&self.file, names, &self.key)?;
+                let identity = databases::identity_of_line(&line);
+                (identity, line.into_bytes(), RowNames::default())
+            }
+        };
+        Ok(Content(Kind::Rows {
+            identity,
+            lines: Cursor::new(lines),
+            names: Arc::new(names),
+        }))
+    }
+}
+
+/// The names that the file at `ROOT/../FILE` holds, and where that is: the root may be a link.
+fn names_in(format: &dyn Format, file: &Path) -> Option<(&'static Names, PathBuf)> {
+    let mut root = file.components();
+    let name = root.next_back()?.as_os_str().to_str()?;
+    let is_beside = root.next_back() == Some(Component::ParentDir);
+    let root = is_beside.then_some(root.as_path())?;
+    let names = format.names(root).filter(|names| names.is_one(name))?;
+    Some((names, root.parent()?.join(name)))
 }
 
 /// The last name in the path of the session of this key: letters that a name cannot hold are
@@ -163,7 +210,15 @@ fn key(name: &str) -> String {
 /// When the database cannot be read.
 pub fn row(format: &dyn Format, path: &Path, name: &str) -> io::Result<Option<Vec<u8>>> {
     match SessionKey::of(format, path) {
-        Some(place) => databases::row(place.file, place.database, &place.key, name),
+        Some(SessionKey { rows, file, key }) => match rows {
+            Rows::Database(database) => databases::row(&file, database, &key, name),
+            Rows::Names(names) => {
+                let line = databases::named(&file, names)?.remove(&key);
+                let line = line.map(|said| said.line.trim_end().as_bytes().to_vec());
+                let names = RowNames::default();
+                Ok(line.filter(|line| names.of(0, line).as_deref() == Some(name)))
+            }
+        },
         None => Ok(None),
     }
 }
@@ -197,7 +252,7 @@ impl RawFile {
 /// Those of the file system.
 pub fn identity(format: &dyn Format, path: &Path) -> io::Result<Identity> {
     match SessionKey::of(format, path) {
-        Some(place) => databases::identity(place.file, place.database, &place.key),
+        Some(place) => place.identity(),
         None => Ok(Identity::of(&fs::metadata(path)?)),
     }
 }
@@ -220,12 +275,7 @@ impl Content {
     /// database what its agent or SQLite says against reading it.
     pub fn open(format: &dyn Format, path: &Path) -> io::Result<Content> {
         if let Some(session) = SessionKey::of(format, path) {
-            let session = databases::session(session.file, session.database, &session.key)?;
-            return Ok(Content(Kind::Rows {
-                identity: session.identity,
-                lines: Cursor::new(session.lines),
-                names: Arc::new(session.names),
-            }));
+            return session.open();
         }
         Content::of(RawFile::File(File::open(path)?), path)
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::database::Database;
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
+use crate::names::Names;
 use crate::pi::Dialect;
 use crate::{
     agentuse, claude, clido, codex, copilot, cursor, gemini, induscode, openclaw, opencode, qwen,
@@ -154,6 +155,13 @@ pub trait Format: Send + Sync {
     /// root) belong, where files belong to it too; `None`: it is in that database alone.
     fn place_within(&self, database: &Path, key: &str) -> Option<String> {
         let _ = (database, key);
+        None
+    }
+    /// The files beside the root at `root` that say what its sessions are called, where its agent
+    /// has such files. What one of them says of a session is a source of the session at the place
+    /// that is the session's id; of others it says nothing.
+    fn names(&self, root: &Path) -> Option<&'static Names> {
+        let _ = root;
         None
     }
     /// Why nothing below the folder at `folder` (below a root) belongs to a session; `None` if

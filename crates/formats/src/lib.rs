@@ -77,6 +77,7 @@ mod injected;
 pub mod json;
 pub mod lines;
 pub mod model;
+pub mod names;
 pub mod openclaw;
 pub mod opencode;
 mod parts;

@@ -6,6 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Watch;
+use crate::databases::{ABOVE, companion, is_alone};
+use crate::format::Format;
+use crate::format::names::Names;
 use crate::source::discover::relative;
 use crate::source::events::WatchedTree;
 use crate::source::filesystem::remote_file_system;
@@ -25,12 +28,14 @@ pub(super) struct WatchedRoot {
     own: Option<(i64, i64)>,
     /// What is watched in its place.
     above: Option<PathBuf>,
+    /// The files of names beside it, where its agent has such files.
+    names: Option<&'static Names>,
     /// What lies below it, as far as that matters to the watcher.
     met: WatchedTree,
 }
 
 impl WatchedRoot {
-    fn new(spec: &RootSpec) -> WatchedRoot {
+    fn new(spec: &RootSpec, format: Option<&dyn Format>) -> WatchedRoot {
         let path = std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone());
         WatchedRoot {
             real: path.clone(),
@@ -38,6 +43,7 @@ impl WatchedRoot {
             flat: spec.flat,
             own: None,
             above: None,
+            names: format.and_then(|format| format.names(&spec.path)),
             met: WatchedTree::default(),
         }
     }
@@ -45,6 +51,22 @@ impl WatchedRoot {
     /// Whether it is to come.
     fn is_awaited(&self) -> bool {
         self.own.is_none()
+    }
+
+    /// The folder in which its files of names lie.
+    fn beside(&self) -> Option<&Path> {
+        self.names.and_then(|_| self.path.parent())
+    }
+
+    /// The path below the root of the file of names that this one is, or is a part of.
+    fn names_file(&self, path: &Path) -> Option<String> {
+        let beside = self
+            .beside()
+            .filter(|beside| path.parent() == Some(*beside))?;
+        let file = path.strip_prefix(beside).ok()?.to_str()?;
+        let file = companion(file).filter(|_| !is_alone(file)).unwrap_or(file);
+        let is_one = self.names.is_some_and(|names| names.is_one(file));
+        is_one.then(|| format!("{ABOVE}{file}"))
     }
 
     /// Whether something else stands at its path than what is watched.
@@ -83,6 +105,10 @@ impl Watch<'_> {
         for path in self.names(reported) {
             for at in 0..self.roots.len() {
                 let root = &self.roots[at];
+                if let Some(file) = root.names_file(&path) {
+                    self.hints.entry(at).or_default().insert(file);
+                    continue;
+                }
                 match path.strip_prefix(&root.path) {
                     Ok(below) if below.as_os_str().is_empty() => {
                         self.scan_all("a root came or went");
@@ -148,8 +174,10 @@ impl Watch<'_> {
     /// changed among them.
     pub(super) fn watch_roots(&mut self) {
         let known = self.roots.len();
-        let new = self.indexer.config.roots.iter().skip(known);
-        self.roots.extend(new.map(WatchedRoot::new));
+        let config = &self.indexer.config;
+        let new = config.roots.iter().skip(known);
+        let watched = |spec: &RootSpec| WatchedRoot::new(spec, config.format(&spec.format));
+        self.roots.extend(new.map(watched));
         for at in 0..self.roots.len() {
             if self.polls.is_some() {
                 return;
@@ -178,7 +206,13 @@ impl Watch<'_> {
                     root.real = fs::canonicalize(&path).unwrap_or(path);
                     root.met = met;
                     let above = root.above.take();
+                    let beside = root.beside().map(Path::to_path_buf);
                     self.await_no_more(above);
+                    if let Some(beside) = beside
+                        && let Err(refusal) = self.events.watch(&beside)
+                    {
+                        self.poll(refusal.0);
+                    }
                     return;
                 }
                 Ok(_) => {}
@@ -217,6 +251,7 @@ impl Watch<'_> {
         };
         let is_needed = |root: &WatchedRoot| {
             root.above.as_ref() == Some(&above)
+                || !root.is_awaited() && root.beside() == Some(&above)
                 || !root.is_awaited() && above.starts_with(&root.path)
         };
         if above != self.presence.directory() && !self.roots.iter().any(is_needed) {

@@ -12,6 +12,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::ingest::backpressure::ByteBudget;
 use crate::ingest::keep::{Keeper, SyncedRoot};
+use crate::ingest::names::forget_names_of_none;
 use crate::ingest::plan::SourcePlan;
 use crate::ingest::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use crate::model::{Cancel, Event, Report};
@@ -54,6 +55,7 @@ pub(in crate::ingest) fn read_all(
     report: &mut Report,
 ) -> Result<BTreeSet<usize>, Error> {
     let catalogue = stores.catalogue;
+    report.vanished += forget_names_of_none(catalogue, stores.roots.iter().copied())?;
     let mut writer = Writer {
         catalogue,
         keeper: stores.keeper,
@@ -80,6 +82,8 @@ pub(in crate::ingest) fn read_all(
     }
     writer.catch_up(&stores.roots)?;
     writer.settle()?;
+    // A session may have gone while its name was read.
+    forget_names_of_none(catalogue, stores.roots.iter().copied())?;
     stores.keeper.commit(catalogue)?;
     Ok(writer.doubtful)
 }

@@ -11,9 +11,9 @@ use super::{Inspection, Source};
 use crate::catalogue::read::StoredSource;
 use crate::error::Error;
 use crate::format::Format;
-use crate::ingest::{Look, leave_out, list_databases};
+use crate::ingest::{Look, leave_out, list_databases, look_at_names};
 use crate::source::discover::{Discovery, ForeignFile, discover};
-use crate::source::fingerprints::{DirectoryFingerprint, Folder, parent};
+use crate::source::fingerprints::{DirectoryFingerprint, Folder, Folders, parent};
 use crate::source::identity::now_ns;
 use crate::source::root::RootSpec;
 
@@ -58,7 +58,9 @@ impl<'i> Inspection<'i> {
         }
         let links = config.links(&spec.agent);
         let mut discovery = discover(&spec.path, spec.flat, format, &links);
+        let names = look_at_names(&spec.path, format, &Folders::default(), &mut discovery);
         list_databases(&spec.path, format, &[], Look::All, &mut discovery);
+        names.list(catalogue, root, &spec.path, &mut discovery)?;
         let exclude = config.rules.exclude();
         let left = leave_out(catalogue, root, spec, format, exclude, &mut discovery)?;
         if let Some(reason) = &discovery.error {

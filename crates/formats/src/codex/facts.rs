@@ -3,6 +3,7 @@
 use super::call;
 use super::line::{Info, Payload, Record, Tokens};
 use super::message::{Message, request, texts};
+use super::names::{self, NamedIn};
 use crate::json::{self, Text};
 use crate::model::{Compaction, Facts, Header, Usage};
 
@@ -13,6 +14,9 @@ pub(super) fn facts(record: &[u8]) -> Facts {
 
 /// The facts of a text that is one strict JSON value.
 pub(super) fn of_text(text: &str) -> Option<Facts> {
+    if let Some(named_in) = NamedIn::of(text) {
+        return names::facts(text, named_in);
+    }
     match Record::read(text)? {
         Some(record) => of_record(&record),
         None => Some(Facts {
@@ -107,6 +111,7 @@ fn own(payload: &Payload<'_>) -> Option<String> {
         ("cli_version", &payload.cli_version),
         ("thread_source", &payload.thread_source),
         ("agent_nickname", &payload.agent_nickname),
+        ("history_mode", &payload.history_mode),
     ] {
         own.extend(value.owned().map(|value| (name.to_owned(), value.into())));
     }

@@ -3,8 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::names::{self, NamedIn};
 use super::place::thread_in;
-use crate::model::{Base, Facts, Fold, SessionFacts};
+use crate::model::{Base, Facts, Fold, SessionFacts, SourcePart};
 use crate::{SourceFacts, json};
 
 /// What of the lines read so far a later one is understood by.
@@ -39,6 +40,9 @@ pub struct State {
     /// The working directory of the first turn.
     #[serde(skip_serializing_if = "is_default")]
     cwd: Option<String>,
+    /// It is no rollout, but what a file beside them says of the thread.
+    #[serde(skip_serializing_if = "is_default")]
+    named_in: Option<NamedIn>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -79,8 +83,12 @@ impl State {
 /// What the lines before it say of a line. Each text is found once: an event repeats an item of the
 /// context, unless there is none, as of a command that ended after its turn was aborted. Usage
 /// counts once, by the model in force.
-pub(super) fn relate(fold: &mut Fold, facts: &mut Facts) {
+pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     let state = &mut fold.codex;
+    if facts.is_beside {
+        state.named_in = json::utf8(record).and_then(NamedIn::of);
+        return;
+    }
     match facts.kind.as_str() {
         "session_meta" => {
             let header = facts.header.as_ref();
@@ -164,6 +172,11 @@ fn settle_usage(fold: &mut Fold, facts: &mut Facts) {
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.entries += 1;
+    if facts.kind == names::KIND && facts.is_beside {
+        fold.name.clone_from(&facts.name);
+        fold.header.clone_from(&facts.header);
+        return;
+    }
     fold.seen += u64::from(facts.agent_sees);
     fold.messages += u64::from(facts.is_message && facts.agent_sees);
     fold.errors += u64::from(facts.is_error);
@@ -225,8 +238,49 @@ fn note_sent(fold: &mut Fold, facts: &Facts) {
     fold.codex.has_sent |= is_event;
 }
 
-/// The values of the list. A thread is one file, or several pages.
+/// The values of the list. A thread is one file, or several pages, and what files beside them call
+/// it.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    let (pages, names): (Vec<_>, Vec<_>) = sources
+        .iter()
+        .cloned()
+        .partition(|source| source.part == SourcePart::Main);
+    let mut session = of_pages(&pages);
+    session.entry_count += names.iter().map(|name| name.fold.entries).sum::<u64>();
+    name(&mut session, &names);
+    session
+}
+
+/// What Codex's own list calls the thread: what the database says, for threads in the older shape
+/// else the index. Where neither names it, the rollout may.
+fn name(session: &mut SessionFacts, names: &[SourceFacts<'_>]) {
+    let named_in = |file| {
+        let mut names = names.iter().map(|name| name.fold);
+        names.find(|fold| fold.codex.named_in == Some(file))
+    };
+    let own = session.own.as_deref();
+    let mode = own.and_then(|own| json::member(own, "history_mode"));
+    let in_index = named_in(NamedIn::Index).filter(|_| mode != Some("\"paginated\""));
+    let in_database = named_in(NamedIn::Database);
+    let given = [in_database, in_index].into_iter().flatten();
+    if let Some(name) = given.filter_map(|fold| fold.name.clone()).next() {
+        session.name = Some(name);
+    }
+    let pinned = in_database.and_then(|fold| fold.header.as_ref()?.own.as_deref());
+    if let (Some(pinned), Some(own)) = (pinned, &session.own) {
+        session.own = Some(joined(own, pinned));
+    }
+}
+
+/// One object with the members of both.
+fn joined(own: &str, more: &str) -> String {
+    let read = |text| serde_json::from_str::<serde_json::Map<_, _>>(text).unwrap_or_default();
+    let mut own = read(own);
+    own.extend(read(more));
+    serde_json::Value::Object(own).to_string()
+}
+
+fn of_pages(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let (Some(first), Some(last)) = (sources.first(), sources.last()) else {
         return SessionFacts::default();
     };

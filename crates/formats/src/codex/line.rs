@@ -53,6 +53,8 @@ pub(super) struct Payload<'a> {
     #[serde(borrow)]
     pub instructions: Raw<'a>,
     #[serde(borrow)]
+    pub history_mode: Text<'a>,
+    #[serde(borrow)]
     pub history_base: Raw<'a>,
     #[serde(borrow)]
     pub git: Loose<Git<'a>>,

@@ -8,6 +8,7 @@
 use std::path::Path;
 
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+use crate::names::Names;
 use crate::{Format, Shape, SourceFacts, WriteMode, json};
 
 mod call;
@@ -15,6 +16,7 @@ mod facts;
 mod fold;
 mod line;
 mod message;
+mod names;
 mod place;
 #[cfg(test)]
 mod tests;
@@ -32,7 +34,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn shape(&self) -> Shape {
@@ -56,6 +58,10 @@ impl Format for Codex {
         place::place(relative)
     }
 
+    fn names(&self, root: &Path) -> Option<&'static Names> {
+        names::names(root)
+    }
+
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
         place::leaves_out(folder)
     }
@@ -68,8 +74,8 @@ impl Format for Codex {
         facts::of_text(json::utf8(line)?)
     }
 
-    fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
-        fold::relate(fold, facts);
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+        fold::relate(fold, record, facts);
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use crate::model::{Placement, SourcePart};
 
+/// The folders of rollouts in Codex's own.
+pub(super) const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
 /// Bytes of a UUID.
 const UUID: usize = 36;
 /// Bytes of the time before it, with the hyphen.

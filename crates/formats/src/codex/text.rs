@@ -3,12 +3,16 @@
 use super::call::arguments;
 use super::line::{Output, Payload, Record};
 use super::message::{Message, Origin, texts};
+use super::names::{self, NamedIn};
 use crate::json::{self, Loose, Raw};
 use crate::model::{Class, Passage};
 use crate::pieces::Pieces;
 
 pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
     json::tiers(record, |text| {
+        if NamedIn::of(text).is_some() {
+            return names::passages(text);
+        }
         let mut pieces = Pieces::default();
         if let Some(record) = Record::read(text)? {
             of_record(&record, &mut pieces)?;
