@@ -1,6 +1,6 @@
 //! What lies on this machine and is not read is said where somebody misses it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
@@ -93,4 +93,52 @@ fn many_lines_that_cannot_be_read_are_told() {
     let said = home.run(&["sync"]);
     let expected = "pi: 10 of 110 lines cannot be read; `sessionary sql 'SELECT * FROM problems'`";
     assert!(said.contains(expected), "{said}");
+}
+
+/// A newer version of an agent writes lines of types that nobody knows: those who read its sessions
+/// hear it once for that version, where there are many of them.
+#[test]
+fn many_lines_of_unknown_types_are_told() {
+    let thread = |number: u32, version: &str, known: usize, unknown: usize| {
+        let id = format!("019b8d5e-7c80-7000-8000-{number:012x}");
+        let mut lines = vec![
+            json!({"timestamp": "2026-01-05T09:00:00.000Z", "type": "session_meta",
+            "payload": {"id": id, "cwd": "/w", "cli_version": version}}),
+        ];
+        let item = |kind: &str| {
+            json!({"timestamp": "2026-01-05T09:00:01.000Z", "type": "response_item",
+                "payload": {"type": kind, "role": "user",
+                    "content": [{"type": "input_text", "text": "hello"}]}})
+        };
+        lines.extend((0..known).map(|_| item("message")));
+        lines.extend((0..unknown).map(|_| item("it's_a_walrus")));
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        let name = format!("rollout-2026-01-05T09-00-00-{id}.jsonl");
+        (name, format!("{}\n", lines.join("\n")))
+    };
+    let home = Sandbox::new();
+    let write = |number, version, known, unknown| {
+        let (name, text) = thread(number, version, known, unknown);
+        home.write(&format!(".codex/sessions/2026/01/05/{name}"), &text);
+        home.write(&format!(".codex/archived_sessions/{name}"), &text);
+    };
+    // Each of the next is below one of the two bounds, but for the last.
+    write(1, "0.169.0", 99, 9);
+    write(2, "0.170.0", 299, 10);
+    assert!(!home.run(&["sync"]).contains("types"));
+    write(3, "0.171.0", 99, 10);
+    let sql =
+        r#"sessionary sql "SELECT session, line FROM entries WHERE kind IN ('it''s_a_walrus')""#;
+    let expected = format!(
+        "codex 0.171.0: 20 of the last 220 lines are of types that this version does not know \
+         (it's_a_walrus); `{sql}` lists them"
+    );
+    for arguments in [&["sync"][..], &["status", "--roots"]] {
+        let said = home.run(arguments);
+        assert_eq!(said.matches("are of types").count(), 1, "{said}");
+        assert!(said.contains(&expected), "{said}");
+    }
+    let query = "SELECT session, line FROM entries WHERE kind IN ('it''s_a_walrus')";
+    let found = home.json(&["sql", query, "--json"]);
+    assert_eq!(found["rows"].as_array().unwrap().len(), 2 * (9 + 10 + 10));
 }

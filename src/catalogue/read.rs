@@ -474,6 +474,24 @@ impl Catalogue {
         })
     }
 
+    /// The last sessions of a root, at most so many, each with what only its agent records of it.
+    pub fn last_sessions(&self, root: i64, most: usize) -> Result<Vec<(i64, String)>, Error> {
+        let sql = "SELECT session, coalesce(own, '') FROM _sessions WHERE root = ?1 AND path <> ''
+            ORDER BY modified_ms DESC, session LIMIT ?2";
+        let bound = params![root, most as i64];
+        self.all(sql, bound, |r| Ok((r.get(0)?, r.get(1)?)))
+    }
+
+    /// How many of the last entries of a session, of at most so many, are of each kind.
+    pub fn last_kinds(&self, session: i64, most: usize) -> Result<Vec<(String, u64)>, Error> {
+        let sql =
+            "SELECT kind, count(*) FROM (SELECT kind FROM _entries WHERE key BETWEEN ?1 AND ?2
+            ORDER BY key DESC LIMIT ?3) GROUP BY kind";
+        let (low, high) = key_range(session);
+        let bound = params![low, high, most as i64];
+        self.all(sql, bound, |r| Ok((r.get(0)?, r.get::<_, i64>(1)? as u64)))
+    }
+
     /// Whether the last scan of a source could not read it.
     pub fn is_noted_unread(&self, source: i64) -> Result<bool, Error> {
         let sql = "SELECT EXISTS (SELECT 1 FROM _sources WHERE source = ?1 AND unread IS NOT NULL)";

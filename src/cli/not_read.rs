@@ -1,10 +1,13 @@
 //! What lies on this machine that is not read: a list that is empty, or too short, says so.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use sessionary::Config;
 use sessionary::locations::NotRead;
 use sessionary::model::RootStatus;
 
 use crate::output::Screen;
+use crate::output::quote::posix;
 use crate::output::text::plain_line;
 use crate::output::time::{bytes, count};
 use crate::places;
@@ -52,6 +55,7 @@ pub fn lines(others: &[NotRead], roots: &[RootStatus], screen: &Screen) -> Vec<S
             ));
         }
     }
+    lines.extend(types(roots));
     for other in others {
         let places: Vec<String> = other
             .places
@@ -61,6 +65,51 @@ pub fn lines(others: &[NotRead], roots: &[RootStatus], screen: &Screen) -> Vec<S
         lines.push(format!("{} ({})", sentence(other), places.join(", ")));
     }
     lines
+}
+
+/// Most types that are named in one sentence.
+const MOST_TYPES: usize = 5;
+
+/// A line for each agent and version of it that writes many lines of types that are not known,
+/// whatever roots they are below.
+fn types(roots: &[RootStatus]) -> Vec<String> {
+    let mut all: BTreeMap<_, (BTreeSet<&str>, u64, u64)> = BTreeMap::new();
+    for root in roots {
+        for types in &root.unknown_types {
+            let (kinds, entries, of) = all.entry((&root.agent, &types.version)).or_default();
+            kinds.extend(types.kinds.iter().map(String::as_str));
+            *entries += types.entries;
+            *of += types.of;
+        }
+    }
+    let line = |((agent, version), (kinds, entries, of)): (_, (BTreeSet<&str>, u64, u64))| {
+        let (agent, version): (&String, &Option<String>) = (agent, version);
+        let version = version.as_ref().map(|version| format!(" {version}"));
+        let named: Vec<&str> = kinds.into_iter().take(MOST_TYPES).collect();
+        let text = |kind: &&str| format!("'{}'", kind.replace('\'', "''"));
+        let texts: Vec<String> = named.iter().map(text).collect();
+        let sql = format!(
+            "SELECT session, line FROM entries WHERE kind IN ({})",
+            texts.join(", ")
+        );
+        plain_line(&format!(
+            "{agent}{}: {entries} of the last {} are of types that this version does not know ({}); \
+             `sessionary sql {}` lists them",
+            version.unwrap_or_default(),
+            count(of, "line"),
+            named.join(", "),
+            argument(&sql)
+        ))
+    };
+    all.into_iter().map(line).collect()
+}
+
+/// A word of a command, between double quotes where these change nothing in it: it holds quotes.
+fn argument(sql: &str) -> String {
+    match sql.contains(['"', '$', '`', '\\', '!']) {
+        true => posix(sql),
+        false => format!("\"{sql}\""),
+    }
 }
 
 /// The same on stderr, beside an answer.

@@ -26,7 +26,7 @@ pub use project::project_name;
 pub use query::{Expr, Sort};
 pub use report::{
     Difference, FileState, FileVerdict, Report, RootStatus, StageMs, Status, StoredRoot,
-    UnreadablePath, Verification, WatcherStatus,
+    UnknownTypes, UnreadablePath, Verification, WatcherStatus,
 };
 pub(crate) use sessionary_formats::model::sort_siblings;
 pub use sessionary_formats::model::{

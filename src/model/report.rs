@@ -99,8 +99,28 @@ pub struct RootStatus {
     /// Runs of bytes that are no entry.
     #[serde(default)]
     pub unparsed: u64,
+    /// Types of lines that are not known, of each version of the agent that writes many of them in
+    /// its last sessions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_types: Vec<UnknownTypes>,
     /// Why it could not be read, if so.
     pub error: Option<String>,
+}
+
+/// Entries of types that are not known: see
+/// [`Format::knows`](crate::format::Format::knows).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub struct UnknownTypes {
+    /// Of the agent, where its sessions say it.
+    pub version: Option<String>,
+    /// The types, by name.
+    pub kinds: Vec<String>,
+    /// How many of the entries that were looked at are of one of them.
+    pub entries: u64,
+    /// How many were looked at.
+    pub of: u64,
 }
 
 /// The answer of `status`.

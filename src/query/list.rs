@@ -255,7 +255,11 @@ impl Snapshot<'_> {
         for spec in &config.roots {
             let root = catalogue.root_of(&spec.agent, &spec.path)?;
             let known = stored.iter().find(|known| Some(known.root) == root);
-            roots.push(root_status(spec, known));
+            let mut status = root_status(spec, known);
+            if let (Some(root), Some(format)) = (root, config.format(&spec.format)) {
+                status.unknown_types = self.unknown_types(root, format)?;
+            }
+            roots.push(status);
         }
         let totals = catalogue.totals()?;
         let found = self.words()?;
@@ -398,6 +402,7 @@ fn root_status(spec: &RootSpec, known: Option<&StoredRoot>) -> RootStatus {
         first_unknown: first_unknown.map(PathBuf::from),
         entries: known.map_or(0, |root| root.entries),
         unparsed: known.map_or(0, |root| root.unparsed),
+        unknown_types: Vec::new(),
         error: known.and_then(|root| root.error.clone()),
     }
 }

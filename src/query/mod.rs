@@ -23,6 +23,7 @@ mod show;
 mod snapshot;
 mod tree;
 mod turns;
+mod unknown_types;
 mod unreadable;
 mod verify;
 

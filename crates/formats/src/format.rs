@@ -76,6 +76,12 @@ pub trait Format: Send + Sync {
     /// Raised when the same bytes yield other facts or passages: sources of this format are read
     /// again.
     fn revision(&self) -> u32;
+    /// Whether an entry of this [kind](Facts::kind) is of a type that some version of the agent is
+    /// known to write, whatever is read of it. A format that cannot tell says yes.
+    fn knows(&self, kind: &str) -> bool {
+        let _ = kind;
+        true
+    }
     /// How sources are cut into records.
     fn shape(&self) -> Shape;
     /// How the source at `path` is cut, where a session's files are not all alike.

@@ -14,6 +14,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 mod text;
+mod types;
 
 pub use fold::State;
 use place::Kind;
@@ -29,6 +30,10 @@ impl Format for Claude {
 
     fn revision(&self) -> u32 {
         1
+    }
+
+    fn knows(&self, kind: &str) -> bool {
+        types::knows(kind)
     }
 
     fn shape(&self) -> Shape {

@@ -21,6 +21,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 mod text;
+mod types;
 
 pub use fold::State;
 
@@ -35,6 +36,10 @@ impl Format for Codex {
 
     fn revision(&self) -> u32 {
         2
+    }
+
+    fn knows(&self, kind: &str) -> bool {
+        types::knows(kind)
     }
 
     fn shape(&self) -> Shape {

@@ -13,6 +13,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 mod text;
+mod types;
 mod workspace;
 
 pub use fold::State;
@@ -28,6 +29,10 @@ impl Format for Copilot {
 
     fn revision(&self) -> u32 {
         1
+    }
+
+    fn knows(&self, kind: &str) -> bool {
+        types::knows(kind)
     }
 
     fn shape(&self) -> Shape {

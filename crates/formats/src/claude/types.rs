@@ -1,0 +1,62 @@
+//! Which types of lines are known? Those that versions up to 2.1.330 wrote, read or passed over.
+
+/// In order.
+const TYPES: [&str; 37] = [
+    "agent-color",
+    "agent-name",
+    "agent-setting",
+    "ai-title",
+    "api-request",
+    "api-request-blob",
+    "api-request-resumed",
+    "api-request-shape",
+    "assistant",
+    "atis-latch",
+    "attachment",
+    "bridge-session",
+    "continued-in",
+    "cost-state",
+    "custom-title",
+    "ended-by-model",
+    "file-history-snapshot",
+    "fork-context-ref",
+    "isolation-latch",
+    "last-prompt",
+    "memory-mode",
+    "meta",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "repl-mode",
+    "session-owner",
+    "sub-session",
+    "summary",
+    "system",
+    "tag",
+    "tool-result",
+    "tools-used",
+    "user",
+    "worktree-state",
+];
+
+/// The kind of a `system` line is its subtype, of which there are ever more: with `_` in it, it is
+/// taken for one.
+pub(super) fn knows(kind: &str) -> bool {
+    kind.contains('_') || SUBTYPES.contains(&kind) || TYPES.binary_search(&kind).is_ok()
+}
+
+/// Subtypes of one word.
+const SUBTYPES: [&str; 2] = ["informational", "init"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_in_order() {
+        assert!(TYPES.is_sorted());
+        assert!(knows("user") && knows("compact_boundary") && !knows("walrus-state"));
+    }
+}
