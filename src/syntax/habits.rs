@@ -54,6 +54,10 @@ pub(super) fn tell(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
         let column = lexeme.column + sign;
         tell_filter(column, typed, text, notes);
         tell_number(column, text, notes);
+        tell_wildcard(column, text, notes);
+        if at == 0 {
+            tell_quote(column, text, lexemes.get(1), notes);
+        }
         let before = at.checked_sub(1).and_then(|at| lexemes.get(at));
         let follows = |before: &Lexeme| before.end + 1 == lexeme.column;
         if let Some(Lexeme {
@@ -194,6 +198,50 @@ fn tell_number(column: usize, text: &str, notes: &mut Notes) {
             short(stem)
         );
         notes.say_once(Habit::Weight, column, &what);
+    }
+}
+
+/// `kang*roo`, `kang?roo`, `kangaroo{3}`, `*roo` and `${VAR}`.
+fn tell_wildcard(column: usize, text: &str, notes: &mut Notes) {
+    let is_word = |text: &str| {
+        !text.is_empty() && text.chars().all(|one| one.is_alphanumeric() || one == '_')
+    };
+    let inner = text.trim_matches(|one| matches!(one, '*' | '?'));
+    let parts: Vec<&str> = text.split(['*', '?']).collect();
+    let what = if let Some(name) = text.strip_prefix("${").and_then(|n| n.strip_suffix('}'))
+        && is_word(name)
+    {
+        format!("${{}} is not searched, so {text} finds {name}; *{text}* finds it as it is written")
+    } else if let Some((stem, count)) = text.strip_suffix('}').and_then(|t| t.split_once('{'))
+        && is_word(stem)
+        && is_number(count)
+    {
+        format!("{{{count}}} is searched as text; /{text}/ is a regular expression")
+    } else if text.strip_prefix('*').is_some_and(is_word) {
+        format!("the * before {inner} is not searched; *{inner}* finds it within words, too")
+    } else if inner == text && parts.len() > 1 && parts.iter().all(|part| is_word(part)) {
+        let pattern = text.replace('*', "\\w*").replace('?', "\\w");
+        format!(
+            "{} is searched as text; /{}/i finds such words",
+            short(text),
+            short(&pattern)
+        )
+    } else {
+        return;
+    };
+    notes.say_once(Habit::Wildcard, column, &what);
+}
+
+/// A single quote before several words that nothing closes. `'tis` and `'static` have one, too.
+fn tell_quote(column: usize, text: &str, next: Option<&Lexeme>, notes: &mut Notes) {
+    let Some(word) = text.strip_prefix(['\'', '‘', '‚']) else {
+        return;
+    };
+    let is_text = next.is_some_and(|next| matches!(next.piece, TokenKind::Word(_)));
+    let is_known = matches!(word, "static" | "cause" | "twas" | "round" | "neath");
+    if is_text && !is_known && word.chars().count() > 3 && word.chars().all(char::is_alphabetic) {
+        let what = "the quote is not closed, and is left out; \"…\" are quotes, too";
+        notes.say_once(Habit::Quote, column, what);
     }
 }
 

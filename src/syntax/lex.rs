@@ -82,6 +82,7 @@ pub(super) fn lex(characters: &[char], notes: &mut Notes) -> Result<Vec<Lexeme>,
         open: Vec::new(),
         in_words: 0,
         in_bars: false,
+        choice_end: 0,
         follows_member: false,
         notes,
     };
@@ -148,6 +149,8 @@ struct Lexer<'a> {
     in_words: usize,
     /// A `|` within a word is open: `|a, b| a + b` is a closure.
     in_bars: bool,
+    /// Up to here each `|` is an OR: `koala|walrus`.
+    choice_end: usize,
     /// What an OR may have on its left comes before.
     follows_member: bool,
     notes: &'a mut Notes,
@@ -255,7 +258,7 @@ impl Lexer<'_> {
         }
         let bars = self.bars()?;
         let is_operator = match rest.get(bars) {
-            _ if self.ends_word(self.at + bars) => true,
+            _ if self.ends_word(self.at + bars) || self.at < self.choice_end => true,
             // `|x| x + 1` is code, `|>` as well.
             _ if !self.follows_member => false,
             Some(next) if *next == '(' || opens(*next) => true,
@@ -274,12 +277,32 @@ impl Lexer<'_> {
         Some(bars.count()).filter(|bars| matches!(bars, 1 | 2))
     }
 
-    /// Whether a word ends here, at a `|` or `||` with a blank behind it. `a||b` is one word.
+    /// Whether a word ends here, at a `|` or `||` with a blank behind it or between plain words.
+    /// `f(a|b)` is one word.
     fn ends_at_bars(&self, word: &str) -> bool {
         self.bars()
-            .is_some_and(|bars| self.ends_word(self.at + bars))
+            .is_some_and(|bars| self.at < self.choice_end || self.ends_word(self.at + bars))
             && !(self.in_bars || word.contains('|'))
             && word.contains(char::is_alphanumeric)
+    }
+
+    /// Where the plain words end that begin here with a `|` or `||` between each two of them.
+    fn choice_end(&self) -> usize {
+        let mut end = self.at;
+        while !self.ends_word(end) {
+            end += 1;
+        }
+        let text: String = self.characters[self.at..end].iter().collect();
+        let is_plain = |member: &str| {
+            member.contains(char::is_alphanumeric)
+                && member
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || "_-.".contains(c))
+        };
+        match !self.in_bars && text.replace("||", "|").split('|').all(is_plain) {
+            true => end,
+            false => self.choice_end,
+        }
     }
 
     fn group(&mut self) -> Result<Option<TokenKind>, SyntaxError> {
@@ -368,6 +391,9 @@ impl Lexer<'_> {
     fn word(&mut self) -> String {
         // A `)` belongs to the word if its `(` does: main(), not (a OR b).
         let (mut inner, mut stray) = (0usize, 0usize);
+        if self.at >= self.choice_end {
+            self.choice_end = self.choice_end();
+        }
         let mut text = String::new();
         while let Some(next) = self.peek(0) {
             match next {
@@ -445,7 +471,10 @@ impl Lexer<'_> {
             let at = self.at + 1;
             let text = match self.quoted(true) {
                 Some((text, _)) => text,
-                None => self.value(),
+                None => {
+                    let value = self.value();
+                    self.two_words(name, value)
+                }
             };
             match text.is_empty() {
                 true => lacks_one = true,
@@ -474,6 +503,25 @@ impl Lexer<'_> {
             self.at += 1;
         }
         text
+    }
+
+    /// `since:last week` is one time.
+    fn two_words(&mut self, name: &str, mut value: String) -> String {
+        let is_time = matches!(name, "since" | "until" | "after" | "before" | "on");
+        let begins = matches!(value.to_lowercase().as_str(), "last" | "this");
+        if !(is_time && begins && self.peek(0) == Some(' ')) {
+            return value;
+        }
+        let rest = self.characters[self.at + 1..].iter();
+        let unit: String = rest.take_while(|next| next.is_alphabetic()).collect();
+        let end = self.at + 1 + unit.chars().count();
+        let is_unit = matches!(unit.to_lowercase().as_str(), "week" | "month" | "year");
+        if is_unit && self.ends_word(end) {
+            self.at = end;
+            value.push('-');
+            value.push_str(&unit);
+        }
+        value
     }
 
     /// A filter lacks a value, or has none at all.

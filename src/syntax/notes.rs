@@ -16,6 +16,8 @@ pub(super) enum Habit {
     Weight,
     Demand,
     Time,
+    Wildcard,
+    Quote,
 }
 
 /// What is told about a query.

@@ -86,8 +86,10 @@ impl<'a> Parser<'a> {
         let mut members: Vec<Tree> = self.all()?.into_iter().collect();
         while let Some(lexeme) = self.peek().filter(|lexeme| lexeme.piece == TokenKind::Or) {
             self.at += 1;
+            let first = self.at;
             let next = self.all()?;
-            if members.is_empty() || next.is_none() {
+            let is_half = self.at == first + 1 && self.is_half_typed(first);
+            if members.is_empty() || next.is_none() && !is_half {
                 self.leave_out_operator(lexeme, "a word on both sides of OR");
             }
             members.extend(next);
@@ -242,6 +244,15 @@ impl<'a> Parser<'a> {
             }
             expr => Some(expr),
         }
+    }
+
+    /// Whether this is the word that is being typed.
+    fn is_half_typed(&self, at: usize) -> bool {
+        let lexeme = self.lexemes.get(at).filter(|_| self.notes.is_typing);
+        lexeme.is_some_and(|lexeme| {
+            lexeme.end == self.characters.len()
+                && matches!(&lexeme.piece, TokenKind::Word(text) if word(text).is_some())
+        })
     }
 
     /// Whether a word, group or filter comes next.

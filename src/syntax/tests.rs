@@ -446,7 +446,6 @@ fn errors_say_where_and_what() {
         ("has:imag", 5, "did you mean has:image?"),
         ("before:yesterdy", 8, "did you mean before:yesterday?"),
         ("since:\"past week\"", 7, "did you mean since:1w?"),
-        ("since:last week", 7, "did you mean since:last-week?"),
         ("since:lastweek", 7, "did you mean since:last-week?"),
         ("on:last-monday", 4, "did you mean on:monday?"),
         ("-on:\"last monday\"", 5, "did you mean on:monday?"),

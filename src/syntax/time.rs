@@ -61,7 +61,13 @@ pub(super) fn span(text: &str, now: Now) -> Option<Span> {
         let first = Date::new(year, month, 1).ok()?;
         return from_until(first, first.last_of_month(), now);
     }
-    let numbers: Vec<&str> = text.split('-').collect();
+    // As Europeans write it: `24.11.2026`.
+    let mut parts: Vec<&str> = text.split('.').collect();
+    parts.reverse();
+    let numbers: Vec<&str> = match parts.as_slice() {
+        [_, _, _] => parts,
+        _ => text.split('-').collect(),
+    };
     let is_short =
         |text: &str| matches!(text.len(), 1 | 2) && text.bytes().all(|b| b.is_ascii_digit());
     let is_digits =
@@ -208,14 +214,16 @@ fn shown(first: DateTime, last: DateTime, now: Now) -> Span {
 }
 
 /// A length of time before now: `90min`, `12h`, `3d`, `2w`, `6mo`, `1y`, or with the whole word:
-/// `2weeks`.
+/// `2weeks`, `2 weeks ago`.
 fn ago(text: &str, local: DateTime, now: Now) -> Option<i64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 || digits > 5 {
         return None;
     }
     let count: i64 = text[..digits].parse().ok()?;
-    let minutes = match &text[digits..] {
+    // `2 weeks`, `3 days ago`
+    let unit = text[digits..].trim_start();
+    let minutes = match unit.strip_suffix(" ago").unwrap_or(unit).trim_end() {
         "min" | "minute" | "minutes" => 1,
         "h" | "hour" | "hours" => 60,
         "d" | "day" | "days" => 24 * 60,

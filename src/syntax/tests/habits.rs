@@ -24,9 +24,13 @@ fn bars_are_or_where_they_stand_apart() {
         ("(a b)|(c d)", "((a & b) | (c & d))"),
         ("/a|b/ | c", "(/a|b/ | c)"),
         ("a && b", "(a & b)"),
+        ("a||b", "(a | b)"),
+        ("Wall|c99", "(Wall | c99)"),
+        ("(koala|walrus|yak) x", "((koala | walrus | yak) & x)"),
+        ("*a|b*", "*a|b*"),
+        ("\"a|b\"", "\"a|b\""),
         // Code.
-        ("a||b", "a||b"),
-        ("a|b", "a|b"),
+        ("f(a|b)", "f(a|b)"),
         ("a&&b", "a&&b"),
         ("|x| x", "(|x| & x)"),
         ("|a|b|", "|a|b|"),
@@ -396,6 +400,47 @@ fn signs_of_other_languages_are_told() {
         "on:last-week",
     ] {
         assert!(notes(text).is_empty(), "{text}: {:?}", notes(text));
+    }
+}
+
+#[test]
+fn wildcards_and_open_single_quotes_are_told() {
+    for (text, part) in [
+        ("kang*roo", r"/kang\w*roo/i finds"),
+        ("kang?roo", r"/kang\wroo/i finds"),
+        ("kangaroo{3}", "/kangaroo{3}/ is"),
+        ("*roo", "*roo* finds it within words"),
+        ("${VAR}", "*${VAR}* finds it as it is written"),
+        ("'kangaroo migr", "the quote is not closed"),
+        ("‘kangaroo migr", "the quote is not closed"),
+    ] {
+        let notes = notes(text);
+        assert_eq!(notes.len(), 1, "{text}: {notes:?}");
+        assert!(notes[0].contains(part), "{text}: {notes:?}");
+    }
+    for text in [
+        "don't x",
+        "'tis so",
+        "'static str",
+        "kang*",
+        "*kang*",
+        "src/*.rs",
+        "what?",
+    ] {
+        assert!(notes(text).is_empty(), "{text}: {:?}", notes(text));
+    }
+}
+
+#[test]
+fn times_are_read_as_people_write_them() {
+    for (text, same) in [
+        ("since:\"2 weeks\"", "since:2w"),
+        ("since:\"3 days ago\"", "since:3d"),
+        ("on:24.11.2026", "on:2026-11-24"),
+        ("since:last week", "since:last-week"),
+        ("a on:This Month b", "a on:this-month b"),
+    ] {
+        assert_eq!(read(text), read(same), "{text}");
     }
 }
 
