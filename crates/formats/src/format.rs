@@ -170,6 +170,12 @@ pub trait Format: Send + Sync {
         let _ = root;
         None
     }
+    /// The document that the agent itself exports of a session in [`Format::database`] with these
+    /// lines of rows; `None` where it exports none, or it is not known how.
+    fn exported(&self, rows: &str) -> Option<String> {
+        let _ = rows;
+        None
+    }
     /// Why nothing below the folder at `folder` (below a root) belongs to a session; `None` if
     /// something may. Such a folder is not listed.
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {

@@ -10,6 +10,7 @@ use super::{Format, Shape, SourceFacts, WriteMode};
 use crate::database::{Database, Generation, Inner, Sequence, Table};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
+mod export;
 mod facts;
 mod fold;
 mod line;
@@ -120,6 +121,10 @@ impl Format for OpenCode {
 
     fn database(&self) -> Option<&'static Database> {
         Some(&DATABASE)
+    }
+
+    fn exported(&self, rows: &str) -> Option<String> {
+        export::document(rows)
     }
 
     fn facts(&self, record: &[u8]) -> Facts {
