@@ -642,7 +642,7 @@ fn histories_with_deletions_lose_no_byte() {
 }
 
 /// Every content of every source, joined from its blocks.
-fn every_content(archive: &rusqlite::Connection) -> Vec<Vec<u8>> {
+pub fn every_content(archive: &rusqlite::Connection) -> Vec<Vec<u8>> {
     let sql = "SELECT generation, b.length, data FROM parts JOIN blocks b USING (block) ORDER BY generation, start";
     let mut parts = archive.prepare(sql).unwrap();
     let mut rows = parts.query([]).unwrap();

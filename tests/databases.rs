@@ -31,16 +31,16 @@ const SEQUENCE: &str =
     "CREATE TABLE event_sequence (aggregate_id TEXT PRIMARY KEY, seq INTEGER NOT NULL);";
 
 /// A folder of OpenCode's, and who writes its database.
-struct Store {
-    place: tempfile::TempDir,
-    writer: Option<Connection>,
+pub struct Store {
+    pub place: tempfile::TempDir,
+    pub writer: Option<Connection>,
     /// The agent's clock, in ms: long ago, so that no row is too young to be certain.
-    now: i64,
+    pub now: i64,
     has_sequence: bool,
 }
 
 impl Store {
-    fn new(has_sequence: bool, mode: &str) -> Store {
+    pub fn new(has_sequence: bool, mode: &str) -> Store {
         let place = tempfile::tempdir().unwrap();
         fs::create_dir(place.path().join("agent")).unwrap();
         let mut store = Store {
@@ -58,15 +58,15 @@ impl Store {
         store
     }
 
-    fn folder(&self) -> PathBuf {
+    pub fn folder(&self) -> PathBuf {
         self.place.path().join("agent")
     }
 
-    fn file(&self) -> PathBuf {
+    pub fn file(&self) -> PathBuf {
         self.folder().join("opencode.db")
     }
 
-    fn config(&self) -> Config {
+    pub fn config(&self) -> Config {
         let roots = vec![root("opencode", "opencode", &self.folder())];
         Config::new(self.place.path().join("index"), roots)
     }
@@ -86,7 +86,7 @@ impl Store {
         self.writer().query_row(&mode, [], |_| Ok(())).unwrap();
     }
 
-    fn run(&self, sql: &str) {
+    pub fn run(&self, sql: &str) {
         self.writer().execute_batch(sql).unwrap();
     }
 
@@ -96,7 +96,7 @@ impl Store {
     }
 
     /// As OpenCode does with every change.
-    fn note(&self, session: &str) {
+    pub fn note(&self, session: &str) {
         if self.has_sequence {
             let note =
                 "INSERT INTO event_sequence VALUES (?1, 0) ON CONFLICT DO UPDATE SET seq = seq + 1";
@@ -104,7 +104,7 @@ impl Store {
         }
     }
 
-    fn session(&mut self, id: &str, title: &str) {
+    pub fn session(&mut self, id: &str, title: &str) {
         let now = self.tick();
         let insert = "INSERT INTO session VALUES (?1, 'p', NULL, '/code/parser', ?2, '1.18.33', NULL, ?3, ?3, NULL)";
         self.writer()
@@ -113,7 +113,7 @@ impl Store {
         self.note(id);
     }
 
-    fn message(&mut self, session: &str, id: &str, role: &str) {
+    pub fn message(&mut self, session: &str, id: &str, role: &str) {
         let now = self.tick();
         let data = match role {
             "user" => format!(r#"{{"role":"user","time":{{"created":{now}}}}}"#),
@@ -137,12 +137,12 @@ impl Store {
         self.note(session);
     }
 
-    fn text(&mut self, session: &str, message: &str, id: &str, text: &str) {
+    pub fn text(&mut self, session: &str, message: &str, id: &str, text: &str) {
         let data = format!(r#"{{"type":"text","text":"{text}"}}"#);
         self.part(session, message, id, &data);
     }
 
-    fn update(&mut self, session: &str, part: &str, data: &str) {
+    pub fn update(&mut self, session: &str, part: &str, data: &str) {
         let now = self.tick();
         let update = "UPDATE part SET data = ?2, time_updated = ?3 WHERE id = ?1";
         self.writer()
@@ -152,7 +152,7 @@ impl Store {
     }
 
     /// A talk of two messages.
-    fn talk(&mut self, session: &str, question: &str, answer: &str) {
+    pub fn talk(&mut self, session: &str, question: &str, answer: &str) {
         self.session(session, &format!("About {question}"));
         let [user, assistant] = ["msg_1", "msg_2"].map(|id| format!("{id}_{session}"));
         self.message(session, &user, "user");
@@ -291,32 +291,6 @@ fn what_is_done_to_rows_is_followed() {
         store.is_followed("the database is gone");
         assert_eq!(hits(&store.index(), "walrus"), 0);
     }
-}
-
-#[test]
-fn rows_are_not_archived_yet() {
-    let mut store = Store::new(true, "WAL");
-    store.talk("ses_1", "walrus", "first");
-    store.talk("ses_2", "heron", "second");
-    let config = Config {
-        archive_dir: Some(store.place.path().join("archive")),
-        ..store.config()
-    };
-    Indexer::open(&config).unwrap().set_kept(&[], true).unwrap();
-    assert!(config.keeps("pi").unwrap() && !config.keeps("opencode").unwrap());
-    for deleted in ["", "DELETE FROM session WHERE id = 'ses_2'"] {
-        store.run(deleted);
-        let report = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
-        assert!(report.notes.is_empty(), "{:?}", report.notes);
-    }
-    let index = store.index();
-    let rows = index
-        .sql("SELECT id, archived, gone_ms FROM sessions")
-        .unwrap();
-    let rows = serde_json::to_string(&rows.rows).unwrap();
-    assert_eq!(rows, r#"[["ses_1",0,null]]"#);
-    assert!(config.archive_status().unwrap().unwrap().agents.is_empty());
-    clean(&index, "after a deletion");
 }
 
 #[test]

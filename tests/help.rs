@@ -723,6 +723,7 @@ fn help_of_every_command() {
 
     Examples:
       sessionary archive on                 from now on, every agent's
+      sessionary archive on opencode        also those in the database of OpenCode
       sessionary archive off clido          but not those of clido
       sessionary archive status
       sessionary archive restore 019b3f2a   write its file back

@@ -5,6 +5,7 @@
 //! - `agentuse`: its folders against what was expected of them by hand
 //! - `answers`: order, pages, places and reasons of hits
 //! - `archive`: what an agent deletes is still there, and what is forgotten is not
+//! - `archived_rows`: the same of rows that an agent deletes from its database
 //! - `background`: who indexes the words after an answer
 //! - `cli`: what the command prints, in a sandbox home
 //! - `codex`: what a fork inherits, and rollouts that move, are cut or compressed
@@ -84,6 +85,7 @@ mod agents;
 mod agentuse;
 mod answers;
 mod archive;
+mod archived_rows;
 #[cfg(target_os = "linux")]
 mod background;
 mod claude;

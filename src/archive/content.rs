@@ -1,5 +1,6 @@
 //! What did a source hold? Read from its blocks as if they were its file.
 
+use std::borrow::Borrow;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 use rusqlite::params;
@@ -11,8 +12,8 @@ use super::sources::{Generation, Place};
 
 /// One content of a source. It stays as it is when the archive is written meanwhile: parts may be
 /// joined, but hold what they held.
-pub struct ArchivedFile {
-    archive: Archive,
+pub struct ArchivedFile<A = Archive> {
+    archive: A,
     generation: Generation,
     at: u64,
     /// The part that was read last: where it begins, and its bytes.
@@ -31,9 +32,11 @@ impl ArchivedFile {
         };
         Ok(newest.map(|generation| ArchivedFile::of(archive, generation)))
     }
+}
 
+impl<A: Borrow<Archive>> ArchivedFile<A> {
     /// This content.
-    pub fn of(archive: Archive, generation: Generation) -> ArchivedFile {
+    pub fn of(archive: A, generation: Generation) -> ArchivedFile<A> {
         ArchivedFile {
             archive,
             generation,
@@ -54,7 +57,10 @@ impl ArchivedFile {
         }
         let (start, bytes) = &self.part;
         if self.at < *start || self.at >= start + bytes.len() as u64 {
-            self.part = self.archive.part_at(self.generation.number, self.at)?;
+            self.part = self
+                .archive
+                .borrow()
+                .part_at(self.generation.number, self.at)?;
         }
         let within = usize::try_from(self.at - self.part.0).map_err(|_| ErrorKind::InvalidData)?;
         // What was appended since it was opened is not its content.
@@ -64,7 +70,7 @@ impl ArchivedFile {
     }
 }
 
-impl Read for ArchivedFile {
+impl<A: Borrow<Archive>> Read for ArchivedFile<A> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let rest = self.rest_of_part()?;
         let most = rest.len().min(buffer.len());
@@ -74,7 +80,7 @@ impl Read for ArchivedFile {
     }
 }
 
-impl Seek for ArchivedFile {
+impl<A> Seek for ArchivedFile<A> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let to = match to {
             SeekFrom::Start(at) => Some(at),

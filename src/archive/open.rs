@@ -201,13 +201,13 @@ impl Archive {
         done
     }
 
-    /// Whether this agent's sessions are kept.
+    /// Whether this agent's sessions are kept; `unnamed`: also where those of all agents are.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn keeps(&self, agent: &str) -> Result<bool, Error> {
-        let kept = "SELECT is_kept FROM agents WHERE agent IN (?1, ?2) ORDER BY agent = ?2";
-        let kept = self.first(kept, params![agent, EVERY_AGENT], |r| r.get(0))?;
+    pub fn keeps(&self, agent: &str, unnamed: bool) -> Result<bool, Error> {
+        let kept = "SELECT is_kept FROM agents WHERE agent = ?1 OR (?3 AND agent = ?2) ORDER BY agent = ?2";
+        let kept = self.first(kept, params![agent, EVERY_AGENT, unnamed], |r| r.get(0))?;
         Ok(kept.unwrap_or(false))
     }
 
@@ -219,7 +219,8 @@ impl Archive {
     pub fn set_kept(&self, agents: &[String], is_kept: bool) -> Result<(), Error> {
         self.transaction(|| {
             if agents.is_empty() {
-                self.execute("DELETE FROM agents", [])?;
+                // What was said of an agent by its name goes where it says the contrary.
+                self.execute("DELETE FROM agents WHERE is_kept <> ?1", [is_kept])?;
             }
             let every = [EVERY_AGENT.to_owned()];
             let agents = if agents.is_empty() { &every } else { agents };

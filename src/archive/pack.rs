@@ -72,6 +72,18 @@ pub struct Packed {
 }
 
 impl Packed {
+    /// All bytes in the blocks.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn bytes(&self) -> io::Result<Vec<u8>> {
+        let mut all = Vec::new();
+        for block in &self.blocks {
+            all.extend(block.bytes()?);
+        }
+        Ok(all)
+    }
+
     /// Bytes of memory it takes, about.
     pub fn memory(&self) -> u64 {
         let blocks = self.blocks.iter();

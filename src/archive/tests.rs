@@ -292,7 +292,7 @@ fn whose_sessions_are_kept() {
     assert!(!Archive::exists(folder.path()));
     assert!(Archive::open_readable(folder.path()).unwrap().is_none());
     let archive = Archive::open_writable(folder.path()).unwrap();
-    let keeps = |agent: &str| archive.keeps(agent).unwrap();
+    let keeps = |agent: &str| archive.keeps(agent, true).unwrap();
     assert!(!keeps("pi"));
     archive.set_kept(&["pi".into()], true).unwrap();
     assert!(keeps("pi") && !keeps("clido"));

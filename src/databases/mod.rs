@@ -15,6 +15,7 @@ mod open;
 mod rows;
 mod schema;
 mod shelf;
+mod versions;
 mod write;
 
 pub use lines::RowNames;
@@ -23,3 +24,4 @@ pub use names::{ABOVE, identity_of_line, line_of, named, names_files};
 pub use one::row;
 pub use open::{FileState, companion, is_alone};
 pub use rows::session;
+pub use versions::{newest_rows, next_rows, row_states};

@@ -1,11 +1,16 @@
 //! The door to the archive: whose sessions are kept, what is in it, and how something leaves it.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
 use super::{Config, Error, Index, Indexer};
-use crate::archive::{Archive, Place};
+use crate::archive::{Archive, ArchivedFile, Place};
 pub use crate::archive::{ArchiveTotals, Generation, Verified};
+use crate::databases::row_states;
 use crate::format::agent_called;
+use crate::ingest::is_meant_unnamed;
 use crate::model::{Report, SessionRow};
 
 /// What the archive holds.
@@ -55,15 +60,16 @@ impl Config {
     /// When the archive cannot be read.
     pub fn keeps(&self, agent: &str) -> Result<bool, Error> {
         match self.archive()? {
-            Some((_, archive)) if self.can_keep(agent) => Ok(archive.keeps(agent)?),
-            _ => Ok(false),
+            Some((_, archive)) => Ok(archive.keeps(agent, self.keeps_unnamed(agent))?),
+            None => Ok(false),
         }
     }
 
-    /// Whether this agent's sessions are files. Those in a database are not kept yet.
-    pub fn can_keep(&self, agent: &str) -> bool {
+    /// Whether this agent's sessions are kept where those of all agents are. Where they are rows of
+    /// a database, and the agent deletes none by itself, it has to be named.
+    pub fn keeps_unnamed(&self, agent: &str) -> bool {
         let format = agent_called(agent).and_then(|agent| self.format(agent.format));
-        format.is_none_or(|format| format.database().is_none())
+        format.is_none_or(|format| is_meant_unnamed(agent, format))
     }
 
     /// Prove every byte in the archive; `None`: there is none.
@@ -87,7 +93,8 @@ impl Config {
 }
 
 impl Index {
-    /// Every content of a session's files that is kept, the oldest first.
+    /// Every content of a session's files that is kept, the oldest first; of a session in a database
+    /// every state of its rows.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -95,10 +102,17 @@ impl Index {
         let Some((_, archive)) = self.config().archive()? else {
             return Ok(Vec::new());
         };
+        let is_rows = self.is_in_database(session)?;
         let mut versions = Vec::new();
         for place in self.places_of(session)? {
             let path = place.root.join(&place.relative);
-            let contents = archive.generations(&place)?.into_iter();
+            let mut contents = archive.generations(&place)?;
+            if is_rows {
+                let kept = contents.into_iter();
+                let states = kept.map(|kept| states(&archive, kept, &path));
+                contents = states.collect::<Result<Vec<_>, _>>()?.concat();
+            }
+            let contents = contents.into_iter();
             versions.extend(contents.map(|content| Version {
                 path: path.clone(),
                 content,
@@ -107,12 +121,16 @@ impl Index {
         Ok(versions)
     }
 
-    /// Write the files of a session back that are gone, byte for byte, and give back their paths.
+    /// Write the files of a session back that are gone, byte for byte, and give back their paths. Of
+    /// a session in a database there are none.
     ///
     /// # Errors
     /// When nothing is kept of one, it is there, or it cannot be written.
     pub fn restore(&self, session: &SessionRow) -> Result<Vec<PathBuf>, Error> {
         let mut restored = Vec::new();
+        if self.is_in_database(session)? {
+            return Ok(restored);
+        }
         for place in self.places_of(session)? {
             let is_there = place.path().is_some_and(|path| path.exists());
             // Of a session of many files those come back that are gone.
@@ -127,9 +145,56 @@ impl Index {
         Ok(restored)
     }
 
+    /// Whether the session is, or was, rows of its agent's database.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn is_in_database(&self, session: &SessionRow) -> Result<bool, Error> {
+        self.ask(|snapshot| snapshot.is_in_database(session))
+    }
+
+    /// Write the document that the agent exports of a session in its database to `target`, for its
+    /// owner alone. `false`: it is not known what the agent exports of it.
+    ///
+    /// # Errors
+    /// When the rows cannot be read, something is at `target`, or it cannot be written.
+    pub fn export_document(&self, session: &SessionRow, target: &Path) -> Result<bool, Error> {
+        let document = self.ask(|snapshot| snapshot.exported(session))?;
+        let Some(document) = document else {
+            return Ok(false);
+        };
+        let write = || -> io::Result<()> {
+            let folder = target
+                .parent()
+                .filter(|above| !above.as_os_str().is_empty());
+            let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+            file.write_all(document.as_bytes())?;
+            file.as_file().sync_all()?;
+            // It takes the name only where nothing has it.
+            file.persist_noclobber(target)
+                .map_err(|failed| failed.error)?;
+            Ok(())
+        };
+        write().map_err(|error| Error::io(target, error))?;
+        Ok(true)
+    }
+
     fn places_of(&self, session: &SessionRow) -> Result<Vec<Place>, Error> {
         self.ask(|snapshot| snapshot.places_of(session))
     }
+}
+
+/// Every state of the rows that are kept.
+fn states(archive: &Archive, kept: Generation, path: &Path) -> Result<Vec<Generation>, Error> {
+    let states = row_states(ArchivedFile::of(archive, kept));
+    let states = states.map_err(|error| Error::io(path, error))?.into_iter();
+    let states = states.map(|state| Generation {
+        length: state.length,
+        begun_ms: state.kept_ms.unwrap_or(kept.begun_ms),
+        kept_ms: state.kept_ms.unwrap_or(kept.begun_ms),
+        ..kept
+    });
+    Ok(states.collect())
 }
 
 impl Indexer {

@@ -15,7 +15,7 @@ use crate::catalogue::read::SourceState;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, Shape};
 use crate::model::{Class, SourcePart};
-use crate::source::content::{self, Location};
+use crate::source::content::Location;
 use crate::source::identity::Identity;
 
 mod differences;
@@ -191,7 +191,7 @@ fn readable_part(
         return Err(Finding::Behind("has to be read again".into()));
     }
     let is_same = is_same(&observed, &stored.identity);
-    if !content::is_file(format, path) {
+    if !path.is_file(format) {
         // What is made may be anything once its identity is another one.
         return match is_same {
             true => Ok((true, u64::MAX)),

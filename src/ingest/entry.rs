@@ -63,7 +63,9 @@ impl OpenSource {
     /// Those of the file.
     pub fn bytes(&mut self, entry: &StoredEntry) -> io::Result<Option<Vec<u8>>> {
         // One row is read by itself; for more of them all are.
-        if let (Some(row), None, false) = (&entry.row, &self.content, self.is_read) {
+        if let (Some(row), None, false) = (&entry.row, &self.content, self.is_read)
+            && !self.path.is_archived()
+        {
             self.is_read = true;
             return content::row(self.format, &self.path, row);
         }

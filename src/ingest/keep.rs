@@ -7,9 +7,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use self::rows::changed_rows;
 use super::plan::SourcePlan;
 use super::reading::pack_all;
 use crate::archive::{self, Archive, ArchivedFile, Packed, Place};
@@ -18,13 +19,15 @@ use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
 use crate::databases::ABOVE;
-use crate::format::Format;
-use crate::model::{Placement, Report};
+use crate::format::{Format, agent_called};
+use crate::model::{Placement, Report, SourcePart};
 use crate::source::checkpoint::read_full;
-use crate::source::content::{Content, Location};
+use crate::source::content::{self, Content, Location, is_in_database};
 use crate::source::discover::{Discovery, FoundSource};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::root::RootSpec;
+
+mod rows;
 
 /// Bytes that are compared at once.
 const COMPARED: usize = 256 << 10;
@@ -163,12 +166,10 @@ impl Keeper {
         }
     }
 
-    /// Whether the sessions of this agent are kept. Those in its database are not yet.
+    /// Whether the sessions of this agent are kept.
     fn keeps(&self, agent: &str, format: &dyn Format) -> bool {
-        if format.database().is_some() {
-            return false;
-        }
-        let asked = self.archive.as_ref().map(|archive| archive.keeps(agent));
+        let archive = self.archive.as_ref();
+        let asked = archive.map(|archive| archive.keeps(agent, is_meant_unnamed(agent, format)));
         self.or_fail(asked).unwrap_or(false)
     }
 
@@ -219,7 +220,8 @@ impl Keeper {
                 Some(_) if is_read => continue,
                 since => since.unwrap_or(now_ms),
             };
-            if is_gone && !self.has_moved(catalogue, spec, lost, discovery)? {
+            let has_moved = || self.has_moved((spec, format), lost, discovery);
+            if is_gone && !has_moved() {
                 all.extend(self.archived_source(spec, format, &lost.relative, gone_ms));
             }
         }
@@ -227,7 +229,7 @@ impl Keeper {
         if catalogue.root_archive(root)?.archive.as_deref() != id {
             let places = archive.places_below(&spec.agent, &spec.path);
             for place in self.or_fail(Some(places)).unwrap_or_default() {
-                let is_there = matches!(spec.path.join(&place.relative).try_exists(), Ok(true));
+                let is_there = is_there(spec, format, &place.relative, discovery);
                 let state = catalogue.source_state(root, &place.relative)?;
                 if !is_there && state.is_none() {
                     all.extend(self.archived_source(spec, format, &place.relative, now_ms));
@@ -248,13 +250,14 @@ impl Keeper {
         let archive = self.archive.as_ref()?;
         let place = place_of(spec, relative);
         let newest = *self.or_fail(Some(archive.generations(&place)))?.last()?;
-        let Placement::Source {
-            session,
-            part,
-            unlisted,
-        } = format.place(Path::new(relative), spec.flat)
-        else {
-            return None;
+        let (session, part, unlisted) = match format.place(Path::new(relative), spec.flat) {
+            Placement::Source {
+                session,
+                part,
+                unlisted,
+            } => (session, part, unlisted),
+            _ if is_in_database(format, relative) => (relative.to_owned(), SourcePart::Main, None),
+            _ => return None,
         };
         Some(ArchivedSource {
             found: FoundSource {
@@ -279,37 +282,39 @@ impl Keeper {
     /// is the source, in the archive as well.
     fn has_moved(
         &self,
-        catalogue: &Catalogue,
-        spec: &RootSpec,
+        (spec, format): (&RootSpec, &dyn Format),
         lost: &StoredSource,
         discovery: &Discovery,
-    ) -> Result<bool, Error> {
+    ) -> bool {
+        // Rows have their database's place.
+        if is_in_database(format, &lost.relative) {
+            return false;
+        }
         let (Some(archive), Some(folder)) = (&self.archive, &self.folder) else {
-            return Ok(false);
+            return false;
         };
         let file = lost.stored.identity.file();
         let is_it =
             |found: &&FoundSource| found.identity.file() == file && found.relative != lost.relative;
         let Some(found) = discovery.found.iter().find(is_it) else {
-            return Ok(false);
+            return false;
         };
-        let _ = catalogue;
         let (old, new) = (
             place_of(spec, &lost.relative),
             place_of(spec, &found.relative),
         );
         let begins = || -> io::Result<bool> {
-            let reader = Archive::open_readable(folder)?.ok_or(io::ErrorKind::NotFound)?;
+            let reader = Archive::open_readable(folder)?.ok_or(ErrorKind::NotFound)?;
             let Some(kept) = ArchivedFile::newest(reader, &old)? else {
                 return Ok(false);
             };
             begins_with(File::open(spec.path.join(&found.relative))?, kept)
         };
         if !begins().unwrap_or(false) {
-            return Ok(false);
+            return false;
         }
         let moved = archive.transaction(|| archive.rename(&old, &new));
-        Ok(self.or_fail(Some(moved)).unwrap_or(false))
+        self.or_fail(Some(moved)).unwrap_or(false)
     }
 
     /// Whether anything of this root is in the archive.
@@ -390,20 +395,25 @@ impl Keeper {
         let Some(place) = &plan.kept_as else {
             return Ok(());
         };
-        let is_kept = self.keep_at(place, packed);
+        let is_kept = self.keep_at((place, plan.format), packed);
         if packed.end_ns.is_none() {
             return Ok(());
         }
         self.note(catalogue, plan.root, plan.relative, is_kept)
     }
 
-    fn keep_at(&self, place: &Place, packed: &Packed) -> bool {
+    fn keep_at(&self, (place, format): (&Place, &dyn Format), packed: &Packed) -> bool {
         if self.failure.borrow().is_some() {
             return false;
         }
         let kept = self.archive.as_ref().map(|archive| {
             archive.begin()?;
-            archive.keep(place, packed, now_ns() / 1_000_000)
+            let now_ms = now_ns() / 1_000_000;
+            let changed = match is_in_database(format, &place.relative) {
+                true => changed_rows(archive, place, packed, now_ms)?,
+                false => None,
+            };
+            archive.keep(place, changed.as_ref().unwrap_or(packed), now_ms)
         });
         self.or_fail(kept).unwrap_or(false)
     }
@@ -446,7 +456,8 @@ impl Keeper {
                 continue;
             };
             open += packed.memory();
-            let is_kept = self.keep_at(&place_of(spec, &unkept.relative), &packed);
+            let place = place_of(spec, &unkept.relative);
+            let is_kept = self.keep_at((&place, *format), &packed);
             self.note(catalogue, unkept.root, &unkept.relative, is_kept)?;
             if self.failure.borrow().is_some() {
                 break;
@@ -494,15 +505,34 @@ fn lost<'k>(
     })
 }
 
-/// All of a source, packed; of a compressed file its own bytes.
+/// Whether `archive on` without a name means this agent too. One that has its sessions in a
+/// database, of which some hold many gigabytes, has to be named where it deletes none by itself.
+pub fn is_meant_unnamed(agent: &str, format: &dyn Format) -> bool {
+    format.database().is_none() || agent_called(agent).is_some_and(|agent| agent.deletes.is_some())
+}
+
+/// Whether a source is where the archive has it from, by what was found there or by a look.
+fn is_there(spec: &RootSpec, format: &dyn Format, relative: &str, discovery: &Discovery) -> bool {
+    let at = |found: &FoundSource| found.relative.as_str().cmp(relative);
+    if discovery.found.binary_search_by(at).is_ok() {
+        return true;
+    }
+    let path = spec.path.join(relative);
+    match is_in_database(format, relative) {
+        false => matches!(path.try_exists(), Ok(true)),
+        // One that cannot be looked at now may be there.
+        true => match content::identity(format, &path) {
+            Err(error) => error.kind() != ErrorKind::NotFound,
+            Ok(_) => true,
+        },
+    }
+}
+
+/// All of a source that is kept, packed.
 fn pack_source(format: &dyn Format, path: &Path) -> io::Result<Packed> {
     let mut content = Content::open(format, path)?;
     let identity = content.identity()?;
-    if let Some(encoded) = content.encoded() {
-        encoded.rewind()?;
-        return pack_all(encoded)?.finish(identity.mtime_ns);
-    }
-    pack_all(&mut content)?.finish(identity.mtime_ns)
+    pack_all(content.kept()?)?.finish(identity.mtime_ns)
 }
 
 /// Whether a file begins with these bytes.

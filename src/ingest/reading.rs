@@ -141,7 +141,7 @@ pub fn read_once<E: Entries>(
         let named = names.and_then(|names| plan.format.name_in(&plan.path, &names));
         fold.named_beside = named.or(fold.named_beside);
     }
-    let packs = plan.kept_as.is_some() && file.encoded().is_none();
+    let packs = plan.kept_as.is_some() && !file.is_kept_whole();
     let reader = Reader {
         packer: packs.then(|| Packer::at(from)).transpose()?,
         plan,
@@ -326,13 +326,9 @@ impl Reader<'_> {
         if self.plan.kept_as.is_none() || since == IdentityChange::Changed {
             return Ok(None);
         }
-        // Of a compressed file its own bytes are kept, so that it can be restored.
-        let packer = match file.encoded() {
-            None => self.packer.take(),
-            Some(encoded) => {
-                encoded.rewind()?;
-                Some(pack_all(encoded)?)
-            }
+        let packer = match file.is_kept_whole() {
+            false => self.packer.take(),
+            true => Some(pack_all(file.kept()?)?),
         };
         let end_ns = self.identity.mtime_ns;
         packer.map(|packer| packer.finish(end_ns)).transpose()
@@ -461,7 +457,7 @@ impl Reader<'_> {
 }
 
 /// Pack all bytes that follow.
-pub fn pack_all(file: &mut impl Read) -> std::io::Result<Packer> {
+pub fn pack_all(file: &mut dyn Read) -> std::io::Result<Packer> {
     let mut packer = Packer::at(0)?;
     let mut buffer = vec![0; PACKED_AT_ONCE];
     loop {

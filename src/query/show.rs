@@ -18,7 +18,7 @@ use crate::format::Shape;
 use crate::ingest::OpenSource;
 use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript, iso};
 use crate::query::Snapshot;
-use crate::source::content::Content;
+use crate::source::content::{self, Content};
 use crate::source::place::RangeReader;
 
 /// Which entries a transcript shows.
@@ -237,6 +237,29 @@ impl Snapshot<'_> {
         let place = self.catalogue.main_source(&session.path)?;
         let place = place.unwrap_or_else(|| session.path.clone().into());
         place.open(format).map_err(failed)
+    }
+
+    /// Whether the session is, or was, rows of its agent's database.
+    pub(crate) fn is_in_database(&self, session: &SessionRow) -> Result<bool, Error> {
+        let format = self.config().format(&self.stored(session)?.format);
+        let places = self.places_of(session)?;
+        let is_rows = |place: &Place| {
+            format.is_some_and(|format| content::is_in_database(format, &place.relative))
+        };
+        Ok(places.iter().any(is_rows))
+    }
+
+    /// The document that the session's agent exports of it; `None`: it is no session in a database,
+    /// or it is not known what its agent exports of it.
+    pub(crate) fn exported(&self, session: &SessionRow) -> Result<Option<String>, Error> {
+        let format = self.config().format(&self.stored(session)?.format);
+        let (Some(format), true) = (format, self.is_in_database(session)?) else {
+            return Ok(None);
+        };
+        let mut rows = String::new();
+        let read = self.content(session)?.read_to_string(&mut rows);
+        read.map_err(|error| Error::io(&session.path, error))?;
+        Ok(format.exported(&rows))
     }
 
     /// The exact bytes of one entry, or of the session's main file.

@@ -15,16 +15,18 @@ use tempfile::SpooledTempFile;
 
 use super::identity::Identity;
 use crate::archive::{Archive, ArchivedFile, Place};
-use crate::databases::{self, RowNames};
+use crate::databases::{self, RowNames, newest_rows};
 use crate::format::Format;
 use crate::format::database::Database;
 use crate::format::names::Names;
+use crate::model::Placement;
 
 /// Content that is made is kept in memory up to so many bytes, and in a file without a name beyond.
 const MOST_IN_MEMORY: usize = 64 << 20;
 
 /// Agents stamp their rows in milliseconds, and not at the moment at which they are committed.
 const ROWS_REST_NS: i64 = 2_000_000_000;
+
 /// Where a source is: at a path, or, since its file is gone, in the archive. It stands for its
 /// path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,10 +53,28 @@ impl Location {
         match &self.archived {
             None => Content::open(format, &self.path),
             Some(archived) => {
-                let file = RawFile::Archived(Box::new(archived_file(archived)?));
-                Content::of(file, &self.path)
+                let file = archived_file(archived)?;
+                match is_in_database(format, &archived.1.relative) {
+                    true => Content::of_rows(file),
+                    false => Content::of(RawFile::Archived(Box::new(file)), &self.path),
+                }
             }
         }
+    }
+
+    /// Whether it is in the archive.
+    pub fn is_archived(&self) -> bool {
+        self.archived.is_some()
+    }
+
+    /// Whether the content of the source, which is one of `format`, is its file: then the size in
+    /// its identity is the length of the content.
+    pub fn is_file(&self, format: &dyn Format) -> bool {
+        let is_rows = match &self.archived {
+            None => SessionKey::of(format, &self.path).is_some(),
+            Some(archived) => is_in_database(format, &archived.1.relative),
+        };
+        !is_rows && !is_compressed(&self.path)
     }
 
     /// Its identity, as a scan observes it.
@@ -234,15 +254,17 @@ impl RawFile {
         match self {
             RawFile::File(file) => Ok(Identity::of(&file.metadata()?)),
             // It is no file of the system, and nobody changes it.
-            RawFile::Archived(file) => {
-                let generation = file.generation();
-                Ok(Identity {
-                    size: generation.length,
-                    mtime_ns: generation.mtime_ns,
-                    ..Identity::default()
-                })
-            }
+            RawFile::Archived(file) => Ok(kept_identity(file)),
         }
+    }
+}
+
+fn kept_identity(file: &ArchivedFile) -> Identity {
+    let generation = file.generation();
+    Identity {
+        size: generation.length,
+        mtime_ns: generation.mtime_ns,
+        ..Identity::default()
     }
 }
 
@@ -257,10 +279,11 @@ pub fn identity(format: &dyn Format, path: &Path) -> io::Result<Identity> {
     }
 }
 
-/// Whether the content of the source at `path` is its file: then the size in its identity is the
-/// length of the content.
-pub fn is_file(format: &dyn Format, path: &Path) -> bool {
-    !is_compressed(path) && SessionKey::of(format, path).is_none()
+/// Whether the source at this path below a root is a session in a database.
+pub fn is_in_database(format: &dyn Format, relative: &str) -> bool {
+    let file = Path::new(relative).parent();
+    format.database().is_some()
+        && file.is_some_and(|file| format.place(file, false) == Placement::Database)
 }
 
 fn is_compressed(path: &Path) -> bool {
@@ -285,6 +308,14 @@ impl Content {
             true => decoded(file).map(Content),
             false => Ok(Content(Kind::File(file))),
         }
+    }
+
+    /// The newest of all versions of rows that are kept.
+    fn of_rows(mut kept: ArchivedFile) -> io::Result<Content> {
+        Ok(Content(Kind::Rows {
+            identity: kept_identity(&kept),
+            lines: Cursor::new(newest_rows(&mut kept)?),
+        }))
     }
 
     /// The identity of what was opened, as it is now.
@@ -332,12 +363,27 @@ impl Content {
         matches!(self.0, Kind::File(RawFile::File(_)))
     }
 
-    /// The file that this was decoded from; `None`: it was not decoded.
-    pub fn encoded(&mut self) -> Option<&mut (impl Read + Seek + use<>)> {
-        match &mut self.0 {
-            Kind::File(_) | Kind::Rows { .. } => None,
-            Kind::Decoded { file, .. } => Some(file),
-        }
+    /// Whether all of it is kept once it was read, and not each piece as it is read.
+    pub fn is_kept_whole(&self) -> bool {
+        !matches!(self.0, Kind::File(_))
+    }
+
+    /// What is kept of it, from the beginning: its file as it is, so that it can be restored, or all
+    /// of its rows, of which those that changed are kept.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn kept(&mut self) -> io::Result<&mut dyn Read> {
+        Ok(match &mut self.0 {
+            Kind::File(file) | Kind::Decoded { file, .. } => {
+                file.rewind()?;
+                file
+            }
+            Kind::Rows { lines, .. } => {
+                lines.rewind()?;
+                lines
+            }
+        })
     }
 }
 

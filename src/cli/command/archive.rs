@@ -1,14 +1,15 @@
 //! What is kept of sessions that agents delete, and who decides that?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 use serde::Serialize;
 use sessionary::index::Version;
 use sessionary::model::{Report, SCHEMA_VERSION, SessionRow};
 use sessionary::settings::known_names;
 use sessionary::{Config, Index};
 
+use super::export::may_lie_at;
 use super::naming::named_in_full;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -24,9 +25,11 @@ use crate::output::time::{bytes, count};
 #[command(
     after_help = "Off until you turn it on: the archive is a second copy of your sessions, compressed, in your data folder.\n\
     Sessions whose files are gone stay in list, search, tree and show, marked as archived.\n\
-    `exclude`, `delete` and `archive forget` remove a session from it, every version of it.\n\n\
+    `exclude`, `delete` and `archive forget` remove a session from it, every version of it.\n\
+    Sessions in an agent's database are kept where the agent deletes by itself, or is named here.\n\n\
     Examples:\n  \
     sessionary archive on                 from now on, every agent's\n  \
+    sessionary archive on opencode        also those in the database of OpenCode\n  \
     sessionary archive off clido          but not those of clido\n  \
     sessionary archive status\n  \
     sessionary archive restore 019b3f2a   write its file back"
@@ -49,7 +52,7 @@ enum ArchiveCommand {
     /// List what a session's files held at what time
     Versions(One),
     /// Write the files of a session back that are gone
-    Restore(One),
+    Restore(Restore),
     /// Forget all that is kept of a session, and never keep it again
     Forget(Forget),
 }
@@ -66,6 +69,22 @@ struct One {
     /// Session id, the start of one, a path, or a whole name
     #[arg(add = values::session())]
     session: String,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Files go back to where they were, and replace nothing.\n\n\
+    Of a session that was rows of a database the document is written that its agent exports\n\
+    (`opencode export`; `opencode import` reads it): to the new file PATH, or as SESSION.json\n\
+    to the folder PATH, else to the working directory. Nothing is written into a database."
+)]
+struct Restore {
+    /// Session id, the start of one, a path, or a whole name
+    #[arg(add = values::session())]
+    session: String,
+    /// Where the document of a session goes that was in a database: a new file, or a folder
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    to: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -90,7 +109,7 @@ pub fn run(args: &ArchiveArgs, config: &Config, screen: &Screen) -> Result<Outco
         ArchiveCommand::Status => status(config, screen),
         ArchiveCommand::Verify => verify(config, screen),
         ArchiveCommand::Versions(one) => versions(&one.session, config, screen),
-        ArchiveCommand::Restore(one) => restore(&one.session, config, screen),
+        ArchiveCommand::Restore(args) => restore(args, config, screen),
         ArchiveCommand::Forget(forget) => self::forget(forget, config, screen),
     }
 }
@@ -102,12 +121,6 @@ fn turn(
     config: &Config,
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
-    let in_database = agents.iter().find(|agent| !config.can_keep(agent));
-    if let (Some(agent), true) = (in_database, is_kept) {
-        let what =
-            format!("{agent} has its sessions in a database, and only files are kept so far");
-        return Err(Failure::usage(what).hint("leave its name out"));
-    }
     let mut progress = Progress::new();
     let mut indexer = super::writer(config, true, &mut progress)?;
     indexer.set_kept(agents, is_kept)?;
@@ -118,11 +131,29 @@ fn turn(
     }
     drop(indexer);
     if is_kept {
+        say_unnamed(config, screen)?;
         status(config, screen)
     } else {
         screen.say("What is kept already stays; `sessionary archive status` shows it.");
         Ok(Outcome::Found)
     }
+}
+
+/// Says of which agents nothing is kept because they have to be named.
+fn say_unnamed(config: &Config, screen: &Screen) -> Result<(), Failure> {
+    let mut told = Vec::new();
+    for root in &config.roots {
+        let agent = root.agent.as_str();
+        let is_new = !config.keeps_unnamed(agent) && !told.contains(&agent);
+        if is_new && root.path.exists() && !config.keeps(agent)? {
+            told.push(agent);
+            screen.say(&format!(
+                "{agent} has its sessions in a database and deletes none by itself: \
+                 `sessionary archive on {agent}` keeps them too."
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// What `archive status --json` prints.
@@ -327,14 +358,24 @@ struct Restored<'a> {
     files: &'a [PathBuf],
 }
 
-fn restore(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let (index, row) = chosen(name, config, screen)?;
-    let files = index.restore(&row)?;
+fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let (index, row) = chosen(&args.session, config, screen)?;
+    let is_in_database = index.is_in_database(&row)?;
+    let files = match (is_in_database, &args.to) {
+        (true, to) => document(&row, to.as_deref(), &index, config, screen)?,
+        (false, None) => index.restore(&row)?,
+        (false, Some(_)) => {
+            let what = format!("the files of {} go back to where they were", row.id);
+            return Err(Failure::usage(what).hint("leave out --to"));
+        }
+    };
     if screen.json {
         screen.json(&Restored {
             schema_version: SCHEMA_VERSION,
             files: &files,
         })?;
+    } else if files.is_empty() && is_in_database {
+        screen.say("It is in its agent's database: nothing was written.");
     } else if files.is_empty() {
         screen.say("Its files are all there: nothing was written.");
     } else {
@@ -343,6 +384,41 @@ fn restore(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         }
     }
     Ok(Outcome::found(!files.is_empty()))
+}
+
+/// Writes the document of a session that is gone from its agent's database.
+fn document(
+    row: &SessionRow,
+    to: Option<&Path>,
+    index: &Index,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Vec<PathBuf>, Failure> {
+    if !row.archived {
+        return Ok(Vec::new());
+    }
+    let here = std::env::current_dir().map_err(anyhow::Error::new)?;
+    let target = here.join(to.unwrap_or(Path::new("")));
+    let target = match target.is_dir() {
+        true => target.join(document_name(&row.id)),
+        false => target,
+    };
+    may_lie_at(&target, config, screen)?;
+    if index.export_document(row, &target)? {
+        return Ok(vec![target]);
+    }
+    let (agent, id) = (&row.agent, plain_line(&row.id));
+    let what = format!("it is not known what {agent} exports of {id}");
+    Err(Failure::usage(what).hint(format!("`sessionary show {id} --raw` prints its rows")))
+}
+
+/// A file's name that an id cannot make into a path.
+fn document_name(id: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let plain = id
+        .chars()
+        .map(|letter| if is_plain(letter) { letter } else { '-' });
+    format!("{}.json", plain.collect::<String>())
 }
 
 /// What `archive forget --json` prints.
@@ -360,7 +436,7 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Outcome, Fa
     if !args.yes {
         let what = match row.archived {
             true => "it is nowhere else",
-            false => "its file stays",
+            false => "it stays where its agent has it",
         };
         let question = format!(
             "Forget every version of {}? {what} [y/N] ",

@@ -71,7 +71,6 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
     let mut doomed = DeletionTarget::all(rows.collect::<Result<_, _>>()?, &index)?;
     drop(index);
     let dry_run = args.dry_run;
-    refuse_archived(&doomed)?;
     if !(screen.json && dry_run) {
         announce(&doomed, dry_run, screen)?;
     }
@@ -119,21 +118,6 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         Some(error) => Err(error.into()),
         None => Ok(Outcome::Found),
     }
-}
-
-/// What has no file cannot be moved to the trash.
-fn refuse_archived(doomed: &[DeletionTarget]) -> Result<(), Failure> {
-    let archived = doomed.iter().find(|one| one.row.archived);
-    let Some(archived) = archived else {
-        return Ok(());
-    };
-    let id = plain_line(&archived.row.id);
-    Err(Failure::usage(format!(
-        "{id}: its file is gone already, and only the archive has it"
-    ))
-    .hint(format!(
-        "`sessionary archive forget {id}` removes it from there"
-    )))
 }
 
 /// Says what is to be moved, and where; a dry run prints it.

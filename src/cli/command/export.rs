@@ -170,7 +170,7 @@ impl Export {
 }
 
 /// A file in an agent's folder would be taken for one of its sessions, or be in the place of one.
-fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Failure> {
+pub fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Failure> {
     let folder = out.parent().unwrap_or(out);
     let folder = folder.canonicalize();
     let folder = folder.with_context(|| format!("the folder of {}", out.display()))?;

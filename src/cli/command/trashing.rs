@@ -13,6 +13,7 @@ use super::writing::catalogued;
 use crate::demo;
 use crate::failure::Failure;
 use crate::output::Screen;
+use crate::output::text::plain_line;
 use crate::places;
 
 /// Whether this system lets a program look into the trash: then a session comes back from there.
@@ -57,6 +58,7 @@ impl DeletionTarget {
     }
 
     fn of(row: SessionRow, index: &Index) -> Result<Self, Failure> {
+        refuse_archived(&row)?;
         refuse_rows(&row)?;
         refuse_several(&row)?;
         let folder = folder(&row)?;
@@ -104,6 +106,17 @@ impl DeletionTarget {
             forks,
         })
     }
+}
+
+/// What is in the archive alone cannot be moved to the trash.
+fn refuse_archived(row: &SessionRow) -> Result<(), Failure> {
+    if !row.archived {
+        return Ok(());
+    }
+    let id = plain_line(&row.id);
+    let what = format!("{id} is gone already, and only the archive has it");
+    let hint = format!("`sessionary archive forget {id}` removes it from there");
+    Err(Failure::usage(what).hint(hint))
 }
 
 /// Rows of an agent's database are no files.

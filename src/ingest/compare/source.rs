@@ -11,7 +11,7 @@ use crate::format::Format;
 use crate::ingest::passages::passages;
 use crate::model::Fold;
 use crate::source::checkpoint::hash;
-use crate::source::content::{self, Location};
+use crate::source::content::Location;
 use crate::source::identity::Identity;
 use crate::source::place::RangeReader;
 
@@ -309,7 +309,7 @@ impl SourceComparison<'_> {
 
     /// How long the content is that was read as a whole, if it is a file by what it is now.
     fn whole_length(&self, identity: Option<Identity>) -> Option<u64> {
-        match content::is_file(self.format, self.path) {
+        match self.path.is_file(self.format) {
             true => identity.map(|identity| identity.size),
             false => self.last.as_ref().map(|last| last.length),
         }

@@ -1,0 +1,263 @@
+//! How do all versions of a session's rows stand one behind the other? So that a row that is new or
+//! changed is written once, wherever it stands, and no other row again.
+//!
+//! First stand the lines of all rows as they were at first. For each later state there follows a
+//! line that says when it was read and which lines of the state before give way to others,
+//! `{"kept":MS,"changes":[[FIRST,GONE,NEW],…]}`, and then the new lines. FIRST counts the lines of
+//! the state before, from 0 on. What rows look like does not matter here, except that no line of one
+//! begins so.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+/// How a line begins that is no row.
+const STEP: &[u8] = b"{\"kept\":";
+
+/// What led from one state to the next.
+#[derive(Serialize, Deserialize)]
+struct Step {
+    /// When the next state was read, in ms since the epoch.
+    kept: i64,
+    /// Lines that give way, in order: the first of them, how many, and how many new ones.
+    changes: Vec<(usize, usize, usize)>,
+}
+
+/// One state of a session's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowState {
+    /// When it was read, in ms since the epoch; `None`: it is the first.
+    pub kept_ms: Option<i64>,
+    /// Bytes of its lines.
+    pub length: u64,
+}
+
+/// The lines of the newest state.
+///
+/// # Errors
+/// Those of reading, and [`ErrorKind::InvalidData`] where these are no versions of rows.
+pub fn newest_rows(versions: impl Read) -> io::Result<Vec<u8>> {
+    Ok(replay(versions, |_, _| {})?.concat())
+}
+
+/// Every state, the oldest first.
+///
+/// # Errors
+/// As of [`newest_rows`].
+pub fn row_states(versions: impl Read) -> io::Result<Vec<RowState>> {
+    let mut states = Vec::new();
+    replay(versions, |kept_ms, lines| {
+        let length = lines.iter().map(|line| line.len() as u64).sum();
+        states.push(RowState { kept_ms, length });
+    })?;
+    Ok(states)
+}
+
+/// What is to be written behind these versions, so that `lines` are the newest; nothing where they
+/// are.
+///
+/// # Errors
+/// As of [`newest_rows`].
+pub fn next_rows(versions: impl Read, lines: &[u8], kept_ms: i64) -> io::Result<Vec<u8>> {
+    let old = replay(versions, |_, _| {})?;
+    let new: Vec<&[u8]> = lines.split_inclusive(|byte| *byte == b'\n').collect();
+    let changes = changes(&old, &new);
+    if changes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let step = Step {
+        kept: kept_ms,
+        changes: (changes.iter())
+            .map(|change| (change.gone.start, change.gone.len(), change.new.len()))
+            .collect(),
+    };
+    let mut written = serde_json::to_vec(&step)?;
+    written.push(b'\n');
+    for change in changes {
+        written.extend(new[change.new].concat());
+    }
+    Ok(written)
+}
+
+/// Go through all states, and give back the lines of the last one.
+fn replay(
+    versions: impl Read,
+    mut each: impl FnMut(Option<i64>, &[Vec<u8>]),
+) -> io::Result<Vec<Vec<u8>>> {
+    let mut input = BufReader::new(versions);
+    let mut lines: Vec<Vec<u8>> = Vec::new();
+    let mut kept_ms = None;
+    while let Some(line) = next_line(&mut input)? {
+        if !line.starts_with(STEP) {
+            lines.push(line);
+            continue;
+        }
+        each(kept_ms, &lines);
+        let step: Step = serde_json::from_slice(&line).map_err(|_| damaged())?;
+        kept_ms = Some(step.kept);
+        take_step(&step, &mut lines, &mut input)?;
+    }
+    each(kept_ms, &lines);
+    Ok(lines)
+}
+
+/// Put the new lines of a step, which follow in `input`, into the lines of the state before it.
+fn take_step(step: &Step, lines: &mut Vec<Vec<u8>>, input: &mut impl BufRead) -> io::Result<()> {
+    // By how many lines what stands behind the changes so far has moved.
+    let (mut more, mut fewer) = (0, 0);
+    for (first, gone, new) in &step.changes {
+        let mut added = Vec::new();
+        for _ in 0..*new {
+            added.push(next_line(input)?.ok_or_else(damaged)?);
+        }
+        let first = first.checked_add(more).and_then(|at| at.checked_sub(fewer));
+        let first = first.ok_or_else(damaged)?;
+        let end = first.checked_add(*gone).filter(|end| *end <= lines.len());
+        lines.splice(first..end.ok_or_else(damaged)?, added);
+        (more, fewer) = (more + new, fewer + gone);
+    }
+    Ok(())
+}
+
+/// A line with its end; `None` at the end of all.
+fn next_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    input.read_until(b'\n', &mut line)?;
+    Ok(Some(line).filter(|line| !line.is_empty()))
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, "these are no versions of rows")
+}
+
+/// Old lines that give way to new ones, by their numbers.
+struct Change {
+    gone: Range<usize>,
+    new: Range<usize>,
+}
+
+/// What leads from the old lines to the new ones. Rows seldom change their order: a line that comes
+/// before one that it followed is written again.
+fn changes(old: &[Vec<u8>], new: &[&[u8]]) -> Vec<Change> {
+    let mut places: HashMap<&[u8], VecDeque<usize>> = HashMap::new();
+    for (at, line) in old.iter().enumerate() {
+        places.entry(line).or_default().push_back(at);
+    }
+    let mut all = Vec::new();
+    let mut open = Change {
+        gone: 0..0,
+        new: 0..0,
+    };
+    for (at, line) in new.iter().enumerate() {
+        let there = places.get_mut(line);
+        let there = there.and_then(|there| {
+            there.retain(|place| *place >= open.gone.start);
+            there.pop_front()
+        });
+        let Some(there) = there else {
+            continue;
+        };
+        (open.gone.end, open.new.end) = (there, at);
+        let next = Change {
+            gone: there + 1..there + 1,
+            new: at + 1..at + 1,
+        };
+        all.push(std::mem::replace(&mut open, next));
+    }
+    (open.gone.end, open.new.end) = (old.len(), new.len());
+    all.push(open);
+    all.retain(|change| !change.gone.is_empty() || !change.new.is_empty());
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn joined(lines: &[String]) -> Vec<u8> {
+        lines.concat().into_bytes()
+    }
+
+    /// Every state is there, and none is written twice.
+    #[test]
+    fn every_state_is_found_again() {
+        for seed in 0..50 {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            let (mut lines, mut number) = (Vec::<String>::new(), 0);
+            let (mut versions, mut states) = (Vec::new(), Vec::new());
+            for state in 0..20 {
+                for _ in 0..random.random_range(0..6) {
+                    number += 1;
+                    let line = format!("{{\"table\":\"t\",\"key\":{number}}}\n");
+                    match random.random_range(0..5) {
+                        0 if !lines.is_empty() => {
+                            drop(lines.remove(random.random_range(0..lines.len())));
+                        }
+                        1 if !lines.is_empty() => {
+                            let at = random.random_range(0..lines.len());
+                            lines[at] = line;
+                        }
+                        // Also lines that are equal, and lines that move.
+                        2 if !lines.is_empty() => {
+                            let at = random.random_range(0..lines.len());
+                            let moved = lines[at].clone();
+                            lines.insert(random.random_range(0..=lines.len()), moved);
+                        }
+                        _ => lines.insert(random.random_range(0..=lines.len()), line),
+                    }
+                }
+                let now = joined(&lines);
+                let more = match versions.is_empty() {
+                    true => now.clone(),
+                    false => next_rows(&versions[..], &now, state).unwrap(),
+                };
+                versions.extend(more);
+                if !versions.is_empty() && states.last() != Some(&now) {
+                    states.push(now.clone());
+                }
+                assert_eq!(newest_rows(&versions[..]).unwrap(), now, "seed {seed}");
+                let again = next_rows(&versions[..], &now, state).unwrap();
+                assert!(again.is_empty(), "seed {seed}");
+            }
+            let found = row_states(&versions[..]).unwrap();
+            let lengths: Vec<u64> = found.iter().map(|state| state.length).collect();
+            let expected: Vec<u64> = states.iter().map(|state| state.len() as u64).collect();
+            assert_eq!(lengths, expected, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_change_writes_its_own_rows() {
+        let mut lines: Vec<String> = (0..1000)
+            .map(|key| format!("{{\"table\":\"t\",\"key\":{key},\"row\":\"{key:0100}\"}}\n"))
+            .collect();
+        let versions = joined(&lines);
+        lines[0] = "{\"table\":\"t\",\"key\":0,\"row\":\"changed\"}\n".into();
+        lines.remove(500);
+        lines.push("{\"table\":\"t\",\"key\":1000,\"row\":\"new\"}\n".into());
+        let more = next_rows(&versions[..], &joined(&lines), 7).unwrap();
+        let expected = [
+            "{\"kept\":7,\"changes\":[[0,1,1],[500,1,0],[1000,0,1]]}\n",
+            &lines[0],
+            &lines[999],
+        ];
+        assert_eq!(String::from_utf8(more).unwrap(), expected.concat());
+    }
+
+    #[test]
+    fn what_was_damaged_is_no_state() {
+        for damaged in [
+            "{\"kept\":1}\n",
+            "a\n{\"kept\":1,\"changes\":[[1,1,0]]}\n",
+            "a\n{\"kept\":1,\"changes\":[[0,0,2]]}\nb\n",
+            "a\n{\"kept\":1,\"changes\":[[18446744073709551615,1,0]]}\n",
+        ] {
+            assert!(newest_rows(damaged.as_bytes()).is_err(), "{damaged}");
+        }
+        assert_eq!(newest_rows(&b""[..]).unwrap(), b"");
+    }
+}
