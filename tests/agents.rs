@@ -156,6 +156,56 @@ impl Held {
         );
     }
 
+    /// What the agent prints when it is started with these words.
+    fn says(&self, words: &[&str]) -> Vec<u8> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/run.sh");
+        let mut run = Command::new(script);
+        run.arg(self.agent).arg(&self.home.home).args(words);
+        let said = run.env("AGENTS", modules()).output().expect("it starts");
+        let why = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.success(), "{words:?}: {why}");
+        said.stdout
+    }
+
+    /// Of each session that the agent deletes from its database the archive gives back the document
+    /// that the agent exported before, to the byte, and the agent takes it back.
+    fn comes_back_as_exported(&self) {
+        let on = self.home.output(&["archive", "on", self.agent]);
+        assert!(on.status.success(), "{on:?}");
+        let ids: Vec<&str> = self
+            .runs
+            .iter()
+            .filter_map(|run| run["session"].as_str())
+            .collect();
+        assert!(!ids.is_empty());
+        let exported = ids.iter().map(|id| self.says(&["export", id]));
+        let exported: Vec<Vec<u8>> = exported.collect();
+        for id in &ids {
+            self.says(&["session", "delete", id]);
+        }
+        self.is_verified();
+        for (id, exported) in ids.iter().zip(exported) {
+            let restored = self.json(&["--json", "archive", "restore", id]);
+            let file = restored["files"][0].as_str().expect("a file");
+            let document = std::fs::read(file).expect("the document");
+            assert!(
+                document == exported,
+                "{}",
+                String::from_utf8_lossy(&document)
+            );
+            self.says(&["import", file]);
+        }
+        self.is_listed();
+        // The subagent's session went with its parent, and is no run of its own.
+        let archived = self.json(&[
+            "--json",
+            "sql",
+            "SELECT count(*) FROM sessions WHERE archived AND NOT is_subagent",
+        ]);
+        assert_eq!(archived["rows"][0][0], 0, "{archived}");
+        self.is_verified();
+    }
+
     /// The index is what the files say.
     fn is_verified(&self) {
         let verified = self.home.output(&["verify"]);
@@ -164,17 +214,17 @@ impl Held {
     }
 }
 
-/// All of it. `resume`: the command that goes on with the session `ID`.
-fn is_read_as_it_was_held(agent: &'static str, resume: &[&str]) {
-    let Some(held) = hold(agent) else {
-        return;
-    };
+/// All of it, and what more may be asked of it. `resume`: the command that goes on with the session
+/// `ID`.
+fn is_read_as_it_was_held(agent: &'static str, resume: &[&str]) -> Option<Held> {
+    let held = hold(agent)?;
     held.is_listed();
     held.is_findable();
     held.is_typed_once("tool error", "List the shed");
     held.adds_up();
     held.is_resumed_by(resume);
     held.is_verified();
+    Some(held)
 }
 
 #[test]
@@ -199,7 +249,9 @@ fn gemini() {
 
 #[test]
 fn opencode() {
-    is_read_as_it_was_held("opencode", &["opencode", "-s", "ID"]);
+    if let Some(held) = is_read_as_it_was_held("opencode", &["opencode", "-s", "ID"]) {
+        held.comes_back_as_exported();
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 // Has a real agent hold scripted conversations with the stub, in a home of its own:
 //
-//   node run.mjs AGENT HOME     run.sh starts it where there is no network but the loopback
+//   node run.mjs AGENT HOME [WORD...]     run.sh starts it where there is no network but the loopback
 //
-// Prints a line of JSON: what was run, the exit codes, and where the stub's ledger lies.
+// Prints a line of JSON: what was run, the exit codes, and where the stub's ledger lies. With words
+// the agent is started once with them in that home, without a stub, and what it prints is printed.
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +11,7 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const modules = process.env.AGENTS ?? join(here, "node_modules");
-const [agent, home] = process.argv.slice(2);
+const [agent, home, ...words] = process.argv.slice(2);
 const work = join(home, "code", "parser");
 const ledger = join(home, "ledger.jsonl");
 const node = join(modules, "node-26/bin/node");
@@ -172,11 +173,21 @@ function run(words, seconds = 90, signal = "SIGKILL") {
   });
 }
 
+const surroundings = (port) => ({ PATH: `${dirname(node)}:/usr/bin:/bin`, HOME: home, TERM: "xterm", ...one.variables(port) });
+
+if (words.length > 0) {
+  variables = surroundings(0);
+  const { status, stdout, stderr } = run(words);
+  writeFileSync(1, stdout);
+  writeFileSync(2, stderr);
+  process.exit(status ?? 1);
+}
+
 mkdirSync(work, { recursive: true });
 closeSync(openSync(ledger, "a"));
 const stub = spawn(process.execPath, [join(here, "stub.mjs"), ledger], { stdio: ["ignore", "pipe", "inherit"] });
 const port = await new Promise((done) => stub.stdout.once("data", (port) => done(`${port}`.trim())));
-variables = { PATH: `${dirname(node)}:/usr/bin:/bin`, HOME: home, TERM: "xterm", ...one.variables(port) };
+variables = surroundings(port);
 one.prepare?.(port);
 
 const runs = [];

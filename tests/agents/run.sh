@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs run.mjs for one agent where there is no network but the loopback: run.sh AGENT HOME
+# Runs run.mjs for one agent where there is no network but the loopback: run.sh AGENT HOME [WORD...]
 # Exits with 77 where the system does not let a namespace be made.
 set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
@@ -9,5 +9,6 @@ own=--net
 # shellcheck disable=SC2086
 unshare $own true 2>/dev/null || { echo "agents: no network namespace can be made here" >&2; exit 77; }
 # shellcheck disable=SC2086
-exec unshare $own sh -c 'ip link set lo up && exec env -i PATH=/usr/bin:/bin AGENTS="$1" "$1/node-26/bin/node" "$2/run.mjs" "$3" "$4"' \
-  sh "$modules" "$here" "$1" "$2"
+exec unshare $own sh -c 'ip link set lo up && modules=$1 here=$2 && shift 2 &&
+  exec env -i PATH=/usr/bin:/bin AGENTS="$modules" "$modules/node-26/bin/node" "$here/run.mjs" "$@"' \
+  sh "$modules" "$here" "$@"
