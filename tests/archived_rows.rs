@@ -13,6 +13,7 @@ use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::archive::every_content;
 use crate::databases::Store;
+use crate::watching::watcher::{Watcher, until};
 
 /// The store of an agent with sessions in a database, an index and an archive.
 struct Kept(Store);
@@ -532,6 +533,37 @@ fn rows_of_the_second_generation_are_kept() {
     kept.verify();
 }
 
+/// Whatever the agent does with them soon afterwards.
+#[test]
+fn rows_that_were_there_for_a_moment_are_kept_by_the_watcher() {
+    let mut kept = Kept::new();
+    let watcher = Watcher::start(&kept.config());
+    let number = |kept: &Kept, sql: &str| {
+        let index = Index::open(&kept.config(), Freshness::AsCommitted).unwrap();
+        index.sql(sql).unwrap().rows[0][0].as_i64().unwrap()
+    };
+    for at in 0..3 {
+        let id = format!("ses_{at}");
+        kept.0.talk(&id, "zanzibar", "first");
+        kept.0
+            .text(&id, &format!("msg_2_{id}"), &format!("prt_3_{id}"), "otter");
+        let there = format!(
+            "SELECT entries FROM sessions WHERE id = '{id}' UNION SELECT 0 ORDER BY 1 DESC"
+        );
+        until("it is read", || number(&kept, &there) == 6);
+        kept.delete(&id);
+        let archived = format!("SELECT count(*) FROM sessions WHERE id = '{id}' AND archived");
+        until("it is known to be gone", || number(&kept, &archived) == 1);
+        let rows = String::from_utf8(kept.raw(&kept.one(&id))).unwrap();
+        assert!(
+            rows.contains("zanzibar") && rows.contains("otter"),
+            "{rows}"
+        );
+    }
+    watcher.stop();
+    kept.verify();
+}
+
 /// What an agent or a person may do to sessions in a database.
 fn disturb(random: &mut ChaCha8Rng, kept: &mut Kept, number: &mut usize) {
     *number += 1;
@@ -696,25 +728,20 @@ fn a_killed_sync_loses_nothing_that_is_said_to_be_kept() {
         let _ = sync.kill();
         was_killed += u64::from(!sync.wait().unwrap().success());
         let contents = every_content(&Connection::open(&archive).unwrap());
-        let newest: Vec<Vec<u8>> = contents
-            .iter()
-            .filter_map(|kept| states(kept).pop())
-            .collect();
+        let all: Vec<Vec<u8>> = contents.iter().flat_map(|kept| states(kept)).collect();
         let catalogue = Connection::open(&catalogue).unwrap();
         let mut kept = catalogue
-            .prepare("SELECT relative, size FROM _sources WHERE is_kept = 1")
+            .prepare("SELECT relative, consumed FROM _sources WHERE is_kept = 1")
             .unwrap();
         let mut rows = kept.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
-            let (relative, size): (String, i64) = (row.get(0).unwrap(), row.get(1).unwrap());
+            let (relative, length): (String, i64) = (row.get(0).unwrap(), row.get(1).unwrap());
             let session = relative.rsplit('/').next().unwrap();
             let own = format!("\"key\":\"{session}\"");
-            let lines = |kept: &&Vec<u8>| memchr::memchr_iter(b'\n', kept).count() as i64;
-            // The size of rows is their number.
-            let found = newest.iter().find(|kept| {
-                lines(kept) == size && memchr::memmem::find(kept, own.as_bytes()).is_some()
+            let found = all.iter().any(|kept| {
+                kept.len() as i64 == length && memchr::memmem::find(kept, own.as_bytes()).is_some()
             });
-            assert!(found.is_some(), "round {round}, seed {seed}: {relative}");
+            assert!(found, "round {round}, seed {seed}: {relative}");
             proven += 1;
         }
     }
@@ -733,6 +760,11 @@ fn a_killed_sync_loses_nothing_that_is_said_to_be_kept() {
     let expected: Vec<i64> = sessions.iter().map(|id| texts(&store, id)).collect();
     store.run("DELETE FROM session");
     assert!(run(&["verify"]));
+    let mut delete = command(&["delete", &sessions[0], "--yes"]);
+    let refused = delete.stderr(Stdio::piped()).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success(), "{said}");
+    assert!(said.contains("`sessionary archive forget"), "{said}");
     for (session, parts) in sessions.iter().zip(expected) {
         assert!(run(&["archive", "restore", session]), "{session}");
         let written = fs::read(place.join(format!("{session}.json"))).unwrap();
