@@ -4,8 +4,8 @@
 //! First stand the lines of all rows as they were at first. For each later state there follows a
 //! line that says when it was read and which lines of the state before give way to others,
 //! `{"kept":MS,"changes":[[FIRST,GONE,NEW],…]}`, and then the new lines. FIRST counts the lines of
-//! the state before, from 0 on. What rows look like does not matter here, except that no line of one
-//! begins so.
+//! the state before, from 0 on. What rows look like does not matter here, except that no line of
+//! one begins so.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};

@@ -93,8 +93,8 @@ impl Config {
 }
 
 impl Index {
-    /// Every content of a session's files that is kept, the oldest first; of a session in a database
-    /// every state of its rows.
+    /// Every content of a session's files that is kept, the oldest first; of a session in a
+    /// database every state of its rows.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -121,8 +121,8 @@ impl Index {
         Ok(versions)
     }
 
-    /// Write the files of a session back that are gone, byte for byte, and give back their paths. Of
-    /// a session in a database there are none.
+    /// Write the files of a session back that are gone, byte for byte, and give back their paths.
+    /// Of a session in a database there are none.
     ///
     /// # Errors
     /// When nothing is kept of one, it is there, or it cannot be written.

@@ -368,8 +368,8 @@ impl Content {
         !matches!(self.0, Kind::File(_))
     }
 
-    /// What is kept of it, from the beginning: its file as it is, so that it can be restored, or all
-    /// of its rows, of which those that changed are kept.
+    /// What is kept of it, from the beginning: its file as it is, so that it can be restored, or
+    /// all of its rows, of which those that changed are kept.
     ///
     /// # Errors
     /// Those of the file system.

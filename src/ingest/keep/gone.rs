@@ -1,0 +1,212 @@
+//! Which sources are gone, so that they are read from the archive?
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+use super::{Keeper, place_of};
+use crate::archive::{Archive, ArchivedFile};
+use crate::catalogue::read::StoredSource;
+use crate::catalogue::{Catalogue, Error};
+use crate::format::Format;
+use crate::model::{Placement, SourcePart};
+use crate::source::checkpoint::read_full;
+use crate::source::content::{self, Location, is_in_database};
+use crate::source::discover::{Discovery, FoundSource};
+use crate::source::identity::{Identity, now_ns};
+use crate::source::root::RootSpec;
+
+/// Bytes that are compared at once.
+const COMPARED: usize = 256 << 10;
+
+/// A source whose file is gone and that is to be read from the archive.
+#[derive(Debug)]
+pub struct ArchivedSource {
+    /// Where it was; of its identity the size and the modification time.
+    pub found: FoundSource,
+    /// Since when its file is gone.
+    pub gone_ms: i64,
+    /// Where it is now.
+    pub location: Location,
+}
+
+impl Keeper {
+    /// What of the sources below a root is to be read from the archive: those whose files are gone,
+    /// and, where the catalogue does not know this archive yet, those that were gone before.
+    pub fn archived(
+        &self,
+        catalogue: &Catalogue,
+        root: i64,
+        (spec, format): (&RootSpec, &dyn Format),
+        (discovery, known): (&Discovery, &[StoredSource]),
+    ) -> Result<Vec<ArchivedSource>, Error> {
+        let mut all = Vec::new();
+        let Some(archive) = &self.archive else {
+            return Ok(all);
+        };
+        let now_ms = now_ns() / 1_000_000;
+        // What is unmounted may come back; a folder that is not there any more is gone.
+        let root_is_gone = discovery.error.is_some() && matches!(spec.path.try_exists(), Ok(false));
+        for lost in lost(discovery, known) {
+            let is_gone = root_is_gone || !discovery.hides(&lost.relative);
+            let is_read = lost.stored.revision == format.revision() && !lost.unread;
+            let gone_ms = match lost.gone_ms {
+                Some(_) if is_read => continue,
+                since => since.unwrap_or(now_ms),
+            };
+            let has_moved = || self.has_moved((spec, format), lost, discovery);
+            if is_gone && !has_moved() {
+                all.extend(self.archived_source(spec, format, &lost.relative, gone_ms));
+            }
+        }
+        let id = Some(archive.id());
+        if catalogue.root_archive(root)?.archive.as_deref() != id {
+            let places = archive.places_below(&spec.agent, &spec.path);
+            for place in self.or_fail(Some(places)).unwrap_or_default() {
+                let is_there = is_there(spec, format, &place.relative, discovery);
+                let state = catalogue.source_state(root, &place.relative)?;
+                if !is_there && state.is_none() {
+                    all.extend(self.archived_source(spec, format, &place.relative, now_ms));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// How a source is read from the archive; `None` when it is not in it, or of no session.
+    fn archived_source(
+        &self,
+        spec: &RootSpec,
+        format: &dyn Format,
+        relative: &str,
+        gone_ms: i64,
+    ) -> Option<ArchivedSource> {
+        let archive = self.archive.as_ref()?;
+        let place = place_of(spec, relative);
+        let newest = *self.or_fail(Some(archive.generations(&place)))?.last()?;
+        let (session, part, unlisted) = match format.place(Path::new(relative), spec.flat) {
+            Placement::Source {
+                session,
+                part,
+                unlisted,
+            } => (session, part, unlisted),
+            _ if is_in_database(format, relative) => (relative.to_owned(), SourcePart::Main, None),
+            _ => return None,
+        };
+        Some(ArchivedSource {
+            found: FoundSource {
+                relative: relative.to_owned(),
+                identity: Identity {
+                    size: newest.length,
+                    mtime_ns: newest.mtime_ns,
+                    ..Identity::default()
+                },
+                is_link: false,
+                place: session,
+                part,
+                unlisted,
+            },
+            // Where that is not known, when it was last read.
+            gone_ms: gone_ms.min(now_ns() / 1_000_000),
+            location: Location::archived(self.folder.as_ref()?, place)?,
+        })
+    }
+
+    /// Whether the file of a source is at another path now, with all that was kept of it: then that
+    /// is the source, in the archive as well.
+    fn has_moved(
+        &self,
+        (spec, format): (&RootSpec, &dyn Format),
+        lost: &StoredSource,
+        discovery: &Discovery,
+    ) -> bool {
+        // Rows have their database's place.
+        if is_in_database(format, &lost.relative) {
+            return false;
+        }
+        let (Some(archive), Some(folder)) = (&self.archive, &self.folder) else {
+            return false;
+        };
+        let file = lost.stored.identity.file();
+        let is_it =
+            |found: &&FoundSource| found.identity.file() == file && found.relative != lost.relative;
+        let Some(found) = discovery.found.iter().find(is_it) else {
+            return false;
+        };
+        let (old, new) = (
+            place_of(spec, &lost.relative),
+            place_of(spec, &found.relative),
+        );
+        let begins = || -> io::Result<bool> {
+            let reader = Archive::open_readable(folder)?.ok_or(ErrorKind::NotFound)?;
+            let Some(kept) = ArchivedFile::newest(reader, &old)? else {
+                return Ok(false);
+            };
+            begins_with(File::open(spec.path.join(&found.relative))?, kept)
+        };
+        if !begins().unwrap_or(false) {
+            return false;
+        }
+        let moved = archive.transaction(|| archive.rename(&old, &new));
+        self.or_fail(Some(moved)).unwrap_or(false)
+    }
+
+    /// Whether anything of this root is in the archive.
+    pub fn has_any(&self, spec: &RootSpec) -> bool {
+        let places = self.archive.as_ref();
+        let places = places.map(|archive| archive.places_below(&spec.agent, &spec.path));
+        self.or_fail(places)
+            .is_some_and(|places| !places.is_empty())
+    }
+
+    /// Which of these are gone for good: not those that the archive may hold.
+    pub fn is_forgotten(&self, lost: &StoredSource, archived: &[ArchivedSource]) -> bool {
+        let is_archived = archived.iter().any(|a| a.found.relative == lost.relative);
+        // It could not be looked at.
+        let may_be =
+            lost.is_kept == Some(true) && self.folder.is_some() && self.failure.borrow().is_some();
+        !is_archived && !may_be
+    }
+}
+
+/// The known sources that were not found. Both are sorted by path.
+fn lost<'k>(
+    discovery: &Discovery,
+    known: &'k [StoredSource],
+) -> impl Iterator<Item = &'k StoredSource> {
+    known.iter().filter(|known| {
+        let at = |found: &FoundSource| found.relative.as_str().cmp(&known.relative);
+        discovery.found.binary_search_by(at).is_err()
+    })
+}
+
+/// Whether a source is where the archive has it from, by what was found there or by a look.
+fn is_there(spec: &RootSpec, format: &dyn Format, relative: &str, discovery: &Discovery) -> bool {
+    let at = |found: &FoundSource| found.relative.as_str().cmp(relative);
+    if discovery.found.binary_search_by(at).is_ok() {
+        return true;
+    }
+    let path = spec.path.join(relative);
+    match is_in_database(format, relative) {
+        false => matches!(path.try_exists(), Ok(true)),
+        // One that cannot be looked at now may be there.
+        true => match content::identity(format, &path) {
+            Err(error) => error.kind() != ErrorKind::NotFound,
+            Ok(_) => true,
+        },
+    }
+}
+
+/// Whether a file begins with these bytes.
+fn begins_with(mut file: impl Read, mut beginning: impl Read) -> io::Result<bool> {
+    let (mut a, mut b) = (vec![0; COMPARED], vec![0; COMPARED]);
+    loop {
+        let length = read_full(&mut beginning, &mut b)?;
+        if length == 0 {
+            return Ok(true);
+        }
+        if read_full(&mut file, &mut a[..length])? < length || a[..length] != b[..length] {
+            return Ok(false);
+        }
+    }
+}
