@@ -13,6 +13,7 @@ use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::archive::every_content;
 use crate::databases::Store;
+use crate::sandbox::Sandbox;
 use crate::watching::watcher::{Watcher, until};
 
 /// The store of an agent with sessions in a database, an index and an archive.
@@ -789,4 +790,13 @@ fn a_killed_sync_loses_nothing_that_is_said_to_be_kept() {
     );
     assert!(run(&["archive", "verify"]));
     println!("{was_killed} of {kills} syncs killed, {proven} kept sources proven, 0 rows missing");
+}
+
+/// What is kept of a session are its lines, which would not say which of OpenClaw's rows they are.
+#[test]
+fn rows_that_hold_lines_are_refused() {
+    let home = Sandbox::new();
+    let said = home.run(&["archive", "on", "openclaw"]);
+    assert!(said.contains("which are not kept so far"), "{said}");
+    assert!(said.contains("exit Some(2)"), "{said}");
 }

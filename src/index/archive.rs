@@ -9,8 +9,8 @@ use super::{Config, Error, Index, Indexer};
 use crate::archive::{Archive, ArchivedFile, Place};
 pub use crate::archive::{ArchiveTotals, Generation, Verified};
 use crate::databases::row_states;
-use crate::format::agent_called;
-use crate::ingest::is_meant_unnamed;
+use crate::format::{Format, agent_called};
+use crate::ingest::{can_be_kept, is_meant_unnamed};
 use crate::model::{Report, SessionRow};
 
 /// What the archive holds.
@@ -59,16 +59,25 @@ impl Config {
     /// # Errors
     /// When the archive cannot be read.
     pub fn keeps(&self, agent: &str) -> Result<bool, Error> {
-        match self.archive()? {
+        match self.archive()?.filter(|_| self.can_keep(agent)) {
             Some((_, archive)) => Ok(archive.keeps(agent, self.keeps_unnamed(agent))?),
             None => Ok(false),
         }
     }
 
+    /// Whether this agent's sessions can be kept.
+    pub fn can_keep(&self, agent: &str) -> bool {
+        self.format_of(agent).is_none_or(can_be_kept)
+    }
+
+    fn format_of(&self, agent: &str) -> Option<&'static dyn Format> {
+        agent_called(agent).and_then(|agent| self.format(agent.format))
+    }
+
     /// Whether this agent's sessions are kept where those of all agents are. Where they are rows of
     /// a database, and the agent deletes none by itself, it has to be named.
     pub fn keeps_unnamed(&self, agent: &str) -> bool {
-        let format = agent_called(agent).and_then(|agent| self.format(agent.format));
+        let format = self.format_of(agent);
         format.is_none_or(|format| is_meant_unnamed(agent, format))
     }
 

@@ -153,6 +153,9 @@ impl Keeper {
 
     /// Whether the sessions of this agent are kept.
     fn keeps(&self, agent: &str, format: &dyn Format) -> bool {
+        if !can_be_kept(format) {
+            return false;
+        }
         let archive = self.archive.as_ref();
         let asked = archive.map(|archive| archive.keeps(agent, is_meant_unnamed(agent, format)));
         self.or_fail(asked).unwrap_or(false)
@@ -340,6 +343,14 @@ fn place_of(spec: &RootSpec, relative: &str) -> Place {
         root: spec.path.clone(),
         relative: relative.to_owned(),
     }
+}
+
+/// Whether sessions can be kept at all. Rows that hold lines cannot yet: what is kept of a session
+/// are its lines, which would not say which rows they are.
+pub fn can_be_kept(format: &dyn Format) -> bool {
+    format
+        .database()
+        .is_none_or(|database| !database.holds_lines())
 }
 
 /// Whether `archive on` without a name means this agent too. One that has its sessions in a

@@ -315,6 +315,7 @@ impl Content {
         Ok(Content(Kind::Rows {
             identity: kept_identity(&kept),
             lines: Cursor::new(newest_rows(&mut kept)?),
+            names: Arc::default(),
         }))
     }
 

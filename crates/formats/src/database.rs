@@ -12,6 +12,15 @@ pub struct Database {
     pub generations: &'static [Generation],
 }
 
+impl Database {
+    /// Whether rows hold lines as their agent wrote them: what a row is called is not in its line
+    /// then.
+    pub fn holds_lines(&self) -> bool {
+        let mut rows = self.generations.iter().flat_map(|stored| stored.rows);
+        rows.any(|table| table.line.is_some())
+    }
+}
+
 /// One way in which sessions are stored: a table with a row for each, and tables of what is in
 /// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

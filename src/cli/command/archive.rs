@@ -121,6 +121,11 @@ fn turn(
     config: &Config,
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
+    let refused = agents.iter().find(|agent| !config.can_keep(agent));
+    if let (Some(agent), true) = (refused, is_kept) {
+        let what = format!("{agent}'s database holds lines of files, which are not kept so far");
+        return Err(Failure::usage(what).hint("leave its name out"));
+    }
     let mut progress = Progress::new();
     let mut indexer = super::writer(config, true, &mut progress)?;
     indexer.set_kept(agents, is_kept)?;
@@ -144,7 +149,8 @@ fn say_unnamed(config: &Config, screen: &Screen) -> Result<(), Failure> {
     let mut told = Vec::new();
     for root in &config.roots {
         let agent = root.agent.as_str();
-        let is_new = !config.keeps_unnamed(agent) && !told.contains(&agent);
+        let is_new =
+            !config.keeps_unnamed(agent) && config.can_keep(agent) && !told.contains(&agent);
         if is_new && root.path.exists() && !config.keeps(agent)? {
             told.push(agent);
             screen.say(&format!(
