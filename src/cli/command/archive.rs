@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand};
 use serde::Serialize;
 use sessionary::index::Version;
 use sessionary::model::{Report, SCHEMA_VERSION, SessionRow};
@@ -83,7 +83,7 @@ struct Restore {
     #[arg(add = values::session())]
     session: String,
     /// Where the document of a session goes that was in a database: a new file, or a folder
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    #[arg(long, value_name = "PATH", add = values::file())]
     to: Option<PathBuf>,
 }
 
