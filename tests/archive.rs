@@ -94,32 +94,40 @@ impl Home {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// Neither store says anything else than files and archive do, and the archive is whole.
     fn verify(&self) {
-        let index = self.index();
-        let found = index.verify(&mut |_| {}).unwrap();
-        assert_eq!((&*found.differences, &*found.behind), (&[][..], &[][..]));
-        assert!(found.unread.is_empty(), "{:?}", found.unread);
-        let kept = self.config().verify_archive().unwrap().unwrap();
-        assert_eq!(kept.damage, Vec::<String>::new());
+        is_whole(&self.config());
     }
 
-    /// The text of every block, of whatever age, in every file of the archive.
     fn blocks(&self) -> String {
-        let mut all = Vec::new();
-        for file in fs::read_dir(self.archive()).unwrap() {
-            let bytes = fs::read(file.unwrap().path()).unwrap();
-            for at in memchr::memmem::find_iter(&bytes, &[0x28, 0xb5, 0x2f, 0xfd]) {
-                let mut decoder = zstd::stream::read::Decoder::new(&bytes[at..]).unwrap();
-                let _ = std::io::Read::read_to_end(&mut decoder, &mut all);
-            }
-        }
-        String::from_utf8_lossy(&all).into_owned()
+        every_block(&self.archive())
     }
 }
 
-fn sync(config: &Config) -> Report {
+pub fn sync(config: &Config) -> Report {
     Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap()
+}
+
+/// Neither store says anything else than the agent's stores and the archive do, which is whole.
+pub fn is_whole(config: &Config) {
+    let index = Index::open(config, Freshness::Check).unwrap();
+    let found = index.verify(&mut |_| {}).unwrap();
+    assert_eq!((&*found.differences, &*found.behind), (&[][..], &[][..]));
+    assert!(found.unread.is_empty(), "{:?}", found.unread);
+    let kept = config.verify_archive().unwrap().unwrap();
+    assert_eq!(kept.damage, Vec::<String>::new());
+}
+
+/// The text of every block, of whatever age, in every file of the archive.
+pub fn every_block(archive: &Path) -> String {
+    let mut all = Vec::new();
+    for file in fs::read_dir(archive).unwrap() {
+        let bytes = fs::read(file.unwrap().path()).unwrap();
+        for at in memchr::memmem::find_iter(&bytes, &[0x28, 0xb5, 0x2f, 0xfd]) {
+            let mut decoder = zstd::stream::read::Decoder::new(&bytes[at..]).unwrap();
+            let _ = std::io::Read::read_to_end(&mut decoder, &mut all);
+        }
+    }
+    String::from_utf8_lossy(&all).into_owned()
 }
 
 #[test]

@@ -11,17 +11,17 @@ use sessionary::index::{ListScope, SearchScope, ShowScope, TreeScope};
 use sessionary::model::{Report, SessionRow};
 use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
-use crate::archive::every_content;
+use crate::archive::{every_block, every_content, is_whole, sync};
 use crate::databases::Store;
 use crate::sandbox::Sandbox;
 use crate::watching::watcher::{Watcher, until};
 
 /// The store of an agent with sessions in a database, an index and an archive.
-struct Kept(Store);
+struct ArchivedStore(Store);
 
-impl Kept {
-    fn new() -> Kept {
-        let kept = Kept(Store::new(true, "WAL"));
+impl ArchivedStore {
+    fn new() -> ArchivedStore {
+        let kept = ArchivedStore(Store::new(true, "WAL"));
         kept.keep(&["opencode".to_owned()]);
         kept
     }
@@ -85,31 +85,13 @@ impl Kept {
         bytes
     }
 
-    /// Neither store says anything else than rows and archive do, and the archive is whole.
     fn verify(&self) {
-        let found = self.index().verify(&mut |_| {}).unwrap();
-        assert_eq!((&*found.differences, &*found.behind), (&[][..], &[][..]));
-        assert!(found.unread.is_empty(), "{:?}", found.unread);
-        let kept = self.config().verify_archive().unwrap().unwrap();
-        assert_eq!(kept.damage, Vec::<String>::new());
+        is_whole(&self.config());
     }
 
-    /// The text of every block, of whatever age, in every file of the archive.
     fn blocks(&self) -> String {
-        let mut all = Vec::new();
-        for file in fs::read_dir(self.archive()).unwrap() {
-            let bytes = fs::read(file.unwrap().path()).unwrap();
-            for at in memchr::memmem::find_iter(&bytes, &[0x28, 0xb5, 0x2f, 0xfd]) {
-                let mut decoder = zstd::stream::read::Decoder::new(&bytes[at..]).unwrap();
-                let _ = std::io::Read::read_to_end(&mut decoder, &mut all);
-            }
-        }
-        String::from_utf8_lossy(&all).into_owned()
+        every_block(&self.archive())
     }
-}
-
-fn sync(config: &Config) -> Report {
-    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap()
 }
 
 /// Every state that the versions of a session's rows lead to, by what docs/archive.md says of them.
@@ -140,7 +122,7 @@ fn states(versions: &[u8]) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_session_that_its_agent_deleted_stays() {
-    let mut kept = Kept::new();
+    let mut kept = ArchivedStore::new();
     kept.0.talk("ses_1", "walrus", "first");
     kept.0.talk("ses_2", "heron", "second");
     kept.sync();
@@ -191,7 +173,7 @@ fn a_session_that_its_agent_deleted_stays() {
 
 #[test]
 fn a_rebuilt_index_has_what_only_the_archive_holds() {
-    let mut kept = Kept::new();
+    let mut kept = ArchivedStore::new();
     kept.0.talk("ses_1", "walrus", "first");
     kept.0.talk("ses_2", "heron", "second");
     kept.sync();
@@ -219,7 +201,7 @@ fn a_rebuilt_index_has_what_only_the_archive_holds() {
 /// The whole database, or the agent's folder.
 #[test]
 fn what_goes_with_its_database_stays() {
-    let mut kept = Kept::new();
+    let mut kept = ArchivedStore::new();
     kept.0.talk("ses_1", "walrus", "first");
     kept.0.talk("ses_2", "heron", "second");
     kept.sync();
@@ -240,7 +222,7 @@ fn what_goes_with_its_database_stays() {
 
 #[test]
 fn a_session_that_comes_back_is_the_session_again() {
-    let mut kept = Kept::new();
+    let mut kept = ArchivedStore::new();
     kept.0.talk("ses_1", "walrus", "first");
     kept.sync();
     let rows = kept.raw(&kept.one("ses_1"));
@@ -259,7 +241,7 @@ fn a_session_that_comes_back_is_the_session_again() {
 
 #[test]
 fn every_version_of_a_row_is_kept() {
-    let mut kept = Kept::new();
+    let mut kept = ArchivedStore::new();
     kept.0.talk("ses_1", "walrus", "first");
     kept.sync();
     kept.0
@@ -301,7 +283,7 @@ fn every_version_of_a_row_is_kept() {
 
 #[test]
 fn what_was_read_before_is_kept_as_well() {
-    let mut kept = Kept(Store::new(true, "WAL"));
+    let mut kept = ArchivedStore(Store::new(true, "WAL"));
     kept.0.talk("ses_1", "walrus", "first");
     kept.sync();
     kept.keep(&["opencode".to_owned()]);
@@ -318,7 +300,7 @@ fn what_was_read_before_is_kept_as_well() {
 /// Some databases hold many gigabytes, and this agent deletes nothing by itself.
 #[test]
 fn rows_are_kept_of_an_agent_that_is_named() {
-    let mut kept = Kept(Store::new(true, "WAL"));
+    let mut kept = ArchivedStore(Store::new(true, "WAL"));
     kept.0.talk("ses_1", "walrus", "first");
     kept.keep(&[]);
     let config = kept.config();
@@ -340,7 +322,7 @@ fn rows_are_kept_of_an_agent_that_is_named() {
 
 #[test]
 fn what_is_forgotten_is_in_no_file() {
-    let mut kept = Kept::new();
+    let mut kept = ArchivedStore::new();
     kept.0.talk("ses_1", "zanzibar", "first");
     kept.0.talk("ses_2", "heron", "second");
     kept.sync();
@@ -384,7 +366,7 @@ fn what_is_forgotten_is_in_no_file() {
 #[test]
 fn what_is_excluded_leaves_the_archive() {
     for glob in ["*ses_1", "/code/parser"] {
-        let mut kept = Kept::new();
+        let mut kept = ArchivedStore::new();
         kept.0.talk("ses_1", "zanzibar", "first");
         kept.sync();
         kept.0
@@ -408,7 +390,7 @@ fn what_is_excluded_leaves_the_archive() {
 /// session's own row, the first of all, changes with each.
 #[test]
 fn a_change_writes_about_its_own_bytes() {
-    let mut kept = Kept::new();
+    let mut kept = ArchivedStore::new();
     kept.0.session("ses_1", "long");
     kept.0.message("ses_1", "msg_1", "assistant");
     let mut random = ChaCha8Rng::seed_from_u64(1);
@@ -421,7 +403,7 @@ fn a_change_writes_about_its_own_bytes() {
             .text("ses_1", "msg_1", &format!("prt_{at:04}"), &words(300));
     }
     kept.sync();
-    let bytes = |kept: &Kept| -> i64 {
+    let bytes = |kept: &ArchivedStore| -> i64 {
         let sum = "SELECT sum(length) FROM generations";
         kept.database()
             .query_row(sum, [], |row| row.get(0))
@@ -457,7 +439,7 @@ fn a_change_writes_about_its_own_bytes() {
 /// The document is the one that OpenCode 1.18.33 prints of a session with such rows.
 #[test]
 fn a_session_comes_back_as_the_document_that_its_agent_exports() {
-    let mut kept = Kept::new();
+    let mut kept = ArchivedStore::new();
     kept.0.talk("ses_1", "why \\\"so\\\" slow\\n{[", "first");
     kept.0.run("ALTER TABLE session ADD slug TEXT; ALTER TABLE session ADD cost REAL; ALTER TABLE session ADD model TEXT;
         ALTER TABLE session ADD summary_additions INTEGER; ALTER TABLE session ADD tokens_input INTEGER;");
@@ -511,7 +493,7 @@ fn a_session_comes_back_as_the_document_that_its_agent_exports() {
 /// Of 2.x it is not known what it exports, but every row is there.
 #[test]
 fn rows_of_the_second_generation_are_kept() {
-    let mut kept = Kept::new();
+    let mut kept = ArchivedStore::new();
     kept.0.talk("ses_1", "walrus", "as it was");
     kept.sync();
     kept.0.run(
@@ -537,9 +519,9 @@ fn rows_of_the_second_generation_are_kept() {
 /// Whatever the agent does with them soon afterwards.
 #[test]
 fn rows_that_were_there_for_a_moment_are_kept_by_the_watcher() {
-    let mut kept = Kept::new();
+    let mut kept = ArchivedStore::new();
     let watcher = Watcher::start(&kept.config());
-    let number = |kept: &Kept, sql: &str| {
+    let number = |kept: &ArchivedStore, sql: &str| {
         let index = Index::open(&kept.config(), Freshness::AsCommitted).unwrap();
         index.sql(sql).unwrap().rows[0][0].as_i64().unwrap()
     };
@@ -566,7 +548,7 @@ fn rows_that_were_there_for_a_moment_are_kept_by_the_watcher() {
 }
 
 /// What an agent or a person may do to sessions in a database.
-fn disturb(random: &mut ChaCha8Rng, kept: &mut Kept, number: &mut usize) {
+fn disturb(random: &mut ChaCha8Rng, kept: &mut ArchivedStore, number: &mut usize) {
     *number += 1;
     let made = *number;
     let session = format!("ses_{}", random.random_range(0..3));
@@ -627,7 +609,7 @@ fn histories_with_deletions_lose_no_row() {
     let (mut contents, mut rows) = (0, 0);
     for seed in first..first + rounds {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut kept = Kept::new();
+        let mut kept = ArchivedStore::new();
         let (mut read, mut number) = (Vec::<Vec<u8>>::new(), 0);
         for _ in 0..random.random_range(2..25) {
             disturb(&mut random, &mut kept, &mut number);

@@ -19,7 +19,7 @@ use sessionary::{Config, Freshness, Index, Indexer};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
 use crate::histories::sync_stopped_at;
-use crate::store::{branches, classes_of, hits, only, rows, sql, transcript};
+use crate::store::{branches, classes_of, hits, hits_once, only, rows, sql, transcript};
 
 /// The tables of 2026.9.6, as far as sessions need them.
 const SCHEMA: &str = "
@@ -266,20 +266,6 @@ fn by_id<'r>(rows: &'r [SessionRow], id: &str) -> &'r SessionRow {
     rows.iter().find(|row| row.id == id).unwrap()
 }
 
-/// Hits of which copies are not shown again.
-fn shown(index: &Index, query: &str) -> usize {
-    let scope = SearchScope {
-        exact: true,
-        ..SearchScope::default()
-    };
-    let found = index.search(query, &scope).unwrap();
-    found
-        .sessions
-        .iter()
-        .map(|session| session.hits.len())
-        .sum()
-}
-
 fn counted(index: &Index) -> Vec<Value> {
     let query = "SELECT count(*), sum(total), sum(cost_total) FROM usage WHERE reasoning = 5";
     sql(index, query).remove(0)
@@ -507,7 +493,7 @@ fn deleted_session_found_in_archives_marked() {
         zstd::encode_all(jsonl(&events).as_bytes(), 3).unwrap(),
     );
     let index = claw.check("published");
-    assert_eq!((rows(&index).len(), shown(&index, "walrus")), (1, 1));
+    assert_eq!((rows(&index).len(), hits_once(&index, "walrus")), (1, 1));
     assert_eq!(counted(&index), [json!(1), json!(130), json!(0.25)]);
     // The file stays when the database forgets it, as its limit of bytes makes it.
     claw.run("DELETE FROM session_transcript_archives");
@@ -656,7 +642,10 @@ fn old_jsonl_beside_the_database_same_ids_listed_once() {
             branches(&index, &row),
             (ids(&["a-s1", "b-s1", "c"]), vec![])
         );
-        assert_eq!((shown(&index, "walrus"), shown(&index, "heron")), (1, 1));
+        assert_eq!(
+            (hits_once(&index, "walrus"), hits_once(&index, "heron")),
+            (1, 1)
+        );
         assert_eq!(counted(&index), [json!(1), json!(130), json!(0.25)]);
         assert!(row.resume.is_some());
     }
@@ -706,7 +695,7 @@ fn trajectory_lock_sqlite_checkpoints_bak_no_sessions() {
         row.path
     );
     assert_eq!(
-        (shown(&index, "walrus"), hits(&index, "telemetryword")),
+        (hits_once(&index, "walrus"), hits(&index, "telemetryword")),
         (1, 0)
     );
     assert_eq!(branches(&index, &row), (ids(&["a-s1", "b-s1"]), vec![]));
@@ -720,7 +709,7 @@ fn trajectory_lock_sqlite_checkpoints_bak_no_sessions() {
     let index = claw.check("a copy is left");
     let row = rows(&index).remove(0);
     assert_eq!(row.reason.as_deref(), Some("a copy made before a change"));
-    assert_eq!(shown(&index, "walrus"), 1);
+    assert_eq!(hits_once(&index, "walrus"), 1);
     claw.now += 1;
 }
 

@@ -126,8 +126,17 @@ pub fn classes_of(index: &Index, word: &str) -> Vec<Class> {
 
 /// How many hits a query has, copies among them.
 pub fn hits(index: &Index, query: &str) -> usize {
+    count_hits(index, query, true)
+}
+
+/// How many hits a query has, each that is a copy left out.
+pub fn hits_once(index: &Index, query: &str) -> usize {
+    count_hits(index, query, false)
+}
+
+fn count_hits(index: &Index, query: &str, every_copy: bool) -> usize {
     let scope = SearchScope {
-        every_copy: true,
+        every_copy,
         exact: true,
         ..SearchScope::default()
     };

@@ -1,23 +1,20 @@
-//! Every SELECT that answers a question.
+//! What is stored of sources and sessions?
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::vec::IntoIter;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
 use super::entries::in_file;
 use super::error::Error;
 use super::open::Catalogue;
-use super::write::key_range;
 use crate::archive::Place;
 use crate::format::{agent_called, resume};
 use crate::model::{Base, SessionRow};
 use crate::source::checkpoint::{Proof, ReadState};
 use crate::source::content::Location;
-use crate::source::discover::ForeignFile;
-use crate::source::identity::{Identity, file_at};
-use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
+use crate::source::identity::Identity;
 
 /// A source as stored.
 #[derive(Debug, Clone)]
@@ -76,31 +73,6 @@ pub struct StoredProblem {
     pub provisional: bool,
     pub reason: String,
 }
-
-/// A root with what was found there.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct StoredRoot {
-    pub root: i64,
-    pub error: Option<String>,
-    pub files: u64,
-    pub sessions: u64,
-    pub newest_ms: Option<i64>,
-    pub excluded: u64,
-    pub links_not_followed: u64,
-    pub unknown: u64,
-    pub first_unknown: Option<String>,
-    pub entries: u64,
-    pub unparsed: u64,
-}
-
-/// Sessions in which nothing is known: no header, no directory, no message of anybody; but not
-/// those of which no whole line is written yet. Only those without a header are looked into.
-const UNKNOWN: &str = "s.path <> '' AND s.messages = 0 AND s.created_raw IS NULL AND s.created_ms IS NULL AND s.cwd = ''
-    AND (s.entries > 0 OR EXISTS (SELECT 1 FROM _problems p JOIN _session_sources ss USING (source)
-                                  WHERE ss.session = s.session AND NOT p.provisional))
-    AND NOT EXISTS (SELECT 1 FROM _entries e WHERE e.role IS NOT NULL
-                    AND e.key BETWEEN s.session << 24 AND ((s.session + 1) << 24) - 1)";
 
 /// What there is in all.
 #[derive(Debug, Clone, Default)]
@@ -169,53 +141,6 @@ impl Catalogue {
         Ok(counts.into_iter().collect())
     }
 
-    /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`]. For
-    /// [`Index::snapshot`](crate::Index::snapshot), which is how questions are asked.
-    pub fn snapshot(&self) -> Result<(), Error> {
-        // A deferred transaction holds a snapshot from its first read on.
-        let taken = self.connection.execute_batch("BEGIN; SELECT 1 FROM _store");
-        if taken.is_err() {
-            self.rollback();
-        }
-        self.with_path(taken)
-    }
-
-    /// What `ask` asks for, all of it of one state: for [`Index::verify`](crate::Index::verify),
-    /// which takes many short snapshots.
-    pub fn at_one_moment<T, E: From<Error>>(
-        &self,
-        ask: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E> {
-        // Within a transaction it is one already.
-        if self.holds_snapshot() {
-            return ask();
-        }
-        self.snapshot()?;
-        let asked = ask();
-        self.end_snapshot();
-        asked
-    }
-
-    /// Have `step` called after so many steps of SQLite's machine, again and again; 0: no more.
-    #[cfg(test)]
-    pub fn each_step(&mut self, steps: i32, mut step: impl FnMut() + Send + 'static) {
-        let on_step = (steps > 0).then_some(move || {
-            step();
-            false
-        });
-        self.connection.progress_handler(steps, on_step).unwrap();
-    }
-
-    /// Let the snapshot go.
-    pub fn end_snapshot(&self) {
-        self.rollback();
-    }
-
-    /// Whether a snapshot was taken that has not ended.
-    pub fn holds_snapshot(&self) -> bool {
-        !self.connection.is_autocommit()
-    }
-
     /// All sources of a root, sorted by path.
     pub fn known_sources(&self, root: i64) -> Result<Vec<StoredSource>, Error> {
         self.with(|c| {
@@ -265,81 +190,6 @@ impl Catalogue {
         })
     }
 
-    /// Files below a root that are no source, and why; sorted by path.
-    pub fn foreign_files(&self, root: i64) -> Result<Vec<ForeignFile>, Error> {
-        let sql = "SELECT relative, reason, unread FROM _strays WHERE root = ?1 ORDER BY relative";
-        self.all(sql, [root], |r| {
-            Ok(ForeignFile {
-                relative: r.get(0)?,
-                reason: r.get(1)?,
-                unread: r.get(2)?,
-            })
-        })
-    }
-
-    /// How many links below a root were not followed at the last scan, for that reason.
-    pub fn links_not_followed(&self, root: i64, reason: &str) -> Result<u64, Error> {
-        let count = "SELECT count(*) FROM _strays WHERE root = ?1 AND reason = ?2";
-        let count = self.one(count, params![root, reason], |r| r.get::<_, i64>(0))?;
-        Ok(count as u64)
-    }
-
-    /// The format and label a root was last scanned with.
-    pub fn root_is(&self, root: i64) -> Result<(String, Option<String>, bool), Error> {
-        let is = "SELECT format, label, flat FROM _roots WHERE root = ?1";
-        self.one(is, [root], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
-    }
-
-    /// Number of a root, if it was ever scanned, be it under another name: the one it was named by
-    /// first stays, as long as it leads there.
-    pub fn root_of(&self, agent: &str, path: &Path) -> Result<Option<i64>, Error> {
-        let of = "SELECT root FROM _roots WHERE host = '' AND agent = ?1 AND path = ?2";
-        self.with(|c| {
-            let mut of = c.prepare_cached(of)?;
-            let root = of.query_row(params![agent, path.to_string_lossy()], |r| r.get(0));
-            if let Some(root) = root.optional()? {
-                return Ok(Some(root));
-            }
-            let Some(folder) = file_at(path) else {
-                return Ok(None);
-            };
-            let mut same = c.prepare_cached(
-                "SELECT root, path FROM _roots
-                 WHERE host = '' AND agent = ?1 AND device = ?2 AND inode = ?3 ORDER BY root",
-            )?;
-            let mut rows = same.query(params![agent, folder.0, folder.1])?;
-            while let Some(row) = rows.next()? {
-                let named: String = row.get(1)?;
-                if file_at(named.as_ref()) == Some(folder) {
-                    return row.get(0).map(Some);
-                }
-            }
-            Ok(None)
-        })
-    }
-
-    /// Every working directory that a session names.
-    pub fn working_directories(&self) -> Result<Vec<String>, Error> {
-        // From one to the next along the index: there are far fewer than sessions.
-        let sql = "WITH RECURSIVE here(cwd) AS (
-                SELECT min(cwd) FROM _sessions WHERE cwd > ''
-                UNION ALL
-                SELECT (SELECT min(cwd) FROM _sessions WHERE cwd > here.cwd) FROM here WHERE cwd IS NOT NULL)
-            SELECT cwd FROM here WHERE cwd IS NOT NULL";
-        self.all(sql, [], |r| r.get(0))
-    }
-
-    /// Numbers of all roots ever scanned.
-    pub fn root_numbers(&self) -> Result<Vec<i64>, Error> {
-        self.all("SELECT root FROM _roots", [], |r| r.get(0))
-    }
-
-    /// The device a root was on when it was last read.
-    pub fn root_device(&self, root: i64) -> Result<Option<i64>, Error> {
-        let device = "SELECT device FROM _roots WHERE root = ?1";
-        self.one(device, [root], |r| r.get(0))
-    }
-
     /// All sessions of these roots, those the agent lists first; each agent's order.
     pub fn sessions(&self, roots: &[i64]) -> Result<Vec<StoredSession>, Error> {
         let list = numbers(roots);
@@ -385,111 +235,6 @@ impl Catalogue {
             from: Some(i64::MIN),
             page: Vec::new().into_iter(),
         }
-    }
-
-    /// Path of the session that a session of the same root names by its id.
-    pub fn path_of_id(&self, id: &str, beside: i64) -> Result<Option<String>, Error> {
-        let sql = "SELECT path FROM _sessions WHERE id = ?1 AND root = (SELECT root FROM _sessions WHERE session = ?2)
-            ORDER BY path";
-        self.first(sql, params![id, beside], |r| r.get(0))
-    }
-
-    /// The session of that id, of the agent of the session `beside` it, with what it goes on from
-    /// itself.
-    pub fn base(&self, id: &str, beside: i64) -> Result<Option<(i64, Option<Base>)>, Error> {
-        let sql = "SELECT s.session, s.base_session, s.base_end
-            FROM _roots r CROSS JOIN _sessions s ON s.root = r.root AND s.id = ?1
-            WHERE s.path <> '' AND r.agent = (SELECT agent FROM _roots JOIN _sessions USING (root) WHERE session = ?2)
-            ORDER BY s.hidden IS NOT NULL, s.path";
-        self.first(sql, params![id, beside], |r| {
-            Ok((r.get(0)?, base(r.get(1)?, r.get(2)?)))
-        })
-    }
-
-    /// Whether that many bytes of a session are whole entries of its one source, but for what lies
-    /// beside that.
-    pub fn reaches(&self, session: i64, end: u64) -> Result<bool, Error> {
-        let (low, high) = key_range(session);
-        let sql = "SELECT count(*) = 1 AND max(length) >= ?2 AND NOT EXISTS (
-                SELECT 1 FROM _entries e
-                WHERE e.key BETWEEN ?3 AND ?4 AND e.start < ?2 AND e.start + e.length > ?2
-                    AND e.flags & 128 = 0)
-            FROM _session_sources JOIN _sources USING (source) WHERE session = ?1 AND part <> 'side'";
-        let bound = params![session, end.cast_signed(), low, high];
-        let reaches = self.first(sql, bound, |r| r.get::<_, Option<bool>>(0))?;
-        Ok(reaches.flatten().unwrap_or(false))
-    }
-
-    /// Paths of sessions of the same root that name `session` as their parent by its id.
-    pub fn children_of_id(&self, id: &str, session: i64) -> Result<Vec<String>, Error> {
-        let sql = "SELECT path FROM _sessions WHERE parent_session = ?1
-            AND root = (SELECT root FROM _sessions WHERE session = ?2) ORDER BY created_ms, path";
-        self.all(sql, params![id, session], |r| r.get(0))
-    }
-
-    /// Paths of sessions whose header names `path` as their parent.
-    pub fn forks_of(&self, path: &str) -> Result<Vec<String>, Error> {
-        let sql = "SELECT path FROM _sessions WHERE parent_session = ?1 ORDER BY created_ms, path";
-        self.all(sql, [path], |r| r.get(0))
-    }
-
-    /// The parent a session's header names, by the session's path.
-    pub fn parent_of(&self, path: &str) -> Result<Option<String>, Error> {
-        self.first(
-            "SELECT parent_session FROM _sessions WHERE path = ?1",
-            [path],
-            |r| r.get(0),
-        )
-        .map(Option::flatten)
-    }
-
-    /// All roots with their counts.
-    pub fn roots(&self) -> Result<Vec<StoredRoot>, Error> {
-        let sql = format!(
-            "SELECT r.root, r.error,
-                   (SELECT count(*) FROM _sources s WHERE s.root = r.root),
-                   (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
-                   (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root), r.excluded,
-                   (SELECT count(*) FROM _strays s WHERE s.root = r.root AND s.reason IN (?1, ?2)),
-                   (SELECT count(*) FROM _sessions s WHERE s.root = r.root AND {UNKNOWN}),
-                   (SELECT min(path) FROM _sessions s WHERE s.root = r.root AND {UNKNOWN}),
-                   (SELECT coalesce(sum(entries), 0) FROM _sessions s WHERE s.root = r.root),
-                   (SELECT coalesce(sum(problems), 0) FROM _sessions s WHERE s.root = r.root)
-            FROM _roots r ORDER BY r.root"
-        );
-        self.all(&sql, [NOT_FOLLOWED, ABOVE_A_ROOT], |r| {
-            Ok(StoredRoot {
-                root: r.get(0)?,
-                error: r.get(1)?,
-                files: r.get::<_, i64>(2)? as u64,
-                sessions: r.get::<_, i64>(3)? as u64,
-                newest_ms: r.get(4)?,
-                excluded: r.get::<_, i64>(5)? as u64,
-                links_not_followed: r.get::<_, i64>(6)? as u64,
-                unknown: r.get::<_, i64>(7)? as u64,
-                first_unknown: r.get(8)?,
-                entries: r.get::<_, i64>(9)? as u64,
-                unparsed: r.get::<_, i64>(10)? as u64,
-            })
-        })
-    }
-
-    /// The last sessions of a root, at most so many, each with what only its agent records of it.
-    pub fn last_sessions(&self, root: i64, most: usize) -> Result<Vec<(i64, String)>, Error> {
-        let sql = "SELECT session, coalesce(own, '') FROM _sessions WHERE root = ?1 AND path <> ''
-            ORDER BY modified_ms DESC, session LIMIT ?2";
-        let bound = params![root, most as i64];
-        self.all(sql, bound, |r| Ok((r.get(0)?, r.get(1)?)))
-    }
-
-    /// How many of the last entries of a session, of at most so many, are of each kind.
-    pub fn last_kinds(&self, session: i64, most: usize) -> Result<Vec<(String, u64)>, Error> {
-        let sql =
-            "SELECT kind, count(*) FROM (SELECT kind FROM _entries WHERE key BETWEEN ?1 AND ?2
-            ORDER BY key DESC LIMIT ?3) GROUP BY kind";
-        let (low, high) = key_range(session);
-        let bound = params![low, high, most as i64];
-        self.all(sql, bound, |r| Ok((r.get(0)?, r.get::<_, i64>(1)? as u64)))
     }
 
     /// Whether the last scan of a source could not read it.
@@ -603,7 +348,7 @@ fn may_resume(r: &Row<'_>, agent: &str, is_listed: bool) -> rusqlite::Result<boo
     Ok(gone_ms.is_none() && (is_listed || !is_subagent && resumes_unlisted()))
 }
 
-fn base(session: Option<String>, end: Option<i64>) -> Option<Base> {
+pub(super) fn base(session: Option<String>, end: Option<i64>) -> Option<Base> {
     Some(Base {
         session: session?,
         end: in_file(end?),

@@ -19,8 +19,8 @@ use super::schema::{columns, quoted};
 use crate::format::identity::Identity;
 use crate::format::names::{Names, NamesFile, NamesTable};
 
-/// The files of names beside the root at `root`, as paths below it: the database, which counts more,
-/// then the lines.
+/// The files of names beside the root at `root`, as paths below it: the database, which counts
+/// more, then the lines.
 pub fn names_files(root: &Path, names: &Names) -> Vec<String> {
     let Some(Ok(files)) = root.parent().map(fs::read_dir) else {
         return Vec::new();

@@ -25,7 +25,8 @@ pub struct NamesToList {
     files: Vec<Folder>,
 }
 
-/// Look which files of names there are, and whether one of them has changed since they were `known`.
+/// Look which files of names there are, and whether one of them has changed since they were
+/// `known`.
 /// All are listed again then, for one may say what another one does not, and where something below
 /// the root has changed, for a session may have come that one of them names.
 pub fn look_at_names(

@@ -16,8 +16,9 @@ impl Snapshot<'_> {
     ///
     /// Nothing is rewritten, so the copy has the session's id, and labels that stand on other
     /// branches are not in it; see
-    /// [`SessionManager::create_branched_session`](crate::session::SessionManager::create_branched_session)
-    /// for a session of its own.
+    /// [`SessionManager::create_branched_session`][own] for a session of its own.
+    ///
+    /// [own]: crate::session::SessionManager::create_branched_session
     ///
     /// # Errors
     /// [`Error::NotLines`]; [`Error::NoEntry`] when the leaf is not in the session;

@@ -7,7 +7,8 @@ use super::here::Here;
 use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
 use super::show::Reader;
-use crate::catalogue::read::{StoredRoot, StoredSession, Totals};
+use crate::catalogue::read::{StoredSession, Totals};
+use crate::catalogue::roots::RootCounts;
 use crate::error::Error;
 use crate::format::ListOrder;
 use crate::format::json::Collation;
@@ -384,7 +385,7 @@ impl Rank {
 }
 
 /// What is known of a root.
-fn root_status(spec: &RootSpec, known: Option<&StoredRoot>) -> RootStatus {
+fn root_status(spec: &RootSpec, known: Option<&RootCounts>) -> RootStatus {
     let first_unknown = known.and_then(|root| root.first_unknown.as_ref());
     RootStatus {
         agent: spec.agent.clone(),

@@ -91,8 +91,8 @@ fn any_keys_at_any_moment_leave_it_alive_or_the_terminal_as_it_was() {
     let before = pty.condition();
     let open = || {
         pty.resize(100, 30);
-        // What is typed ahead is typed into it: that may end it at once, or leave no room for the help
-        // that its last line names.
+        // What is typed ahead is typed into it: that may end it at once, or leave no room for the
+        // help that its last line names.
         let mut program = start(&home, &pty, &["pick", "--print", "id"]);
         until("it is open", || {
             pty.look(Screen::alternate_screen) || !program.runs()

@@ -1,0 +1,67 @@
+//! How do sessions hang together: forks, origins, subagents?
+
+use rusqlite::params;
+
+use super::error::Error;
+use super::open::Catalogue;
+use super::read::base;
+use super::write::key_range;
+use crate::model::Base;
+
+impl Catalogue {
+    /// Path of the session that a session of the same root names by its id.
+    pub fn path_of_id(&self, id: &str, beside: i64) -> Result<Option<String>, Error> {
+        let sql = "SELECT path FROM _sessions WHERE id = ?1 AND root = (SELECT root FROM _sessions WHERE session = ?2)
+            ORDER BY path";
+        self.first(sql, params![id, beside], |r| r.get(0))
+    }
+
+    /// The session of that id, of the agent of the session `beside` it, with what it goes on from
+    /// itself.
+    pub fn base(&self, id: &str, beside: i64) -> Result<Option<(i64, Option<Base>)>, Error> {
+        let sql = "SELECT s.session, s.base_session, s.base_end
+            FROM _roots r CROSS JOIN _sessions s ON s.root = r.root AND s.id = ?1
+            WHERE s.path <> '' AND r.agent = (SELECT agent FROM _roots JOIN _sessions USING (root) WHERE session = ?2)
+            ORDER BY s.hidden IS NOT NULL, s.path";
+        self.first(sql, params![id, beside], |r| {
+            Ok((r.get(0)?, base(r.get(1)?, r.get(2)?)))
+        })
+    }
+
+    /// Whether that many bytes of a session are whole entries of its one source, but for what lies
+    /// beside that.
+    pub fn reaches(&self, session: i64, end: u64) -> Result<bool, Error> {
+        let (low, high) = key_range(session);
+        let sql = "SELECT count(*) = 1 AND max(length) >= ?2 AND NOT EXISTS (
+                SELECT 1 FROM _entries e
+                WHERE e.key BETWEEN ?3 AND ?4 AND e.start < ?2 AND e.start + e.length > ?2
+                    AND e.flags & 128 = 0)
+            FROM _session_sources JOIN _sources USING (source) WHERE session = ?1 AND part <> 'side'";
+        let bound = params![session, end.cast_signed(), low, high];
+        let reaches = self.first(sql, bound, |r| r.get::<_, Option<bool>>(0))?;
+        Ok(reaches.flatten().unwrap_or(false))
+    }
+
+    /// Paths of sessions of the same root that name `session` as their parent by its id.
+    pub fn children_of_id(&self, id: &str, session: i64) -> Result<Vec<String>, Error> {
+        let sql = "SELECT path FROM _sessions WHERE parent_session = ?1
+            AND root = (SELECT root FROM _sessions WHERE session = ?2) ORDER BY created_ms, path";
+        self.all(sql, params![id, session], |r| r.get(0))
+    }
+
+    /// Paths of sessions whose header names `path` as their parent.
+    pub fn forks_of(&self, path: &str) -> Result<Vec<String>, Error> {
+        let sql = "SELECT path FROM _sessions WHERE parent_session = ?1 ORDER BY created_ms, path";
+        self.all(sql, [path], |r| r.get(0))
+    }
+
+    /// The parent a session's header names, by the session's path.
+    pub fn parent_of(&self, path: &str) -> Result<Option<String>, Error> {
+        self.first(
+            "SELECT parent_session FROM _sessions WHERE path = ?1",
+            [path],
+            |r| r.get(0),
+        )
+        .map(Option::flatten)
+    }
+}
