@@ -395,6 +395,48 @@ fn an_archive_that_cannot_be_written_is_caught_up_with() {
     home.verify();
 }
 
+/// The same where it cannot even be opened: of a session that is kept, of a new one, and of one
+/// that goes meanwhile, of which the archive has what was kept before.
+#[test]
+fn an_archive_that_cannot_be_opened_is_caught_up_with() {
+    let home = Home::new();
+    home.keep();
+    for name in ["a", "gone"] {
+        home.write(&format!("{name}.jsonl"), &session(name, "zanzibar", 0..20));
+    }
+    home.sync();
+    let file = home.archive().join("archive.sqlite");
+    let aside = home.archive().join("aside");
+    fs::rename(&file, &aside).unwrap();
+    fs::create_dir(&file).unwrap();
+    for name in ["a", "gone"] {
+        home.write(&format!("{name}.jsonl"), &session(name, "zanzibar", 0..30));
+    }
+    home.write("new.jsonl", &session("new", "heron", 0..5));
+    let report = home.sync();
+    assert!(
+        report.notes.iter().any(|note| note.contains("archive")),
+        "{:?}",
+        report.notes
+    );
+    assert_eq!(home.hits("zanzibar"), 20);
+    fs::remove_file(home.file("gone.jsonl")).unwrap();
+    home.sync();
+    fs::remove_dir(&file).unwrap();
+    fs::rename(&aside, &file).unwrap();
+    home.sync();
+    for name in ["a", "new"] {
+        fs::remove_file(home.file(&format!("{name}.jsonl"))).unwrap();
+    }
+    home.sync();
+    let all = home.list();
+    let raw = |id: &str| home.raw(all.iter().find(|row| row.id == id).unwrap());
+    assert_eq!(raw("a"), session("a", "zanzibar", 0..30));
+    assert_eq!(raw("new"), session("new", "heron", 0..5));
+    assert_eq!(raw("gone"), session("gone", "zanzibar", 0..20));
+    home.verify();
+}
+
 /// Who may not see them can leave them out.
 #[test]
 fn only_live_sessions_are_found_where_that_is_asked_for() {

@@ -72,6 +72,15 @@ impl Catalogue {
             .map(drop)
     }
 
+    /// Note of a source below a root that is kept that it was read, and not for the archive. Within
+    /// a transaction.
+    pub fn note_owed(&self, root: i64, relative: &str) -> Result<(), Error> {
+        let set = "UPDATE _sources SET is_kept = 0
+            WHERE root = ?1 AND relative = ?2 AND is_kept IS NOT 0
+              AND (SELECT r.is_kept FROM _roots r WHERE r.root = ?1)";
+        self.execute(set, params![root, relative]).map(drop)
+    }
+
     /// Sources that have to be read for the archive.
     pub fn unkept(&self) -> Result<Vec<UnkeptSource>, Error> {
         let sql = "SELECT root, relative FROM _sources WHERE is_kept = 0 AND gone_ms IS NULL

@@ -164,7 +164,7 @@ impl Keeper {
         let is_archived = archived.iter().any(|a| a.found.relative == lost.relative);
         // It could not be looked at.
         let may_be =
-            lost.is_kept == Some(true) && self.folder.is_some() && self.failure.borrow().is_some();
+            lost.is_kept.is_some() && self.folder.is_some() && self.failure.borrow().is_some();
         !is_archived && !may_be
     }
 }

@@ -221,8 +221,9 @@ impl Writer<'_> {
                 self.stale.extend(stale);
             }
         }
-        if let Some(packed) = packed {
-            self.keeper.keep(self.catalogue, plan, &packed)?;
+        match packed {
+            Some(packed) => self.keeper.keep(self.catalogue, plan, &packed)?,
+            None => self.keeper.owe(self.catalogue, plan)?,
         }
         if chunk.last && chunk.racy {
             self.doubtful.insert(at);
