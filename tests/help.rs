@@ -592,7 +592,7 @@ fn help_of_every_command() {
     Usage: sessionary delete [OPTIONS] <SESSION>...
 
     Arguments:
-      <SESSION>...  Session ids as lists show them, paths, or whole names
+      <SESSION>...  Session ids (8 letters of one are enough), paths, or whole names
 
     Options:
       -y, --yes      Do not ask

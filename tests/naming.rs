@@ -43,9 +43,7 @@ fn delete_takes_neither_last_nor_a_title_and_names_what_may_have_been_meant() {
     session(&home, id, 3, "Throwaway: regex playground", None);
     for last in ["last", "last~1", "last~7"] {
         let said = home.run(&["delete", last, "--dry-run"]);
-        let refused = format!(
-            "{last}: `delete` takes ids and what lists show of them, paths of sessions, and whole names only"
-        );
+        let refused = format!("{last}: what is removed is not named by where it stands in a list");
         assert!(said.contains(&refused), "{said}");
     }
     let meant = format!(r#"did you mean "Throwaway: regex playground" ({id})?"#);
@@ -68,7 +66,7 @@ fn delete_takes_neither_last_nor_a_title_and_names_what_may_have_been_meant() {
     for nothing in ["no such thing", "README.md"] {
         let said = home.run(&["delete", nothing, "--dry-run"]);
         assert!(
-            said.contains("hint: `delete` takes ids and what lists show of them"),
+            said.contains("hint: a session that is removed is named by its id (8 letters of it"),
             "{said}"
         );
         assert!(!said.contains("did you mean"), "{said}");

@@ -8,15 +8,14 @@ mod mask;
 mod project;
 mod query;
 mod report;
+mod search_answer;
 mod short_ids;
 mod standing;
 mod terminal_controls;
 mod zone;
 
 pub use answer::{
-    BranchPlace, Change, ChangeKind, Count, EntryPlace, Explanation, Facets, Hit, HitGroup,
-    Listing, NamedMatch, Neighbour, Ranking, SCHEMA_VERSION, SearchAnswer, SessionExplanation,
-    SessionRow, ShownEntry, Transcript, Tree, TreeRow, UnindexedText, UnknownValue,
+    Change, ChangeKind, Listing, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript, Tree, TreeRow,
 };
 pub use cancel::Cancel;
 pub use event::Event;
@@ -27,6 +26,10 @@ pub use query::{Expr, Sort};
 pub use report::{
     Difference, FileState, FileVerdict, Report, RootStatus, StageMs, Status, StoredRoot,
     UnknownTypes, UnreadablePath, Verification, WatcherStatus,
+};
+pub use search_answer::{
+    BranchPlace, Count, EntryPlace, Explanation, Facets, Hit, HitGroup, NamedMatch, Neighbour,
+    Ranking, SearchAnswer, SessionExplanation, UnindexedText, UnknownValue,
 };
 pub(crate) use sessionary_formats::model::sort_siblings;
 pub use sessionary_formats::model::{

@@ -10,7 +10,7 @@ use sessionary::settings::known_names;
 use sessionary::{Config, Index};
 
 use super::export::may_lie_at;
-use super::naming::named_in_full;
+use super::naming::{named_in_full, session};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -66,7 +66,7 @@ struct Agents {
 
 #[derive(Debug, Args)]
 struct One {
-    /// Session id, the start of one, a path, or a whole name
+    /// Session id, the start of one, a path, a name or title, or `last`
     #[arg(add = values::session())]
     session: String,
 }
@@ -79,7 +79,7 @@ struct One {
     to the folder PATH, else to the working directory. Nothing is written into a database."
 )]
 struct Restore {
-    /// Session id, the start of one, a path, or a whole name
+    /// Session id, the start of one, a path, a name or title, or `last`
     #[arg(add = values::session())]
     session: String,
     /// Where the document of a session goes that was in a database: a new file, or a folder
@@ -89,7 +89,7 @@ struct Restore {
 
 #[derive(Debug, Args)]
 struct Forget {
-    /// Session id, the start of one, a path, or a whole name
+    /// Session id (8 letters of it are enough), a path, or a whole name
     #[arg(add = values::session())]
     session: String,
     /// Do not ask
@@ -300,8 +300,8 @@ fn verify(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 }
 
 fn chosen(name: &str, config: &Config, screen: &Screen) -> Result<(Index, SessionRow), Failure> {
-    let index = super::open(config, screen)?;
-    let row = named_in_full(name, &index, config, screen)?;
+    let mut index = super::open(config, screen)?;
+    let row = session(name, &mut index, config, screen)?;
     Ok((index, row))
 }
 
@@ -437,7 +437,8 @@ struct Forgotten {
 }
 
 fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let (index, row) = chosen(&args.session, config, screen)?;
+    let index = super::open(config, screen)?;
+    let row = named_in_full(&args.session, &index, config, screen)?;
     drop(index);
     if !args.yes {
         let what = match row.archived {

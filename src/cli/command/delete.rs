@@ -24,7 +24,7 @@ use crate::output::time::{bytes, count};
     A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay.\n\
     What changed in the last minute may still be in use, and is moved only with --force.")]
 pub struct Delete {
-    /// Session ids as lists show them, paths, or whole names
+    /// Session ids (8 letters of one are enough), paths, or whole names
     #[arg(value_name = "SESSION", required = true, add = values::session())]
     sessions: Vec<String>,
     /// Do not ask

@@ -31,7 +31,7 @@ pub fn session(
     take(found, index, screen)
 }
 
-/// The session that `name` means in full: no part of a title, and not `last`.
+/// The session to be removed that `name` means in full: no part of a title, and not `last`.
 pub fn named_in_full(
     name: &str,
     index: &Index,
@@ -39,8 +39,8 @@ pub fn named_in_full(
     screen: &Screen,
 ) -> Result<SessionRow, Failure> {
     if steps_from_last(name).is_some() {
-        let last = format!("{name}: {IN_FULL} only");
-        return Err(Failure::usage(last).hint("`sessionary list` shows the ids of sessions"));
+        let last = format!("{name}: what is removed is not named by where it stands in a list");
+        return Err(Failure::usage(last).hint(IN_FULL));
     }
     let lookup = Lookup::new(index, config, screen, TitleMatch::WholeName);
     match lookup.find(name) {
@@ -58,9 +58,8 @@ pub fn named_in_full(
     }
 }
 
-/// How a session is named that is to be deleted.
-const IN_FULL: &str =
-    "`delete` takes ids and what lists show of them, paths of sessions, and whole names";
+/// How a session is named that is to be removed.
+const IN_FULL: &str = "a session that is removed is named by its id (8 letters of it, as lists show them), its path or its whole name";
 /// Letters that lists show of an id at least.
 const SHOWN: usize = 8;
 /// So many sessions are named at most that may have been meant.

@@ -266,10 +266,16 @@ fn path(index: &mut Index, screen: &Screen) -> Result<Outcome, Failure> {
     Ok(Outcome::Found)
 }
 
-/// Whether a column holds US dollars, by its name.
-fn is_money(column: &str) -> bool {
-    column == "cost" || column.starts_with("cost_") || column.ends_with("_cost")
-}
+/// Columns of the views that hold US dollars.
+const MONEY: [&str; 7] = [
+    "cost",
+    "listed_cost",
+    "cost_input",
+    "cost_output",
+    "cost_cache_read",
+    "cost_cache_write",
+    "cost_total",
+];
 
 fn table(rows: &Rows, screen: &Screen) -> String {
     let mut table = Table::named(rows.columns.iter().map(|name| plain_line(name)));
@@ -290,7 +296,10 @@ fn table(rows: &Rows, screen: &Screen) -> String {
         let cells = cells.map(|(value, column)| match value {
             Value::Null => (Tone::Quiet, "NULL".to_owned()),
             Value::String(text) => (Tone::Plain, plain_line(text)),
-            other => match other.as_f64().filter(|_| is_for_people && is_money(column)) {
+            other => match other
+                .as_f64()
+                .filter(|_| is_for_people && MONEY.contains(&column.as_str()))
+            {
                 Some(usd) => (Tone::Plain, money(usd)),
                 None => (Tone::Plain, plain_line(&other.to_string())),
             },

@@ -1,3 +1,6 @@
+use ratatui::text::Line;
+
+use super::stretch::MOST;
 use super::*;
 use crate::picker::previewer::hit;
 

@@ -1,0 +1,125 @@
+//! How is a search asked?
+
+use std::path::PathBuf;
+
+use crate::model::{Cancel, Mask, Zone};
+use crate::query::here::Here;
+use crate::source::identity::now_ns;
+
+/// How a search is asked.
+#[derive(Debug, Clone)]
+pub struct SearchScope {
+    /// Only sessions of this working directory.
+    pub cwd: Option<PathBuf>,
+    /// Only sessions whose working directory is one of these or lies below one of them; none =
+    /// wherever they are.
+    pub within: Vec<PathBuf>,
+    /// The common folder of the git repository whose working trees `within` are (see
+    /// [`Repository`](crate::repository::Repository)): what lies below them in another repository,
+    /// as far as it is there, is left out.
+    pub repository: Option<PathBuf>,
+    /// The query is what somebody is typing just now: it is never refused, and its last word may go
+    /// on, see [`syntax::parse_as_typed`](crate::syntax::parse_as_typed).
+    pub as_typed: bool,
+    /// Newest first, instead of best first. Of several plain words: the sessions that hold all of
+    /// them (the most of them, where none holds all), by their newest passage with any.
+    pub newest_first: bool,
+    /// Hits at most; 0: all, each of which is read from its file.
+    pub limit: usize,
+    /// Hits of one session on a page, at most. `None`: three where several words rank sessions and
+    /// not all hits are asked for, else any number.
+    pub per_session: Option<usize>,
+    /// The moment that `since:2w` and ages count from, in ms. 0: `since:2w` counts from the moment
+    /// when it is asked, and no age lowers a score.
+    pub now_ms: i64,
+    /// Do not look for words that are rarely found with a typo or another ending.
+    pub exact: bool,
+    /// Show text that several entries repeat once for each of them.
+    pub every_copy: bool,
+    /// Each passage by itself, instead of sessions: several plain words must stand in one passage
+    /// then.
+    pub passages: bool,
+    /// Entries shown before and after each hit, along its branch.
+    pub context: usize,
+    /// Only sessions whose files are there, and none that are archived.
+    pub only_live: bool,
+    /// Count what was found by agent, project, role and day.
+    pub facets: bool,
+    /// Say for each hit why it is ranked where it is.
+    pub explain: bool,
+    /// Bytes of the answer's JSON at most, the end of its line and escapes for what acts on a
+    /// terminal among them: what is more is on the next page, or named in [`SearchAnswer::cut`]. 0
+    /// = any number.
+    pub max_bytes: usize,
+    /// Continue after the page that gave this [`SearchAnswer::cursor`].
+    pub cursor: Option<String>,
+    /// The time zone of days: in filters such as `on:` and `since:2026-10`, and in
+    /// [`Facets::days`](crate::model::Facets::days). `None`: that of
+    /// [`Config::zone`](crate::Config::zone).
+    pub zone: Option<Zone>,
+    /// The folder that `~` stands for at the beginning of paths in filters; `None`: `~` is taken as
+    /// it is.
+    pub home: Option<PathBuf>,
+    /// Ends this search from another thread, with [`Error::Cancelled`]: keep a clone of it.
+    /// [`Config::cancel`](crate::Config::cancel) ends every one.
+    pub cancel: Cancel,
+    /// Makes parts of what is shown unreadable, each before it is cut from a longer text. What is
+    /// found does not depend on it.
+    pub mask: Option<Mask>,
+}
+
+impl Default for SearchScope {
+    /// Twenty hits of all sessions, best first, whatever their age.
+    fn default() -> SearchScope {
+        SearchScope {
+            cwd: None,
+            within: Vec::new(),
+            repository: None,
+            as_typed: false,
+            newest_first: false,
+            limit: 20,
+            per_session: None,
+            now_ms: 0,
+            exact: false,
+            every_copy: false,
+            passages: false,
+            context: 0,
+            only_live: false,
+            facets: false,
+            explain: false,
+            max_bytes: 0,
+            cursor: None,
+            zone: None,
+            home: None,
+            cancel: Cancel::default(),
+            mask: None,
+        }
+    }
+}
+
+impl SearchScope {
+    /// The working directories whose sessions are searched.
+    pub(super) fn here(&self) -> Here {
+        Here::of(
+            self.cwd.as_deref(),
+            &self.within,
+            self.repository.as_deref(),
+        )
+    }
+
+    /// Hits at most.
+    pub(super) fn most_hits(&self) -> usize {
+        match self.limit {
+            0 => usize::MAX,
+            limit => limit,
+        }
+    }
+
+    /// What times in a query count from, in ms.
+    pub(super) fn now_ms(&self) -> i64 {
+        match self.now_ms {
+            0 => now_ns() / 1_000_000,
+            ms => ms,
+        }
+    }
+}
