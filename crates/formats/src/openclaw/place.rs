@@ -39,12 +39,12 @@ fn parts(path: &Path) -> Vec<&str> {
 /// The transcript at that path, which need not be below a root.
 pub(super) fn name(path: &Path) -> Option<Name<'_>> {
     let parts = parts(path);
-    let folder = parts
-        .iter()
-        .rposition(|part| [SESSIONS, IMPORTED].contains(part))?;
+    // What was imported may lie in folders of any name, which say nothing.
+    let imported = parts.iter().position(|part| *part == IMPORTED);
+    let is_imported = imported.is_some();
+    let folder = imported.or_else(|| parts.iter().rposition(|part| *part == SESSIONS))?;
     let agent = parts.get(folder.checked_sub(1)?)?;
     let (name, below) = parts.get(folder + 1..)?.split_last()?;
-    let is_imported = parts[folder] == IMPORTED;
     if !below.is_empty() && !is_imported {
         return None;
     }

@@ -90,6 +90,16 @@ fn names_of_files_say_what_they_are() {
             "s1",
             Kind::Imported,
         ),
+        (
+            "main/session-sqlite-import-archive/2026-07-01/sessions/s1.jsonl",
+            "s1",
+            Kind::Imported,
+        ),
+        (
+            "main/session-sqlite-import-archive/2026-07-01/sessions/s1.checkpoint.8d1c.jsonl",
+            "s1",
+            Kind::Copy,
+        ),
     ] {
         let found = name(Path::new(path)).unwrap();
         assert_eq!(
@@ -138,6 +148,7 @@ fn names_of_files_say_what_they_are() {
         "main/agent",
         "main/sessions",
         "main/session-sqlite-import-archive/run-1",
+        "main/session-sqlite-import-archive/2026-07-01/sessions",
     ] {
         assert_eq!(OpenClaw.leaves_out(Path::new(folder)), None, "{folder}");
     }
