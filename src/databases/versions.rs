@@ -89,36 +89,77 @@ fn replay(
     let mut input = BufReader::new(versions);
     let mut lines: Vec<Vec<u8>> = Vec::new();
     let mut kept_ms = None;
+    let mut steps = 0_u64;
     while let Some(line) = next_line(&mut input)? {
         if !line.starts_with(STEP) {
             lines.push(line);
             continue;
         }
         each(kept_ms, &lines);
-        let step: Step = serde_json::from_slice(&line).map_err(|_| damaged())?;
+        steps += 1;
+        let step: Step = serde_json::from_slice(&line).map_err(|_| damaged(steps))?;
         kept_ms = Some(step.kept);
-        take_step(&step, &mut lines, &mut input)?;
+        take_step(&step, &mut lines, &mut input)?.ok_or_else(|| damaged(steps))?;
     }
     each(kept_ms, &lines);
     Ok(lines)
 }
 
 /// Put the new lines of a step, which follow in `input`, into the lines of the state before it.
-fn take_step(step: &Step, lines: &mut Vec<Vec<u8>>, input: &mut impl BufRead) -> io::Result<()> {
-    // By how many lines what stands behind the changes so far has moved.
-    let (mut more, mut fewer) = (0, 0);
-    for (first, gone, new) in &step.changes {
-        let mut added = Vec::new();
-        for _ in 0..*new {
-            added.push(next_line(input)?.ok_or_else(damaged)?);
+/// `None`: the step does not fit that state, or lines are missing.
+///
+/// Lines before the first change of their number stay where they are: most steps change a few rows
+/// and add others behind all.
+fn take_step(
+    step: &Step,
+    lines: &mut Vec<Vec<u8>>,
+    input: &mut impl BufRead,
+) -> io::Result<Option<()>> {
+    let is_moving = |(_, gone, new): &(usize, usize, usize)| gone != new;
+    let staying = step.changes.iter().position(is_moving);
+    let (staying, moving) = (step.changes).split_at(staying.unwrap_or(step.changes.len()));
+    // Changes are in order, and none reaches into the next.
+    let mut at = 0;
+    for (first, gone, _) in staying {
+        let end = first.checked_add(*gone).filter(|_| *first >= at);
+        let Some(there) = end.and_then(|end| lines.get_mut(*first..end)) else {
+            return Ok(None);
+        };
+        at = first + gone;
+        for line in there {
+            let Some(new) = next_line(input)? else {
+                return Ok(None);
+            };
+            *line = new;
         }
-        let first = first.checked_add(more).and_then(|at| at.checked_sub(fewer));
-        let first = first.ok_or_else(damaged)?;
-        let end = first.checked_add(*gone).filter(|end| *end <= lines.len());
-        lines.splice(first..end.ok_or_else(damaged)?, added);
-        (more, fewer) = (more + new, fewer + gone);
     }
-    Ok(())
+    let Some((start, ..)) = moving.first() else {
+        return Ok(Some(()));
+    };
+    if !(at..=lines.len()).contains(start) {
+        return Ok(None);
+    }
+    let mut old = lines.split_off(*start).into_iter();
+    at = *start;
+    for (first, gone, new) in moving {
+        let (Some(between), Some(end)) = (first.checked_sub(at), first.checked_add(*gone)) else {
+            return Ok(None);
+        };
+        if end - at > old.len() {
+            return Ok(None);
+        }
+        lines.extend(old.by_ref().take(between));
+        old.by_ref().take(*gone).for_each(drop);
+        for _ in 0..*new {
+            let Some(new) = next_line(input)? else {
+                return Ok(None);
+            };
+            lines.push(new);
+        }
+        at = end;
+    }
+    lines.extend(old);
+    Ok(Some(()))
 }
 
 /// A line with its end; `None` at the end of all.
@@ -128,8 +169,12 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(line).filter(|line| !line.is_empty()))
 }
 
-fn damaged() -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, "these are no versions of rows")
+fn damaged(step: u64) -> io::Error {
+    let what = format!(
+        "change {step} of the kept rows does not fit the rows before it; restore the archive from \
+         a backup"
+    );
+    io::Error::new(ErrorKind::InvalidData, what)
 }
 
 /// Old lines that give way to new ones, by their numbers.
@@ -153,7 +198,9 @@ fn changes(old: &[Vec<u8>], new: &[&[u8]]) -> Vec<Change> {
     for (at, line) in new.iter().enumerate() {
         let there = places.get_mut(line);
         let there = there.and_then(|there| {
-            there.retain(|place| *place >= open.gone.start);
+            while there.front().is_some_and(|place| *place < open.gone.start) {
+                there.pop_front();
+            }
             there.pop_front()
         });
         let Some(there) = there else {
@@ -248,6 +295,25 @@ mod tests {
         assert_eq!(String::from_utf8(more).unwrap(), expected.concat());
     }
 
+    /// One step with as many changes as there are rows.
+    #[test]
+    fn alternate_rows_go_in_one_step() {
+        let lines: Vec<String> = (0..200_000)
+            .map(|key| format!("{{\"table\":\"t\",\"key\":{key}}}\n"))
+            .collect();
+        let left: Vec<String> = lines.iter().step_by(2).cloned().collect();
+        let (before, now) = (joined(&lines), joined(&left));
+        let more = next_rows(&before[..], &now, 7).unwrap();
+        let versions = [before, more].concat();
+        assert_eq!(newest_rows(&versions[..]).unwrap(), now);
+        // Equal rows of which some are there no longer.
+        let same = "{\"table\":\"t\"}\n".repeat(200_000);
+        let fewer = &same[..same.len() / 2];
+        let more = next_rows(same.as_bytes(), fewer.as_bytes(), 7).unwrap();
+        let versions = [same.as_bytes(), &more].concat();
+        assert_eq!(newest_rows(&versions[..]).unwrap(), fewer.as_bytes());
+    }
+
     #[test]
     fn what_was_damaged_is_no_state() {
         for damaged in [
@@ -255,8 +321,21 @@ mod tests {
             "a\n{\"kept\":1,\"changes\":[[1,1,0]]}\n",
             "a\n{\"kept\":1,\"changes\":[[0,0,2]]}\nb\n",
             "a\n{\"kept\":1,\"changes\":[[18446744073709551615,1,0]]}\n",
+            "a\n{\"kept\":1,\"changes\":[[18446744073709551615,1,1]]}\nb\n",
+            "a\n{\"kept\":1,\"changes\":[[0,1,0],[1,18446744073709551615,0]]}\n",
+            "a\n{\"kept\":1,\"changes\":[[0,0,1],[0,0,18446744073709551615],[9,0,0]]}\nb\n",
+            "a\nb\n{\"kept\":1,\"changes\":[[1,1,0],[0,1,0]]}\n",
+            "a\nb\n{\"kept\":1,\"changes\":[[1,1,1],[0,1,1]]}\nc\nd\n",
+            "a\nb\n{\"kept\":1,\"changes\":[[0,2,1],[1,1,0]]}\nc\n",
         ] {
-            assert!(newest_rows(damaged.as_bytes()).is_err(), "{damaged}");
+            let error = newest_rows(damaged.as_bytes()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidData, "{damaged}");
+            let said = error.to_string();
+            let remedy = "restore the archive from a backup";
+            assert!(
+                said.starts_with("change 1 ") && said.ends_with(remedy),
+                "{said}"
+            );
         }
         assert_eq!(newest_rows(&b""[..]).unwrap(), b"");
     }
