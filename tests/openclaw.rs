@@ -353,6 +353,7 @@ fn rows_that_cannot_be_read_are_problems() {
     for (damage, why) in [
         ("event_utf8_bytes = event_utf8_bytes + 1", "shorter"),
         ("event_utf8_bytes = 3", "longer"),
+        ("event_utf8_bytes = 1 << 60", "no line of more than 64 MiB"),
         (
             "event_zstd = x'28b52ffd00'",
             "transcript_events:1 cannot be read",

@@ -1,12 +1,16 @@
 //! The lines that the rows of a session are, and which row each of them is.
 
+use super::budget::Budget;
 use super::one::row_name;
+use super::write::on_one_line;
 
 /// Lines under way.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub bytes: Vec<u8>,
     names: Vec<Named>,
+    /// How much of what is compressed may still become lines.
+    pub budget: Budget,
 }
 
 /// A line that does not say itself which row it is.
@@ -17,6 +21,13 @@ struct Named {
     row: Result<String, String>,
 }
 
+impl Named {
+    fn bytes<'l>(&self, lines: &'l [u8]) -> Option<&'l [u8]> {
+        let start = usize::try_from(self.start).ok()?;
+        lines.get(start..start.checked_add(usize::try_from(self.length).ok()?)?)
+    }
+}
+
 impl Lines {
     /// Add a line that says nothing but what its row holds.
     pub fn add(&mut self, line: &str, name: String) {
@@ -25,10 +36,23 @@ impl Lines {
 
     /// Add what cannot be read, as a line that says so.
     pub fn add_problem(&mut self, why: &str) {
-        self.push(why, Err(why.to_owned()));
+        let why = on_one_line(why);
+        self.push(&why, Err(why.clone().into_owned()));
     }
 
+    /// How many were added by themselves.
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// That one of those which were added by themselves.
+    pub fn added(&self, number: usize) -> Option<&[u8]> {
+        self.names.get(number)?.bytes(&self.bytes)
+    }
+
+    /// Whatever a database says, it is one line.
     fn push(&mut self, line: &str, row: Result<String, String>) {
+        let line = on_one_line(line);
         self.names.push(Named {
             start: self.bytes.len() as u64,
             length: line.len() as u64,
@@ -69,9 +93,7 @@ impl RowNames {
     /// The line of the row of that name.
     pub fn line<'l>(&self, name: &str, lines: &'l [u8]) -> Option<&'l [u8]> {
         let is_it = |named: &&Named| named.row.as_deref() == Ok(name);
-        let named = self.0.iter().find(is_it)?;
-        let start = usize::try_from(named.start).ok()?;
-        lines.get(start..start.checked_add(usize::try_from(named.length).ok()?)?)
+        self.0.iter().find(is_it)?.bytes(lines)
     }
 
     fn at(&self, start: u64) -> Option<&Named> {

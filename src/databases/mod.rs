@@ -7,6 +7,7 @@
 //! Nothing else in this process may open such a file: when any descriptor of a file is closed, the
 //! system drops all locks that the process holds on it, those of SQLite too.
 
+mod budget;
 mod lines;
 mod list;
 mod names;
@@ -15,6 +16,8 @@ mod open;
 mod rows;
 mod schema;
 mod shelf;
+#[cfg(test)]
+mod tests;
 mod versions;
 mod write;
 

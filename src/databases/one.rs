@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::budget::Budget;
 use super::list::key;
 use super::open::read;
 use super::rows::{held_line, read_session, select, select_held};
@@ -87,8 +88,13 @@ fn row_held(
         quoted(own.table.key)
     );
     let mut statement = connection.prepare(&sql)?;
-    let held = statement.query_row([session, key], held_line).optional()?;
-    Ok(held.and_then(Result::ok).map(String::into_bytes))
+    let mut rows = statement.query([session, key])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let mut unpacked = Vec::new();
+    let held = held_line(row, &mut unpacked, &mut Budget::default())?;
+    Ok(held.ok().map(|line| line.into_owned().into_bytes()))
 }
 
 /// Which row a line is of, `table:key`.

@@ -5,17 +5,20 @@
 //! format needs of that, under the other's table:
 //! `{"table":T,"key":K,"message":{"role":"user"},…}`. Of a row that holds a line the line is that.
 
-use std::io::{self, ErrorKind};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
+use super::budget::{Budget, LONGEST_LINE};
 use super::lines::{Lines, RowNames};
 use super::list::{Stamps, key};
 use super::open::read;
 use super::schema::{Present, quoted};
-use super::shelf::{self, unpacked};
+use super::shelf;
 use super::write::{column, on_one_line, repeated, said, write};
 use crate::format::database::{Database, Generation, Inner, Line};
 use crate::format::identity::Identity;
@@ -51,7 +54,9 @@ pub(super) fn read_session(
             continue;
         };
         if let Some(identity) = stamps.one(session)? {
-            let (lines, names) = lines(connection, generation, session)?.into_parts();
+            let mut all = Lines::default();
+            add_lines(connection, generation, session, &mut all)?;
+            let (lines, names) = all.into_parts();
             return Ok(Some(Session {
                 identity,
                 lines,
@@ -62,12 +67,13 @@ pub(super) fn read_session(
     Ok(None)
 }
 
-fn lines(
+/// Add the lines of all rows of a session.
+pub(super) fn add_lines(
     connection: &Connection,
     generation: &'static Generation,
     session: &str,
-) -> rusqlite::Result<Lines> {
-    let mut lines = Lines::default();
+    lines: &mut Lines,
+) -> rusqlite::Result<()> {
     if let Some(own) = Present::of(connection, &generation.sessions, generation)? {
         each_line(connection, &own, session, |line| {
             lines.bytes.extend_from_slice(line);
@@ -78,12 +84,12 @@ fn lines(
         if let Some(line) = &table.line {
             let before = lines.bytes.len();
             if let Some(own) = &own {
-                held(connection, (own, line), session, &mut lines)?;
+                held(connection, (own, line), session, lines)?;
             }
             let is_empty = lines.bytes.len() == before;
             for shelf in table.shelves.iter().filter(|_| is_empty) {
                 let shelf = (shelf, table.name);
-                if shelf::add(connection, generation, shelf, session, &mut lines)? {
+                if shelf::add(connection, generation, shelf, session, lines)? {
                     break;
                 }
             }
@@ -93,13 +99,13 @@ fn lines(
             continue;
         };
         match &table.inner {
-            Some(inner) => within(connection, generation, (&outer, inner), session, &mut lines)?,
+            Some(inner) => within(connection, generation, (&outer, inner), session, lines)?,
             None => each_line(connection, &outer, session, |line| {
                 lines.bytes.extend_from_slice(line);
             })?,
         }
     }
-    Ok(lines)
+    Ok(())
 }
 
 /// Add the rows of a table of a session, each with those that belong to it.
@@ -191,13 +197,22 @@ fn held(
     );
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([session])?;
+    let mut unpacked = Vec::new();
     while let Some(row) = rows.next()? {
+        let is_packed = matches!(row.get_ref(1)?, ValueRef::Null);
+        if is_packed && lines.budget.is_spent() {
+            continue;
+        }
         let name = format!(
             "{}:{}",
             present.table.name,
             key(row, 0)?.unwrap_or_default()
         );
-        match held_line(row)? {
+        let line = held_line(row, &mut unpacked, &mut lines.budget)?;
+        let length = line.as_ref().map_or(0, |line| line.len());
+        let has_room = !is_packed || lines.budget.keep(length);
+        match line {
+            _ if !has_room => lines.add_problem(&format!("{name}: {}", Budget::SPENT)),
             Ok(line) => lines.add(&line, name),
             Err(why) => lines.add_problem(&format!(
                 "{name} cannot be read: {why}; restore the database from a backup"
@@ -223,8 +238,14 @@ pub(super) fn select_held(present: &Present, line: &Line) -> String {
     )
 }
 
-/// The line that a row holds, or why that is not known.
-pub(super) fn held_line(row: &Row<'_>) -> rusqlite::Result<Result<String, String>> {
+/// The line that a row holds, or why that is not known. One that is compressed is decoded into
+/// `unpacked`.
+pub(super) fn held_line<'r>(
+    row: &'r Row<'_>,
+    unpacked: &'r mut Vec<u8>,
+    budget: &mut Budget,
+) -> rusqlite::Result<Result<Cow<'r, str>, String>> {
+    unpacked.clear();
     let text = match (row.get_ref(1)?, row.get_ref(2)?) {
         (ValueRef::Text(text), _) => said(text),
         (ValueRef::Null, ValueRef::Blob(packed)) => {
@@ -232,15 +253,37 @@ pub(super) fn held_line(row: &Row<'_>) -> rusqlite::Result<Result<String, String
                 ValueRef::Integer(length) => u64::try_from(length).unwrap_or_default(),
                 _ => return Ok(Err("its length is not known".to_owned())),
             };
-            match unpacked(packed, length) {
-                Ok(text) if text.len() as u64 == length => said(&text).into_owned().into(),
-                Ok(_) => return Ok(Err("it is shorter than it was".to_owned())),
+            let decoded = unpack(packed, length, unpacked);
+            match decoded {
+                _ if !budget.decode(unpacked.len() as u64) => {
+                    return Ok(Err(Budget::SPENT.to_owned()));
+                }
+                Ok(()) => said(unpacked),
                 Err(error) => return Ok(Err(error.to_string())),
             }
         }
         _ => return Ok(Err("it has no text".to_owned())),
     };
-    Ok(Ok(on_one_line(text.trim()).into_owned()))
+    Ok(Ok(match text {
+        Cow::Borrowed(text) => on_one_line(text.trim()),
+        Cow::Owned(text) => on_one_line(text.trim()).into_owned().into(),
+    }))
+}
+
+/// Decode the line of a row, which is of that length.
+fn unpack(packed: &[u8], length: u64, unpacked: &mut Vec<u8>) -> io::Result<()> {
+    if length > LONGEST_LINE {
+        return Err(io::Error::other(format!(
+            "it says that it is {length} bytes long, and no line of more than 64 MiB is decoded"
+        )));
+    }
+    let decoder = zstd::Decoder::with_buffer(packed)?;
+    decoder.take(length + 1).read_to_end(unpacked)?;
+    match (unpacked.len() as u64).cmp(&length) {
+        Ordering::Less => Err(io::Error::other("it is shorter than it was")),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(io::Error::other("it is longer than it was")),
+    }
 }
 
 /// Rows of a session that belong to no row of it.

@@ -1,21 +1,22 @@
 //! What was put away of the rows of a session: one compressed text for all of them.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, BufRead, BufReader, Read, Take};
 use std::path::{Component, Path};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
-use serde_json::Value;
+use serde::Deserialize;
 
+use super::budget::{Budget, LONGEST_LINE};
 use super::lines::Lines;
+use super::list::key;
 use super::schema::{Present, quoted};
 use super::write::{on_one_line, said};
 use crate::format::database::{Generation, Holds, Shelf};
-
-/// What a text may be decoded to at most.
-const LONGEST: u64 = 1 << 30;
+use crate::format::json::{self, Int, Loose, Text};
 
 /// Add the lines of all that is put away there of a session, as rows of the table called `table`.
 /// `false`: nothing is.
@@ -34,12 +35,13 @@ pub(super) fn add(
         false => "NULL".to_owned(),
     };
     let sql = format!(
-        "SELECT {}, {}, {} FROM {} WHERE {} ORDER BY {}",
+        "SELECT {}, {}, {}, {} FROM {} WHERE {} ORDER BY {}",
         column(shelf.blob),
         shelf.encoding.map_or("NULL".to_owned(), column),
         shelf
             .file
             .map_or("NULL".to_owned(), |(_, name)| column(name)),
+        quoted(own.table.key),
         quoted(own.table.name),
         own.of_session,
         own.order(),
@@ -51,96 +53,168 @@ pub(super) fn add(
     let mut is_any = false;
     while let Some(row) = rows.next()? {
         is_any = true;
-        match text(row, shelf, folder) {
-            Ok(text) => taken.add(&text, (shelf.holds, table), lines),
-            Err(why) => lines.add_problem(&format!(
-                "a transcript in {} cannot be read: {why}; restore it from a backup",
-                own.table.name
-            )),
+        if lines.budget.is_spent() {
+            break;
+        }
+        let name = format!("{}:{}", own.table.name, key(row, 3)?.unwrap_or_default());
+        let text = opened(row, shelf, folder);
+        let added = text.and_then(|text| taken.add(text, &name, (shelf.holds, table), lines));
+        if let Err(why) = added {
+            lines.add_problem(&format!(
+                "{name} cannot be read: {why}; restore it from a backup"
+            ));
         }
     }
     Ok(is_any)
 }
 
-/// The text of one row of a shelf.
-fn text(row: &Row<'_>, shelf: &Shelf, folder: Option<&Path>) -> Result<String, String> {
+/// The text of one row of a shelf, to be read.
+fn opened<'r>(
+    row: &'r Row<'_>,
+    shelf: &Shelf,
+    folder: Option<&Path>,
+) -> Result<Box<dyn BufRead + 'r>, String> {
     let value = |at| row.get_ref(at).unwrap_or(ValueRef::Null);
     let is_plain = value(1)
         .as_str()
         .is_ok_and(|encoding| encoding == "identity");
-    let bytes = match (value(0), shelf.file, folder) {
-        (ValueRef::Blob(bytes), ..) => bytes.to_vec(),
+    let bytes: Box<dyn BufRead + 'r> = match (value(0), shelf.file, folder) {
+        (ValueRef::Blob(bytes), ..) => Box::new(bytes),
         (_, Some((below, _)), Some(folder)) => {
             let name = value(2).as_str().unwrap_or_default();
-            file(&folder.join(below), name).map_err(|error| format!("{name}: {error}"))?
+            let file = file(&folder.join(below), name);
+            Box::new(BufReader::new(
+                file.map_err(|error| format!("{name}: {error}"))?,
+            ))
         }
         _ => return Err("it is not there".to_owned()),
     };
-    let decoded = match is_plain {
-        true => Ok(bytes),
-        false => unpacked(&bytes, LONGEST),
-    };
-    let decoded = decoded.map_err(|error| error.to_string())?;
-    Ok(said(&decoded).into_owned())
+    if is_plain {
+        return Ok(bytes);
+    }
+    let decoder = zstd::Decoder::with_buffer(bytes).map_err(|error| error.to_string())?;
+    Ok(Box::new(BufReader::new(decoder)))
 }
 
 /// A file in that folder.
-fn file(folder: &Path, name: &str) -> io::Result<Vec<u8>> {
+fn file(folder: &Path, name: &str) -> io::Result<File> {
     let mut parts = Path::new(name).components();
     let (Some(Component::Normal(_)), None) = (parts.next(), parts.next()) else {
         return Err(io::Error::other("no name of a file"));
     };
-    let mut bytes = Vec::new();
-    File::open(folder.join(name))?
-        .take(LONGEST)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// What compressed bytes decode to, if that is no longer than so.
-pub(super) fn unpacked(bytes: &[u8], longest: u64) -> io::Result<Vec<u8>> {
-    let mut decoded = Vec::new();
-    let decoder = zstd::Decoder::new(bytes)?;
-    decoder.take(longest + 1).read_to_end(&mut decoded)?;
-    match decoded.len() as u64 > longest {
-        true => Err(io::Error::other("it is longer than it may be")),
-        false => Ok(decoded),
-    }
+    File::open(folder.join(name))
 }
 
 /// What the texts of a session hold. Later ones repeat what earlier ones say.
 #[derive(Default)]
 struct Taken {
-    texts: usize,
-    lines: HashSet<String>,
+    /// Which of the lines that were added it is, by its hash.
+    lines: HashMap<u64, usize>,
     rows: usize,
 }
 
 impl Taken {
-    fn add(&mut self, text: &str, (holds, table): (Holds, &str), lines: &mut Lines) {
-        self.texts += 1;
-        for line in text.split('\n').filter(|line| !line.trim().is_empty()) {
-            let (line, key) = match holds {
-                Holds::Lines => (line.to_owned(), None),
-                Holds::Events => match event(line) {
-                    Event::Row(line, key) => (line, key),
-                    Event::Other => continue,
-                    Event::Unreadable => {
-                        lines.add_problem("a line of a transcript that was put away is no JSON");
-                        continue;
-                    }
-                },
-            };
-            let line = on_one_line(line.trim()).into_owned();
-            if self.lines.contains(&line) && self.texts > 1 {
-                continue;
+    /// Add the lines of the text called `name`, as rows of the table called `table`.
+    fn add(
+        &mut self,
+        text: impl BufRead,
+        name: &str,
+        (holds, table): (Holds, &str),
+        lines: &mut Lines,
+    ) -> Result<(), String> {
+        let most = lines.budget.left().saturating_add(1);
+        let mut text = text.take(most);
+        let added = self.add_lines(&mut text, name, (holds, table), lines);
+        match lines.budget.decode(most - text.limit()) {
+            true => added,
+            false => {
+                lines.add_problem(&format!("{name}: {}", Budget::SPENT));
+                Ok(())
             }
+        }
+    }
+
+    /// Add them, until there is no room for more.
+    fn add_lines(
+        &mut self,
+        text: &mut Take<impl BufRead>,
+        name: &str,
+        (holds, table): (Holds, &str),
+        lines: &mut Lines,
+    ) -> Result<(), String> {
+        // What a text repeats of itself is there twice.
+        let before = lines.count();
+        let mut line = Vec::new();
+        for number in 1_u64.. {
+            let is_long = next_line(text, &mut line)
+                .map_err(|error| format!("of its line {number}: {error}"))?;
+            if line.is_empty() || text.limit() == 0 {
+                break;
+            }
+            let added = match is_long {
+                true => Err("it is longer than 64 MiB"),
+                false => self.add_line(&line, (holds, table), before, lines),
+            };
+            if let Err(why) = added {
+                let why = format!(
+                    "line {number} of {name} cannot be read: {why}; restore it from a backup"
+                );
+                if lines.budget.keep(2 * why.len()) {
+                    lines.add_problem(&why);
+                }
+            }
+            if lines.budget.is_spent() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Add a line, unless it is one of the first `before` or there is no room for it.
+    fn add_line(
+        &mut self,
+        line: &[u8],
+        (holds, table): (Holds, &str),
+        before: usize,
+        lines: &mut Lines,
+    ) -> Result<(), &'static str> {
+        let line = said(line);
+        if line.trim().is_empty() {
+            return Ok(());
+        }
+        let (line, key) = match holds {
+            Holds::Lines => (line, None),
+            Holds::Events => match event(&line) {
+                Event::Row(line, key) => (line.into(), key),
+                Event::Other => return Ok(()),
+                Event::Unreadable => return Err("it is no JSON"),
+            },
+        };
+        let line = on_one_line(line.trim());
+        let mut hasher = DefaultHasher::new();
+        line.hash(&mut hasher);
+        let same = *(self.lines.entry(hasher.finish())).or_insert(lines.count());
+        let is_repeated = same < before && lines.added(same) == Some(line.as_bytes());
+        if !is_repeated && lines.budget.keep(line.len()) {
             let key = key.unwrap_or(self.rows as i64);
             lines.add(&line, format!("{table}:{key}"));
             self.rows += 1;
-            self.lines.insert(line);
         }
+        Ok(())
     }
+}
+
+/// Read a line; `true`: it is too long, and what is left of it is passed over.
+fn next_line(text: &mut Take<impl BufRead>, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    text.by_ref()
+        .take(LONGEST_LINE + 1)
+        .read_until(b'\n', line)?;
+    let is_long = line.len() as u64 > LONGEST_LINE && !line.ends_with(b"\n");
+    if is_long {
+        text.skip_until(b'\n')?;
+    }
+    Ok(is_long)
 }
 
 /// A line of what is put away as JSON.
@@ -150,14 +224,36 @@ enum Event {
     Unreadable,
 }
 
+/// What such a line says.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Said<'a> {
+    #[serde(borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    row: Loose<SaidRow<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct SaidRow<'a> {
+    seq: Int,
+    #[serde(borrow)]
+    event_json: Text<'a>,
+}
+
 fn event(line: &str) -> Event {
-    let Ok(line) = serde_json::from_str::<Value>(line) else {
+    let Some(line) = json::parse::<Loose<Said<'_>>>(line) else {
         return Event::Unreadable;
     };
-    match (&line["kind"], &line["row"]["event_json"]) {
-        (Value::String(kind), Value::String(text)) if kind == "event" => {
-            Event::Row(text.clone(), line["row"]["seq"].as_i64())
-        }
+    match line {
+        Loose::Object(Said {
+            kind,
+            row: Loose::Object(row),
+        }) if kind.as_str() == Some("event") => match row.event_json.0 {
+            Some(text) => Event::Row(text.into_owned(), row.seq.0),
+            None => Event::Other,
+        },
         _ => Event::Other,
     }
 }
