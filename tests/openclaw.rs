@@ -945,6 +945,13 @@ fn subagents_and_forks_name_their_origin() {
         [json!("s3"), json!("s1"), json!(0)],
     ];
     assert_eq!(sql(&index, parents), expected);
+    // The row of the key above is one of its rows.
+    let above = "SELECT raw(entry) FROM entries WHERE row = 'session_nodes:agent:main:main' AND session = (SELECT session FROM sessions WHERE id = 's2')";
+    assert!(
+        sql(&index, above)[0][0]
+            .to_string()
+            .contains("agent:main:main")
+    );
     // What the agent above said is nothing that a person typed.
     assert_eq!(
         (

@@ -27,10 +27,12 @@ pub fn row(
         return Ok(None);
     };
     read(path, |connection| {
-        let Some((generation, own, outer)) = table_of(database, table) else {
-            return Ok(None);
-        };
-        if let Some(own) = Present::of(connection, own, generation)? {
+        let mut may_be_put_away = false;
+        for (generation, own, outer) in tables_of(database, table) {
+            may_be_put_away |= !own.shelves.is_empty();
+            let Some(own) = Present::of(connection, own, generation)? else {
+                continue;
+            };
             let found = match &own.table.line {
                 Some(line) => row_held(connection, (&own, line), session, wanted)?,
                 None => row_of(connection, generation, (&own, outer), session, wanted)?,
@@ -39,8 +41,7 @@ pub fn row(
                 return Ok(found);
             }
         }
-        // It may have been put away.
-        if own.shelves.is_empty() {
+        if !may_be_put_away {
             return Ok(None);
         }
         let session = read_session(connection, database, session)?;
@@ -119,20 +120,18 @@ type Place = (
     Option<(&'static Table, &'static Inner)>,
 );
 
-/// The table of that name.
-fn table_of(database: &'static Database, name: &str) -> Option<Place> {
-    database.generations.iter().find_map(|generation| {
-        if generation.sessions.name == name {
-            return Some((generation, &generation.sessions, None));
-        }
-        generation.rows.iter().find_map(|table| match &table.inner {
-            _ if table.name == name => Some((generation, table, None)),
-            Some(inner) if inner.table.name == name => {
-                Some((generation, inner.table, Some((table, inner))))
-            }
-            _ => None,
-        })
-    })
+/// The tables of that name: one may be read in several ways, each of which finds other rows.
+fn tables_of<'n>(database: &'static Database, name: &'n str) -> impl Iterator<Item = Place> + 'n {
+    let places = database.generations.iter().flat_map(|generation| {
+        let own = [(generation, &generation.sessions, None)];
+        let rows = generation.rows.iter().flat_map(move |table| {
+            let inner = table.inner.as_ref();
+            let inner = inner.map(|inner| (generation, inner.table, Some((table, inner))));
+            [(generation, table, None)].into_iter().chain(inner)
+        });
+        own.into_iter().chain(rows)
+    });
+    places.filter(move |(_, table, _)| table.name == name)
 }
 
 /// What a row repeats of the one that it belongs to.

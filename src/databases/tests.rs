@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use rusqlite::{Connection, params};
 
 use super::budget::{Budget, LONGEST_LINE};
-use super::lines::Lines;
+use super::lines::{Lines, RowNames};
 use super::rows::add_lines;
+use super::{row, session};
 use crate::format::FORMATS;
 use crate::format::database::Database;
 
@@ -246,4 +247,34 @@ fn what_a_database_says_makes_no_lines_of_its_own() {
     let (said, problems) = store.read(Budget::default());
     assert_eq!((said.len(), problems), (1, 1), "{said:?}");
     assert!(said[0].contains(FORGED), "it is still said: {}", said[0]);
+}
+
+#[test]
+fn every_row_of_a_session_is_read_by_itself() {
+    let store = Store::new();
+    let insert = "
+        INSERT INTO session_windows VALUES ('s2', 'agent:main:subagent:9', 'agent:main:main', 2);
+        INSERT INTO session_nodes VALUES ('agent:main:subagent:9', 'Tusks');
+        INSERT INTO transcript_events VALUES ('s1', 0, 'of the parent', NULL, NULL), ('s2', 0, 'of the subagent', NULL, NULL);
+        INSERT INTO session_transcript_index_state VALUES ('s1', 'a'), ('s2', 'b');
+        INSERT INTO transcript_rewrite_watermarks VALUES ('s1', 'a'), ('s2', 'b');";
+    store.writer.execute_batch(insert).unwrap();
+    let packed = pack("packed");
+    store.packed(1, &packed, 6);
+    let insert = "INSERT INTO session_transcript_archives VALUES ('s3', 'n', 'identity', ?1, 1)";
+    store.writer.execute(insert, [&b"deleted\n"[..]]).unwrap();
+    let file = Store::file(&store.folder);
+    for (key, count) in [("s1", 6), ("s2", 6), ("s3", 2)] {
+        let read = session(&file, openclaw(), key).unwrap();
+        let names: &RowNames = &read.names;
+        let all = each(&read.lines);
+        assert_eq!(all.len(), count, "{key}");
+        for (start, line) in all {
+            let name = names.of(start, line).unwrap();
+            let alone = row(&file, openclaw(), key, &name).unwrap();
+            assert_eq!(alone.as_deref(), Some(line), "{name} of {key}");
+        }
+        let none = row(&file, openclaw(), key, "session_nodes:agent:main:none");
+        assert_eq!(none.unwrap(), None);
+    }
 }
