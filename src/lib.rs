@@ -73,6 +73,7 @@ pub mod model;
 mod private;
 mod process;
 pub mod query;
+mod regular;
 pub mod repository;
 pub mod settings;
 mod source;

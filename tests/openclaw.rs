@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rand::{Rng, SeedableRng};
@@ -887,6 +887,108 @@ fn sessions_json_names_files() {
         + &jsonl(&[user("c", Some("b-s4"), 3, "Why?")]);
     claw.file("main/sessions/s4.jsonl", more);
     assert_eq!(only(&claw.index()).id, "s4");
+}
+
+/// One file names all sessions, and each is read with what it says then.
+#[test]
+fn sessions_json_of_many_sessions() {
+    let claw = Claw::of_files();
+    let mut names = serde_json::Map::new();
+    for number in 0..40 {
+        let session = format!("s{number}");
+        let events = talk(&session, "Where is the walrus?", "On the ice.");
+        claw.file(&format!("main/sessions/{session}.jsonl"), jsonl(&events));
+        claw.file(&format!("other/sessions/{session}.jsonl"), jsonl(&events));
+        let name = json!({"sessionId": session, "displayName": format!("Of ice floe {number}")});
+        names.insert(format!("agent:main:{number}"), name);
+    }
+    claw.file("main/sessions/sessions.json", json!(names).to_string());
+    let index = claw.check("all");
+    let rows = rows(&index);
+    assert_eq!(rows.len(), 80);
+    for row in rows {
+        let is_main = row.path.to_string_lossy().contains("main/sessions");
+        let number = row.id.trim_start_matches('s');
+        let wanted = match is_main {
+            true => format!("Of ice floe {number}"),
+            false => "Where is the walrus?".to_owned(),
+        };
+        assert_eq!((row.title, row.listed_by_agent), (wanted, true));
+    }
+    // With a line more each is read again, with the name of now.
+    names.insert(
+        "agent:main:7".to_owned(),
+        json!({"sessionId": "s7", "displayName": "Of the reeds"}),
+    );
+    claw.file("main/sessions/sessions.json", json!(names).to_string());
+    let mut events = talk("s7", "Where is the walrus?", "On the ice.");
+    events.push(user("c", Some("b-s7"), 3, "Why?"));
+    claw.file("main/sessions/s7.jsonl", jsonl(&events));
+    let index = claw.check("one more line");
+    let titles = sql(
+        &index,
+        "SELECT title FROM sessions WHERE id = 's7' ORDER BY title",
+    );
+    assert_eq!(titles[0][0], json!("Of the reeds"));
+}
+
+/// Nobody waits at a fifo or reads a device, and neither a session nor its name is lost by them.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_read() {
+    use std::os::unix::fs::symlink;
+    let mut claw = Claw::new();
+    let fifo = |path: &Path| {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        assert!(made.unwrap().success());
+    };
+    let live = claw.file(
+        "main/sessions/s9.jsonl",
+        jsonl(&talk("s9", "Where is the puffin?", "On the cliff.")),
+    );
+    let names = json!({KEY: {"sessionId": "s9", "displayName": "Of the cliff"}});
+    let names = claw.file("main/sessions/sessions.json", names.to_string());
+    let names_of_now = |claw: &Claw| by_id(&rows(&claw.index()), "s9").title.clone();
+    assert_eq!(names_of_now(&claw), "Of the cliff");
+    fs::remove_file(&names).unwrap();
+    fifo(&names);
+    let mut events = talk("s9", "Where is the puffin?", "On the cliff.");
+    events.push(user("c", Some("b-s9"), 3, "Why?"));
+    fs::write(&live, jsonl(&events)).unwrap();
+    assert_eq!(names_of_now(&claw), "Of the cliff");
+    fs::remove_file(&live).unwrap();
+    fs::remove_file(&names).unwrap();
+
+    let name = format!("{}.jsonl.zst", "ab".repeat(32));
+    let events = talk("s1", "Where is the walrus?", "On the ice.");
+    claw.session(KEY, "s1", &events);
+    let row =
+        "INSERT INTO session_transcript_cold_archives VALUES ('s1', 'g', ?1, 3, 5, 'file', NULL)";
+    claw.execute(row, params![name]);
+    claw.run("DELETE FROM transcript_events");
+    let elsewhere = claw.place.path().join("elsewhere");
+    fs::write(&elsewhere, cold("s1", &events)).unwrap();
+    let file = claw.agents().join("main/sessions/cold").join(&name);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let put: [(&str, &dyn Fn()); 4] = [
+        ("fifo", &|| fifo(&file)),
+        ("folder", &|| fs::create_dir(&file).unwrap()),
+        ("device", &|| symlink("/dev/zero", &file).unwrap()),
+        ("link", &|| symlink(&elsewhere, &file).unwrap()),
+    ];
+    for (what, put) in put {
+        put();
+        claw.run("UPDATE session_windows SET updated_at = updated_at + 1000");
+        let index = claw.check(what);
+        assert_eq!(hits(&index, "walrus"), 0, "{what}");
+        let why = sql(&index, "SELECT reason FROM problems")[0][0].to_string();
+        assert!(why.contains(&name), "{what}: {why}");
+        let is_folder = file.symlink_metadata().unwrap().is_dir();
+        match is_folder {
+            true => fs::remove_dir(&file).unwrap(),
+            false => fs::remove_file(&file).unwrap(),
+        }
+    }
 }
 
 /// What the agent does to its files when a session is reset and when it is deleted.

@@ -17,6 +17,7 @@ use super::schema::{Present, quoted};
 use super::write::{on_one_line, said};
 use crate::format::database::{Generation, Holds, Shelf};
 use crate::format::json::{self, Int, Loose, Text};
+use crate::regular;
 
 /// Add the lines of all that is put away there of a session, as rows of the table called `table`.
 /// `false`: nothing is.
@@ -96,13 +97,13 @@ fn opened<'r>(
     Ok(Box::new(BufReader::new(decoder)))
 }
 
-/// A file in that folder.
+/// A file in that folder, and none to which a link there leads.
 fn file(folder: &Path, name: &str) -> io::Result<File> {
     let mut parts = Path::new(name).components();
     let (Some(Component::Normal(_)), None) = (parts.next(), parts.next()) else {
         return Err(io::Error::other("no name of a file"));
     };
-    File::open(folder.join(name))
+    regular::open_unlinked(&folder.join(name))
 }
 
 /// What the texts of a session hold. Later ones repeat what earlier ones say.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
 
+use super::beside::cwd_in;
 use super::keep::Keeper;
-use super::reading::cwd_in;
 use crate::archive::Place;
 use crate::catalogue::excluded::ExcludedSource;
 use crate::catalogue::read::StoredSource;

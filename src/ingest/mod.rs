@@ -2,6 +2,7 @@
 
 mod backlog;
 mod backpressure;
+mod beside;
 mod compare;
 mod disk_space;
 mod entry;

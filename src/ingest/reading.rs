@@ -1,12 +1,11 @@
 //! One file becomes chunks: from the first byte that is not proven to the end.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
-use std::path::Path;
 use std::sync::Arc;
 
 use self::lines::LineParser;
 use self::start::{ReadStart, resume_point};
+use super::beside::{cwd_in, named_beside};
 use super::plan::SourcePlan;
 use crate::archive::{Packed, Packer};
 use crate::catalogue::write::{Chunk, Entries, flag};
@@ -136,11 +135,7 @@ pub fn read_once<E: Entries>(
     if let Some(beside) = plan.format.cwd_beside(&plan.path) {
         fold.cwd_beside = cwd_in(&beside)?.or(fold.cwd_beside);
     }
-    if let Some(beside) = plan.format.names_beside(&plan.path) {
-        let names = read_beside(&beside, LONGEST_NAMES)?;
-        let named = names.and_then(|names| plan.format.name_in(&plan.path, &names));
-        fold.named_beside = named.or(fold.named_beside);
-    }
+    fold.named_beside = named_beside(plan.format, &plan.path)?.or(fold.named_beside);
     let packs = plan.kept_as.is_some() && !file.is_kept_whole();
     let reader = Reader {
         packer: packs.then(|| Packer::at(from)).transpose()?,
@@ -167,30 +162,6 @@ pub fn read_once<E: Entries>(
         IdentityChange::Changed => ReadOutcome::Changed,
         IdentityChange::Nothing | IdentityChange::Grown => ReadOutcome::Done(Outcome::Read),
     })
-}
-
-/// The longest path that a file of a working directory may hold.
-const LONGEST_CWD: u64 = 32 << 10;
-/// The most that is read of a file that names sessions.
-const LONGEST_NAMES: u64 = 64 << 20;
-
-/// The working directory that a file holds; `None` where there is no such file, or no such text.
-pub fn cwd_in(path: &Path) -> std::io::Result<Option<String>> {
-    let text = read_beside(path, LONGEST_CWD)?.unwrap_or_default();
-    let text = String::from_utf8(text).unwrap_or_default();
-    Ok(Some(text.trim().to_owned()).filter(|cwd| !cwd.is_empty()))
-}
-
-/// The bytes of a file, so many of them at most; `None` where there is none.
-fn read_beside(path: &Path, longest: u64) -> std::io::Result<Option<Vec<u8>>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let mut bytes = Vec::new();
-    file.take(longest).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
 }
 
 /// What was done to a file since its identity was taken.

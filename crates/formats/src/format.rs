@@ -4,6 +4,7 @@
 //! places of its own. pi and indusagi write files of one family, and each reads them in its own
 //! [dialect](crate::pi::Dialect).
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -101,15 +102,17 @@ pub trait Format: Send + Sync {
         let _ = path;
         None
     }
-    /// The file that names the sessions beside the source at `path`, for agents that write their
-    /// names nowhere else.
-    fn names_beside(&self, path: &Path) -> Option<PathBuf> {
+    /// The file that names the sessions beside the source at `path`, and what it calls that
+    /// session, for agents that write their names nowhere else.
+    fn names_beside(&self, path: &Path) -> Option<(PathBuf, String)> {
         let _ = path;
         None
     }
-    /// What that file says of the session at `path`, which is kept in [`Fold::named_beside`].
-    fn name_in(&self, path: &Path, names: &[u8]) -> Option<String> {
-        let _ = (path, names);
+    /// What that file says of each session, by what it calls it: an object as JSON, which is kept
+    /// in [`Fold::named_beside`]; of a session that it does not name, an empty one. `None`: it
+    /// cannot be read.
+    fn names_in(&self, names: &[u8]) -> Option<BTreeMap<String, String>> {
+        let _ = names;
         None
     }
     /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by

@@ -1,6 +1,5 @@
 //! Which sources are gone, so that they are read from the archive?
 
-use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::model::{Placement, SourcePart};
+use crate::regular;
 use crate::source::checkpoint::read_full;
 use crate::source::content::{self, Location, is_in_database};
 use crate::source::discover::{Discovery, FoundSource};
@@ -142,7 +142,7 @@ impl Keeper {
             let Some(kept) = ArchivedFile::newest(reader, &old)? else {
                 return Ok(false);
             };
-            begins_with(File::open(spec.path.join(&found.relative))?, kept)
+            begins_with(regular::open(&spec.path.join(&found.relative))?, kept)
         };
         if !begins().unwrap_or(false) {
             return false;

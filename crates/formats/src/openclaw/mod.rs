@@ -4,6 +4,7 @@
 //!
 //! 2026.9.6 was looked at, and files of the time before.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{Format, Shape, SourceFacts, WriteMode};
@@ -199,12 +200,12 @@ impl Format for OpenClaw {
         place::within(database, key)
     }
 
-    fn names_beside(&self, path: &Path) -> Option<PathBuf> {
+    fn names_beside(&self, path: &Path) -> Option<(PathBuf, String)> {
         names::beside(path)
     }
 
-    fn name_in(&self, path: &Path, names: &[u8]) -> Option<String> {
-        names::of(path, names)
+    fn names_in(&self, names: &[u8]) -> Option<BTreeMap<String, String>> {
+        names::of(names)
     }
 
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {

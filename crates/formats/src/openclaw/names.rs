@@ -36,42 +36,46 @@ struct Entry<'a> {
     spawned_by: Text<'a>,
 }
 
-/// It lies beside the files of sessions.
-pub(super) fn beside(path: &Path) -> Option<PathBuf> {
-    let is_live = place::name(path).is_some_and(|name| name.kind == Kind::Live);
-    is_live.then(|| path.with_file_name("sessions.json"))
+/// It lies beside the files of sessions; and what it calls the session at `path`.
+pub(super) fn beside(path: &Path) -> Option<(PathBuf, String)> {
+    let name = place::name(path).filter(|name| name.kind == Kind::Live)?;
+    Some((
+        path.with_file_name("sessions.json"),
+        name.session.to_owned(),
+    ))
 }
 
-/// What it says of the session at `path`, as JSON; nothing in it where no key leads there. `None`:
-/// it is no JSON.
-pub(super) fn of(path: &Path, names: &[u8]) -> Option<String> {
-    let session = place::name(path)?.session;
+/// What it says of each session to which a key leads, as JSON. `None`: it is no JSON.
+pub(super) fn of(names: &[u8]) -> Option<BTreeMap<String, String>> {
     // It may be half written.
     let is_whole = names.trim_ascii().starts_with(b"{") && names.trim_ascii().ends_with(b"}");
     if !is_whole {
         return None;
     }
-    // Most files are of sessions that no key leads to any more.
-    let is_named = memchr::memmem::find(names, session.as_bytes()).is_some();
-    let named = match is_named {
-        true => json::tiers(names, |text| {
-            let entries = json::parse::<BTreeMap<String, Loose<Entry<'_>>>>(text)?;
-            Some(entry(&entries, session))
-        })?,
-        false => Named::default(),
-    };
-    serde_json::to_string(&named).ok()
+    json::tiers(names, |text| {
+        let entries = json::parse::<BTreeMap<String, Loose<Entry<'_>>>>(text)?;
+        let mut named = BTreeMap::new();
+        for (key, entry) in &entries {
+            let Some(entry) = entry.object() else {
+                continue;
+            };
+            // Of several keys the first.
+            if let Some(session) = entry.session_id.as_str()
+                && !named.contains_key(session)
+            {
+                let said = serde_json::to_string(&said(key, entry)).ok()?;
+                named.insert(session.to_owned(), said);
+            }
+        }
+        Some(named)
+    })
 }
 
-fn entry(entries: &BTreeMap<String, Loose<Entry<'_>>>, session: &str) -> Named {
-    let found = entries.iter().find_map(|(key, entry)| {
-        let entry = entry.object()?;
-        (entry.session_id.as_str() == Some(session)).then_some((key, entry))
-    });
-    found.map_or_else(Named::default, |(key, entry)| Named {
-        key: Some(key.clone()),
+fn said(key: &str, entry: &Entry<'_>) -> Named {
+    Named {
+        key: Some(key.to_owned()),
         display_name: entry.display_name.owned(),
         label: entry.label.owned(),
         spawned_by: entry.spawned_by.owned(),
-    })
+    }
 }

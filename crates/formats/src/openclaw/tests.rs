@@ -199,13 +199,17 @@ fn compactions_and_messages_of_its_own() {
 #[test]
 fn names_are_read_leniently() {
     let path = Path::new("/x/agents/main/sessions/s1.jsonl");
-    let said = |names: &str| OpenClaw.name_in(path, names.as_bytes());
-    let key = r#"{"key":"k","label":"l"}"#;
-    assert_eq!(
-        said(r#"{"j":null,"k":{"sessionId":"s1","label":"l","displayName":7}}"#).as_deref(),
-        Some(key)
-    );
-    assert_eq!(said(r#"{"k":{"sessionId":"s2"}}"#).as_deref(), Some("{}"));
+    let (file, session) = OpenClaw.names_beside(path).expect("a file of names");
+    assert_eq!(file, Path::new("/x/agents/main/sessions/sessions.json"));
+    let said = |names: &str| {
+        let named = OpenClaw.names_in(names.as_bytes());
+        named.map(|named| named.get(&session).cloned())
+    };
+    let key = r#"{"key":"k","label":"l"}"#.to_owned();
+    let names =
+        r#"{"j":null,"k":{"sessionId":"s1","label":"l","displayName":7},"l":{"sessionId":"s1"}}"#;
+    assert_eq!(said(names), Some(Some(key)));
+    assert_eq!(said(r#"{"k":{"sessionId":"s2"}}"#), Some(None));
     assert_eq!(said(r#"{"k":{"sessionId":"s1"#), None);
     assert_eq!(said("[\"s1\"]"), None);
     let reset = Path::new("/x/agents/main/sessions/s1.jsonl.reset.2026");
