@@ -622,6 +622,148 @@ fn a_damaged_database_costs_no_name() {
     assert_eq!(name_of(&index, 1).unwrap(), "The grebe");
 }
 
+/// What stands where a database of names might, and is none, counts for nothing.
+#[test]
+fn a_stray_database_of_names_costs_no_name() {
+    let home = Home::new("the-same-talk");
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "");
+    threads.add(2, "legacy", "The title of now");
+    threads.call(1, Some("The grebe"));
+    threads.run("UPDATE threads SET is_pinned = 1");
+    note_name(&home, 2, "A name of before");
+    let pinned = "SELECT json_extract(own, '$.is_pinned') FROM sessions";
+    let known = |index: &Index| {
+        let names = [1, 2].map(|number| name_of(index, number).unwrap());
+        (names, index.sql(pinned).unwrap().rows)
+    };
+    let before = known(&home.index());
+    assert_eq!(before.0, ["The grebe", "The title of now"]);
+    let stray = |number: u32| home.codex().join(format!("state_{number}.sqlite"));
+    fs::create_dir(stray(9)).unwrap();
+    assert_eq!(known(&home.index()), before, "a folder");
+    fs::write(stray(8), "").unwrap();
+    assert_eq!(known(&home.index()), before, "an empty file");
+    let other = Connection::open(stray(7)).unwrap();
+    other.execute_batch("CREATE TABLE others (id)").unwrap();
+    assert_eq!(known(&home.index()), before, "a database of something else");
+    fs::write(stray(6), "no database at all").unwrap();
+    assert_eq!(known(&home.index()), before, "no database");
+    // And what is noted in the good one is current nevertheless.
+    threads.call(1, Some("The puffin"));
+    assert_eq!(name_of(&home.index(), 1).unwrap(), "The puffin");
+}
+
+/// The one that counts cannot be read: what was known stays, what an older one says too.
+#[test]
+fn a_locked_database_costs_no_name() {
+    let home = Home::new("the-same-talk");
+    let old = Threads::new(&home, 5);
+    old.add(1, "paginated", "");
+    old.call(1, Some("Of the older one"));
+    assert_eq!(name_of(&home.index(), 1).unwrap(), "Of the older one");
+    let new = Threads::new(&home, 6);
+    new.add(1, "paginated", "");
+    new.call(1, Some("Of the newer one"));
+    // Who writes has locked its file in `-wal` mode too.
+    let lock = |mode: &str| {
+        new.run(&format!("PRAGMA locking_mode = {mode}"));
+        new.run("UPDATE threads SET is_pinned = 1");
+    };
+    lock("EXCLUSIVE");
+    let config = home.config();
+    let report = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let notes = report.notes.join("\n");
+    assert!(
+        notes.contains("state_6.sqlite") && notes.contains("locked"),
+        "{notes}"
+    );
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    assert_eq!(name_of(&index, 1).unwrap(), "Of the older one");
+    drop(index);
+    lock("NORMAL");
+    assert_eq!(name_of(&home.index(), 1).unwrap(), "Of the newer one");
+    lock("EXCLUSIVE");
+    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    assert_eq!(name_of(&index, 1).unwrap(), "Of the newer one");
+}
+
+/// Nobody waits at a fifo for what it might say.
+#[cfg(unix)]
+#[test]
+fn a_fifo_in_the_place_of_names_is_not_waited_for() {
+    let home = Home::new("the-same-talk");
+    let place = |name: &str| home.codex().join(name);
+    fifo(&place("session_index.jsonl"));
+    fifo(&place("state_9.sqlite"));
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "");
+    threads.call(1, Some("The grebe"));
+    assert_eq!(name_of(&home.index(), 1).unwrap(), "The grebe");
+    // A database whose own journal would be waited for is not read meanwhile.
+    let journal = place("state_5.sqlite-journal");
+    fifo(&journal);
+    threads.call(1, Some("The puffin"));
+    let config = home.config();
+    let report = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let notes = report.notes.join("\n");
+    assert!(notes.contains("-journal: it is no regular file"), "{notes}");
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    assert_eq!(name_of(&index, 1).unwrap(), "The grebe");
+    drop(index);
+    fs::remove_file(journal).unwrap();
+    assert_eq!(name_of(&home.index(), 1).unwrap(), "The puffin");
+}
+
+/// Each name is read out of the one file that holds all of them, whoever asks, and the last counts
+/// wherever it stands.
+#[test]
+fn a_name_among_many() {
+    let home = Home::new("the-same-talk");
+    let mut text = String::new();
+    for number in (0..2000).chain([2]) {
+        let name = format!("The {number}th name of {}", text.len());
+        let line = serde_json::json!({"id": id(number), "thread_name": name});
+        text.push_str(&format!("{line}\n"));
+        if number == 2 {
+            text.push_str("\n[1]\nno json\n");
+        }
+    }
+    // The last line has no end, and one is longer than any line of names.
+    let name = "x".repeat(2 << 20);
+    let line = serde_json::json!({"id": id(2), "thread_name": name});
+    text.push_str(&format!("{line}\n"));
+    let line = serde_json::json!({"id": id(3), "thread_name": "The last"});
+    text.push_str(&line.to_string());
+    let path = home.codex().join("session_index.jsonl");
+    fs::write(&path, &text).unwrap();
+    let last = text.find("The 2th name of").map(|at| at + 1).unwrap();
+    let last = text[last..].find("The 2th name of").unwrap() + last;
+    let end = text[last..].find('"').unwrap() + last;
+    let index = home.index();
+    assert_eq!(name_of(&index, 2).unwrap(), text[last..end]);
+    let raw = "SELECT raw(entry) FROM entries WHERE kind = 'title'";
+    let raw = index.sql(raw).unwrap().rows;
+    let is_last = |row: &Vec<serde_json::Value>| row[0].to_string().contains(&text[last..end]);
+    assert_eq!(
+        (raw.len(), raw.iter().filter(|row| is_last(row)).count()),
+        (2, 1)
+    );
+    // A shorter file with other places.
+    drop(index);
+    fs::remove_file(&path).unwrap();
+    note_name(&home, 2, "The grebe");
+    assert_eq!(name_of(&home.index(), 2).unwrap(), "The grebe");
+}
+
+/// A fifo at this path.
+#[cfg(unix)]
+fn fifo(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
+}
+
 #[test]
 fn a_watcher_sees_a_name() {
     let home = Home::new("the-same-talk");

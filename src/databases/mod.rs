@@ -23,7 +23,7 @@ mod write;
 
 pub use lines::RowNames;
 pub use list::{KnownIdentities, identity, list};
-pub use names::{ABOVE, identity_of_line, line_of, named, names_files};
+pub use names::{ABOVE, Said, identity_of_line, line_of, named, names_files};
 pub use one::row;
 pub use open::{FileState, companion, is_alone};
 pub use rows::session;

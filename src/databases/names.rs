@@ -3,60 +3,80 @@
 //! Each session that a file names, or pins, is a source of one line. Its identity is that line: a
 //! name may change without any time that says so.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
-use super::list::key;
-use super::open::read;
-use super::schema::{columns, quoted};
+use super::open::{Patience, read_within};
 use crate::format::identity::Identity;
-use crate::format::names::{Names, NamesFile, NamesTable};
+use crate::format::names::Names;
 
-/// The files of names beside the root at `root`, as paths below it: the database, which counts
-/// more, then the lines.
-pub fn names_files(root: &Path, names: &Names) -> Vec<String> {
-    let Some(Ok(files)) = root.parent().map(fs::read_dir) else {
-        return Vec::new();
-    };
-    let (mut database, mut lines) = (None, None);
-    for file in files.flatten() {
-        let file = file.file_name();
-        let Some(file) = file.to_str() else { continue };
-        if file == names.lines.name {
-            lines = Some(file.to_owned());
-        }
-        let newest = names
-            .number_of(file)
-            .map(|number| (number, file.to_owned()));
-        database = database.max(newest);
-    }
-    let database = database.map(|(_, file)| file);
-    let files = database.into_iter().chain(lines);
-    files.map(|file| format!("{ABOVE}{file}")).collect()
-}
+mod lines;
+mod table;
 
 /// How the path below a root begins of what lies beside it.
 pub const ABOVE: &str = "../";
 
-/// The sessions that the file at `path` names or pins, each with its line.
+/// The files of names beside the root at `root`, as paths below it: databases, the one with the
+/// highest number first, then the lines, which count less.
+pub fn names_files(root: &Path, names: &Names) -> Vec<String> {
+    let Some(Ok(files)) = root.parent().map(fs::read_dir) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for file in files.flatten() {
+        let name = file.file_name();
+        let Some(name) = name.to_str().filter(|name| names.is_one(name)) else {
+            continue;
+        };
+        if fs::metadata(file.path()).is_ok_and(|file| file.is_file()) {
+            found.push((names.number_of(name), format!("{ABOVE}{name}")));
+        }
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.into_iter().map(|(_, file)| file).collect()
+}
+
+/// What the file at `path` says of these sessions, as far as it names or pins them. `None`: it is
+/// a database that holds no names.
 ///
 /// # Errors
-/// When it cannot be read.
-pub fn named(path: &Path, names: &Names) -> io::Result<BTreeMap<String, Said>> {
-    match path
-        .file_name()
-        .is_some_and(|name| name == names.lines.name)
-    {
-        true => in_lines(path, &names.lines),
-        false => read(path, |connection| in_table(connection, &names.table)),
+/// When it cannot be read; [`ErrorKind::Unsupported`] when it is no database.
+pub fn named(
+    path: &Path,
+    names: &Names,
+    sessions: &HashSet<String>,
+) -> io::Result<Option<BTreeMap<String, Said>>> {
+    match is_of_lines(path, names) {
+        true => lines::named(path, &names.lines, sessions).map(Some),
+        false => read_within(path, Patience::BRIEF, |connection| {
+            table::named(connection, &names.table, sessions)
+        }),
     }
+}
+
+/// The line of that session in the file at `path`.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] when it names no such session; when it cannot be read.
+pub fn line_of(path: &Path, names: &Names, session: &str) -> io::Result<String> {
+    let said = match is_of_lines(path, names) {
+        true => lines::of(path, &names.lines, session)?,
+        false => read_within(path, Patience::BRIEF, |connection| {
+            table::of(connection, &names.table, session)
+        })?,
+    };
+    said.map(|said| said.line)
+        .ok_or_else(|| ErrorKind::NotFound.into())
+}
+
+fn is_of_lines(path: &Path, names: &Names) -> bool {
+    path.file_name()
+        .is_some_and(|name| name == names.lines.name)
 }
 
 /// What a file says of a session.
@@ -79,80 +99,6 @@ pub fn identity_of_line(line: &str) -> Identity {
         ctime_ns: hasher.finish().cast_signed(),
         ..Identity::default()
     }
-}
-
-/// The line of that session in the file at `path`.
-///
-/// # Errors
-/// [`ErrorKind::NotFound`] when it names no such session; when it cannot be read.
-pub fn line_of(path: &Path, names: &Names, session: &str) -> io::Result<String> {
-    let said = named(path, names)?.remove(session);
-    said.map(|said| said.line)
-        .ok_or_else(|| ErrorKind::NotFound.into())
-}
-
-/// The last name of each session counts. A line that says nothing costs itself alone.
-fn in_lines(path: &Path, file: &NamesFile) -> io::Result<BTreeMap<String, Said>> {
-    let mut named = BTreeMap::new();
-    for line in BufReader::new(File::open(path)?).split(b'\n') {
-        let line: Value = serde_json::from_slice(&line?).unwrap_or_default();
-        let text = |key: &str| line.get(key).and_then(Value::as_str).map(str::trim);
-        if let (Some(session), Some(name)) = (text(file.key), text(file.given))
-            && !name.is_empty()
-        {
-            let said = said(file.table, session, Some(name), false);
-            named.insert(session.to_owned(), said);
-        }
-    }
-    Ok(named)
-}
-
-fn in_table(
-    connection: &Connection,
-    table: &NamesTable,
-) -> rusqlite::Result<BTreeMap<String, Said>> {
-    let present = columns(connection, table.name)?;
-    let mut named = BTreeMap::new();
-    if !present.iter().any(|column| column == table.key) {
-        return Ok(named);
-    }
-    let ((title, beginning), (mode, untitled)) = (table.title, table.untitled);
-    let wanted = [table.key, table.given, title, beginning, mode, table.pinned];
-    let wanted = wanted.map(|column| match present.iter().any(|own| own == column) {
-        true => quoted(column),
-        false => "NULL".to_owned(),
-    });
-    let select = format!("SELECT {} FROM {}", wanted.join(", "), quoted(table.name));
-    let mut statement = connection.prepare(&select)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let Some(session) = key(row, 0)? else {
-            continue;
-        };
-        let given = text(row, 1)?;
-        let has_title = text(row, 4)?.as_deref() != Some(untitled);
-        let title = text(row, 2)?.filter(|_| has_title);
-        let beginning = text(row, 3)?;
-        let title = title.filter(|title| Some(title) != beginning.as_ref());
-        let pinned = matches!(row.get_ref(5)?, ValueRef::Integer(number) if number != 0);
-        let name = title.or(given);
-        if name.is_some() || pinned {
-            let said = said(table.name, &session, name.as_deref(), pinned);
-            named.insert(session, said);
-        }
-    }
-    Ok(named)
-}
-
-/// A text that says something.
-fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
-    Ok(match row.get_ref(at)? {
-        ValueRef::Text(text) => {
-            let text = String::from_utf8_lossy(text).trim().to_owned();
-            Some(text).filter(|text| !text.is_empty())
-        }
-        _ => None,
-    })
 }
 
 fn said(table: &str, session: &str, name: Option<&str>, pinned: bool) -> Said {

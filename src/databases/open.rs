@@ -5,21 +5,43 @@
 //! cannot change, which takes no lock and makes no file, and which proves nothing if the file has
 //! changed meanwhile: then it is read again.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::format::identity::{Identity, now_ns};
+use crate::regular;
 
 /// How often a database is read at most that is changed meanwhile.
 const READS: usize = 8;
 /// Between two readings: file times are no finer than this.
 const PAUSE: Duration = Duration::from_millis(25);
-/// How long to wait for a writer's lock.
-const PATIENCE: Duration = Duration::from_millis(250);
+
+/// How long a database is waited for that its agent keeps locked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    /// How often it is tried at most.
+    attempts: usize,
+    /// How long each of them waits for the lock.
+    wait: Duration,
+}
+
+impl Patience {
+    /// For sessions.
+    const SESSIONS: Patience = Patience {
+        attempts: READS,
+        wait: Duration::from_millis(250),
+    };
+    /// For what can be done without.
+    pub const BRIEF: Patience = Patience {
+        attempts: 2,
+        wait: Duration::from_millis(50),
+    };
+}
+
 /// How the journal of a change begins that is under way or was never ended.
 const JOURNAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
@@ -41,13 +63,22 @@ impl FileState {
     /// Of the database at `path`.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Those of the file system; that it, or what stands beside it in the place of a part of it, is
+    /// no regular file: SQLite would wait at a fifo.
     pub fn of(path: &Path) -> io::Result<FileState> {
         let path = &real(path)?;
-        let file = Identity::of(&fs::metadata(path)?);
+        let file = fs::metadata(path)?;
+        regular::check(&file)?;
+        for end in COMPANIONS {
+            if let Ok(companion) = fs::metadata(beside(path, end)) {
+                let named =
+                    |error| io::Error::new(ErrorKind::Unsupported, format!("{end}: {error}"));
+                regular::check(&companion).map_err(named)?;
+            }
+        }
         let wal = fs::metadata(beside(path, "-wal")).ok();
         Ok(FileState {
-            file,
+            file: Identity::of(&file),
             wal: wal
                 .filter(|wal| wal.len() > 0)
                 .map(|wal| Identity::of(&wal)),
@@ -82,7 +113,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 
 fn begins_a_change(journal: &Path) -> bool {
     let mut beginning = [0; JOURNAL.len()];
-    File::open(journal)
+    regular::open(journal)
         .and_then(|mut file| file.read_exact(&mut beginning))
         .is_ok_and(|()| beginning == JOURNAL)
 }
@@ -94,10 +125,22 @@ fn begins_a_change(journal: &Path) -> bool {
 /// kept it locked or kept changing it; otherwise what SQLite says of the file.
 pub(super) fn read<T>(
     path: &Path,
+    work: impl FnMut(&Connection) -> rusqlite::Result<T>,
+) -> io::Result<T> {
+    read_within(path, Patience::SESSIONS, work)
+}
+
+/// As [`read`], with so much patience.
+///
+/// # Errors
+/// Those of [`read`]; [`ErrorKind::Unsupported`] when it is no database.
+pub(super) fn read_within<T>(
+    path: &Path,
+    patience: Patience,
     mut work: impl FnMut(&Connection) -> rusqlite::Result<T>,
 ) -> io::Result<T> {
     let path = &real(path)?;
-    let mut refused = None;
+    let (mut refused, mut locked) = (None, 0);
     for again in 0..READS {
         if again > 0 {
             std::thread::sleep(PAUSE);
@@ -108,7 +151,7 @@ pub(super) fn read<T>(
         }
         let is_live = before.wal.is_some();
         let began_ns = now_ns();
-        let done = connect(path, is_live).and_then(|connection| {
+        let done = connect(path, is_live, patience.wait).and_then(|connection| {
             connection.execute_batch("BEGIN")?;
             work(&connection)
         });
@@ -117,10 +160,15 @@ pub(super) fn read<T>(
         match done {
             Ok(done) if is_live || is_untouched => return Ok(done),
             Ok(_) => {}
-            // Its agent may have ended meanwhile, or begun.
-            Err(error) if is_busy(&error) || after.wal.is_some() != is_live => {
+            Err(error) if is_busy(&error) => {
                 refused = Some(error);
+                locked += 1;
+                if locked == patience.attempts {
+                    break;
+                }
             }
+            // Its agent may have ended meanwhile, or begun.
+            Err(error) if after.wal.is_some() != is_live => refused = Some(error),
             Err(error) if is_live || is_untouched => return Err(said(&error)),
             Err(error) => refused = Some(error),
         }
@@ -133,7 +181,7 @@ pub(super) fn read<T>(
     Err(io::Error::new(ErrorKind::ResourceBusy, why))
 }
 
-fn connect(path: &Path, is_live: bool) -> rusqlite::Result<Connection> {
+fn connect(path: &Path, is_live: bool, wait: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -147,7 +195,7 @@ fn connect(path: &Path, is_live: bool) -> rusqlite::Result<Connection> {
         ));
     }
     let connection = Connection::open_with_flags(uri(path, way), flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(wait)?;
     // Reading must not tidy up what its agent left.
     let no_checkpoint = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(no_checkpoint, true)?;
@@ -170,16 +218,20 @@ fn uri(path: &Path, way: &str) -> String {
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, SchemaChanged};
+    use ErrorCode::{DatabaseBusy, DatabaseLocked, SchemaChanged};
     let code = error.sqlite_error_code();
     matches!(code, Some(DatabaseBusy | DatabaseLocked | SchemaChanged))
 }
 
 /// What SQLite says of a file that it cannot read.
 fn said(error: &rusqlite::Error) -> io::Error {
+    let kind = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => ErrorKind::Unsupported,
+        _ => ErrorKind::Other,
+    };
     match error {
-        rusqlite::Error::SqliteFailure(code, None) => io::Error::other(code.to_string()),
-        error => io::Error::other(error.to_string()),
+        rusqlite::Error::SqliteFailure(code, None) => io::Error::new(kind, code.to_string()),
+        error => io::Error::new(kind, error.to_string()),
     }
 }
 

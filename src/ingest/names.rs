@@ -1,17 +1,18 @@
 //! What do files beside a root call its sessions? What they say of a session that is there is one
 //! more source of it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::catalogue::{Catalogue, Error};
-use crate::databases::{ABOVE, FileState, identity_of_line, named, names_files};
+use crate::databases::{ABOVE, FileState, Said, identity_of_line, named, names_files};
 use crate::format::Format;
 use crate::format::names::Names;
 use crate::model::SourcePart;
 use crate::source::content::file_name;
 use crate::source::discover::{Discovery, ForeignFile, FoundSource};
-use crate::source::fingerprints::{Folder, Folders};
+use crate::source::fingerprints::{Folder, Folders, parent};
 use crate::source::identity::now_ns;
 use crate::source::root::RootSpec;
 
@@ -107,39 +108,116 @@ impl NamesToList {
             None => HashSet::new(),
         };
         places.extend(discovery.found.iter().map(|found| found.place.clone()));
-        let mut told = HashSet::new();
+        let mut listing = NamesListing {
+            names,
+            known: match root {
+                Some(root) => known_files(catalogue, root)?,
+                None => BTreeSet::new(),
+            },
+            places,
+            told: HashSet::new(),
+            has_database: false,
+            discovery,
+        };
         for file in self.files {
-            match named(&beside(path, &file.relative), names) {
-                Ok(named) => {
-                    for (session, said) in named {
-                        let is_there = places.contains(&session);
-                        // What counts less is no source.
-                        if !is_there || said.has_name && !told.insert(session.clone()) {
-                            continue;
-                        }
-                        discovery.found.push(FoundSource {
-                            relative: format!("{}/{}", file.relative, file_name(&session)),
-                            identity: identity_of_line(&said.line),
-                            is_link: false,
-                            place: session,
-                            part: SourcePart::Side,
-                            unlisted: None,
-                        });
-                    }
-                    discovery.folders.push(file);
-                }
-                Err(error) => {
-                    discovery.folders.push(Folder::unsettled(&file.relative));
-                    discovery.unreadable.push(ForeignFile {
-                        relative: file.relative,
-                        reason: error.to_string(),
-                        unread: true,
-                    });
-                }
-            }
+            listing.add(path, file);
         }
         discovery.sort();
         Ok(())
+    }
+}
+
+/// The files of which names are known, as paths below the root that is stored as `root`.
+fn known_files(catalogue: &Catalogue, root: i64) -> Result<BTreeSet<String>, Error> {
+    let names = catalogue.known_at(root, &BTreeSet::from([FOLDER.to_owned()]))?;
+    let files = names.iter().map(|name| parent(&name.relative).to_owned());
+    Ok(files.collect())
+}
+
+/// Files of names while they are listed, one after the other.
+struct NamesListing<'d> {
+    names: &'static Names,
+    /// The files of which names are known.
+    known: BTreeSet<String>,
+    /// The sessions that are there.
+    places: HashSet<String>,
+    /// Those that a file has named.
+    told: HashSet<String>,
+    /// Whether it is settled which database counts.
+    has_database: bool,
+    discovery: &'d mut Discovery,
+}
+
+impl NamesListing<'_> {
+    /// Add what a file says of the sessions. Of databases the first that holds names counts alone.
+    fn add(&mut self, root: &Path, file: Folder) {
+        let path = beside(root, &file.relative);
+        let is_database = self.is_database(&file.relative);
+        if is_database && self.has_database {
+            self.discovery.folders.push(file);
+            return;
+        }
+        match named(&path, self.names, &self.places) {
+            Ok(named) => {
+                self.has_database |= is_database && named.is_some();
+                self.take(&file.relative, named.unwrap_or_default());
+                self.discovery.folders.push(file);
+            }
+            Err(error) => {
+                // Nobody says that what is no database was meant to hold names, unless it did.
+                let is_foreign = error.kind() == ErrorKind::Unsupported;
+                if is_database && (!is_foreign || self.known.contains(&file.relative)) {
+                    self.has_database = true;
+                    self.keep_known(&file.relative);
+                }
+                let unsettled = Folder::unsettled(&file.relative);
+                self.discovery.folders.push(unsettled);
+                self.unread(file.relative, error.to_string());
+            }
+        }
+    }
+
+    fn is_database(&self, relative: &str) -> bool {
+        let name = relative.strip_prefix(ABOVE).unwrap_or(relative);
+        self.names.number_of(name).is_some()
+    }
+
+    fn take(&mut self, relative: &str, named: BTreeMap<String, Said>) {
+        for (session, said) in named {
+            // What counts less is no source.
+            if said.has_name && !self.told.insert(session.clone()) {
+                continue;
+            }
+            self.discovery.found.push(FoundSource {
+                relative: format!("{relative}/{}", file_name(&session)),
+                identity: identity_of_line(&said.line),
+                is_link: false,
+                place: session,
+                part: SourcePart::Side,
+                unlisted: None,
+            });
+        }
+    }
+
+    /// The database at `relative` counts, and cannot be read: what others said stays.
+    fn keep_known(&mut self, relative: &str) {
+        let others: Vec<String> = (self.known.iter())
+            .filter(|known| *known != relative && self.is_database(known))
+            .cloned()
+            .collect();
+        for other in others {
+            let name = relative.strip_prefix(ABOVE).unwrap_or(relative);
+            let reason = format!("what it says stays until {name} can be read, which counts");
+            self.unread(other, reason);
+        }
+    }
+
+    fn unread(&mut self, relative: String, reason: String) {
+        self.discovery.unreadable.push(ForeignFile {
+            relative,
+            reason,
+            unread: true,
+        });
     }
 }
 

@@ -20,6 +20,7 @@ use crate::format::Format;
 use crate::format::database::Database;
 use crate::format::names::Names;
 use crate::model::Placement;
+use crate::regular;
 
 /// Content that is made is kept in memory up to so many bytes, and in a file without a name beyond.
 const MOST_IN_MEMORY: usize = 64 << 20;
@@ -233,10 +234,12 @@ pub fn row(format: &dyn Format, path: &Path, name: &str) -> io::Result<Option<Ve
         Some(SessionKey { rows, file, key }) => match rows {
             Rows::Database(database) => databases::row(&file, database, &key, name),
             Rows::Names(names) => {
-                let line = databases::named(&file, names)?.remove(&key);
-                let line = line.map(|said| said.line.trim_end().as_bytes().to_vec());
+                let line = match databases::line_of(&file, names, &key) {
+                    Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                    line => line?.trim_end().as_bytes().to_vec(),
+                };
                 let names = RowNames::default();
-                Ok(line.filter(|line| names.of(0, line).as_deref() == Some(name)))
+                Ok(Some(line).filter(|line| names.of(0, line).as_deref() == Some(name)))
             }
         },
         None => Ok(None),
@@ -300,7 +303,7 @@ impl Content {
         if let Some(session) = SessionKey::of(format, path) {
             return session.open();
         }
-        Content::of(RawFile::File(File::open(path)?), path)
+        Content::of(RawFile::File(regular::open(path)?), path)
     }
 
     fn of(file: RawFile, path: &Path) -> io::Result<Content> {
