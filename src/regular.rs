@@ -89,6 +89,8 @@ fn opened(path: &Path, _links: Links) -> io::Result<File> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
     use std::fs;
     use std::io::Read;
     use std::os::unix::fs::symlink;
@@ -100,10 +102,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::write(at("file"), "text").unwrap();
         symlink(at("file"), at("link")).unwrap();
-        let made = std::process::Command::new("mkfifo")
-            .arg(at("fifo"))
-            .status();
-        assert!(made.unwrap().success());
+        mkfifo(&at("fifo"), Mode::S_IRWXU).unwrap();
         symlink(at("fifo"), at("link to a fifo")).unwrap();
         let _socket = UnixListener::bind(at("socket")).unwrap();
         for name in ["file", "link"] {
