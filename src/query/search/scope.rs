@@ -48,10 +48,11 @@ pub struct SearchScope {
     /// Say for each hit why it is ranked where it is.
     pub explain: bool,
     /// Bytes of the answer's JSON at most, the end of its line and escapes for what acts on a
-    /// terminal among them: what is more is on the next page, or named in [`SearchAnswer::cut`]. 0
-    /// = any number.
+    /// terminal among them: what is more is on the next page, or named in
+    /// [`SearchAnswer::cut`](crate::model::SearchAnswer::cut). 0 = any number.
     pub max_bytes: usize,
-    /// Continue after the page that gave this [`SearchAnswer::cursor`].
+    /// Continue after the page that gave this
+    /// [`SearchAnswer::cursor`](crate::model::SearchAnswer::cursor).
     pub cursor: Option<String>,
     /// The time zone of days: in filters such as `on:` and `since:2026-10`, and in
     /// [`Facets::days`](crate::model::Facets::days). `None`: that of
@@ -60,8 +61,8 @@ pub struct SearchScope {
     /// The folder that `~` stands for at the beginning of paths in filters; `None`: `~` is taken as
     /// it is.
     pub home: Option<PathBuf>,
-    /// Ends this search from another thread, with [`Error::Cancelled`]: keep a clone of it.
-    /// [`Config::cancel`](crate::Config::cancel) ends every one.
+    /// Ends this search from another thread, with [`Error::Cancelled`](crate::Error::Cancelled):
+    /// keep a clone of it. [`Config::cancel`](crate::Config::cancel) ends every one.
     pub cancel: Cancel,
     /// Makes parts of what is shown unreadable, each before it is cut from a longer text. What is
     /// found does not depend on it.
