@@ -45,6 +45,7 @@ const NAME: std::ops::RangeInclusive<usize> = 2..=12;
 /// Tell of every habit in these words, each once.
 pub(super) fn tell(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
     tell_demand(lexemes, notes);
+    tell_or(lexemes, notes);
     for (at, lexeme) in lexemes.iter().enumerate() {
         let TokenKind::Word(text) = &lexeme.piece else {
             continue;
@@ -71,6 +72,11 @@ pub(super) fn tell(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
             );
             notes.say_once(Habit::Proximity, column, &what);
         }
+        if let Some(TokenKind::Word(word)) = before.map(|before| &before.piece)
+            && text.starts_with('~')
+        {
+            tell_number(column, &format!("{word}{text}"), notes);
+        }
         tell_time(lexeme, text, lexemes.get(at + 1), notes);
     }
 }
@@ -81,6 +87,19 @@ fn tell_demand(lexemes: &[Lexeme], notes: &mut Notes) {
     if let Some(demanded) = lexemes.iter().find(|one| one.demanded && has_or) {
         let what = "+ is left out: of what stands on one side of an OR, all must be there anyway";
         notes.say_once(Habit::Demand, demanded.column, what);
+    }
+}
+
+/// `this or that` and nothing else.
+fn tell_or(lexemes: &[Lexeme], notes: &mut Notes) {
+    let is_word = |lexeme: &Lexeme| matches!(lexeme.piece, TokenKind::Word(_));
+    if let [one, or, other] = lexemes
+        && is_word(one)
+        && is_word(other)
+        && matches!(&or.piece, TokenKind::Word(word) if word == "or")
+    {
+        let what = "or is searched as text; OR finds either";
+        notes.say_once(Habit::Or, or.column, what);
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) enum Habit {
     Proximity,
     Weight,
     Demand,
+    Or,
     Time,
     Wildcard,
     Quote,

@@ -365,6 +365,14 @@ fn signs_of_other_languages_are_told() {
             "column 1: ~2 is searched as text; gamma~ finds words one letter off",
         ),
         (
+            "gamma ~2",
+            "column 7: ~2 is searched as text; gamma~ finds words one letter off",
+        ),
+        (
+            "this or that",
+            "column 6: or is searched as text; OR finds either",
+        ),
+        (
             "\"a b\"~3",
             "column 6: ~3 is searched as text: how far words stand apart cannot be asked for",
         ),
