@@ -7,7 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sessionary::index::{ListScope, SearchScope, ShowScope, TreeFilter};
 use sessionary::model::{BranchPlace, Hit, SessionRow, Tree};
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
@@ -421,4 +421,40 @@ fn a_session_of_a_file_and_a_folder_is_not_deleted_in_part() {
     fs::remove_dir_all(spill.parent().unwrap().parent().unwrap()).unwrap();
     let said = home.run(&["delete", &id, "--dry-run"]);
     assert!(!said.contains("and the folder"), "{said}");
+}
+
+/// A prompt of the agent's own is of no interest to who reads a session back; `--all` shows that
+/// it is there.
+#[test]
+fn entries_that_say_nothing_are_shown_where_all_are() {
+    let home = Sandbox::new();
+    let talk = |number: u32, parent: Value, more: Value| {
+        let mut line = json!({
+            "uuid": uuid(number), "parentUuid": parent, "sessionId": uuid(9), "isSidechain": false,
+            "cwd": home.home, "version": "2.1.330", "timestamp": "2026-01-05T10:00:00.000Z",
+        });
+        let fields = line.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        line.to_string()
+    };
+    let lines = [
+        talk(
+            1,
+            Value::Null,
+            json!({"type": "user", "message": {"role": "user", "content": "Where is the grebe?"}}),
+        ),
+        talk(
+            2,
+            json!(uuid(1)),
+            json!({"type": "attachment", "attachment": {"type": "date"}, "renderedRole": "system",
+                   "rendered": [{"content": "<system-reminder>A day.</system-reminder>"}]}),
+        ),
+    ];
+    let file = format!(".claude/projects/-x/{}.jsonl", uuid(9));
+    home.write(&file, &(lines.join("\n") + "\n"));
+    let shown = home.run(&["show", &uuid(9)]);
+    assert!(shown.contains("Where is the grebe?"), "{shown}");
+    assert!(!shown.contains("attachment"), "{shown}");
+    let all = home.run(&["show", &uuid(9), "--all"]);
+    assert!(all.contains("attachment"), "{all}");
 }

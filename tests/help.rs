@@ -352,7 +352,8 @@ fn help_of_every_command() {
     Options:
       -C, --context <N>        Show N entries before and after ENTRY too [default: 0]
       -b, --branch <LEAF>      Show the branch that ends at this entry instead of the active one
-      -a, --all                Show all entries in file order, and bytes that are not entries
+      -a, --all                Show all entries in file order, those that say nothing, and bytes that
+                               are not entries
           --raw                Print the exact bytes of the file
           --full               Do not cut long tool output
           --highlight <QUERY>  Make what QUERY finds stand out, where there are colours

@@ -16,7 +16,7 @@ use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::spool::Spool;
 use crate::output::time::{bytes, count};
-use crate::output::transcript::is_setting;
+use crate::output::transcript::{is_setting, says_nothing};
 use crate::output::{Screen, html, markdown};
 
 /// Export a branch of a session as Markdown, an HTML page or a session file
@@ -271,7 +271,9 @@ fn page(
                 _ => markdown::head(&head.session, screen),
             },
             // A page is about what was said.
-            ShownPart::Entry(entry) if is_setting(&entry) => return Ok(()),
+            ShownPart::Entry(entry) if is_setting(&entry) || says_nothing(&entry) => {
+                return Ok(());
+            }
             ShownPart::Entry(entry) => {
                 entries += 1;
                 match form {

@@ -19,7 +19,7 @@ use crate::output::fields::FieldArgs;
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
-use crate::output::transcript::{self, is_setting};
+use crate::output::transcript::{self, is_setting, says_nothing};
 use crate::output::wrap::Wrap;
 use crate::picker::Purpose;
 
@@ -46,7 +46,7 @@ pub struct Show {
     /// Show the branch that ends at this entry instead of the active one
     #[arg(short, long, value_name = "LEAF", conflicts_with = "all")]
     branch: Option<String>,
-    /// Show all entries in file order, and bytes that are not entries
+    /// Show all entries in file order, those that say nothing, and bytes that are not entries
     #[arg(short, long)]
     all: bool,
     /// Print the exact bytes of the file
@@ -210,7 +210,7 @@ fn raw(session: &SessionRow, entry: Option<&str>, index: &Index) -> Result<Outco
 struct Look<'a> {
     /// Long tool output is not cut.
     full: bool,
-    /// Settings are shown as all other entries are.
+    /// Settings are shown as all other entries are, and those that say nothing, too.
     all: bool,
     highlighter: Option<Highlighter>,
     ids: ShortIds,
@@ -227,8 +227,13 @@ fn highlighter(query: Option<&str>, screen: &Screen) -> Result<Option<Highlighte
 }
 
 fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
-    if is_setting(entry) && !look.all && !focused {
-        return setting(entry, look.screen);
+    if !look.all && !focused {
+        if says_nothing(entry) {
+            return String::new();
+        }
+        if is_setting(entry) {
+            return setting(entry, look.screen);
+        }
     }
     let mut out = format!("\n{}", rule(entry, focused, look));
     for (class, pieces) in &entry.text {

@@ -32,6 +32,12 @@ pub fn is_setting(entry: &ShownEntry) -> bool {
     SETTINGS.contains(&entry.kind.as_str()) && entry.problem.is_none()
 }
 
+/// Whether nobody says anything in it: an agent's notes for itself, most of them.
+pub fn says_nothing(entry: &ShownEntry) -> bool {
+    let is_known = entry.role.is_some() || entry.label.is_some() || entry.problem.is_some();
+    entry.text.is_empty() && !is_known && !entry.is_error
+}
+
 /// Who says it, or what it is.
 pub fn who(entry: &ShownEntry) -> String {
     plain_line(entry.role.as_deref().unwrap_or(&entry.kind))

@@ -11,7 +11,7 @@ use sessionary::model::{BranchPlace, Hit, SessionRow};
 
 use super::{ROW_LINES, Reader, fitted};
 use crate::command::title;
-use crate::output::text::{columns, fit, plain_line, plain_line_marked, prefix};
+use crate::output::text::{columns, fit, fit_end, plain_line, plain_line_marked, prefix};
 use crate::output::time::{count, money};
 use crate::picker::State;
 use crate::picker::message::Row;
@@ -19,6 +19,8 @@ use crate::picker::palette::Palette;
 
 /// A session that was written so shortly ago is being written.
 const LIVE_MS: i64 = 2 * 60_000;
+/// Columns of a folder's end that are shown, whatever else is known.
+const LEAST_FOLDER: usize = 12;
 /// What stands before each line of the row on which the selection stands, and of others; and before
 /// its title where nothing is said by looks.
 const SELECTED: &str = "▌";
@@ -120,9 +122,11 @@ impl Look<'_> {
             true => palette.name(),
             false => palette.quiet(),
         };
+        let known = known(&row.session);
+        let room = room.saturating_sub(columns(&known)).max(LEAST_FOLDER);
         vec![
-            Span::styled(fit(&folder, room), look),
-            Span::styled(known(&row.session), palette.quiet()),
+            Span::styled(fit_end(&folder, room), look),
+            Span::styled(known, palette.quiet()),
         ]
     }
 

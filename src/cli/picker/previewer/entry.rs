@@ -66,7 +66,7 @@ pub fn has_match(entry: &ShownEntry, look: &Look) -> bool {
         })
 }
 
-/// An entry, written out.
+/// An entry, written out; no line where it says nothing.
 pub fn block(position: usize, entry: &ShownEntry, look: &Look) -> Block {
     let mut writer = Writer {
         look,
@@ -76,11 +76,14 @@ pub fn block(position: usize, entry: &ShownEntry, look: &Look) -> Block {
         best: None,
         first_of_class: None,
     };
-    match transcript::is_setting(entry) {
-        true => writer.setting(entry),
-        false => writer.entry(entry),
+    let is_left_out = transcript::says_nothing(entry) && writer.hit.is_none();
+    if !is_left_out {
+        match transcript::is_setting(entry) {
+            true => writer.setting(entry),
+            false => writer.entry(entry),
+        }
+        writer.lines.push(Line::default());
     }
-    writer.lines.push(Line::default());
     let first = writer.matches.first().copied();
     Block {
         position,
