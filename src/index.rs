@@ -42,7 +42,8 @@ pub use crate::error::{Error, StoreFault};
 pub use crate::model::{Cancel, Event};
 pub use crate::query::{
     Branch, Highlighter, ListPage, ListScope, NameScope, SearchScope, ShowScope, ShownPart,
-    Snapshot, TitleMatch, TreeFilter, TreePart, TreeScope, WrittenList, steps_from_last,
+    Snapshot, SpendingScope, TitleMatch, TreeFilter, TreePart, TreeScope, WrittenList,
+    steps_from_last,
 };
 pub use crate::source::root::RootSpec;
 pub use crate::words::panic_is_caught;

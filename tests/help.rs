@@ -22,6 +22,7 @@ const VERBS: [&str; 30] = [
     "migrate",
     "export",
     "delete",
+    "report",
     "sql",
     "sync",
     "watch",
@@ -58,6 +59,7 @@ fn help_of_the_whole() {
     Reading:
       context      Show what the model would see of a session
       export       Export a branch of a session as Markdown, an HTML page or a session file
+      report       Report what was spent, by day, project, model or agent
       sql          Query the catalogue in SQL, read-only
 
     Writing:
@@ -607,6 +609,35 @@ fn help_of_every_command() {
 
     A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay.
     What changed in the last minute may still be in use, and is moved only with --force.
+    ----
+    Report what was spent, by day, project, model or agent
+
+    Usage: sessionary report [OPTIONS]
+
+    Options:
+          --by <KEY>            Add up by KEY [default: day] [possible values: day, week, month,
+                                project, model, agent]
+      -A, --agent <NAME>        Only sessions of this agent
+      -p, --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
+                                itself and everything below it
+      -s, --since <WHEN>        Only what was answered at WHEN or later, to a quarter of an hour
+      -u, --until <WHEN>        Only what was answered at WHEN or earlier, to a quarter of an hour
+          --csv                 Print CSV
+          --html                Print an HTML page with bars, which loads nothing and runs nothing
+      -h, --help                Print help
+
+    Examples:
+      sessionary report                              by day, all sessions
+      sessionary report --by month --since 2026
+      sessionary report --by model --project app
+      sessionary report --by week --csv > weeks.csv
+      sessionary report --html > report.html         one page that loads nothing
+
+    Answers that forks repeat count once. COST is what agents recorded. Where one records tokens alone,
+    ESTIMATED is what they cost by a table of prices, which may have been others; the two are never
+    added up. Days are those of your time zone; a week is called by its Monday.
+    WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
+    2026-10-05T14:30.
     ----
     Query the catalogue in SQL, read-only
 

@@ -778,3 +778,131 @@ fn what_can_be_asked_is_printed_and_a_wrong_name_answered_with_the_nearest() {
     assert_eq!(piped, home.output(&["sql", count, "--csv"]).stdout);
     assert!(home.run(&["sql", "-"]).contains("the query is empty"));
 }
+
+/// The rows of `report --json`: what they have in common, and sums.
+fn reported(home: &Sandbox, arguments: &[&str]) -> Vec<(Option<String>, [Option<f64>; 5])> {
+    let answer = home.json(&[&["report", "--json"], arguments].concat());
+    let rows = answer["rows"].as_array().expect("rows").iter();
+    rows.map(|row| {
+        let numbers = ["answers", "sessions", "total", "cache_read", "cost"];
+        let key = row["key"].as_str().map(str::to_owned);
+        (key, numbers.map(|name| row[name].as_f64()))
+    })
+    .collect()
+}
+
+#[test]
+fn a_report_says_what_the_views_say() {
+    let home = home();
+    assert!(home.output(&["sync"]).status.success());
+    let connection = Connection::open(catalogue(&home)).expect("the catalogue");
+    for (by, view, key) in [
+        ("day", "usage_by_local_day", "local_day"),
+        ("model", "usage_by_model", "model"),
+        ("project", "usage_by_project", "nullif(cwd, '')"),
+        ("agent", "usage_by_agent", "agent"),
+    ] {
+        let query = format!(
+            "SELECT {key}, answers, sessions, total, cache_read, cost_total FROM {view} ORDER BY 1"
+        );
+        let mut statement = connection.prepare(&query).expect(&query);
+        let rows = statement.query_map([], |row| {
+            let numbers: [Option<f64>; 5] = [
+                row.get(1)?,
+                row.get(2)?,
+                row.get(3)?,
+                row.get(4)?,
+                row.get(5)?,
+            ];
+            Ok((row.get::<_, Option<String>>(0)?, numbers))
+        });
+        let expected: Vec<_> = rows.expect(&query).map(Result::unwrap).collect();
+        let mut found = reported(&home, &["--by", by]);
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        assert_eq!(found.len(), expected.len(), "{by}");
+        assert!(found.len() > 1, "{by}");
+        for (one, other) in found.iter().zip(&expected) {
+            assert_eq!(one.0, other.0, "{by}");
+            for (one, other) in one.1.iter().zip(other.1) {
+                let is_same = one.is_some() == other.is_some();
+                let differs = (one.unwrap_or(0.0) - other.unwrap_or(0.0)).abs();
+                assert!(is_same && differs < 1e-9, "{by}: {found:?} {expected:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_is_of_what_was_asked_for() {
+    let home = home();
+    let all = |arguments: &[&str]| {
+        let answer = home.json(&[&["report", "--json"], arguments].concat());
+        let rows = reported(&home, arguments);
+        let of_rows: f64 = rows.iter().filter_map(|row| row.1[0]).sum();
+        // All rows are the total.
+        assert_eq!(answer["total"]["answers"].as_f64(), Some(of_rows));
+        (rows, of_rows)
+    };
+    let (_, everything) = all(&[]);
+    let (agents, of_agents) = all(&["--by", "agent"]);
+    assert_eq!(everything, of_agents);
+    let of_pi = agents.iter().find(|row| row.0.as_deref() == Some("pi"));
+    let (only_pi, of_only_pi) = all(&["--agent", "pi"]);
+    assert_eq!(of_pi.expect("pi").1[0], Some(of_only_pi));
+    // A day is a part of its week and of its month.
+    let days: Vec<&str> = only_pi.iter().filter_map(|row| row.0.as_deref()).collect();
+    let (first, last) = (days[0], days[days.len() - 1]);
+    let (_, since) = all(&["--since", last, "--agent", "pi"]);
+    let (_, until) = all(&["--until", first, "--agent", "pi"]);
+    assert!(since > 0.0 && until > 0.0 && since < everything);
+    for by in ["week", "month"] {
+        let (rows, answers) = all(&["--by", by]);
+        assert_eq!(answers, everything, "{by}");
+        let keys = rows.iter().filter_map(|row| row.0.as_deref());
+        for key in keys {
+            match by {
+                "month" => assert_eq!(key.len(), 7),
+                _ => {
+                    let day: jiff::civil::Date = key.parse().unwrap();
+                    assert_eq!(day.weekday(), jiff::civil::Weekday::Monday, "{key}");
+                }
+            }
+        }
+    }
+    let nothing = home.run(&["report", "--since", "2100"]);
+    assert!(nothing.contains("No answer"), "{nothing}");
+    assert!(nothing.contains("--- exit Some(1)"), "{nothing}");
+}
+
+#[test]
+fn a_report_for_people_is_a_table_or_a_page() {
+    let home = home();
+    let table = home.run(&["report", "--by", "agent"]);
+    assert!(table.starts_with("AGENT "), "{table}");
+    assert!(table.contains("▇▇▇"), "{table}");
+    let csv = home.run(&["report", "--by", "agent", "--csv"]);
+    assert!(csv.starts_with("agent,sessions,answers,input,"), "{csv}");
+    let page = home.run(&["report", "--by", "project", "--html"]);
+    assert!(page.starts_with("<!DOCTYPE html>"), "{page}");
+    for loads in ["<script", "src=", "href=", "url(", "@import"] {
+        assert!(!page.contains(loads), "{loads}: {page}");
+    }
+    let rows = page.matches("<tr><th>").count();
+    assert!(rows > 2, "{page}");
+    assert_eq!(page.matches("<rect ").count(), rows - 1);
+}
+
+/// The table of prices is what the script makes of the package that it names.
+#[test]
+fn prices_are_those_of_the_package() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let ran = std::process::Command::new("node")
+        .arg(project.join("tests/oracle/prices.mjs"))
+        .output();
+    let Some(ran) = ran.ok().filter(|ran| ran.status.success()) else {
+        eprintln!("SKIPPED: tests/oracle/install.sh brings the package with the prices");
+        return;
+    };
+    let kept = include_str!("../src/cli/command/report/prices.tsv");
+    assert!(String::from_utf8_lossy(&ran.stdout) == kept);
+}

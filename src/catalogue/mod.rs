@@ -34,6 +34,7 @@ pub mod rows;
 mod save;
 mod scoped;
 mod session;
+pub mod spent;
 mod sql;
 mod sums;
 pub mod values;

@@ -8,8 +8,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
     append, archive, clean, completions, config, context, delete, export, fork, init, label, list,
-    man, migrate, name, new, pick, rebuild, resume, roots, search, show, sql, status, sync, tree,
-    verify, watch,
+    man, migrate, name, new, pick, rebuild, report, resume, roots, search, show, sql, status, sync,
+    tree, verify, watch,
 };
 use crate::completing::values;
 use crate::groups::in_groups;
@@ -195,6 +195,7 @@ pub enum Command {
     Export(export::Export),
     #[command(visible_alias = "rm")]
     Delete(delete::Delete),
+    Report(report::ReportArgs),
     Sql(sql::Sql),
     Sync(sync::Sync),
     Watch(watch::WatchArgs),

@@ -8,7 +8,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Every day",
         &["pick", "list", "search", "show", "tree", "resume"],
     ),
-    ("Reading", &["context", "export", "sql"]),
+    ("Reading", &["context", "export", "report", "sql"]),
     (
         "Writing",
         &[

@@ -4,9 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::{Error, Event, Index, ListPage, Snapshot, StreamOutcome};
-use crate::model::{Class, Listing, SearchAnswer, SessionRow, ShortIds, Status, Transcript, Tree};
+use crate::model::{
+    Class, Listing, SearchAnswer, SessionRow, ShortIds, Spending, Status, Transcript, Tree,
+};
 use crate::query::{
-    ListScope, NameScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope, WrittenList,
+    ListScope, NameScope, SearchScope, ShowScope, ShownPart, SpendingScope, TreePart, TreeScope,
+    WrittenList,
 };
 use crate::session::{Progress, SessionInfo, Setup};
 
@@ -158,6 +161,14 @@ impl Index {
             watcher: self.watcher(),
             ..self.ask(|snapshot| snapshot.status())?
         })
+    }
+
+    /// [`Snapshot::spending`](Snapshot::spending) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn spending(&self, scope: &SpendingScope) -> Result<Spending, Error> {
+        self.ask(|snapshot| snapshot.spending(scope))
     }
 
     /// [`Snapshot::search`](Snapshot::search) of the newest snapshot.

@@ -10,6 +10,7 @@ mod query;
 mod report;
 mod search_answer;
 mod short_ids;
+mod spending;
 mod standing;
 mod terminal_controls;
 mod zone;
@@ -37,6 +38,7 @@ pub use sessionary_formats::model::{
     Mask, Passage, Placement, Resume, Run, SessionFacts, SourcePart, Usage, iso, masked_behind,
 };
 pub use short_ids::ShortIds;
+pub use spending::{Spending, SpendingBy, Spent, Tokens, WithoutCost};
 pub use standing::Standing;
 pub use terminal_controls::acts;
 pub use zone::Zone;

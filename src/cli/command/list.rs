@@ -332,16 +332,7 @@ fn scope(
     if let Some(agent) = &args.agent {
         known_agent(agent, config)?;
     }
-    let since_ms = moment("since", args.since.as_deref(), screen)?.since_ms;
-    let until_ms = moment("until", args.until.as_deref(), screen)?.until_ms;
-    if let (Some(since), Some(until)) = (&args.since, &args.until)
-        && since_ms >= until_ms
-    {
-        return Err(Failure::usage(format!(
-            "--since {since} is not before the end of --until {until}"
-        ))
-        .hint("--since takes the earlier time, --until the later one"));
-    }
+    let (since_ms, until_ms) = moments(args.since.as_deref(), args.until.as_deref(), screen)?;
     // Where pages go on by a cursor, what earlier ones have shown comes before the limit.
     let limit = args
         .limit
@@ -371,8 +362,27 @@ fn scope(
     })
 }
 
+/// From when on, and until when.
+pub fn moments(
+    since: Option<&str>,
+    until: Option<&str>,
+    screen: &Screen,
+) -> Result<(Option<i64>, Option<i64>), Failure> {
+    let since_ms = moment("since", since, screen)?.since_ms;
+    let until_ms = moment("until", until, screen)?.until_ms;
+    if let (Some(since), Some(until)) = (since, until)
+        && since_ms >= until_ms
+    {
+        return Err(Failure::usage(format!(
+            "--since {since} is not before the end of --until {until}"
+        ))
+        .hint("--since takes the earlier time, --until the later one"));
+    }
+    Ok((since_ms, until_ms))
+}
+
 /// A directory made absolute; a name stays as it is.
-fn project(text: &str) -> String {
+pub fn project(text: &str) -> String {
     if !text.contains(std::path::is_separator) && ![".", ".."].contains(&text) {
         return text.to_owned();
     }
@@ -416,7 +426,7 @@ fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, F
         })
 }
 
-fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
+pub fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
     let mut known = known_names();
     known.extend(
         config

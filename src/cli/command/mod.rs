@@ -22,6 +22,7 @@ pub mod new;
 pub mod overview;
 pub mod pick;
 pub mod rebuild;
+pub mod report;
 pub mod resume;
 pub mod roots;
 pub mod search;
@@ -108,6 +109,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Migrate(args)) => migrate::run(args, &config()?, screen),
         Some(Command::Export(args)) => export::run(args, &config()?, screen),
         Some(Command::Delete(args)) => delete::run(args, &config()?, screen),
+        Some(Command::Report(args)) => report::run(args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(args, &config()?, screen),
         Some(Command::Sync(args)) => sync::run(args, &config()?, screen),
         Some(Command::Watch(args)) => watch::run(args, global, &config()?, screen),

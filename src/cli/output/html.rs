@@ -153,7 +153,7 @@ fn leads_to_the_web(url: &str) -> bool {
 }
 
 /// Text as HTML that shows it.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     for character in text.chars() {
         match character {
