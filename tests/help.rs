@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 30] = [
+const VERBS: [&str; 31] = [
     "list",
     "search",
     "pick",
