@@ -162,6 +162,7 @@ fn subagent_hangs_on_its_session() {
     let child = all.iter().find(|row| !row.listed_by_agent).unwrap();
     assert_eq!(child.reason.as_deref(), Some("a subagent's session"));
     assert_eq!(child.id, "c0ffee00-0000-4000-8000-000000000009");
+    assert_eq!(child.title, "Count all grebes on the pond");
     assert_eq!(child.cwd, "/home/ada/code/aviary");
     let parent = "SELECT parent_session FROM sessions WHERE is_subagent";
     assert_eq!(sql(&index, parent), [[json!(row.id)]]);

@@ -73,6 +73,8 @@ fn fork_counts_once_and_names_its_origin() {
     let edge = "SELECT parent_session FROM sessions WHERE parent_session IS NOT NULL";
     assert_eq!(sql(&index, edge), [[json!(origin.id)]]);
     assert_eq!((origin.tokens, fork.tokens), (Some(260), Some(390)));
+    // A fork begins behind what it copied, so that counts for its origin.
+    assert!(origin.created_ms < fork.created_ms);
     assert_eq!(
         sql(&index, "SELECT count(*), sum(total) FROM usage"),
         [[json!(3), json!(390)]]
@@ -89,6 +91,7 @@ fn background_subagent_has_a_session_of_its_own() {
     let all = rows(&index);
     let child = all.iter().find(|row| !row.listed_by_agent).unwrap();
     assert_eq!(child.id, "general-purpose-call_9");
+    assert_eq!(child.title, "Inspect");
     assert_eq!(child.reason.as_deref(), Some("a subagent's session"));
     assert_eq!(
         (child.model.as_deref(), child.tokens),

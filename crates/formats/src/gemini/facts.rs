@@ -111,7 +111,10 @@ fn message(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
             let role = if is_typed { "user" } else { "injected" };
             facts.role = Some(role.to_owned());
             facts.is_message = is_typed;
-            facts.user_text = Some(said).filter(|_| is_typed);
+            // A subagent's session is called by what it was told.
+            let is_told = is_typed || is_subagent && !facts.has_prompt;
+            facts.user_text = Some(said).filter(|_| is_told);
+            facts.silent = facts.has_prompt;
         }
         Some("gemini") => answer(line, &mut facts)?,
         Some("error") => facts.is_error = true,

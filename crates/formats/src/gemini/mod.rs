@@ -26,7 +26,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn shape(&self) -> Shape {

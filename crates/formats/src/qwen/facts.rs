@@ -244,6 +244,7 @@ pub(super) fn of_meta(record: &[u8]) -> Facts {
             agent_sees: true,
             time_ms: created.as_deref().and_then(json::date_ms),
             model: meta.model.owned(),
+            name: meta.description.owned(),
             header: Some(Header {
                 id: meta.agent_id.shown(),
                 id_is_string: true,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::place::{self, Kind};
 use crate::SourceFacts;
-use crate::model::{Facts, Fold, SessionFacts, SourcePart};
+use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart};
 
 /// What is remembered of the lines before.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ use crate::model::{Facts, Fold, SessionFacts, SourcePart};
 pub struct State {
     /// A line says what an answer cost by itself. The answers' own lines repeat it from there on.
     pub counts_apart: bool,
+    /// All lines so far were copied from the session of which it is a fork.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_copied: bool,
     /// Lines that are none of the conversation, each with the last one of it before: the lines
     /// after them name them as their parents.
     beside: BTreeMap<String, Option<String>>,
@@ -51,11 +54,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     }
     fold.seen += 1;
     if let Some(header) = &facts.header {
-        let first = fold.header.get_or_insert_with(|| header.clone());
-        // It may say whose it is in a later line.
-        if facts.kind == "parent_session" {
-            first.parent_session = header.parent_session.clone();
-        }
+        note_header(fold, header, facts);
     }
     if facts.id.is_some() && !facts.is_beside {
         fold.leaf.clone_from(&facts.id);
@@ -86,6 +85,26 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
+/// A line of the session; a fork begins with the first one that it did not copy.
+fn note_header(fold: &mut Fold, header: &Header, facts: &Facts) {
+    let is_note = facts.kind == "parent_session";
+    let is_copy = header.parent_session.is_some() && !is_note;
+    let Some(first) = &mut fold.header else {
+        fold.header = Some(header.clone());
+        fold.qwen.is_copied = is_copy;
+        return;
+    };
+    // It may say whose it is in a later line.
+    if is_note {
+        first.parent_session.clone_from(&header.parent_session);
+    }
+    if fold.qwen.is_copied && !is_copy {
+        fold.qwen.is_copied = false;
+        first.created_raw.clone_from(&header.created_raw);
+        first.created_ms = header.created_ms;
+    }
+}
+
 /// The values of the list: a session is one file, beside a subagent's lies another that says what
 /// it was for.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
@@ -100,6 +119,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let side = sources
         .iter()
         .find(|source| source.part == SourcePart::Side);
+    let said_of = side.and_then(|side| side.fold.name.clone());
     let side = side
         .and_then(|side| side.fold.header.clone())
         .unwrap_or_default();
@@ -115,7 +135,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             false => place::stem(source.relative),
         },
         cwd: header.cwd.unwrap_or_default(),
-        name: fold.name.clone(),
+        name: fold.name.clone().or(said_of),
         parent_session: side.parent_session.or(header.parent_session),
         created_raw: header.created_raw,
         created_ms: header.created_ms,

@@ -25,7 +25,7 @@ impl Format for Qwen {
     }
 
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn shape(&self) -> Shape {
