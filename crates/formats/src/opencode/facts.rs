@@ -53,6 +53,8 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
         if let Loose::Object(data) = row.data.parse::<Loose<Message<'_>>>()? {
             message(&data, &mut facts);
         }
+        // What it says stands in its parts.
+        facts.silent = !facts.is_error;
     } else if let Loose::Object(data) = row.data.parse::<Loose<Part<'_>>>()? {
         let role = line
             .message
@@ -201,9 +203,11 @@ fn part(data: &Part<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
                     modified: true,
                 }));
             }
+            facts.silent = true;
         }
         "compaction" => facts.compaction = Some(Compaction::default()),
         "retry" => facts.is_error = true,
+        "step-start" | "step-finish" | "snapshot" | "agent" => facts.silent = true,
         _ => {}
     }
     Some(())

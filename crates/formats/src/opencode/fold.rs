@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::SourceFacts;
-use crate::model::{Facts, Fold, SessionFacts};
+use crate::model::{Facts, Fold, Header, SessionFacts};
 
 /// What only this fold keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,34 @@ pub struct State {
     /// Whether that message has come.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_over: bool,
+    /// The last prompt, and when it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<(String, i64)>,
+}
+
+/// What was said in a prompt was said when that was given: its parts have no times of their own,
+/// and those that a fork copied have rows of the fork's time. In the session of a subagent nothing
+/// is typed: its prompts were written by a model.
+pub(super) fn relate(fold: &mut Fold, facts: &mut Facts) {
+    let state = &mut fold.opencode;
+    if facts.is_message {
+        let prompt = facts.id.clone().zip(facts.time_ms);
+        state.prompt = prompt.filter(|_| facts.role.as_deref() == Some("user"));
+    } else if let (Some((id, given)), Some(parent)) = (&state.prompt, &facts.parent)
+        && id == parent
+    {
+        facts.time_ms = Some(*given);
+    }
+    let is_subagent = fold.header.as_ref().is_some_and(is_subagent);
+    if is_subagent && facts.role.as_deref() == Some("user") {
+        facts.role = Some("injected".to_owned());
+        facts.is_message = false;
+    }
+}
+
+fn is_subagent(header: &Header) -> bool {
+    let own = header.own.as_deref().unwrap_or_default();
+    own.contains("\"parent_id\":")
 }
 
 /// Add one row.
@@ -41,7 +69,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if fold.opencode.is_over {
         return;
     }
-    fold.leaf = facts.id.clone();
+    if !facts.silent {
+        fold.leaf = facts.id.clone();
+    }
     fold.messages += u64::from(facts.is_message);
     if fold.first_message.is_none() {
         fold.first_message = facts.user_text.clone();
@@ -61,8 +91,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     };
     let fold = source.fold;
     let header = fold.header.clone().unwrap_or_default();
+    let is_subagent = is_subagent(&header);
     let own = header.own.as_deref().unwrap_or_default();
-    let is_subagent = own.contains("\"parent_id\":");
     let is_archived = own.contains("\"time_archived\":");
     let hidden = match () {
         () if source.unlisted.is_some() => source.unlisted,

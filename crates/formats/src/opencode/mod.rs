@@ -96,7 +96,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn shape(&self) -> Shape {
@@ -141,6 +141,10 @@ impl Format for OpenCode {
 
     fn prompts_at(&self, _path: &Path, record: &[u8]) -> Vec<String> {
         text::prompts(record)
+    }
+
+    fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
+        fold::relate(fold, facts);
     }
 
     fn fold(&self, fold: &mut Fold, facts: &Facts) {

@@ -147,12 +147,33 @@ fn sub_agent_title_and_revert() {
         r#"{"id":"ses_1","parent_id":"ses_0","directory":"/w","title":"New session - 2026-01-05T10:00:00.000Z","revert":{"messageID":"msg_2"},"time_created":1,"time_updated":8}"#,
     );
     let mut fold = Fold::default();
-    OpenCode.fold(&mut fold, &OpenCode.facts(header.as_bytes()));
-    for (key, role) in [("msg_1", "user"), ("msg_2", "assistant"), ("msg_3", "user")] {
-        let line =
-            format!(r#"{{"table":"message","key":"{key}","row":{{"data":{{"role":"{role}"}}}}}}"#);
-        OpenCode.fold(&mut fold, &OpenCode.facts(line.as_bytes()));
+    let mut add = |line: &str| {
+        let mut facts = OpenCode.facts(line.as_bytes());
+        OpenCode.relate(&mut fold, line.as_bytes(), &mut facts);
+        OpenCode.fold(&mut fold, &facts);
+        facts
+    };
+    add(&header);
+    let mut prompts = Vec::new();
+    for (number, role) in [(1, "user"), (2, "assistant"), (3, "user")] {
+        let message = format!(
+            r#"{{"table":"message","key":"msg_{number}","row":{{"data":{{"role":"{role}","time":{{"created":{number}}}}}}}}}"#
+        );
+        assert!(add(&message).silent);
+        let part = format!(
+            r#"{{"table":"part","key":"prt_{number}","message":{{"role":"{role}"}},"row":{{"message_id":"msg_{number}","time_created":90,"data":{{"type":"text","text":"look around"}}}}}}"#
+        );
+        prompts.push(add(&part));
     }
+    // What a model wrote is not typed, and has the time of its message, not of its row.
+    let [told, answered, _] = &prompts[..] else {
+        panic!("{prompts:?}");
+    };
+    assert_eq!(
+        (told.role.as_deref(), told.time_ms),
+        (Some("injected"), Some(1))
+    );
+    assert_eq!(answered.role.as_deref(), Some("assistant"));
     let source = SourceFacts {
         relative: Path::new("opencode.db/ses_1"),
         mtime_ms: 0,
@@ -163,8 +184,9 @@ fn sub_agent_title_and_revert() {
     };
     let session = OpenCode.session(&[source]);
     assert_eq!((session.name, session.modified_ms), (None, 8));
-    assert_eq!(session.leaf.as_deref(), Some("msg_1"));
-    assert_eq!((session.entry_count, session.message_count), (4, 1));
+    assert_eq!(session.first_message.as_deref(), Some("look around"));
+    assert_eq!(session.leaf.as_deref(), Some("prt_1"));
+    assert_eq!((session.entry_count, session.message_count), (7, 0));
     assert!(session.is_subagent);
     assert_eq!(session.parent_session.as_deref(), Some("ses_0"));
 }
