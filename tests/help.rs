@@ -357,7 +357,7 @@ fn help_of_every_command() {
       -a, --all                Show all entries in file order, those that say nothing, and bytes that
                                are not entries
           --raw                Print the exact bytes of the file
-          --full               Do not cut long tool output
+          --full               Do not cut long tool output and system prompts
           --highlight <QUERY>  Make what QUERY finds stand out, where there are colours
           --max-bytes <N>      Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names
                                what was shortened
@@ -375,8 +375,8 @@ fn help_of_every_command() {
       sessionary show 019b3f2a --raw > copy.jsonl the exact bytes
       sessionary show last --json --max-bytes 20000    for a program: the rest follows by --cursor
 
-    On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the
-    entry.
+    On a terminal long tool output and system prompts are cut. --full shows all of them, and so does a
+    pipe or naming the entry.
     ----
     Continue a session with its agent, in its directory
 

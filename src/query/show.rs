@@ -119,7 +119,7 @@ impl Snapshot<'_> {
             complete: self.is_complete(),
             changed_files: self.changed_files(),
         }))?;
-        let mut reader = Reader::new(self).masking(scope.mask);
+        let mut reader = Reader::new(self).masking(scope.mask).asked(shown.focus);
         // Around one entry, unreadable bytes are shown only where they stand between the entries
         // that are shown.
         let is_part = scope.entry.is_some();
@@ -332,6 +332,8 @@ pub(super) struct Reader<'a> {
     snapshot: &'a Snapshot<'a>,
     open: HashMap<i64, Option<OpenSource>>,
     mask: Option<Mask>,
+    /// Key of the entry that was asked for by its name.
+    asked: Option<i64>,
 }
 
 impl<'a> Reader<'a> {
@@ -340,12 +342,18 @@ impl<'a> Reader<'a> {
             snapshot,
             open: HashMap::new(),
             mask: None,
+            asked: None,
         }
     }
 
     /// From now on [`Reader::text`] is masked.
     pub(super) fn masking(self, mask: Option<Mask>) -> Reader<'a> {
         Reader { mask, ..self }
+    }
+
+    /// Of that entry the prompt is shown too where it holds nothing else: `kind:system` finds it.
+    fn asked(self, asked: Option<i64>) -> Reader<'a> {
+        Reader { asked, ..self }
     }
 
     /// The entry as a transcript shows it. Where its bytes have changed, a problem says so.
@@ -462,7 +470,8 @@ impl<'a> Reader<'a> {
         };
         // A system message holds nothing but its prompt. In other entries the prompt is left out,
         // because it is not what a reader looks for.
-        if passages.is_empty() && entry.role.as_deref() == Some("system") {
+        let is_prompt = entry.role.as_deref() == Some("system") || self.asked == Some(entry.key);
+        if passages.is_empty() && is_prompt {
             return Some(vec![(Class::Prose, format.prompts_at(path, record))]);
         }
         Some(passages.into_iter().map(|p| (p.class, p.pieces)).collect())

@@ -23,7 +23,7 @@ use crate::output::transcript::{self, is_setting, says_nothing};
 use crate::output::wrap::Wrap;
 use crate::picker::Purpose;
 
-/// Lines of a tool's output that a terminal is shown.
+/// Lines of a tool's output, or of a system prompt, that a terminal is shown.
 const OUTPUT_LINES: usize = 12;
 
 /// Read back a session, or one entry of it
@@ -34,7 +34,8 @@ const OUTPUT_LINES: usize = 12;
     sessionary show 019b3f2a:L17 --context 3    line 17, three entries before and three after\n  \
     sessionary show 019b3f2a --raw > copy.jsonl the exact bytes\n  \
     sessionary show last --json --max-bytes 20000    for a program: the rest follows by --cursor\n\n\
-    On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the entry.")]
+    On a terminal long tool output and system prompts are cut. --full shows all of them, and so \
+    does a pipe or naming the entry.")]
 pub struct Show {
     /// Session id, the start of one, a path, a name or title, `last`, or `last~N`; `:ENTRY` names
     /// one entry (an id, the start of one, or L<line>)
@@ -52,7 +53,7 @@ pub struct Show {
     /// Print the exact bytes of the file
     #[arg(long, conflicts_with_all = ["branch", "all", "fields"])]
     raw: bool,
-    /// Do not cut long tool output
+    /// Do not cut long tool output and system prompts
     #[arg(long)]
     full: bool,
     /// Make what QUERY finds stand out, where there are colours
@@ -236,9 +237,12 @@ fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
         }
     }
     let mut out = format!("\n{}", rule(entry, focused, look));
+    // A system prompt may be longer than all that was said.
+    let is_prompt = entry.role.as_deref() == Some("system");
     for (class, pieces) in &entry.text {
+        let stands_back = is_prompt || *class == Class::Output;
         for piece in pieces {
-            out.push_str(&paragraph(*class, piece, focused, look));
+            out.push_str(&paragraph(*class, piece, (stands_back, focused), look));
         }
     }
     out
@@ -278,8 +282,13 @@ fn rule(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
         + "\n"
 }
 
-/// One piece of text; what tools took and gave stands back and may be cut.
-fn paragraph(class: Class, piece: &str, focused: bool, look: &Look<'_>) -> String {
+/// One piece of text; what tools took and gave, and system prompts, stand back and may be cut.
+fn paragraph(
+    class: Class,
+    piece: &str,
+    (stands_back, focused): (bool, bool),
+    look: &Look<'_>,
+) -> String {
     let text = plain_lines(piece);
     let text = text.trim_end_matches('\n');
     let marks = look
@@ -288,10 +297,10 @@ fn paragraph(class: Class, piece: &str, focused: bool, look: &Look<'_>) -> Strin
         .flat_map(|one| one.marks(class, text));
     let marks: Vec<(usize, usize)> = marks.map(|mark| (mark.start, mark.end)).collect();
     let style = look.screen.style;
-    let (tone, margin, most) = match class {
-        Class::Prose => (Tone::Plain, "", usize::MAX),
-        _ if look.full || focused => (Tone::Quiet, "  │ ", usize::MAX),
-        _ => (Tone::Quiet, "  │ ", OUTPUT_LINES),
+    let (tone, margin, most) = match stands_back {
+        false => (Tone::Plain, "", usize::MAX),
+        true if look.full || focused => (Tone::Quiet, "  │ ", usize::MAX),
+        true => (Tone::Quiet, "  │ ", OUTPUT_LINES),
     };
     // An empty text of a person's is a line of its own.
     let number = text.lines().count().max(usize::from(class == Class::Prose));
