@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use sessionary::index::{ListScope, SearchScope, ShowScope, TreeFilter};
-use sessionary::model::{BranchPlace, Hit, SessionRow, Tree};
+use sessionary::model::{BranchPlace, Hit, SessionRow, ShownEntry, Tree};
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 
 use crate::sandbox::Sandbox;
@@ -164,7 +164,43 @@ fn parallel_calls_make_no_branches() {
         let shown = index
             .show(&row(index, &uuid(3)), &ShowScope::default())
             .unwrap();
-        assert_eq!(shown.entries.len(), tree.entries.len());
+        // Of what is attached there is nothing to read.
+        let read = tree.entries.iter().filter(|row| row.kind != "attachment");
+        assert_eq!(shown.entries.len(), read.count());
+    });
+}
+
+#[test]
+fn what_has_nothing_to_read_is_shown_among_all_entries_alone() {
+    with_cases(|index| {
+        let row = row(index, &uuid(7));
+        let show = |scope: &ShowScope| index.show(&row, scope).unwrap().entries;
+        let read = show(&ShowScope::default());
+        // What a tool gave back is shown, an image alone too.
+        let is_read = |entry: &ShownEntry| {
+            !entry.text.is_empty() || entry.role.as_deref() == Some("toolResult")
+        };
+        assert!(read.iter().all(is_read), "{read:?}");
+        let all = show(&ShowScope {
+            all: true,
+            ..ShowScope::default()
+        });
+        let empty = |kind: &str| {
+            let of_kind = all.iter().filter(|entry| entry.kind == kind);
+            of_kind.filter(|entry| entry.text.is_empty()).count()
+        };
+        assert!(empty("attachment") > 1 && empty("progress") == 1);
+        // A prompt is shown where it is asked for by its name.
+        let hit = &found(index, "kind:system careful")[0];
+        let (session, entry) = hit.address.split_once(':').unwrap();
+        let rows = index.list(&ListScope::default()).unwrap().sessions;
+        let row = rows.iter().find(|row| row.id.starts_with(session)).unwrap();
+        let asked = ShowScope {
+            entry: Some(entry.to_owned()),
+            ..ShowScope::default()
+        };
+        let shown = index.show(row, &asked).unwrap().entries;
+        assert!(format!("{:?}", shown[0].text).contains("careful"));
     });
 }
 

@@ -47,6 +47,15 @@ fn a_session_is_listed_found_and_taken_up_again() {
     assert_eq!(hits("kind:system \"helper of this fixture\"").0, 1);
     assert_eq!(hits("\"Send somebody to the attic\""), (1, 1));
     assert_eq!(hits("current_datetime"), (0, 0));
+    // What begins, ends or repeats another event is shown among all entries alone.
+    let entries = |arguments: &[&str]| {
+        let shown = home.json(arguments);
+        let entries = shown["entries"].as_array().unwrap().clone();
+        let empty = entries.iter().filter(|entry| entry["text"] == json!([]));
+        (entries.len(), empty.count())
+    };
+    assert_eq!(entries(&["show", SESSION, "--json"]).1, 0);
+    assert!(entries(&["show", SESSION, "--all", "--json"]).1 > 5);
     let usage = home.json(&["sql", "--json", "SELECT count(*), sum(total) FROM usage"]);
     assert_eq!(usage["rows"], json!([[4, 520]]));
     let calls = home.json(&[
@@ -90,6 +99,30 @@ fn both_files_are_followed() {
         verified.contains("both stores equal the files"),
         "{verified}"
     );
+}
+
+#[test]
+fn a_long_system_prompt_is_cut_on_a_terminal() {
+    let home = home("system-prompt");
+    let file = format!(".copilot/session-state/{SESSION}/events.jsonl");
+    let events = std::fs::read_to_string(home.home.join(&file)).unwrap();
+    let rules: String = (0..40).map(|rule| format!("\\nrule {rule}")).collect();
+    let long = events.replacen(
+        r#""content":"You are"#,
+        &format!(r#""content":"{rules} You are"#),
+        1,
+    );
+    assert_ne!(events, long);
+    home.write(&file, &long);
+    let Some(seen) = home.on_terminal(&["show", SESSION, "--no-pager"], "") else {
+        return;
+    };
+    assert!(
+        seen.contains("│ rule 10") && !seen.contains("rule 39"),
+        "{seen}"
+    );
+    assert!(seen.contains("more lines; --full shows them"), "{seen}");
+    assert!(home.run(&["show", SESSION, "--full"]).contains("rule 39"));
 }
 
 /// A session is moved to the trash as a whole.

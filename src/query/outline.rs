@@ -211,10 +211,12 @@ impl<'a> Reading<'a> {
             self.leaf
                 .note(at as u32, self.in_line || entry.id.is_some());
             self.has_ids |= entry.id.is_some();
-            if let Some(id) = entry.id {
-                let number = self.number(id);
-                self.last_with[number as usize] = at as u32;
-            }
+        }
+        // What has nothing to read may still be a link of the chain (Claude Code: attachments).
+        let is_link = entry.agent_sees && !entry.is_beside();
+        if let Some(id) = entry.id.filter(|_| is_link) {
+            let number = self.number(id);
+            self.last_with[number as usize] = at as u32;
         }
         self.find(&entry, at, is_inherited);
     }

@@ -62,8 +62,10 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
             if let Loose::Object(attachment) = &line.attachment {
                 of_attachment(line, attachment, &mut facts)?;
             }
+            // Of what is attached only that is read which somebody typed.
+            facts.silent = facts.role.is_none();
         }
-        "progress" => {}
+        "progress" => facts.silent = true,
         _ => {
             // State of the session; a type that nobody knows may be a link of the chain.
             facts.is_beside = facts.id.is_none();
@@ -129,7 +131,7 @@ fn system(line: &Line<'_>, facts: &mut Facts) {
             });
         }
         "api_error" => facts.is_error = true,
-        _ => {}
+        _ => facts.silent = true,
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if facts.is_beside {
         return;
     }
-    if facts.id.is_some() {
+    if facts.id.is_some() && !facts.silent {
         fold.leaf.clone_from(&facts.id);
     }
     fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);

@@ -72,7 +72,21 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
         "subagent.failed" => facts.is_error = true,
         kind => of_session(kind, data, is_main, &mut facts),
     }
+    facts.silent = is_silent(&facts, is_main);
     Some(facts)
+}
+
+/// Whether an event has nothing to read: it says that something begins or ends, or repeats another
+/// event, as what a subagent was told repeats the call that started it.
+fn is_silent(facts: &Facts, is_main: bool) -> bool {
+    match facts.kind.as_str() {
+        "user.message" => !is_main && !facts.has_image,
+        "tool.user_requested"
+        | "session.info"
+        | "session.warning"
+        | "session.compaction_complete" => false,
+        _ => facts.role.is_none() && !facts.is_error,
+    }
 }
 
 /// Events about the session.
