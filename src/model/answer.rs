@@ -14,6 +14,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 /// What happened to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ChangeKind {
@@ -27,6 +28,7 @@ pub enum ChangeKind {
 
 /// One change of a session: a row of the view `changes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// Number in the feed; each is larger than the one before.
     pub seq: i64,
@@ -42,6 +44,7 @@ pub struct Change {
 
 /// One row of a list. The camel-cased fields are pi's `SessionInfo`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SessionRow {
     /// Agent that wrote the session.
@@ -134,6 +137,7 @@ pub struct SessionRow {
 
 /// The answer of `list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub struct Listing {
     pub schema_version: u32,
@@ -189,6 +193,7 @@ pub(super) fn all_lossy<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok
 
 /// One row of a tree, parents before children.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub struct TreeRow {
     /// Entry id, or `L<line>`.
@@ -220,6 +225,7 @@ pub struct TreeRow {
 
 /// The answer of `tree`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub struct Tree {
     pub schema_version: u32,
@@ -241,6 +247,7 @@ pub struct Tree {
 
 /// One entry of a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub struct ShownEntry {
     /// Its id, else `L<line>`; of bytes that are no entry `@<start>`, which names nothing.
@@ -278,6 +285,7 @@ pub struct ShownEntry {
 
 /// The answer of `show`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub struct Transcript {
     pub schema_version: u32,

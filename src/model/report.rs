@@ -64,6 +64,7 @@ pub struct StoredRoot {
 
 /// One root and what was found there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 #[non_exhaustive]
 pub struct RootStatus {
@@ -110,6 +111,7 @@ pub struct RootStatus {
 /// Entries of types that are not known: see
 /// [`Format::knows`](crate::format::Format::knows).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 #[non_exhaustive]
 pub struct UnknownTypes {
@@ -125,6 +127,7 @@ pub struct UnknownTypes {
 
 /// The answer of `status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 #[non_exhaustive]
 pub struct Status {
@@ -167,6 +170,7 @@ pub struct Status {
 
 /// A process that keeps the index up to date.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatcherStatus {
     /// Its number.
     pub pid: u32,

@@ -9,6 +9,7 @@ use super::{Class, Standing};
 
 /// One hit of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 #[non_exhaustive]
 pub struct Hit {
@@ -50,6 +51,7 @@ pub struct Hit {
 
 /// Where an entry is: which bytes of a file, or which row of an agent's database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum EntryPlace {
     /// A row of a database.
@@ -87,6 +89,7 @@ impl Default for EntryPlace {
 
 /// Where in its session's tree an entry stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BranchPlace {
     /// On the branch that ends at the session's leaf, as the agent sees it.
@@ -99,6 +102,7 @@ pub enum BranchPlace {
 
 /// An entry beside a hit, along its branch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub struct Neighbour {
     pub entry: String,
@@ -116,6 +120,7 @@ pub struct Neighbour {
 
 /// By what hits are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Ranking {
@@ -130,6 +135,7 @@ pub enum Ranking {
 
 /// The factors of a score: their product, to within rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// How well the words fit: how rare they are, how often they stand there, in how short a text.
     pub bm25: f32,
@@ -147,6 +153,7 @@ pub struct Explanation {
 
 /// The parts of a session's score: `(whole + passage) × held`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionExplanation {
     /// What all of its conversation says of the words: how rare they are, how often they stand
     /// there, in how long a session. From 0 to 2.
@@ -169,6 +176,7 @@ pub struct SessionExplanation {
 
 /// A session or entry whose id was asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub struct NamedMatch {
     /// What `show` takes.
@@ -180,6 +188,7 @@ pub struct NamedMatch {
 
 /// A value of a filter that no session or entry of the index has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub struct UnknownValue {
     pub filter: String,
@@ -195,6 +204,7 @@ pub struct UnknownValue {
 
 /// How many entries share a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub struct Count {
     pub value: String,
@@ -203,6 +213,7 @@ pub struct Count {
 
 /// How the entries that were found are spread. Most first, days in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub struct Facets {
     /// `false`: there are no more than so many, as of [`SearchAnswer::total`].
@@ -221,6 +232,7 @@ pub struct Facets {
 
 /// The hits of one session, best first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 #[non_exhaustive]
 pub struct HitGroup {
@@ -234,6 +246,7 @@ pub struct HitGroup {
 
 /// The answer of `search`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 #[non_exhaustive]
 pub struct SearchAnswer {
@@ -331,6 +344,7 @@ pub struct SearchAnswer {
 
 /// What the words lack: every search reads it from the session files again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UnindexedText {
     /// Entries, each once.

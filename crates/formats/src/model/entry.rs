@@ -205,6 +205,7 @@ pub struct FileTouch {
 /// The two classes of text. Prose is what people and models say; output is what tools were given
 /// and gave back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// Messages, thinking, summaries, names, labels.
