@@ -19,6 +19,7 @@ mod groups;
 mod here;
 mod kept;
 mod known_trees;
+mod news;
 mod not_read;
 mod output;
 mod picker;

@@ -12,6 +12,7 @@ use sessionary::model::{Hit, SessionRow};
 use super::actions::Done;
 use super::pane::{Block, Direction};
 use super::tree::TreeLine;
+use crate::news::News;
 
 /// What the thread that owns the terminal is told.
 #[derive(Debug)]
@@ -216,17 +217,4 @@ pub enum PreviewContent {
     Tree(Vec<TreeLine>),
     /// Nothing, for this reason.
     Failed(String),
-}
-
-/// What is new in the index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum News {
-    /// So many of the files that must be read were read.
-    Reading { done: u64, all: u64 },
-    /// Sessions are new, gone, or say more than before.
-    Changed,
-    /// All that was on disk is in the index.
-    Current,
-    /// It cannot be kept current, for this reason.
-    Behind(String),
 }

@@ -16,9 +16,10 @@ use super::line::QueryLine;
 use super::marks::Marks;
 use super::menu::Asking;
 use super::message::{
-    Answer, CompletionRequest, Message, News, Order, Place, PreviewRequest, Question, Row,
+    Answer, CompletionRequest, Message, Order, Place, PreviewRequest, Question, Row,
 };
 use super::pane::Pane;
+use crate::news::News;
 
 /// More rows are asked for when the selection is so near the last one.
 const NEAR_END: usize = 20;
