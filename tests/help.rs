@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 31] = [
+const VERBS: [&str; 33] = [
     "list",
     "search",
     "pick",
@@ -26,6 +26,8 @@ const VERBS: [&str; 31] = [
     "sql",
     "sync",
     "watch",
+    "serve",
+    "mcp",
     "rebuild",
     "roots",
     "archive",
@@ -80,6 +82,10 @@ fn help_of_the_whole() {
       archive      Keep sessions that their agents delete
       verify       Read all session files again and compare both stores with them
       rebuild      Delete the index and rebuild it from the session files
+
+    Other programs:
+      serve        Answer other programs, in lines of JSON on standard input and output
+      mcp          Let an agent look into earlier sessions (Model Context Protocol)
 
     Setup:
       init         Print the lines that set up a shell: completions, a key for the picker, and a short name
@@ -707,6 +713,33 @@ fn help_of_every_command() {
       sessionary watch --json | jq -r .path
       sessionary watch --install    from now on, and after every login
       sessionary watch --uninstall
+    ----
+    Answer other programs, in lines of JSON on standard input and output
+
+    Usage: sessionary serve [OPTIONS]
+
+    Options:
+          --schema  Print the JSON Schema of all that can be asked and answered
+      -h, --help    Print help
+
+    Examples:
+      sessionary serve
+      sessionary serve --schema > serve.schema.json
+      echo '{"jsonrpc":"2.0","id":1,"method":"hello","params":{"protocol":1}}' | sessionary serve
+    ----
+    Let an agent look into earlier sessions (Model Context Protocol)
+
+    Usage: sessionary mcp [OPTIONS]
+
+    Options:
+      -a, --all   Sessions of every directory, not only of the client's repository
+      -h, --help  Print help
+
+    Examples:
+      sessionary mcp          sessions of the client's repository
+      sessionary mcp --all    sessions of every directory, for an agent that may read all of them
+
+    An agent gets it by its own command, for example: claude mcp add sessionary -- sessionary mcp
     ----
     Delete the index and rebuild it from the session files
 

@@ -39,8 +39,10 @@
 //! - `induscode`: induscode's transcripts, written again from the first line on
 //! - `leaf`: every answer agrees where a session stands
 //! - `links`: symbolic links are followed within the roots
+//! - `lines`: a program that talks to `serve` and `mcp`
 //! - `listing`: what `list` sorts, filters and pages
 //! - `locks`: locks of other programs, a writer that is waited for, limits of the system
+//! - `mcp`: what an agent sees of earlier sessions, and what it does not
 //! - `not_read`: what lies on the machine and is not read is said
 //! - `openclaw`: OpenClaw: rows of its databases and the files of the time before
 //! - `oracle`: our list and trees against the real agents'
@@ -62,6 +64,7 @@
 //! - `scale`: what a full disk and a giant session do
 //! - `scoped_sync`: the index follows one file that was written, looking at no other
 //! - `searching`: what `search` prints
+//! - `serve`: what other programs are answered, in lines of JSON
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
 //! - `shells`: what a shell offers while one types
@@ -139,11 +142,15 @@ mod hostile;
 mod induscode;
 mod leaf;
 #[cfg(unix)]
+mod lines;
+#[cfg(unix)]
 mod links;
 #[cfg(unix)]
 mod listing;
 #[cfg(target_os = "linux")]
 mod locks;
+#[cfg(unix)]
+mod mcp;
 mod naming;
 #[cfg(unix)]
 mod not_read;
@@ -188,6 +195,8 @@ mod scale;
 mod scoped_sync;
 #[cfg(unix)]
 mod searching;
+#[cfg(unix)]
+mod serve;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;

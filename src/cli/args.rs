@@ -8,8 +8,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
     append, archive, clean, completions, config, context, delete, export, fork, init, label, list,
-    man, migrate, name, new, pick, rebuild, report, resume, roots, search, show, sql, status, sync,
-    tree, verify, watch,
+    man, mcp, migrate, name, new, pick, rebuild, report, resume, roots, search, serve, show, sql,
+    status, sync, tree, verify, watch,
 };
 use crate::completing::values;
 use crate::groups::in_groups;
@@ -199,6 +199,8 @@ pub enum Command {
     Sql(sql::Sql),
     Sync(sync::Sync),
     Watch(watch::WatchArgs),
+    Serve(serve::ServeArgs),
+    Mcp(mcp::McpArgs),
     Rebuild(rebuild::Rebuild),
     Roots(roots::RootsArgs),
     Archive(archive::ArchiveArgs),

@@ -155,6 +155,11 @@ impl Failure {
         self
     }
 
+    /// What can be done about it.
+    pub fn hints(&self) -> &[String] {
+        &self.hints
+    }
+
     /// What it says.
     pub fn message(&self) -> String {
         self.error.to_string()

@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Every command once, the most frequent first.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Every day",
         &["pick", "list", "search", "show", "tree", "resume"],
@@ -21,6 +21,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "sync", "watch", "status", "roots", "archive", "verify", "rebuild",
         ],
     ),
+    ("Other programs", &["serve", "mcp"]),
     (
         "Setup",
         &["init", "completions", "config", "clean", "man", HELP],

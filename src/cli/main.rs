@@ -25,6 +25,7 @@ mod output;
 mod picker;
 mod places;
 mod redact;
+mod rpc;
 mod suggest;
 
 use std::process::ExitCode;

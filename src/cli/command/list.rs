@@ -409,7 +409,7 @@ pub fn project(text: &str) -> String {
 }
 
 /// A moment as `search` reads it.
-fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, Failure> {
+pub fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, Failure> {
     let Some(when) = when else {
         return Ok(Filters::default());
     };
@@ -426,6 +426,7 @@ fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, F
         })
 }
 
+/// That there is an agent of this name.
 pub fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
     let mut known = known_names();
     known.extend(

@@ -15,6 +15,7 @@ pub mod init;
 pub mod label;
 pub mod list;
 pub mod man;
+pub mod mcp;
 pub mod migrate;
 pub mod name;
 pub mod naming;
@@ -26,6 +27,7 @@ pub mod report;
 pub mod resume;
 pub mod roots;
 pub mod search;
+pub mod serve;
 pub mod show;
 pub mod sql;
 pub mod status;
@@ -113,6 +115,8 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Sql(args)) => sql::run(args, &config()?, screen),
         Some(Command::Sync(args)) => sync::run(args, &config()?, screen),
         Some(Command::Watch(args)) => watch::run(args, global, &config()?, screen),
+        Some(Command::Serve(args)) => serve::run(args, &config()?, screen),
+        Some(Command::Mcp(args)) => mcp::run(args, &config()?, screen),
         Some(Command::Rebuild(args)) => rebuild::run(args, &config()?, screen),
         Some(Command::Roots(args)) => roots::run(args, &config()?, screen),
         Some(Command::Archive(args)) => archive::run(args, &config()?, screen),

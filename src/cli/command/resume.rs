@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sessionary::Config;
 use sessionary::model::{Resume, SCHEMA_VERSION, SessionRow};
@@ -43,11 +44,23 @@ pub struct ResumeArgs {
 }
 
 /// What `resume --json` prints.
-#[derive(Serialize)]
-struct Answer<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Resumption")]
+pub struct Answer<'a> {
     schema_version: u32,
     session: &'a SessionRow,
     resume: &'a Resume,
+}
+
+impl<'a> Answer<'a> {
+    /// How its agent takes a session up again, if that is known.
+    pub fn of(session: &'a SessionRow) -> Result<Self, Failure> {
+        Ok(Self {
+            schema_version: SCHEMA_VERSION,
+            session,
+            resume: session.resume.as_ref().ok_or_else(|| not_known(session))?,
+        })
+    }
 }
 
 pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {

@@ -24,6 +24,11 @@ pub struct PageArgs {
 }
 
 impl PageArgs {
+    /// So many bytes at most, behind what the page with this cursor has shown.
+    pub fn of(max_bytes: Option<usize>, cursor: Option<String>) -> Self {
+        Self { max_bytes, cursor }
+    }
+
     /// Whether a page is asked for, and not all of it.
     pub fn is_asked(&self) -> bool {
         self.max_bytes.is_some() || self.cursor.is_some()

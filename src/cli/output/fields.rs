@@ -124,6 +124,13 @@ pub struct Fields {
 }
 
 impl Fields {
+    /// All of them, as JSON.
+    pub const ALL: Self = Self {
+        names: Vec::new(),
+        tsv: false,
+        header: false,
+    };
+
     /// The first field that none of these objects has; what is within one is not looked at.
     pub fn missing_in<'f>(&'f self, names: &BTreeSet<String>) -> Option<&'f str> {
         let first = |field: &str| field.split('.').next().unwrap_or_default().to_owned();

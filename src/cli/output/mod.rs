@@ -55,6 +55,8 @@ pub struct Screen {
     pub width: Option<usize>,
     /// The moment that ages count from, in ms.
     pub now_ms: i64,
+    /// Whether that moment is another one than that of the beginning.
+    pub is_rehearsed: bool,
     /// Flags that make another process of this program look at the same index and sessions.
     pub again: Vec<std::ffi::OsString>,
     /// Whether the index is named by a flag, for this command alone.
@@ -97,6 +99,7 @@ impl Screen {
             has_colours,
             width,
             now_ms,
+            is_rehearsed: global.now.is_some() || demo::now_ms().is_some(),
             again: global.again(),
             names_index: global.index.is_some(),
             home: places::surroundings().home,

@@ -1,0 +1,89 @@
+"""A client of `sessionary serve` for Python 3.9 and later, without dependencies.
+
+    with Sessionary() as sessions:
+        found = sessions.ask("search", query="linker error")
+"""
+
+import itertools
+import json
+import subprocess
+import threading
+from concurrent.futures import Future
+
+# The version of the protocol that this client speaks.
+PROTOCOL = 1
+
+
+class Refused(Exception):
+    """A request that was refused: `code`, and `data` with `kind` and `hints`."""
+
+    def __init__(self, error):
+        super().__init__(error["message"])
+        self.code, self.data = error["code"], error.get("data")
+
+
+class Sessionary:
+    """The program, which answers until it is closed. Any thread may ask."""
+
+    def __init__(self, program="sessionary", args=(), on_change=lambda change: None, **options):
+        """`on_change` is called with each change, on a thread of its own, once you ask for `subscribe`."""
+        self.on_change = on_change
+        self._open, self._numbers, self._lock = {}, itertools.count(1), threading.Lock()
+        self._ended = False
+        self._child = subprocess.Popen(
+            [program, "serve", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", **options
+        )
+        threading.Thread(target=self._listen, daemon=True).start()
+        self.server = self.ask("hello", protocol=PROTOCOL, client="python")
+
+    def ask(self, method, **params):
+        """What the method answers."""
+        return self.begin(method, **params)[1].result()
+
+    def begin(self, method, **params):
+        """The number of the request, by which it is called off, and the future of its answer."""
+        number, answer = next(self._numbers), Future()
+        with self._lock:
+            if self._ended:
+                raise ConnectionError("sessionary serve has ended")
+            self._open[number] = answer
+        self._send({"id": number, "method": method, "params": params})
+        return number, answer
+
+    def cancel(self, number):
+        """Calls a request off: its answer is `Refused` then."""
+        self._send({"method": "cancel", "params": {"id": number}})
+
+    def close(self):
+        """The program ends with its input."""
+        self._child.stdin.close()
+        self._child.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _listen(self):
+        for line in self._child.stdout:
+            message = json.loads(line)
+            if message.get("method") == "change":
+                self.on_change(message["params"])
+                continue
+            with self._lock:
+                answer = self._open.pop(message.get("id"), None)
+            if answer and "error" in message:
+                answer.set_exception(Refused(message["error"]))
+            elif answer:
+                answer.set_result(message["result"])
+        with self._lock:
+            self._ended, left = True, list(self._open.values())
+        for answer in left:
+            answer.set_exception(ConnectionError("sessionary serve has ended"))
+
+    def _send(self, message):
+        line = json.dumps({"jsonrpc": "2.0", **message}) + "\n"
+        with self._lock:
+            self._child.stdin.write(line)
+            self._child.stdin.flush()

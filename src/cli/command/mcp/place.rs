@@ -1,0 +1,158 @@
+//! Which sessions may an agent see? Those of its client's repository.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use sessionary::index::{ListScope, SearchScope};
+
+use crate::here::Here;
+use crate::places;
+
+/// So long is waited for a client that was asked for its roots.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Where the client works, as it says itself.
+#[derive(Default)]
+pub struct Roots {
+    known: Mutex<Known>,
+    turned: Condvar,
+}
+
+#[derive(Default)]
+struct Known {
+    is_asked: bool,
+    directories: Option<Vec<PathBuf>>,
+}
+
+impl Roots {
+    /// The client was asked.
+    pub fn asked(&self) {
+        self.known().is_asked = true;
+    }
+
+    /// It has answered; or it has refused to.
+    pub fn answered(&self, result: Option<&Value>) {
+        let mut known = self.known();
+        known.is_asked = false;
+        let roots = result.and_then(|result| result.get("roots"));
+        if let Some(Value::Array(roots)) = roots {
+            let uris = roots.iter().filter_map(|root| root.get("uri")?.as_str());
+            known.directories = Some(uris.filter_map(directory).collect());
+        }
+        self.turned.notify_all();
+    }
+
+    pub fn are_known(&self) -> bool {
+        self.known().directories.is_some()
+    }
+
+    /// The directories that the client has named; `None`: it has named none.
+    pub fn wait(&self) -> Option<Vec<PathBuf>> {
+        let is_asked = |known: &mut Known| known.is_asked;
+        let waited = self
+            .turned
+            .wait_timeout_while(self.known(), PATIENCE, is_asked);
+        let (known, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        known.directories.clone()
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The directory that a `file://` address names.
+fn directory(uri: &str) -> Option<PathBuf> {
+    let path = uri.strip_prefix("file://")?;
+    let path = path.strip_prefix("localhost").unwrap_or(path);
+    let (mut bytes, mut rest) = (Vec::new(), path.as_bytes());
+    while let [first, after @ ..] = rest {
+        let escaped = after.get(..2).filter(|_| *first == b'%');
+        let escaped = escaped.and_then(|digits| std::str::from_utf8(digits).ok());
+        let escaped = escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() {
+            &after[2..]
+        } else {
+            after
+        };
+    }
+    let path = String::from_utf8(bytes).ok()?;
+    let path = match cfg!(windows) {
+        true => PathBuf::from(path.trim_start_matches('/')),
+        false => PathBuf::from(path),
+    };
+    path.is_absolute().then_some(path)
+}
+
+/// Whose sessions are seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    within: Vec<PathBuf>,
+    repository: Option<PathBuf>,
+    /// What it is called; every directory where it has no name.
+    pub name: Option<String>,
+}
+
+impl Place {
+    /// The repositories around these directories; `None`: none of them is a place to work on one
+    /// thing, as a home folder is none.
+    pub fn around(directories: &[PathBuf]) -> Option<Self> {
+        let surroundings = places::surroundings();
+        let here = directories.iter();
+        let here = here.map(|directory| Here::around(directory.clone(), &surroundings));
+        let mut here: Vec<Here> = here.filter(|here| here.cwd().is_none()).collect();
+        here.dedup();
+        let names: Vec<String> = here.iter().map(|here| name(&here.directory)).collect();
+        Some(Self {
+            // What lies in one of several repositories is not told from what lies in another.
+            repository: match here.as_slice() {
+                [] => return None,
+                [one] => one.repository(),
+                _ => None,
+            },
+            within: here.into_iter().flat_map(|here| here.within).collect(),
+            name: Some(names.join(", ")),
+        })
+    }
+
+    /// Narrows a list to it.
+    pub fn list(&self, scope: ListScope) -> ListScope {
+        ListScope {
+            within: self.within.clone(),
+            repository: self.repository.clone(),
+            ..scope
+        }
+    }
+
+    /// Narrows a search to it.
+    pub fn search(&self, scope: SearchScope) -> SearchScope {
+        SearchScope {
+            within: self.within.clone(),
+            repository: self.repository.clone(),
+            ..scope
+        }
+    }
+}
+
+fn name(directory: &Path) -> String {
+    let name = directory.file_name();
+    name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_is_a_folder_of_this_machine() {
+        let named = |uri: &str| directory(uri).map(|path| path.display().to_string());
+        assert_eq!(named("file:///a%20b/c%C3%A9").as_deref(), Some("/a b/cé"));
+        assert_eq!(named("file://localhost/a%").as_deref(), Some("/a%"));
+        for other in ["https://a/b", "file://host/a", "/a", "file:///%ff", ""] {
+            assert_eq!(named(other), None, "{other}");
+        }
+    }
+}

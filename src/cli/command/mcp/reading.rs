@@ -1,0 +1,238 @@
+//! What does an entry say, which sessions are there, and what branches have they?
+
+use sessionary::Error;
+use sessionary::index::{ListScope, ShowScope, ShownPart, TreeFilter, TreePart, TreeScope};
+use sessionary::model::{SessionRow, ShownEntry, Sort, TreeRow};
+
+use super::plain::{self, Page};
+use super::tools::{Desk, ListSessions, MASK, SessionTree, ShowEntry};
+use crate::command::{answer, list as listing};
+use crate::failure::Failure;
+use crate::output::cursor::{Shown, number_of, question};
+use crate::output::text::plain_line;
+
+/// Bytes of a list or a tree.
+const PAGE: usize = 6_000;
+/// Bytes of the entry that was asked for, and of each beside it.
+const ENTRY: usize = 4_000;
+const BESIDE: usize = 500;
+/// Entries before and after it, at most.
+const CONTEXT: usize = 10;
+/// Bytes of a cursor, at most: whoever reads on for so long looks for something else.
+const CURSOR: usize = 4_000;
+/// Characters of an entry in a tree.
+const LINE: usize = 120;
+
+/// What show_entry says.
+pub fn show(desk: &Desk, asked: &ShowEntry) -> Result<String, Failure> {
+    let (session, entry) = addressed(desk, &asked.address)?;
+    let scope = ShowScope {
+        entry: Some(entry),
+        context: asked.context.min(CONTEXT),
+        mask: Some(MASK),
+        ..ShowScope::default()
+    };
+    let ((entries, focus), _) = answer(|| {
+        let (mut entries, mut focus) = (Vec::new(), None);
+        let streamed = desk.index.show_each(&session, &scope, &mut |part| {
+            match part {
+                ShownPart::Head(head) => focus.clone_from(&head.focus),
+                ShownPart::Entry(entry) => entries.push(entry),
+            }
+            go_on(desk)
+        })?;
+        Ok(((entries, focus), streamed))
+    })?;
+    let mut page = Page::framed();
+    page.line(&plain::heading(&session, desk.is_live(&session)));
+    for entry in &entries {
+        let is_it = focus.as_ref() == Some(&entry.id);
+        let (from, most) = if is_it {
+            (asked.from, ENTRY)
+        } else {
+            (0, BESIDE)
+        };
+        shown(&mut page, &session, entry, from, most);
+    }
+    Ok(page.end())
+}
+
+/// One entry, from a byte of its text on.
+fn shown(page: &mut Page, session: &SessionRow, entry: &ShownEntry, from: usize, most: usize) {
+    let who = entry.role.as_deref().unwrap_or(&entry.kind);
+    let failed = if entry.is_error { " · failed" } else { "" };
+    let home = entry.inherited_from.as_deref().unwrap_or(&session.id);
+    page.line(&format!(
+        "\n{}:{} · {} · {}{failed}",
+        plain_line(home),
+        plain_line(&entry.id),
+        plain_line(who),
+        plain::minute(entry.time.as_deref()),
+    ));
+    let pieces = entry.text.iter().flat_map(|(_, pieces)| pieces);
+    let text: Vec<&str> = pieces.map(String::as_str).collect();
+    let text = text.join("\n");
+    let start = plain::boundary(&text, from);
+    let end = plain::boundary(&text, start + most);
+    page.quote(&text[start..end]);
+    if end < text.len() {
+        let left = text.len() - end;
+        page.line(&format!(
+            "[{left} more bytes: show_entry of this address with from {end} reads on]"
+        ));
+    }
+}
+
+/// The session and the entry that an address names. A colon may belong to an id.
+fn addressed(desk: &Desk, address: &str) -> Result<(SessionRow, String), Failure> {
+    for (at, _) in address.rmatch_indices(':') {
+        if let Ok(session) = desk.session(&address[..at]) {
+            let entry = desk.index.entry_named(&session, &address[at + 1..])?;
+            return Ok((session, entry));
+        }
+    }
+    Err(Failure::not_found(
+        "There is no such entry here. An entry is named by SESSION:ENTRY, as search_sessions and \
+         session_tree print it.",
+    ))
+}
+
+/// What list_sessions says.
+pub fn list(desk: &Desk, asked: &ListSessions) -> Result<String, Failure> {
+    if let Some(agent) = &asked.agent {
+        listing::known_agent(agent, &desk.config)?;
+    }
+    let since = listing::moment("since", asked.since.as_deref(), &desk.screen)?;
+    let until = listing::moment("until", asked.until.as_deref(), &desk.screen)?;
+    let scope = desk.list_scope(ListScope {
+        agent: asked.agent.clone(),
+        since_ms: since.since_ms,
+        until_ms: until.until_ms,
+        fold_subagents: true,
+        sort: Sort::Modified,
+        ..ListScope::default()
+    });
+    let asked_for = (&asked.agent, &asked.since, &asked.until);
+    let mut pages = Pages::of(question(("mcp list", asked_for)), &asked.cursor)?;
+    let (mut live, snapshot) = (Vec::new(), desk.index.snapshot()?);
+    let written = snapshot.each_row(&snapshot.page(&scope)?, |row| {
+        go_on(desk)?;
+        if desk.asking.contains(&row.id) {
+            return Ok(());
+        }
+        let line = plain::heading(&row, desk.is_live(&row));
+        // One that is being written may be the one that asks.
+        match desk.is_live(&row) {
+            true => live.push((number_of(&row.path), line)),
+            false => pages.offer(number_of(&row.path), &line),
+        }
+        Ok(())
+    })?;
+    live.iter()
+        .for_each(|(number, line)| pages.offer(*number, line));
+    let place = desk.place().and_then(|place| place.name.as_deref());
+    let place = place.map_or_else(|| "every directory".to_owned(), plain_line);
+    let total = written.total;
+    Ok(pages.end(&format!("{total} sessions of {place}, the newest first.")))
+}
+
+/// What session_tree says.
+pub fn tree(desk: &Desk, asked: &SessionTree) -> Result<String, Failure> {
+    let session = desk.session(&asked.session)?;
+    let scope = TreeScope {
+        // What tools gave back is read by show_entry alone.
+        filter: TreeFilter::NoTools,
+        mask: Some(MASK),
+    };
+    let question = question(("mcp tree", &session.path));
+    let (pages, _) = answer(|| {
+        let mut pages = Pages::of(question, &asked.cursor)?;
+        let streamed = desk.index.tree_each(&session, scope, &mut |part| {
+            if let TreePart::Row(row) = part {
+                pages.offer(u64::from(row.place), &line(&session, &row));
+            }
+            go_on(desk)
+        })?;
+        Ok((pages, streamed))
+    })?;
+    Ok(pages.end(&format!(
+        "{}\n* is on the active branch; an address is SESSION:ENTRY.",
+        plain::heading(&session, desk.is_live(&session))
+    )))
+}
+
+fn line(session: &SessionRow, row: &TreeRow) -> String {
+    let indent = " ".repeat((row.depth as usize).min(20));
+    let active = if row.on_active_branch { "*" } else { "-" };
+    let home = row.inherited_from.as_deref().unwrap_or(&session.id);
+    let who = row.role.as_deref().unwrap_or(&row.kind);
+    let label = row
+        .label
+        .as_deref()
+        .map(|label| format!(" · labelled {label:?}"));
+    let said = match row.role.as_deref() {
+        Some("user" | "assistant") => format!("\n{indent}> {}", plain::short(&row.text, LINE)),
+        _ => String::new(),
+    };
+    format!(
+        "{indent}{active} {}:{} · {} · {}{}{said}",
+        plain_line(home),
+        plain_line(&row.id),
+        plain_line(who),
+        plain::minute(row.time.as_deref()),
+        plain_line(&label.unwrap_or_default()),
+    )
+}
+
+fn go_on(desk: &Desk) -> Result<(), Error> {
+    match desk.cancel.is_cancelled() {
+        true => Err(Error::Cancelled),
+        false => Ok(()),
+    }
+}
+
+/// A list of lines, a page at a time.
+struct Pages {
+    shown: Shown,
+    lines: Vec<String>,
+    bytes: usize,
+    is_left: bool,
+}
+
+impl Pages {
+    fn of(question: u64, cursor: &Option<String>) -> Result<Self, Error> {
+        Ok(Self {
+            shown: Shown::read(cursor.as_deref(), question)?,
+            lines: Vec::new(),
+            bytes: 0,
+            is_left: false,
+        })
+    }
+
+    /// Takes the next line, unless an earlier page had it or it is left to the next one.
+    fn offer(&mut self, number: u64, line: &str) {
+        if self.shown.holds(number) {
+            return;
+        }
+        self.is_left |= !self.lines.is_empty() && self.bytes + line.len() > PAGE;
+        if !self.is_left {
+            self.bytes += line.len() + 1;
+            self.lines.push(line.to_owned());
+            self.shown.add(number);
+        }
+    }
+
+    fn end(self, head: &str) -> String {
+        let mut page = Page::framed();
+        page.line(&format!("{head}\n"));
+        self.lines.iter().for_each(|line| page.line(line));
+        let cursor = self.shown.cursor();
+        match (self.lines.is_empty(), self.is_left) {
+            (true, _) => page.line("(none)"),
+            (false, true) if cursor.len() > CURSOR => page.line("\nThere are more: narrow it."),
+            (false, true) => page.line(&format!("\nMore with cursor {cursor}")),
+            (false, false) => {}
+        }
+        page.end()
+    }
+}

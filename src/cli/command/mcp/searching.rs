@@ -1,0 +1,294 @@
+//! Where was that said? And is what was found an answer at all?
+
+use std::collections::BTreeSet;
+
+use sessionary::index::SearchScope;
+use sessionary::model::{Class, Hit, HitGroup, SearchAnswer};
+use sessionary::syntax::{self, Now};
+
+use super::plain::{self, Page};
+use super::tools::{Desk, MASK, SearchSessions};
+use crate::command::list;
+use crate::failure::Failure;
+use crate::output::text::plain_line;
+
+/// Sessions on a page, at most.
+const SESSIONS: usize = 5;
+/// Passages of each, at most.
+const PASSAGES: usize = 2;
+/// Bytes of JSON that the library puts on a page: what is said of it is a part of them.
+const BYTES: usize = 12 << 10;
+/// Characters of a passage.
+const SNIPPET: usize = 300;
+/// Of the words that tell something, as far as any session holds them, a session must hold this
+/// part to be an answer. What only tools printed counts half.
+const FLOOR: f32 = 0.5;
+
+/// Words of questions, which stand in every session and tell nothing about one.
+const TELL_NOTHING: [&str; 78] = [
+    "a",
+    "about",
+    "again",
+    "all",
+    "an",
+    "and",
+    "any",
+    "are",
+    "as",
+    "at",
+    "be",
+    "been",
+    "before",
+    "but",
+    "by",
+    "can",
+    "could",
+    "did",
+    "do",
+    "does",
+    "ever",
+    "for",
+    "from",
+    "had",
+    "has",
+    "have",
+    "how",
+    "i",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "last",
+    "me",
+    "my",
+    "no",
+    "not",
+    "of",
+    "on",
+    "or",
+    "our",
+    "out",
+    "session",
+    "sessions",
+    "should",
+    "so",
+    "some",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "they",
+    "this",
+    "to",
+    "up",
+    "us",
+    "use",
+    "used",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "why",
+    "will",
+    "with",
+    "would",
+    "you",
+    "your",
+    "earlier",
+    "previously",
+];
+
+/// What search_sessions says.
+pub fn search(desk: &Desk, asked: &SearchSessions) -> Result<String, Failure> {
+    let words = words(&asked.query);
+    if words.is_empty() {
+        return Err(Failure::usage("The query has no word to look for."));
+    }
+    let query = query(desk, asked, &words)?;
+    let scope = SearchScope {
+        limit: SESSIONS * PASSAGES,
+        per_session: Some(PASSAGES),
+        explain: true,
+        now_ms: desk.screen.now_ms,
+        max_bytes: BYTES,
+        cursor: asked.cursor.clone(),
+        cancel: desk.cancel.clone(),
+        mask: Some(MASK),
+        ..SearchScope::default()
+    };
+    let scope = match desk.place() {
+        Some(place) => place.search(scope),
+        None => scope,
+    };
+    let answer = desk.index.search(&query, &scope)?;
+    let is_known = 2 * answer.missing.len() < words.len() || answer.missing.is_empty();
+    let fits = |group: &HitGroup| asked.cursor.is_some() || is_known && evidence(group) >= FLOOR;
+    let groups: Vec<&HitGroup> = answer.sessions.iter().filter(|group| fits(group)).collect();
+    match groups.is_empty() {
+        true => Ok(nothing(&answer, asked)),
+        false => Ok(found(desk, &answer, groups)),
+    }
+}
+
+/// Words and phrases of a question; whatever would be more than that to the query language is a
+/// blank.
+fn words(query: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for (number, part) in query.split('"').enumerate() {
+        // In quotes: it stands next to each other.
+        if number % 2 == 1 && part.split_whitespace().count() > 1 {
+            all.push(format!("\"{}\"", part.trim()));
+            continue;
+        }
+        let is_blank = |c: char| c.is_whitespace() || "()|*~!\\,;<>{}[]'`’?".contains(c);
+        for word in part.split(is_blank) {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+            let is_telling = !TELL_NOTHING.contains(&word.to_lowercase().as_str());
+            if !word.is_empty() && is_telling {
+                // An operator in lower case is a word, and so is a filter whose sign is escaped.
+                all.push(word.to_lowercase().replace(':', "\\:"));
+            }
+        }
+    }
+    let mut known = BTreeSet::new();
+    all.retain(|word| known.insert(word.clone()));
+    all
+}
+
+/// The query of the library's language that asks for these words.
+fn query(desk: &Desk, asked: &SearchSessions, words: &[String]) -> Result<String, Failure> {
+    let now = Now::utc(desk.screen.now_ms);
+    let said = syntax::parse(&words.join(" "), now).map_err(sessionary::Error::from)?;
+    let mut expressions = said.alternatives.iter().filter_map(|one| one.expr.as_ref());
+    if !said.typed.is_empty() || expressions.any(|expr| expr.reads_text()) {
+        return Err(Failure::usage(
+            "The query is words and phrases, and nothing else.",
+        ));
+    }
+    let mut query = words.join(" ");
+    for (name, when) in [("since", &asked.since), ("until", &asked.until)] {
+        if let Some(when) = when {
+            list::moment(name, Some(when), &desk.screen)?;
+            query.push_str(&format!(" {name}:\"{when}\""));
+        }
+    }
+    if let Some(agent) = &asked.agent {
+        list::known_agent(agent, &desk.config)?;
+        query.push_str(&format!(" agent:\"{agent}\""));
+    }
+    let ids = desk.asking.iter().filter(|id| !id.contains('"'));
+    ids.for_each(|id| query.push_str(&format!(" -session:\"{id}\"")));
+    Ok(query)
+}
+
+/// How much of what was asked a session holds, by how rare the words are: from 0 to 1.
+fn evidence(group: &HitGroup) -> f32 {
+    let explained = group.hits.iter();
+    let explained = explained.filter_map(|hit| hit.explanation.as_ref());
+    let held = explained.filter_map(|explanation| explanation.session);
+    // Where a passage has all of the words there is no such figure.
+    let held = held.map(|session| session.held).reduce(f32::max);
+    held.unwrap_or(1.0)
+}
+
+fn found(desk: &Desk, answer: &SearchAnswer, mut groups: Vec<&HitGroup>) -> String {
+    // One that is being written may be the one that asks.
+    groups.sort_by_key(|group| desk.is_live(&group.session));
+    let mut page = Page::framed();
+    for group in &groups {
+        let heading = plain::heading(&group.session, desk.is_live(&group.session));
+        page.line(&format!("\n{heading}"));
+        group.hits.iter().for_each(|hit| passage(&mut page, hit));
+    }
+    page.line("");
+    let (shown, all) = (groups.len() as u64, answer.total_sessions);
+    page.line(&format!(
+        "{shown} of {all} sessions. show_entry reads what an address names, with `context` what \
+         stands around it."
+    ));
+    if let Some(missing) = missing(answer) {
+        page.line(&missing);
+    }
+    end(page, answer)
+}
+
+fn passage(page: &mut Page, hit: &Hit) {
+    let who = hit.role.as_deref().unwrap_or(&hit.kind);
+    let time = plain::minute(hit.time.as_deref());
+    page.line(&format!(
+        "{} · {} · {time}",
+        plain_line(&hit.address),
+        plain_line(who)
+    ));
+    match hit.class {
+        Class::Prose => page.quote(&plain::short(&hit.snippet, SNIPPET)),
+        Class::Output => page.line("(tool output: only show_entry reads it)"),
+    }
+}
+
+/// That nothing fits is an answer.
+fn nothing(answer: &SearchAnswer, asked: &SearchSessions) -> String {
+    let mut page = Page::default();
+    match asked.cursor {
+        Some(_) => page.line("That was all."),
+        None => page.line(
+            "Nothing fits: no earlier session here holds enough of these words to be an answer.",
+        ),
+    }
+    if let Some(missing) = missing(answer) {
+        page.line(&missing);
+    }
+    end(page, answer)
+}
+
+fn missing(answer: &SearchAnswer) -> Option<String> {
+    let words: Vec<String> = answer.missing.iter().map(|word| plain_line(word)).collect();
+    (!words.is_empty()).then(|| format!("No session holds: {}.", words.join(", ")))
+}
+
+fn end(mut page: Page, answer: &SearchAnswer) -> String {
+    if !answer.complete {
+        page.line("Some sessions could not be read yet: the answer may be incomplete.");
+    }
+    if let Some(cursor) = &answer.cursor {
+        page.line(&format!("More with cursor {cursor}"));
+    }
+    page.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_words_and_phrases() {
+        let query = r#"What did WE decide about "the line  index" and role:user /re.*gex/ -x NOT y? a/b.rs "#;
+        let words = words(query);
+        let expected = [
+            r#""the line  index""#,
+            "decide",
+            "role\\:user",
+            "re",
+            "gex",
+            "x",
+            "y",
+            "a/b.rs",
+        ];
+        let mut sorted = words.clone();
+        sorted.sort();
+        let mut expected = expected.map(str::to_owned).to_vec();
+        expected.sort();
+        // A dot at the end of a piece goes with what was cut off.
+        assert_eq!(sorted, expected);
+        let said = syntax::parse(&words.join(" "), Now::utc(0)).unwrap();
+        assert!(said.typed.is_empty(), "{said:?}");
+    }
+}

@@ -1,0 +1,225 @@
+//! How does a program ask the same questions again and again, without a process for each? One
+//! process that stays open, over lines of JSON.
+
+mod changes;
+mod desk;
+mod first_look;
+mod params;
+mod schema;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
+use std::time::Duration;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use sessionary::Config;
+use sessionary::model::{Cancel, SCHEMA_VERSION};
+
+use self::changes::Changes;
+use self::desk::{Asker, Desk};
+use self::first_look::FirstLook;
+use crate::demo;
+use crate::failure::{Failure, Outcome};
+use crate::news::{News, keep_current};
+use crate::output::Screen;
+use crate::rpc::{self, Client, Code, Fault, Outbox, Reply, Request, Service};
+
+/// The version of what is spoken here. A change that an older client would not understand raises
+/// it.
+const PROTOCOL: u32 = 1;
+
+/// Answer other programs, in lines of JSON on standard input and output
+#[derive(Debug, Args)]
+#[command(
+    after_help = "For editors, pickers and bindings: one process, in which a search takes a fraction of what it takes\n\
+    as a process of its own. Each line is one object of JSON-RPC 2.0; answers are what the commands of\n\
+    the same name print with --json. It ends with its standard input.\n\n\
+    Examples:\n  \
+    sessionary serve\n  \
+    sessionary serve --schema > serve.schema.json\n  \
+    echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"protocol\":1}}' | sessionary serve"
+)]
+pub struct ServeArgs {
+    /// Print the JSON Schema of all that can be asked and answered
+    #[arg(long)]
+    schema: bool,
+}
+
+pub fn run(args: &ServeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    if args.schema {
+        screen.print(&schema::printed()?)?;
+        return Ok(Outcome::Found);
+    }
+    let cancel = Cancel::default();
+    let config = Config {
+        cancel: cancel.clone(),
+        ..config.clone()
+    };
+    let first_look = FirstLook::default();
+    match demo::runs() {
+        // Nothing is written to made-up sessions.
+        true => first_look.is_over(),
+        false => keep(&config, &first_look)?,
+    }
+    let asker = Asker::new(&config, screen, first_look);
+    let outcome = rpc::run(Serve {
+        asker: Mutex::new(asker),
+        changes: Changes::new(&config),
+        is_greeted: AtomicBool::new(false),
+    });
+    cancel.cancel();
+    outcome
+}
+
+/// Keeps the index current, on a thread of its own.
+fn keep(config: &Config, first_look: &FirstLook) -> Result<(), Failure> {
+    let (config, first_look) = (config.clone(), first_look.clone());
+    let keep = move || {
+        keep_current(&config, &|news| {
+            if matches!(news, News::Current | News::Behind(_)) {
+                first_look.is_over();
+            }
+            true
+        });
+        first_look.is_over();
+    };
+    Builder::new().name("serve-news".to_owned()).spawn(keep)?;
+    Ok(())
+}
+
+/// What `hello` answers.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Welcome")]
+struct Welcome {
+    /// The version of the protocol that is spoken from now on.
+    protocol: u32,
+    /// The version of the program.
+    version: &'static str,
+    /// The version of the answers, as each of them has it.
+    schema_version: u32,
+    methods: Vec<&'static str>,
+}
+
+/// The methods, each with what it is.
+const METHODS: [&str; 9] = [
+    "hello",
+    "list",
+    "search",
+    "show",
+    "tree",
+    "resume",
+    "freshness",
+    "subscribe",
+    "unsubscribe",
+];
+
+/// What the client asked for was done, and there is nothing to say about it.
+#[derive(Serialize, JsonSchema)]
+struct Done {
+    schema_version: u32,
+}
+
+const DONE: Done = Done {
+    schema_version: SCHEMA_VERSION,
+};
+
+struct Serve {
+    /// A model of what each desk asks by: it cannot be shared by threads.
+    asker: Mutex<Asker>,
+    changes: Changes,
+    is_greeted: AtomicBool,
+}
+
+impl Service for Serve {
+    type Desk = Option<Desk>;
+
+    const CANCEL: (&'static str, &'static str) = ("cancel", "id");
+    const ANSWERS_CANCELLED: bool = true;
+    const MOST: Option<Duration> = None;
+
+    fn at_once(&self, request: &Request, _: &Outbox) -> Option<Reply> {
+        if request.method == "hello" {
+            return Some(self.hello(&request.params));
+        }
+        if !self.is_greeted.load(Ordering::SeqCst) {
+            let said = format!("the first request is `hello`, with \"protocol\":{PROTOCOL}");
+            return Some(Err(Fault::new(Code::InvalidRequest, said)));
+        }
+        if !METHODS.contains(&request.method.as_str()) {
+            let (method, known) = (&request.method, METHODS.join(", "));
+            let said = format!("there is no method `{method}`; there are {known}");
+            return Some(Err(Fault::new(Code::NoSuchMethod, said)));
+        }
+        None
+    }
+
+    fn answer(&self, desk: &mut Self::Desk, request: &Request, client: &Client<'_>) -> Reply {
+        let desk = desk.get_or_insert_with(|| {
+            let asker = self.asker.lock().unwrap_or_else(|dead| dead.into_inner());
+            Desk::new(asker.clone())
+        });
+        let (params, cancel) = (&request.params, client.cancel);
+        let answer = match request.method.as_str() {
+            "list" => desk.list(&read(params)?, cancel)?,
+            "search" => desk.search(&read(params)?, cancel)?,
+            "show" => desk.show(&read(params)?, cancel)?,
+            "tree" => desk.tree(&read(params)?, cancel)?,
+            "resume" => desk.resume(&read(params)?)?,
+            "freshness" => {
+                let params::Nothing {} = read(params)?;
+                desk.freshness()?
+            }
+            "subscribe" => {
+                let params::Subscribe { since } = read(params)?;
+                // There is a feed as soon as there is an index.
+                desk.made()?;
+                self.changes.start(since, client.outbox)?;
+                serde_json::to_string(&DONE)?
+            }
+            _ => {
+                let params::Nothing {} = read(params)?;
+                self.changes.end();
+                serde_json::to_string(&DONE)?
+            }
+        };
+        Ok(answer)
+    }
+
+    fn told(&self, _: &str, _: &Value, _: &Outbox) {}
+
+    fn replied(&self, _: &Value, _: Option<&Value>) {}
+}
+
+impl Serve {
+    fn hello(&self, params: &Value) -> Reply {
+        let hello: params::Hello = read(params)?;
+        if hello.protocol != PROTOCOL {
+            let asked = hello.protocol;
+            let said = format!("protocol {asked} is not spoken here, only protocol {PROTOCOL}");
+            let spoken = json!({ "supported": [PROTOCOL], "requested": asked });
+            return Err(Fault::new(Code::Version, said).with(spoken));
+        }
+        self.is_greeted.store(true, Ordering::SeqCst);
+        Ok(serde_json::to_string(&Welcome {
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION"),
+            schema_version: SCHEMA_VERSION,
+            methods: METHODS.to_vec(),
+        })?)
+    }
+}
+
+/// The parameters of a request.
+fn read<T: DeserializeOwned>(params: &Value) -> Result<T, Fault> {
+    let params = match params {
+        Value::Null => json!({}),
+        params => params.clone(),
+    };
+    serde_json::from_value(params)
+        .map_err(|error| Fault::new(Code::InvalidParams, error.to_string()))
+}

@@ -1,0 +1,359 @@
+//! What does one thread answer, and by which index? Each has an index of its own, open from one
+//! request to the next.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sessionary::index::{
+    ListScope, NameScope, SearchScope, ShowScope, ShownPart, TitleMatch, TreePart, TreeScope,
+    caught_up,
+};
+use sessionary::model::{Cancel, Listing, SCHEMA_VERSION, SessionRow, ShownEntry, Sort, TreeRow};
+use sessionary::{Config, Error, Freshness, Index};
+
+use super::first_look::FirstLook;
+use super::params::{Bounds, List, Resume, Search, Show, Tree};
+use crate::command::{answer, current_directory, list, resume};
+use crate::failure::{Failure, Kind};
+use crate::here::Here;
+use crate::output::bounded::{Item, Page, PageArgs, texts_of};
+use crate::output::cursor::question;
+use crate::output::fields::Fields;
+use crate::output::{SafeJson, Screen};
+use crate::places;
+
+/// A watcher that has not seen everything by then is busy: then the files are looked at here.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What every desk asks by.
+#[derive(Clone)]
+pub struct Asker {
+    config: Config,
+    screen: Screen,
+    /// The moment that `--now` names.
+    now_ms: Option<i64>,
+    first_look: FirstLook,
+}
+
+impl Asker {
+    pub fn new(config: &Config, screen: &Screen, first_look: FirstLook) -> Self {
+        Self {
+            config: config.clone(),
+            screen: screen.clone(),
+            now_ms: screen.is_rehearsed.then_some(screen.now_ms),
+            first_look,
+        }
+    }
+}
+
+/// One thread's index, and how it is asked.
+pub struct Desk {
+    asker: Asker,
+    index: Option<Index>,
+}
+
+impl Desk {
+    pub fn new(asker: Asker) -> Self {
+        Self { asker, index: None }
+    }
+
+    /// Sees to it that there is an index.
+    pub fn made(&mut self) -> Result<(), Failure> {
+        self.current(false).map(drop)
+    }
+
+    /// Which sessions there are, as `list --json` prints it.
+    pub fn list(&mut self, asked: &List, cancel: &Cancel) -> Result<String, Failure> {
+        let scope = self.list_scope(asked)?;
+        self.ask(asked.page.as_committed, |index, _| {
+            let snapshot = index.snapshot()?;
+            let page = snapshot.page(&scope)?;
+            if !bounds(&asked.page).is_asked() {
+                let mut out = Vec::new();
+                snapshot.write_page(&page, &mut SafeJson(&mut out))?;
+                return Ok(String::from_utf8_lossy(&out).into_owned());
+            }
+            let flags = (asked.named, asked.only_live, asked.errors, asked.subagents);
+            let places = (&asked.here, &asked.agent, &asked.project);
+            let times = (&asked.since, &asked.until, asked.cost.map(f64::to_bits));
+            let order = (asked.sort, asked.reverse, asked.with_text);
+            let question = question(("list", flags, places, times, order));
+            let mut bounded = page_of::<SessionRow>(&asked.page, question)?;
+            let mut failed = Ok(());
+            let list = snapshot.each_row(&page, |row| {
+                if failed.is_ok() {
+                    failed = bounded.offer(row);
+                }
+                go_on(cancel)
+            })?;
+            failed?;
+            let head = Listing {
+                schema_version: SCHEMA_VERSION,
+                sessions: Vec::new(),
+                cwd: scope.cwd.clone(),
+                within: scope.within.clone(),
+                total: list.total,
+                elsewhere: list.elsewhere,
+                complete: list.complete,
+                pending_files: list.pending_files,
+            };
+            bounded.print(head, "sessions", |_| Vec::new())
+        })
+    }
+
+    fn list_scope(&self, asked: &List) -> Result<ListScope, Failure> {
+        let screen = self.screen();
+        if let Some(agent) = &asked.agent {
+            list::known_agent(agent, &self.asker.config)?;
+        }
+        let here = asked.here.as_deref().map(around).transpose()?;
+        let here = here.as_ref();
+        let since = list::moment("since", asked.since.as_deref(), &screen)?;
+        let until = list::moment("until", asked.until.as_deref(), &screen)?;
+        Ok(ListScope {
+            cwd: here.and_then(Here::cwd),
+            within: here.map_or_else(Vec::new, |here| here.within.clone()),
+            repository: here.and_then(Here::repository),
+            agent: asked.agent.clone(),
+            project: asked.project.as_deref().map(list::project),
+            ids: None,
+            named: asked.named,
+            only_live: asked.only_live,
+            errors: asked.errors,
+            cost: asked.cost,
+            since_ms: since.since_ms,
+            until_ms: until.until_ms,
+            fold_subagents: !asked.subagents,
+            sort: asked.sort.map_or(Sort::Agents, Sort::from),
+            reverse: asked.reverse,
+            with_text: asked.with_text,
+            offset: asked.offset,
+            limit: asked.limit,
+            mask: screen.mask(),
+        })
+    }
+
+    /// What was found, as `search --json` prints it.
+    pub fn search(&mut self, asked: &Search, cancel: &Cancel) -> Result<String, Failure> {
+        let screen = self.screen();
+        let here = asked.here.as_deref().map(around).transpose()?;
+        let here = here.as_ref();
+        let scope = SearchScope {
+            cwd: here.and_then(Here::cwd),
+            within: here.map_or_else(Vec::new, |here| here.within.clone()),
+            repository: here.and_then(Here::repository),
+            as_typed: asked.as_typed,
+            newest_first: asked.newest,
+            limit: asked.limit,
+            now_ms: screen.now_ms,
+            exact: asked.exact,
+            every_copy: asked.every_copy,
+            only_live: asked.only_live,
+            passages: asked.passages,
+            context: asked.context,
+            facets: asked.facets,
+            explain: asked.explain,
+            max_bytes: asked.page.max_bytes.unwrap_or(0),
+            cursor: asked.page.cursor.clone(),
+            home: screen.home.clone(),
+            cancel: cancel.clone(),
+            mask: screen.mask(),
+            ..SearchScope::default()
+        };
+        self.ask(asked.page.as_committed, |index, _| {
+            Ok(serde_json::to_string(&index.search(&asked.query, &scope)?)?)
+        })
+    }
+
+    /// A transcript, as `show --json` prints it.
+    pub fn show(&mut self, asked: &Show, cancel: &Cancel) -> Result<String, Failure> {
+        self.ask(asked.page.as_committed, |index, screen| {
+            let (session, entry) = addressed(index, &asked.address)?;
+            let branch = asked.branch.as_deref();
+            let branch = branch.map(|leaf| index.entry_named(&session, leaf));
+            let scope = ShowScope {
+                entry,
+                context: asked.context,
+                branch: branch.transpose()?,
+                all: asked.all,
+                mask: screen.mask(),
+            };
+            let place = (&scope.entry, scope.context, &scope.branch, scope.all);
+            let question = question(("show", &session.path, place));
+            let ((page, head), streamed) = answer(|| {
+                let (mut page, mut head) = (page_of::<ShownEntry>(&asked.page, question)?, None);
+                let streamed = index.show_each(&session, &scope, &mut |part| match part {
+                    ShownPart::Head(opening) => {
+                        head = Some(opening.clone());
+                        Ok(())
+                    }
+                    ShownPart::Entry(entry) => {
+                        go_on(cancel)?;
+                        page.offer(entry)
+                    }
+                })?;
+                Ok(((page, head), streamed))
+            })?;
+            let mut head = head.ok_or_else(|| Failure::not_found(asked.address.clone()))?;
+            head.complete = streamed.complete;
+            head.changed_files = streamed.changed_files;
+            page.print(head, "entries", |head| texts_of(&mut head.session))
+        })
+    }
+
+    /// A tree, as `tree --json` prints it.
+    pub fn tree(&mut self, asked: &Tree, cancel: &Cancel) -> Result<String, Failure> {
+        self.ask(asked.page.as_committed, |index, screen| {
+            let session = named(index, &asked.session)?;
+            let scope = TreeScope {
+                filter: asked.filter.into(),
+                mask: screen.mask(),
+            };
+            let question = question(("tree", &session.path, asked.filter));
+            let ((page, head), streamed) = answer(|| {
+                let (mut page, mut head) = (page_of::<TreeRow>(&asked.page, question)?, None);
+                let streamed = index.tree_each(&session, scope, &mut |part| match part {
+                    TreePart::Head(opening) => {
+                        head = Some(opening.clone());
+                        Ok(())
+                    }
+                    TreePart::Parents(_) => Ok(()),
+                    TreePart::Row(row) => {
+                        go_on(cancel)?;
+                        page.offer(row)
+                    }
+                })?;
+                Ok(((page, head), streamed))
+            })?;
+            let mut head = head.ok_or_else(|| Failure::not_found(asked.session.clone()))?;
+            head.complete = streamed.complete;
+            head.changed_files = streamed.changed_files;
+            page.print(head, "entries", |head| texts_of(&mut head.session))
+        })
+    }
+
+    /// How its agent takes a session up again, as `resume --json` prints it.
+    pub fn resume(&mut self, asked: &Resume) -> Result<String, Failure> {
+        self.ask(asked.as_committed, |index, screen| {
+            let mut session = named(index, &asked.session)?;
+            if let Some(mask) = screen.mask() {
+                session.mask(mask);
+            }
+            Ok(serde_json::to_string(&resume::Answer::of(&session)?)?)
+        })
+    }
+
+    /// What there is and how current it is, as `status --json` prints it.
+    pub fn freshness(&mut self) -> Result<String, Failure> {
+        self.ask(false, |index, _| {
+            Ok(serde_json::to_string(&index.status()?)?)
+        })
+    }
+
+    /// The screen of this moment.
+    fn screen(&self) -> Screen {
+        let mut screen = self.asker.screen.clone();
+        let now = || jiff::Timestamp::now().as_millisecond();
+        screen.now_ms = self.asker.now_ms.unwrap_or_else(now);
+        screen
+    }
+
+    /// Asks the index, and once more where it turned out to be damaged or was made anew.
+    fn ask(
+        &mut self,
+        as_committed: bool,
+        mut question: impl FnMut(&Index, &Screen) -> Result<String, Failure>,
+    ) -> Result<String, Failure> {
+        let screen = self.screen();
+        let mut answer = question(self.current(as_committed)?, &screen);
+        if let Err(failure) = &answer
+            && (failure.is_damage() || failure.is_replaced())
+        {
+            self.index = None;
+            answer = question(self.current(false)?, &screen);
+        }
+        let mut answer = answer?;
+        answer.truncate(answer.trim_end().len());
+        Ok(answer)
+    }
+
+    /// The index, which holds all that is on disk unless that is not asked for.
+    fn current(&mut self, as_committed: bool) -> Result<&Index, Failure> {
+        let config = &self.asker.config;
+        if self.index.is_none() && !as_committed {
+            self.asker.first_look.wait();
+        }
+        let is_good = |index: &Index| {
+            index.is_made()
+                && (as_committed || index.is_complete() && caught_up(config, PATIENCE).is_some())
+        };
+        if !self.index.as_ref().is_some_and(is_good) {
+            let freshness = match as_committed {
+                true => Freshness::AsCommitted,
+                false => Freshness::Check,
+            };
+            self.index = Some(Index::open(config, freshness)?);
+        }
+        self.index
+            .as_ref()
+            .ok_or_else(|| Failure::from(Error::NoIndex))
+    }
+}
+
+fn bounds(page: &Bounds) -> PageArgs {
+    PageArgs::of(page.max_bytes, page.cursor.clone())
+}
+
+fn page_of<T: Item>(page: &Bounds, question: u64) -> Result<Page<'static, T>, Failure> {
+    static ALL: Fields = Fields::ALL;
+    Page::new(&bounds(page), &ALL, question)
+}
+
+fn go_on(cancel: &Cancel) -> Result<(), Error> {
+    match cancel.is_cancelled() {
+        true => Err(Error::Cancelled),
+        false => Ok(()),
+    }
+}
+
+/// The repository around a directory that a client names.
+fn around(directory: &Path) -> Result<Here, Failure> {
+    if !directory.is_absolute() {
+        let said = format!("here: {} is no absolute path", directory.display());
+        return Err(Failure::usage(said));
+    }
+    Ok(Here::around(
+        directory.to_path_buf(),
+        &places::surroundings(),
+    ))
+}
+
+/// The session that a client names: one of the catalogue, whatever else lies at a path.
+fn named(index: &Index, name: &str) -> Result<SessionRow, Failure> {
+    let scope = NameScope {
+        last: None,
+        titles: TitleMatch::Whole,
+        cwd: current_directory().unwrap_or_default(),
+    };
+    Ok(index.resolve(name, &scope)?)
+}
+
+/// The session, and the entry behind a colon. A colon may belong to the name itself.
+fn addressed(index: &Index, address: &str) -> Result<(SessionRow, Option<String>), Failure> {
+    let whole = named(index, address);
+    if whole.as_ref().is_ok_and(|row| row.id == address) {
+        return Ok((whole?, None));
+    }
+    for (at, _) in address.rmatch_indices(':') {
+        let (session, entry) = (&address[..at], &address[at + 1..]);
+        match named(index, session) {
+            Ok(row) => {
+                let entry = index.entry_named(&row, entry)?;
+                return Ok((row, Some(entry)));
+            }
+            Err(failure) if failure.kind() == Kind::NotFound => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok((whole?, None))
+}

@@ -1,0 +1,224 @@
+//! How do other programs talk to this one while it runs? In lines of JSON, requests on standard
+//! input and answers on standard output (JSON-RPC 2.0). What is asked and answered is a
+//! [`Service`]; `serve` and `mcp` are two of them.
+//!
+//! One thread reads lines, one prints them, a few answer requests, each with an index of its own,
+//! and this one takes in what was read. It waits for nobody: whoever does not read its answers is
+//! told so by the [`Outbox`], which has an end, and what a request takes is up to the others.
+
+mod lines;
+mod message;
+mod outbox;
+mod requests;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use sessionary::model::Cancel;
+
+use crate::failure::{Failure, Outcome};
+use lines::{Line, Lines};
+use message::Incoming;
+pub use message::{Code, Fault, Reply, Request};
+pub use outbox::Outbox;
+use requests::Requests;
+
+/// Lines that were read and not taken in yet, at most.
+const MOST_LINES: usize = 16;
+/// So long is worked on after the last request was read.
+const LAST: Duration = Duration::from_secs(5);
+
+/// What a program can ask.
+pub trait Service: Send + Sync + 'static {
+    /// What each thread that answers keeps for itself from one request to the next.
+    type Desk: Default;
+
+    /// The notification that calls a request off, and the parameter of it that names the request.
+    const CANCEL: (&'static str, &'static str);
+    /// Whether the answer to a request that was called off is that it was; else there is none.
+    const ANSWERS_CANCELLED: bool;
+    /// How long a request may take.
+    const MOST: Option<Duration>;
+
+    /// The answer to a request that takes no time and may change what others mean; `None`: it is
+    /// for a desk.
+    fn at_once(&self, request: &Request, client: &Outbox) -> Option<Reply>;
+
+    /// The answer to any other request.
+    fn answer(&self, desk: &mut Self::Desk, request: &Request, client: &Client<'_>) -> Reply;
+
+    /// Takes in a notification.
+    fn told(&self, method: &str, params: &Value, client: &Outbox);
+
+    /// Takes in the answer to a request of ours.
+    fn replied(&self, id: &Value, result: Option<&Value>);
+
+    /// The answer to a request that took longer than [`Service::MOST`].
+    fn too_late(&self) -> Reply {
+        Err(Fault::new(Code::Failed, "it took too long"))
+    }
+}
+
+/// Who has asked.
+pub struct Client<'a> {
+    /// Where answers go.
+    pub outbox: &'a Outbox,
+    /// Whether the answer is wanted still.
+    pub cancel: &'a Cancel,
+}
+
+/// What happens to the loop.
+enum Event {
+    Read(Line),
+    /// Nothing more will be asked.
+    Ended,
+    /// Nobody reads our answers any more.
+    Closed,
+}
+
+/// Serves whoever is at the other end, until they have gone.
+pub fn run<S: Service>(service: S) -> Result<Outcome, Failure> {
+    // The channel has an end, so that no more is read than is taken in.
+    let (tell, events) = sync_channel(MOST_LINES);
+    let (closed, is_closed) = channel();
+    let outbox = Outbox::start(print, move || {
+        let _ = closed.send(());
+    })?;
+    let service = Arc::new(service);
+    let requests = Requests::start(&service, &outbox)?;
+    Builder::new().name("rpc-reads".to_owned()).spawn({
+        let tell = tell.clone();
+        move || {
+            let mut lines = Lines::new(io::stdin().lock());
+            while let Some(line) = lines.next() {
+                if tell.send(Event::Read(line)).is_err() {
+                    return;
+                }
+            }
+            let _ = tell.send(Event::Ended);
+        }
+    })?;
+    Builder::new()
+        .name("rpc-closes".to_owned())
+        .spawn(move || {
+            if is_closed.recv().is_ok() {
+                let _ = tell.send(Event::Closed);
+            }
+        })?;
+    let mut talk = Talk {
+        service,
+        outbox,
+        requests,
+    };
+    talk.listen(&events);
+    Ok(Outcome::Found)
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    io::Write::write_all(&mut out, text.as_bytes())?;
+    io::Write::flush(&mut out)
+}
+
+/// The talk with one client.
+struct Talk<S: Service> {
+    service: Arc<S>,
+    outbox: Outbox,
+    requests: Requests,
+}
+
+impl<S: Service> Talk<S> {
+    /// Takes in what is read, until there is no more or nobody reads what is answered.
+    fn listen(&mut self, events: &Receiver<Event>) {
+        let mut until = None;
+        loop {
+            if until.is_some_and(|until| Instant::now() >= until) || self.is_over(until) {
+                return;
+            }
+            match events.recv_timeout(self.pause(until)) {
+                Ok(Event::Read(line)) => {
+                    if !self.take(line) {
+                        return;
+                    }
+                }
+                // What was asked is answered still.
+                Ok(Event::Ended) => until = Some(Instant::now() + LAST),
+                Ok(Event::Closed) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Some(most) = S::MOST {
+                for id in self.requests.older_than(most) {
+                    self.reply(&id, self.service.too_late());
+                }
+            }
+        }
+    }
+
+    /// Whether nothing more will be asked, and all is answered or nobody reads it.
+    fn is_over(&self, until: Option<Instant>) -> bool {
+        let is_answered = self.requests.are_done() && self.outbox.is_read();
+        until.is_some() && (is_answered || self.outbox.is_stuck())
+    }
+
+    /// How long nothing has to be looked at.
+    fn pause(&self, until: Option<Instant>) -> Duration {
+        /// At the end answers are waited for.
+        const SHORT: Duration = Duration::from_millis(5);
+        const LONG: Duration = Duration::from_secs(3600);
+        match (until, S::MOST) {
+            (Some(_), _) => SHORT,
+            (None, Some(most)) => self.requests.left_of(most).unwrap_or(LONG),
+            (None, None) => LONG,
+        }
+    }
+
+    /// Takes in a line; `false`: the client sends more and more, and reads nothing.
+    fn take(&mut self, line: Line) -> bool {
+        let incoming = match line {
+            Line::Whole(bytes) => message::read(&bytes),
+            Line::TooLong => Err((Value::Null, lines::too_long())),
+        };
+        match incoming {
+            Ok(Incoming::Request(request)) => self.asked(request),
+            Ok(Incoming::Told { method, params }) => {
+                self.told(&method, &params);
+                true
+            }
+            Ok(Incoming::Replied { id, result }) => {
+                self.service.replied(&id, result.as_ref());
+                true
+            }
+            Err((id, fault)) => self.reply(&id, Err(fault)),
+        }
+    }
+
+    fn asked(&mut self, request: Request) -> bool {
+        let id = request.id.clone();
+        if let Some(reply) = self.service.at_once(&request, &self.outbox) {
+            return self.reply(&id, reply);
+        }
+        match self.requests.put(request) {
+            Ok(()) => true,
+            Err(fault) => self.reply(&id, Err(fault)),
+        }
+    }
+
+    fn told(&mut self, method: &str, params: &Value) {
+        let (cancel, name) = S::CANCEL;
+        if method != cancel {
+            return self.service.told(method, params, &self.outbox);
+        }
+        let id = params.get(name).cloned().unwrap_or_default();
+        if self.requests.cancel(&id) && S::ANSWERS_CANCELLED {
+            self.reply(&id, Err(Fault::new(Code::Cancelled, "it was called off")));
+        }
+    }
+
+    fn reply(&self, id: &Value, reply: Reply) -> bool {
+        self.outbox.line_at_once(message::line(id, &reply))
+    }
+}

@@ -1,0 +1,463 @@
+//! Does `serve` answer what the commands print, whoever asks how?
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::lines::{Talk, error, pi_session};
+use crate::sandbox::Sandbox;
+
+/// Three sessions about a linker, one of them elsewhere.
+fn home() -> Sandbox {
+    let home = Sandbox::new();
+    let said = [
+        ("user", "why does the linker fail"),
+        ("assistant", "a symbol is missing"),
+    ];
+    pi_session(
+        &home,
+        "0199a",
+        "code/parser",
+        "2026-01-02T09:00:00.000Z",
+        &said,
+    );
+    pi_session(
+        &home,
+        "0199b",
+        "code/parser",
+        "2026-01-03T09:00:00.000Z",
+        &said[..1],
+    );
+    pi_session(
+        &home,
+        "0199c",
+        "code/other",
+        "2026-01-04T09:00:00.000Z",
+        &said,
+    );
+    home.settle();
+    home
+}
+
+fn greeted(home: &Sandbox) -> Talk {
+    let mut talk = Talk::start(home, &["serve"], &[]);
+    assert_eq!(talk.result("hello", json!({"protocol": 1}))["protocol"], 1);
+    talk
+}
+
+#[test]
+fn answers_are_those_of_the_commands() {
+    let home = home();
+    let mut talk = greeted(&home);
+    let here = home.cwd.clone();
+    let pairs: [(&str, Value, &[&str]); 9] = [
+        ("list", json!({}), &["list", "--all"]),
+        (
+            "list",
+            json!({"here": here, "sort": "created", "reverse": true}),
+            &["list", "--sort", "created", "--reverse"],
+        ),
+        (
+            "list",
+            json!({"since": "2026-01-03", "with_text": true}),
+            &["list", "--all", "--since", "2026-01-03", "--with-text"],
+        ),
+        (
+            "list",
+            json!({"max_bytes": 1500}),
+            &["list", "--all", "--max-bytes", "1500"],
+        ),
+        (
+            "search",
+            json!({"query": "linker symbol", "facets": true}),
+            &["search", "linker symbol", "--facets"],
+        ),
+        (
+            "search",
+            json!({"query": "linker", "here": here, "limit": 1}),
+            &["search", "linker", "--here", "--limit", "1"],
+        ),
+        (
+            "show",
+            json!({"address": "0199a:e1", "context": 1}),
+            &["show", "0199a:e1", "--context", "1"],
+        ),
+        (
+            "tree",
+            json!({"session": "0199c", "filter": "user-only"}),
+            &["tree", "0199c", "--filter", "user-only"],
+        ),
+        ("resume", json!({"session": "0199c"}), &["resume", "0199c"]),
+    ];
+    for (method, params, arguments) in pairs {
+        let mut result = talk.result(method, params);
+        let mut printed = home.json(&[arguments, &["--json"]].concat());
+        // Each goes on with its own cursor.
+        for answer in [&mut result, &mut printed] {
+            answer.as_object_mut().unwrap().remove("cursor");
+        }
+        assert_eq!(result, printed, "{arguments:?}");
+    }
+    let status = talk.result("freshness", json!({}));
+    assert_eq!(
+        (&status["sessions"], &status["unread"]),
+        (&json!(3), &json!(0))
+    );
+    // A page goes on where the one before ended.
+    let first = talk.result("list", json!({"max_bytes": 1500}));
+    let rest = talk.result("list", json!({"cursor": first["cursor"]}));
+    let ids = |list: &Value| -> Vec<String> {
+        let rows = list["sessions"].as_array().unwrap().iter();
+        rows.map(|row| row["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(
+        [ids(&first), ids(&rest)].concat(),
+        ["0199c", "0199b", "0199a"]
+    );
+    assert!(talk.end().1.success());
+}
+
+#[test]
+fn what_cannot_be_answered_is_said_and_the_talk_goes_on() {
+    let home = home();
+    let secret = home.write("secret.json", r#"{"type":"session","id":"zz"}"#);
+    let mut talk = Talk::start(&home, &["serve"], &[]);
+    // Without a version that both speak there is no talk.
+    let (code, said) = talk.error("list", json!({}));
+    assert!(code == -32600 && said.contains("hello"), "{said}");
+    for version in [0, 2] {
+        let answer = talk.ask("hello", json!({"protocol": version}));
+        assert_eq!(error(&answer).0, -32022, "{answer}");
+        let spoken = json!({"supported": [1], "requested": version});
+        assert_eq!(answer["error"]["data"], spoken);
+    }
+    assert_eq!(talk.error("list", json!({})).0, -32600);
+    talk.result("hello", json!({"protocol": 1, "client": "test"}));
+    // Lines that are none.
+    let long = format!("\"{}\"", "x".repeat(1 << 20));
+    for (line, code) in [
+        ("{\"a", -32700),
+        ("\u{1b}[31m", -32700),
+        ("[]", -32600),
+        (&long, -32600),
+    ] {
+        talk.send(line);
+        let answer = talk.next();
+        assert_eq!(
+            (error(&answer).0, &answer["id"]),
+            (code, &Value::Null),
+            "{answer}"
+        );
+    }
+    assert_eq!(talk.error("forget", json!({})).0, -32601);
+    assert_eq!(talk.error("list", json!({"limt": 1})).0, -32602);
+    assert_eq!(talk.error("search", json!({})).0, -32602);
+    assert_eq!(talk.error("search", json!({"query": "/(/"})).0, -32602);
+    assert_eq!(talk.error("list", json!({"here": "code"})).0, -32602);
+    let answer = talk.ask("show", json!({"address": "nothing:e1"}));
+    assert_eq!(answer["error"]["data"]["kind"], "not_found", "{answer}");
+    // A file is no session because it lies somewhere.
+    let answer = talk.ask("show", json!({"address": secret}));
+    assert_eq!(answer["error"]["data"]["kind"], "not_found", "{answer}");
+    assert_eq!(talk.result("list", json!({}))["total"], 3);
+    assert!(talk.end().1.success());
+}
+
+#[test]
+fn one_of_two_searches_is_called_off() {
+    let home = home();
+    let mut talk = greeted(&home);
+    // The first look at the files is still to come, so both are on their way.
+    let search = |id: u32, query: &str| json!({"jsonrpc": "2.0", "id": id, "method": "search", "params": {"query": query}});
+    let cancel = |id: u32| json!({"jsonrpc": "2.0", "method": "cancel", "params": {"id": id}});
+    let (one, two) = (search(101, "/l.n*k[a-f]r/"), search(102, "linker"));
+    talk.send(&format!("{one}\n{two}\n{}\n{}", cancel(101), cancel(7)));
+    let answers = talk.answers(2);
+    assert_eq!(error(&answers["101"]).0, -32800);
+    assert_eq!(answers["102"]["result"]["total_sessions"], 3);
+    // The same id may be used again.
+    talk.send(&search(101, "symbol").to_string());
+    assert_eq!(talk.next()["result"]["total_sessions"], 2);
+    assert!(talk.end().1.success());
+}
+
+#[test]
+fn who_does_not_read_holds_up_no_more_than_memory_allows() {
+    let home = home();
+    let long = "lorem ipsum dolor ".repeat(20_000);
+    pi_session(
+        &home,
+        "0199d",
+        "code/parser",
+        "2026-01-05T09:00:00.000Z",
+        &[("user", &long)],
+    );
+    home.settle();
+    let mut talk = greeted(&home);
+    talk.result("list", json!({}));
+    let resident = |id: u32| -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().trim_end_matches(" kB").parse().ok()
+    };
+    let show = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "show", "params": {"address": "0199d"}});
+    let before = resident(talk.id());
+    // Seventy megabytes of answers, of which nothing is read.
+    for id in 1000..1200 {
+        talk.send(&show(id).to_string());
+    }
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    if let Some((before, after)) = before.zip(resident(talk.id())) {
+        assert!(after < before + (40 << 10), "{before} kB, then {after} kB");
+    }
+    // It ends with its input, though what it has to say was not taken.
+    assert!(talk.leave().success());
+}
+
+#[test]
+fn what_was_asked_last_is_answered_before_the_end() {
+    let home = home();
+    let mut talk = Talk::start(&home, &["serve"], &[]);
+    talk.send(r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"protocol":1}}"#);
+    talk.send(r#"{"jsonrpc":"2.0","id":"two","method":"search","params":{"query":"linker"}}"#);
+    let (lines, ended) = talk.end();
+    assert!(ended.success());
+    let last: Value = serde_json::from_str(&lines[1]).unwrap();
+    assert_eq!((&last["id"], lines.len()), (&json!("two"), 2));
+    assert_eq!(last["result"]["total_sessions"], 3);
+}
+
+#[test]
+fn changes_are_told_as_they_are_committed() {
+    let home = home();
+    let mut talk = greeted(&home);
+    talk.result("subscribe", json!({}));
+    pi_session(
+        &home,
+        "0199e",
+        "code",
+        "2026-01-05T09:00:00.000Z",
+        &[("user", "walrus")],
+    );
+    let change = talk.next();
+    assert_eq!(
+        (&change["method"], &change["params"]["id"]),
+        (&json!("change"), &json!("0199e"))
+    );
+    // What else has changed is told between.
+    talk.send(r#"{"jsonrpc":"2.0","id":"w","method":"search","params":{"query":"walrus"}}"#);
+    let answer = std::iter::repeat_with(|| talk.next()).find(|line| line["id"] == "w");
+    let found = &answer.unwrap()["result"];
+    assert_eq!(found["total_sessions"], 1, "{found}");
+    assert!(talk.end().1.success());
+}
+
+#[test]
+fn the_schema_is_that_of_the_documents_and_answers_keep_to_it() {
+    let home = home();
+    let printed = String::from_utf8(home.output(&["serve", "--schema"]).stdout).unwrap();
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/serve.schema.json");
+    let kept = fs::read_to_string(kept).unwrap();
+    assert!(
+        printed == kept,
+        "`sessionary serve --schema > docs/serve.schema.json` writes it again"
+    );
+    let schema: Value = serde_json::from_str(&kept).unwrap();
+    let mut talk = Talk::start(&home, &["serve"], &[]);
+    for (method, params) in [
+        ("hello", json!({"protocol": 1})),
+        ("list", json!({"with_text": true})),
+        (
+            "search",
+            json!({"query": "linker symbol", "facets": true, "explain": true, "context": 1}),
+        ),
+        ("search", json!({"query": "linker"})),
+        ("show", json!({"address": "0199a"})),
+        ("tree", json!({"session": "0199a"})),
+        ("resume", json!({"session": "0199a"})),
+        ("freshness", json!({})),
+        ("subscribe", json!({})),
+        ("unsubscribe", json!({})),
+    ] {
+        let about = &schema["methods"][method];
+        keeps_to(&params, &about["params"], &schema, method);
+        keeps_to(
+            &talk.result(method, params),
+            &about["result"],
+            &schema,
+            method,
+        );
+    }
+    assert!(talk.end().1.success());
+}
+
+/// Checks a value against as much of JSON Schema as the types make.
+fn keeps_to(value: &Value, schema: &Value, root: &Value, at: &str) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let schema = root.pointer(name.trim_start_matches('#'));
+        return keeps_to(value, schema.unwrap_or_else(|| panic!("{name}")), root, at);
+    }
+    for name in ["anyOf", "oneOf"] {
+        if let Some(all) = schema[name].as_array() {
+            let fits =
+                |one: &Value| std::panic::catch_unwind(|| keeps_to(value, one, root, at)).is_ok();
+            assert!(all.iter().any(fits), "{at}: {value} is none of {all:?}");
+        }
+    }
+    let is_of = |kind: &Value| match kind.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        kind => kind == "null" && value.is_null(),
+    };
+    let kinds = match &schema["type"] {
+        Value::Array(kinds) => kinds.clone(),
+        Value::Null => Vec::new(),
+        kind => vec![kind.clone()],
+    };
+    assert!(
+        kinds.is_empty() || kinds.iter().any(is_of),
+        "{at}: {value} is no {kinds:?}"
+    );
+    let allowed = schema["enum"].as_array();
+    assert!(
+        allowed.is_none_or(|all| all.contains(value)),
+        "{at}: {value}"
+    );
+    let constant = schema.get("const");
+    assert!(constant.is_none_or(|one| one == value), "{at}: {value}");
+    if let (Some(members), Some(known)) = (value.as_object(), schema["properties"].as_object()) {
+        let required = schema["required"].as_array().into_iter().flatten();
+        required
+            .for_each(|name| assert!(members.contains_key(name.as_str().unwrap()), "{at}: {name}"));
+        for (name, member) in members {
+            let schema = known
+                .get(name)
+                .unwrap_or_else(|| panic!("{at}: {name} is not in it"));
+            keeps_to(member, schema, root, &format!("{at}.{name}"));
+        }
+    }
+    for (number, item) in value.as_array().into_iter().flatten().enumerate() {
+        let schema = schema["prefixItems"]
+            .get(number)
+            .unwrap_or(&schema["items"]);
+        keeps_to(item, schema, root, &format!("{at}[{number}]"));
+    }
+}
+
+/// Runs a script that uses a client; `None`: there is nothing to run it with.
+fn with_client(home: &Sandbox, program: &str, folder: &str, script: &str) -> Option<Value> {
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("packages/clients");
+    let file = home.write(&format!("{folder}/script"), "");
+    fs::write(
+        &file,
+        script.replace("CLIENTS", &clients.display().to_string()),
+    )
+    .unwrap();
+    let output = Command::new(program)
+        .args(if program == "node" {
+            &["--input-type=module", "-"][..]
+        } else {
+            &["-"]
+        })
+        .stdin(fs::File::open(&file).unwrap())
+        .stderr(Stdio::inherit())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", &home.home)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("PROGRAM", env!("CARGO_BIN_EXE_sessionary"))
+        .current_dir(&home.cwd)
+        .output();
+    let Ok(output) = output else {
+        eprintln!("SKIPPED: there is no `{program}`");
+        return None;
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    Some(serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}")))
+}
+
+/// What each script does with its client.
+fn told(home: &Sandbox) -> Value {
+    json!({
+        "protocol": 1,
+        "found": ["0199c", "0199a"],
+        "refused": -32602,
+        "called off": -32800,
+        "change": home.home.join(".pi/agent/sessions/--x--/0199f.jsonl"),
+    })
+}
+
+#[test]
+fn a_client_in_node() {
+    let home = home();
+    let session = r#"{"type":"session","version":3,"id":"0199f","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/"}"#;
+    let script = r#"
+        import { writeFileSync } from 'node:fs'
+        const { Sessionary } = await import('CLIENTS/sessionary.mjs')
+        const client = await Sessionary.start({ program: process.env.PROGRAM })
+        const stop = new AbortController()
+        const slow = client.ask('search', { query: '/l.n*k[a-f]r/' }, { signal: stop.signal })
+        stop.abort()
+        const calledOff = await slow.catch((error) => error.code)
+        const answer = await client.ask('search', { query: 'missing symbol' })
+        const refused = await client.ask('list', { limt: 1 }).catch((error) => error.code)
+        const change = new Promise((resolve) => (client.onChange = resolve))
+        await client.ask('subscribe')
+        writeFileSync(process.env.HOME + '/.pi/agent/sessions/--x--/0199f.jsonl', `SESSION\n`)
+        const { path } = await change
+        console.log(JSON.stringify({
+          protocol: client.server.protocol,
+          found: answer.sessions.map((group) => group.session.id),
+          refused, 'called off': calledOff, change: path,
+        }))
+        client.close()
+    "#;
+    if let Some(said) = with_client(&home, "node", "js", &script.replace("SESSION", session)) {
+        assert_eq!(said, told(&home));
+    }
+}
+
+#[test]
+fn a_client_in_python() {
+    let home = home();
+    let session = r#"{"type":"session","version":3,"id":"0199f","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/"}"#;
+    let script = r#"
+import json, os, queue, sys
+sys.path.insert(0, "CLIENTS")
+from sessionary import Refused, Sessionary
+
+def code(ask):
+    try:
+        ask()
+    except Refused as refused:
+        return refused.code
+
+changes = queue.Queue()
+with Sessionary(os.environ["PROGRAM"], on_change=changes.put) as client:
+    number, slow = client.begin("search", query="/l.n*k[a-f]r/")
+    client.cancel(number)
+    called_off = code(slow.result)
+    answer = client.ask("search", query="missing symbol")
+    refused = code(lambda: client.ask("list", limt=1))
+    client.ask("subscribe")
+    with open(os.environ["HOME"] + "/.pi/agent/sessions/--x--/0199f.jsonl", "w") as file:
+        file.write("""SESSION""" + "\n")
+    print(json.dumps({
+        "protocol": client.server["protocol"],
+        "found": [group["session"]["id"] for group in answer["sessions"]],
+        "refused": refused, "called off": called_off, "change": changes.get()["path"],
+    }))
+"#;
+    if let Some(said) = with_client(&home, "python3", "py", &script.replace("SESSION", session)) {
+        assert_eq!(said, told(&home));
+    }
+}
