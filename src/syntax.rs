@@ -141,6 +141,16 @@ pub struct Names {
     pub any: Vec<String>,
     /// None of these.
     pub none: Vec<String>,
+    /// The last of `any` is half typed: agents, roles, kinds and tools that begin so are meant too.
+    pub goes_on: bool,
+}
+
+impl Names {
+    /// The one that is half typed.
+    pub(super) fn half_typed(&self) -> Option<&str> {
+        let last = self.any.last().filter(|_| self.goes_on);
+        last.map(String::as_str)
+    }
 }
 
 /// Where to look.
@@ -256,7 +266,8 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
 /// Read `text` while somebody is still typing it: what [`parse`] refuses is left out with a note,
 /// and the last word may go on, unless a `-` or `!` stands before it. One letter at the end, of
 /// which a word may become, is not looked for yet; of several plain words, two letters are looked
-/// for as a word. Text that asks for nothing leaves everything in.
+/// for as a word. An agent, role, kind or tool at the end may go on as well. Text that asks for
+/// nothing leaves everything in.
 pub fn parse_as_typed(text: &str, now: Now) -> Query {
     read(text, now, true).unwrap_or_else(|error| Query {
         alternatives: vec![Alternative::default()],

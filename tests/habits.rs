@@ -87,6 +87,18 @@ fn what_is_being_typed_has_an_answer_after_every_key() {
         assert_eq!(found(&ask("walr")), ["s1", "s3"]);
         assert_eq!(found(&ask("“said the wal")), ["s1"]);
         assert_eq!(found(&ask("otter since:las")), ["s4"]);
+        // Of a word behind others, its first letters.
+        assert_eq!(found(&ask("“said th")), ["s1"]);
+        assert_eq!(found(&ask("between-li")), ["s1", "s2"]);
+        assert!(found(&ask("between-wa")).is_empty());
+        // Half of a filter's value, as long as it is being typed.
+        for half in ["walrus role:us", "walrus agent:p", "walrus kind:Mess"] {
+            assert_eq!(found(&ask(half)), ["s1", "s3"], "{half}");
+            assert!(found(&ask(&format!("{half} "))).is_empty(), "{half}");
+        }
+        assert!(found(&ask("walrus role:assistant,to")).is_empty());
+        assert_eq!(found(&ask("walrus -role:us")), ["s1", "s3"]);
+        assert!(found(&ask("walrus role:\"us\"")).is_empty());
         assert_eq!(found(&ask("")).len(), TEXTS.len());
         let answer = ask("otter wal");
         assert_eq!(answer.ranking, Ranking::Sessions);

@@ -307,7 +307,8 @@ pub struct SearchAnswer {
     /// Remembered words that no session holds; and when nothing is found, the parts of the query
     /// that nothing holds, each by itself.
     pub missing: Vec<String>,
-    /// When nothing is found: the values of filters that nothing in the index has.
+    /// When nothing is found: the values of filters that nothing in the index has. Not told of what
+    /// somebody is typing just now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<UnknownValue>,
     /// When nothing is found that holds all parts of the query: how much holds some.

@@ -152,7 +152,8 @@ impl<'a> FilteredEntries<'a> {
             let has_used = |of: &dyn Fn(&(String, String)) -> bool, last: Option<&str>, n: &str| {
                 used.iter().any(of) || last.is_some_and(|last| holds(last, n))
             };
-            let keep = passes(&f.agent, &|n| s.agent.eq_ignore_ascii_case(n))
+            let is_half = |n: &str| f.agent.half_typed() == Some(n) && is_id(s.agent, n);
+            let keep = passes(&f.agent, &|n| s.agent.eq_ignore_ascii_case(n) || is_half(n))
                 && passes(&f.project, &|n| is_of_project(s.cwd, n))
                 && passes(&f.cwd, &|n| is_at(s.cwd, n))
                 && passes(&f.root, &|n| s.label == Some(n) || is_at(s.path, n))

@@ -299,7 +299,8 @@ impl<'a> Search<'a> {
             answer.missing = absent.map(|word| relax::typed(&word.expr)).collect();
             answer.with_any = (answer.total == 0).then_some(filled.any);
         }
-        if answer.total == 0 {
+        // Nobody knows yet what half of a value becomes, and to look up all values takes long.
+        if answer.total == 0 && !self.scope.as_typed {
             answer.unknown = self.unknown()?;
         }
         if self.scope.cursor.is_none() {

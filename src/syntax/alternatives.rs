@@ -32,6 +32,8 @@ pub(super) struct Filter {
     pub negated: bool,
     pub name: String,
     pub values: Vec<String>,
+    /// The last value may go on.
+    pub is_half_typed: bool,
 }
 
 /// Some of the text and filters, all of which must hold.

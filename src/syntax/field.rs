@@ -74,6 +74,7 @@ impl Filters {
             }
             _ => return self.time(filter, negated, now),
         };
+        names.goes_on |= filter.is_half_typed && !negated;
         let list = if negated {
             &mut names.none
         } else {

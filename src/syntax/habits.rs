@@ -168,6 +168,7 @@ fn meant(name: &str, value: &str) -> Option<String> {
             negated: false,
             name: name.to_owned(),
             values: vec![value.trim_matches('"').to_owned()],
+            is_half_typed: false,
         };
         let taken = Filters::default().take(&filter, false, Now::utc(0));
         taken.ok()?;

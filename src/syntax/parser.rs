@@ -181,6 +181,9 @@ impl<'a> Parser<'a> {
             negated,
             name: name.to_owned(),
             values: values.iter().map(|value| value.text.clone()).collect(),
+            is_half_typed: self.notes.is_typing
+                && lexeme.end == self.characters.len()
+                && self.characters.last() != Some(&'"'),
         };
         if let Err(error) = Filters::default().take(&filter, negated, self.now) {
             self.notes.refuse(&lexeme.typed(self.characters), error)?;
@@ -355,7 +358,10 @@ fn add_filter(members: &mut Vec<Tree>, filter: Filter) {
         _ => None,
     });
     match same {
-        Some(other) if filter.takes_names() => other.values.extend(filter.values),
+        Some(other) if filter.takes_names() => {
+            other.values.extend(filter.values);
+            other.is_half_typed |= filter.is_half_typed;
+        }
         _ => members.push(Tree::Filter(filter)),
     }
 }

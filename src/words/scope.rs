@@ -9,6 +9,8 @@ pub struct ValueFilter<'a> {
     pub any: &'a [String],
     /// None of these.
     pub none: &'a [String],
+    /// One of `any` that is half typed: values that begin so are wanted too.
+    pub half_typed: Option<&'a str>,
 }
 
 /// Which passages are asked at all.
@@ -59,12 +61,28 @@ pub struct Facts<'a> {
 impl ValueFilter<'_> {
     /// Whether values of a field are wanted: `restrict` says the same to tantivy.
     fn admits<T: AsRef<str>>(&self, values: &[T]) -> bool {
-        let among = |list: &[String]| {
-            list.iter()
-                .any(|one| values.iter().any(|v| v.as_ref().eq_ignore_ascii_case(one)))
-        };
-        (self.any.is_empty() || among(self.any)) && !among(self.none)
+        let mut all = values.iter().map(AsRef::as_ref);
+        (self.any.is_empty() || all.clone().any(|value| self.wants(value)))
+            && !all.any(|value| self.refuses(value))
     }
+
+    /// Whether a value is one of those of which one is wanted.
+    pub(super) fn wants(&self, value: &str) -> bool {
+        let goes_on = |half: &str| {
+            let begun = value.get(..half.len());
+            begun.is_some_and(|begun| begun.eq_ignore_ascii_case(half))
+        };
+        is_among(self.any, value) || self.half_typed.is_some_and(goes_on)
+    }
+
+    /// Whether a value is one of those of which none is wanted.
+    pub(super) fn refuses(&self, value: &str) -> bool {
+        is_among(self.none, value)
+    }
+}
+
+fn is_among(names: &[String], value: &str) -> bool {
+    names.iter().any(|name| value.eq_ignore_ascii_case(name))
 }
 
 impl Scope<'_> {

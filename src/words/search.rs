@@ -331,12 +331,12 @@ pub(super) fn restrict(
         (scope.tools, fields.tool),
     ] {
         if !pick.any.is_empty() {
-            let any = spellings(searcher, field, pick.any)?;
+            let any = spellings(searcher, field, |value| pick.wants(value))?;
             let any = any.iter().map(|text| raw(field, text)).collect();
             clauses.push((Occur::Must, unscored(Box::new(BooleanQuery::union(any)))));
         }
         if !pick.none.is_empty() {
-            let none = spellings(searcher, field, pick.none)?;
+            let none = spellings(searcher, field, |value| pick.refuses(value))?;
             clauses.extend(none.iter().map(|text| (Occur::MustNot, raw(field, text))));
         }
     }
@@ -351,20 +351,19 @@ pub(super) fn restrict(
     })
 }
 
-/// The values of a field that are one of these but for their case. Such fields have few values.
+/// The values of a field that are asked for, as they are spelled. Such fields have few values.
 fn spellings(
     searcher: &Searcher,
     field: Field,
-    names: &[String],
+    is_one: impl Fn(&str) -> bool,
 ) -> Result<BTreeSet<String>, WordsError> {
     let mut found = BTreeSet::new();
     for reader in searcher.segment_readers() {
         let terms = reader.inverted_index(field)?;
         let mut terms = terms.terms().stream()?;
         while terms.advance() {
-            let is_one = |name: &&String| terms.key().eq_ignore_ascii_case(name.as_bytes());
-            if names.iter().any(|name| is_one(&name))
-                && let Ok(text) = std::str::from_utf8(terms.key())
+            if let Ok(text) = std::str::from_utf8(terms.key())
+                && is_one(text)
                 && !found.contains(text)
             {
                 found.insert(text.to_owned());

@@ -350,7 +350,7 @@ fn the_scope_holds_before_the_limit() {
     let roles = any(&["assistant", "system"]);
     let pick = ValueFilter {
         any: &roles,
-        none: &[],
+        ..ValueFilter::default()
     };
     assert_eq!(
         asked(
@@ -364,8 +364,8 @@ fn the_scope_holds_before_the_limit() {
     );
     let none = any(&["user"]);
     let pick = ValueFilter {
-        any: &[],
         none: &none,
+        ..ValueFilter::default()
     };
     assert_eq!(
         asked(
@@ -380,7 +380,7 @@ fn the_scope_holds_before_the_limit() {
     let tools = any(&["read"]);
     let pick = ValueFilter {
         any: &tools,
-        none: &[],
+        ..ValueFilter::default()
     };
     assert_eq!(
         asked(
@@ -395,7 +395,7 @@ fn the_scope_holds_before_the_limit() {
     let kinds = any(&["compaction"]);
     let pick = ValueFilter {
         any: &kinds,
-        none: &[],
+        ..ValueFilter::default()
     };
     assert_eq!(
         asked(
