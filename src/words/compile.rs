@@ -24,6 +24,9 @@ use super::pattern::Pattern;
 use super::schema::Fields;
 use crate::model::{Class, Expr};
 
+/// So many letters of Latin, and fewer, begin thousands of words.
+const FIRST_LETTERS: usize = 2;
+
 /// A query for one class of passages.
 #[derive(Debug)]
 pub(super) struct Compiled {
@@ -33,6 +36,10 @@ pub(super) struct Compiled {
     pub leaves: Vec<CompiledTerm>,
     /// Whether each match is certain.
     pub exact: bool,
+    /// Leaves that ask for hardly anything: the first letters of a word behind others.
+    vague: Vec<usize>,
+    /// Whether the text of each match that is not certain is read.
+    is_checked: bool,
 }
 
 /// What the index knows of a passage.
@@ -92,11 +99,22 @@ impl Compiled {
             root: Node::Everything,
             leaves: Vec::new(),
             exact: true,
+            vague: Vec::new(),
+            is_checked: false,
         };
         if let Some(expr) = expr {
             compiled.root = compiled.expr(expr, Bounds::Outer);
         }
         compiled
+    }
+
+    /// The same, where matches that are not certain are checked: the first letters of a word need
+    /// not be looked up then, which takes long and rules out hardly anything.
+    pub fn checked(self) -> Self {
+        Self {
+            is_checked: true,
+            ..self
+        }
     }
 
     fn expr(&mut self, expr: &Expr, bounds: Bounds) -> Node {
@@ -179,7 +197,12 @@ impl Compiled {
                     .map(|(_, text)| self.token(text, false))
                     .collect(),
             };
-            tokens.extend(open.map(|(_, text)| self.token(text, true)));
+            if let Some((_, text)) = open {
+                if !ordered.is_empty() && text.len() <= FIRST_LETTERS {
+                    self.vague.push(self.leaves.len());
+                }
+                tokens.push(self.token(text, true));
+            }
             either.push(match tokens.len() {
                 0 => Node::Nothing,
                 1 => tokens.remove(0),
@@ -230,6 +253,10 @@ impl Compiled {
         match node {
             Node::Nothing => Box::new(EmptyQuery),
             Node::Everything => all_of(self.class, fields),
+            // It scores as it would if it were looked up.
+            Node::Leaf(number) if self.is_checked && self.vague.contains(number) => {
+                Box::new(ConstScoreQuery::new(all_of(self.class, fields), 1.0))
+            }
             Node::Leaf(number) => match &self.leaves[*number] {
                 CompiledTerm::Scanned(_) => all_of(self.class, fields),
                 leaf => leaf.query(fields.text(self.class)),

@@ -271,7 +271,7 @@ fn search_side(
         let mut inexact = [false; 2];
         let mut queries = Vec::new();
         for class in classes.clone() {
-            let compiled = Compiled::new(expr, class);
+            let compiled = Compiled::new(expr, class).checked();
             inexact[class as usize] = !compiled.exact;
             let query = compiled.query(&fields);
             let query = match disk {
