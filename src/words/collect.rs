@@ -35,6 +35,11 @@ pub(super) struct MatchLimits<'a> {
 }
 
 impl MatchLimits<'_> {
+    /// Whether no passage of a class is outdated, or searched elsewhere.
+    pub(super) fn is_nothing_gone(&self, class: Class) -> bool {
+        self.dead.is_empty() && self.covered[class as usize].is_empty()
+    }
+
     #[inline]
     pub(super) fn is_gone(&self, key: u64, class: Class) -> bool {
         is_within(self.dead, key) || is_within(self.covered[class as usize], key)

@@ -249,7 +249,8 @@ impl RankedSessions<'_> {
     ) -> Result<Vec<Hit>, WordsError> {
         let mut passages = self.passages(stretches)?;
         if !self.newest_first {
-            passages.sort_unstable_by_key(|(rank, _)| *rank);
+            // Those of a session already follow each other in each part.
+            passages.sort_by_key(|(rank, _)| *rank);
             let of_sessions = passages.chunk_by_mut(|(a, _), (b, _)| a == b);
             let may_be_shown = of_sessions.flat_map(|all| may_be_best(all, most, self.words));
             passages = may_be_shown.copied().collect();
@@ -285,7 +286,7 @@ impl RankedSessions<'_> {
         &self,
         mut stretches: Vec<(Stretch, u64, usize)>,
     ) -> Result<Vec<(usize, FoundPassage)>, WordsError> {
-        stretches.sort_unstable_by_key(|(stretch, ..)| stretch.part);
+        stretches.sort_unstable_by_key(|(stretch, ..)| (stretch.part, stretch.first));
         let mut found = Vec::new();
         for of_part in stretches.chunk_by(|(a, ..), (b, ..)| a.part == b.part) {
             let part = of_part[0].0.part;
@@ -318,10 +319,11 @@ fn may_be_best(
 ) -> impl Iterator<Item = &(usize, FoundPassage)> {
     let mut bar = f32::MIN;
     if passages.len() > most {
-        let at_least = |(_, passage): &(usize, FoundPassage)| passage.bounds(words).0;
-        let by_least = |a: &_, b: &_| at_least(b).total_cmp(&at_least(a));
-        let (_, last, _) = passages.select_nth_unstable_by(most - 1, by_least);
-        bar = at_least(last);
+        // What is least is in the order of what it is at the base.
+        let base = |(_, passage): &(usize, FoundPassage)| passage.base(words);
+        let by_base = |a: &_, b: &_| base(b).total_cmp(&base(a));
+        let (_, (_, last), _) = passages.select_nth_unstable_by(most - 1, by_base);
+        bar = last.bounds(words).0;
     }
     let passages = passages.iter();
     passages.filter(move |(_, passage)| passage.bounds(words).1 >= bar)

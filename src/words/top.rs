@@ -62,8 +62,9 @@ impl StandingCursor {
 /// between segments.
 const STEP: f32 = 1.0 / 1024.0;
 
+/// To the nearest step. No score is negative, and `round` is a call of a function.
 pub(super) fn rounded(score: f32) -> f32 {
-    (score / STEP).round() * STEP
+    (f64::from(score / STEP) + 0.5) as i64 as f32 * STEP
 }
 
 /// Where matches go.

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
+use tantivy::DocId;
 
 use super::SessionQuery;
-use super::matches::Matches;
+use super::matches::{Group, Matches};
 use super::passage::{Details, FoundPassage, Passage, Place};
 use super::weigher::Weigher;
 use crate::model::{ARRIVAL_BITS, Class, Standing};
@@ -132,6 +133,24 @@ impl SessionEvidence {
         if place < CANDIDATES {
             self.close.truncate(CANDIDATES - 1);
             self.close.insert(place, passage);
+        }
+    }
+
+    /// One of its passages; most are none of the best.
+    #[inline]
+    fn note_found(
+        &mut self,
+        found: &FoundPassage,
+        words: usize,
+        now_ms: i64,
+        time_ms: &dyn Fn() -> Option<i64>,
+    ) {
+        if found.base(words) >= self.best {
+            let details = Details {
+                time_ms: time_ms(),
+                closeness: 0.0,
+            };
+            self.note_score(found.score(words, details, now_ms), false);
         }
     }
 
@@ -366,18 +385,63 @@ impl Evidence {
         if newest_first {
             session.newest_ms = session.newest_ms.max((passage.time_ms)());
         }
-        // Most passages are none of the best.
-        if found.base(words) >= session.best {
-            let details = Details {
-                time_ms: (passage.time_ms)(),
-                closeness: 0.0,
-            };
-            session.note_score(found.score(words, details, now_ms), false);
-        }
+        session.note_found(&found, words, now_ms, passage.time_ms);
         if found.may_be_close(words) {
             session.note_close(found, words);
         }
         found
+    }
+
+    /// Whether [`Evidence::take_printed`] may be asked: no passage has to be looked at by itself.
+    pub fn takes_groups(&self) -> bool {
+        self.unfiltered.is_none() && !self.newest_first
+    }
+
+    /// All passages of a group of what tools print, as [`Evidence::take`] takes each of them, with
+    /// their keys and scores: those of a session at once.
+    pub fn take_printed(
+        &mut self,
+        part: u16,
+        (group, keys): (&Group, &[u64]),
+        bm25: impl Fn(DocId) -> f32,
+        time_ms: &dyn Fn(DocId) -> Option<i64>,
+    ) {
+        let (now_ms, words) = (self.now_ms, self.words);
+        let (mut docs, mut held) = (group.docs.as_slice(), Vec::new());
+        for keys in keys.chunk_by(|a, b| a >> ARRIVAL_BITS == b >> ARRIVAL_BITS) {
+            let own;
+            (own, docs) = docs.split_at(keys.len());
+            let session = self.session(keys[0] >> ARRIVAL_BITS);
+            for (word, is_held) in session.words.iter_mut().zip(group.holds(own)) {
+                word.is_printed |= is_held;
+            }
+            session.passages += own.len();
+            let place = |number: &u32| Place {
+                part: Some(part),
+                number: *number,
+            };
+            let ends = own.first().into_iter().chain(own.last());
+            ends.for_each(|doc| session.note_place(place(doc)));
+            for (doc, key) in own.iter().zip(keys) {
+                let bm25 = bm25(*doc);
+                // Most passages are none of the best, however many of the words they hold.
+                if bm25 * Standing::Output.weight() < session.best {
+                    continue;
+                }
+                group.held(*doc, &mut held);
+                let passage = Passage {
+                    key: *key,
+                    class: Class::Output,
+                    standing: Standing::Output,
+                    bm25,
+                    held: &held,
+                    place: place(doc),
+                    time_ms: &|| time_ms(*doc),
+                };
+                let found = FoundPassage::new(&passage);
+                session.note_found(&found, words, now_ms, passage.time_ms);
+            }
+        }
     }
 }
 

@@ -98,6 +98,13 @@ impl Group {
             }
         }
     }
+
+    /// Of each word, whether one of these passages, which follow each other, holds it.
+    pub fn holds(&self, docs: &[DocId]) -> impl Iterator<Item = bool> + '_ {
+        let bit = |doc: &DocId| 1_u64 << (doc % DocBits::GROUP);
+        let among = docs.iter().fold(0, |bits, doc| bits | bit(doc));
+        self.words.iter().map(move |docs| docs & among != 0)
+    }
 }
 
 /// A set of the documents of a segment.

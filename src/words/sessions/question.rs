@@ -248,9 +248,17 @@ impl<'a> Segment<'a> {
         let mut matches = Matches::read(self.reader, &self.question.weights)?;
         let mut left = DocBits::new(self.reader.max_doc());
         let (mut found, mut keys, mut held) = (Group::default(), Vec::new(), Vec::new());
+        let is_whole = alive.is_none() && within.is_nothing_gone(class);
+        let takes_groups = class == Class::Output && is_whole && evidence.takes_groups();
         for group in 0..matches.groups() {
             matches.read_group(group, &mut found);
             columns.keys(&found.docs, &mut keys);
+            if takes_groups {
+                found.docs.iter().for_each(|doc| left.insert(*doc));
+                let (bm25, time_ms) = (|doc| matches.bm25(doc), |doc| columns.time_ms(doc));
+                evidence.take_printed(self.part, (&found, &keys), bm25, &time_ms);
+                continue;
+            }
             for (doc, key) in found.docs.iter().copied().zip(keys.iter().copied()) {
                 if alive.is_some_and(|alive| !alive.is_alive(doc)) || within.is_gone(key, class) {
                     continue;
