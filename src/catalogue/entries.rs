@@ -140,6 +140,7 @@ impl Catalogue {
         );
         let end = end.map_or(i64::MAX, u64::cast_signed);
         self.each(&sql, [low, high, end], |row| {
+            let flags = row.get(9)?;
             take(EntryPosition {
                 key: row.get(0)?,
                 line: row.get::<_, i64>(1)? as u64,
@@ -150,8 +151,8 @@ impl Catalogue {
                 agent_sees: row.get(6)?,
                 has_role: row.get(7)?,
                 is_assistant: row.get(8)?,
-                flags: row.get(9)?,
-                is_silent: row.get::<_, i64>(9)? & flag::SILENT != 0,
+                flags,
+                is_silent: flags & flag::SILENT != 0,
             });
             Ok(())
         })
@@ -303,7 +304,8 @@ impl Catalogue {
     /// Labels of a session in file order: target and text.
     pub fn labels(&self, session: i64) -> Result<Vec<(String, Option<String>)>, Error> {
         let (low, high) = key_range(session);
-        let sql = "SELECT l.target, l.text FROM _labels l JOIN _entries e USING (key)
+        // Few entries are labelled: SQLite would begin with all that the session has.
+        let sql = "SELECT l.target, l.text FROM _labels l CROSS JOIN _entries e USING (key)
             WHERE l.key BETWEEN ?1 AND ?2 AND e.agent_sees ORDER BY e.source, e.start";
         self.all(sql, [low, high], |r| Ok((r.get(0)?, r.get(1)?)))
     }

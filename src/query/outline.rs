@@ -4,6 +4,8 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use rustc_hash::FxBuildHasher;
+
 use super::lineage::Lineage;
 use super::turns::{NONE, TurnPart, put_answers_in_line};
 use crate::catalogue::entries::EntryPosition;
@@ -122,7 +124,7 @@ struct Reading<'a> {
     keys: Vec<i64>,
     times: Vec<Option<i64>>,
     /// A number for each id, of an entry or of a parent.
-    numbers: HashMap<Box<str>, u32>,
+    numbers: HashMap<Box<str>, u32, FxBuildHasher>,
     /// The last entry with the id of that number.
     last_with: Vec<u32>,
     /// The number of each entry's parent.
@@ -130,6 +132,8 @@ struct Reading<'a> {
     sees: Vec<bool>,
     ids: Vec<Option<usize>>,
     lines: Vec<Option<usize>>,
+    /// The lines that are looked for, by the names of their entries.
+    asked_lines: Vec<Option<u64>>,
     /// An entry that the agent sees has an id.
     has_ids: bool,
     /// Every entry goes on from the one before, whether it has an id or not.
@@ -148,11 +152,13 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn new(ask: OutlineQuery<'a>, in_line: bool) -> Reading<'a> {
+        let line = |name: &&str| name.strip_prefix('L')?.parse().ok();
         Reading {
+            asked_lines: ask.find.iter().map(line).collect(),
             ask,
             keys: Vec::new(),
             times: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             last_with: Vec::new(),
             above: Vec::new(),
             sees: Vec::new(),
@@ -238,8 +244,7 @@ impl<'a> Reading<'a> {
             if entry.id == Some(name) {
                 self.ids[place] = Some(at);
             }
-            let line = name.strip_prefix('L').and_then(|line| line.parse().ok());
-            if line == Some(entry.line) {
+            if self.asked_lines[place] == Some(entry.line) {
                 self.lines[place].get_or_insert(at);
             }
         }
