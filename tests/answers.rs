@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use sessionary::index::SearchScope;
 use sessionary::model::{BranchPlace, EntryPlace, Hit, Ranking, SearchAnswer};
@@ -1162,6 +1165,58 @@ fn a_phrase_says_which_of_its_words_nothing_holds() {
             ("nowhere", &["nowhere"]),
         ] {
             assert_eq!(ask(index, query, &scope()).missing, missing, "{query}");
+        }
+    });
+}
+
+#[test]
+fn what_tools_print_counts_alike_with_a_filter_that_leaves_all() {
+    let mut random = ChaCha8Rng::seed_from_u64(20);
+    let words = ["sprocket", "flange", "gasket", "bolt", "shim", "washer"];
+    let printed = |random: &mut ChaCha8Rng, id: usize| {
+        let length = random.random_range(1..6);
+        let text: Vec<&str> = (0..length)
+            .filter_map(|_| words.choose(random).copied())
+            .collect();
+        let (id, call) = (format!("e{id}"), format!("c{id}"));
+        [
+            tool_call(&format!("{id}a"), "root", &call, "make parts"),
+            tool_result(&id, "root", &call, &text.join(" ")),
+        ]
+    };
+    let sessions = (0..12).map(|number| {
+        let id = format!("s{number}");
+        let length = random.random_range(1..60);
+        let entries: Vec<Value> = (0..length)
+            .flat_map(|entry| printed(&mut random, entry))
+            .collect();
+        (id.clone(), session(&id, "/w", &entries))
+    });
+    let sessions: Vec<(String, String)> = sessions.collect();
+    let named = sessions
+        .iter()
+        .map(|(id, text)| (id.as_str(), text.clone()));
+    let world = World::new(&named.collect::<Vec<_>>());
+    world.both(|index| {
+        for query in [
+            "sprocket flange",
+            "gasket bolt shim",
+            "washer make zeppelin",
+        ] {
+            let found = |query: &str| {
+                let answer = ask(index, query, &scope());
+                let of_hit = |hit: &Hit| (hit.entry.clone(), hit.score.to_bits());
+                let groups = answer.sessions.iter().map(|group| {
+                    let hits: Vec<_> = group.hits.iter().map(of_hit).collect();
+                    (group.session.id.clone(), hits)
+                });
+                let groups: Vec<_> = groups.collect();
+                (answer.total, answer.total_sessions, groups)
+            };
+            let all = found(query);
+            assert!(all.0 > 12, "{query}");
+            // Each passage is looked at by itself then.
+            assert_eq!(all, found(&format!("{query} until:2100")), "{query}");
         }
     });
 }
