@@ -77,7 +77,7 @@ impl Store {
         self.writer = Some(writer);
     }
 
-    fn writer(&self) -> &Connection {
+    pub fn writer(&self) -> &Connection {
         self.writer.as_ref().unwrap()
     }
 
@@ -129,7 +129,7 @@ impl Store {
         self.note(session);
     }
 
-    fn part(&mut self, session: &str, message: &str, id: &str, data: &str) {
+    pub fn part(&mut self, session: &str, message: &str, id: &str, data: &str) {
         let now = self.tick();
         let insert = "INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
         let values = params![id, message, session, now, data];
@@ -161,7 +161,7 @@ impl Store {
         self.text(session, &assistant, &format!("prt_2_{session}"), answer);
     }
 
-    fn sync(&self) -> Index {
+    pub fn sync(&self) -> Index {
         Indexer::open(&self.config())
             .unwrap()
             .sync(&mut |_| {})
@@ -169,12 +169,12 @@ impl Store {
         self.index()
     }
 
-    fn index(&self) -> Index {
+    pub fn index(&self) -> Index {
         Index::open(&self.config(), Freshness::AsCommitted).unwrap()
     }
 
     /// The index is what one made from the rows would be.
-    fn is_followed(&self, when: &str) {
+    pub fn is_followed(&self, when: &str) {
         let index = self.sync();
         let fresh_dir = tempfile::tempdir().unwrap();
         let expected = fresh(&self.config(), fresh_dir.path());
@@ -183,7 +183,7 @@ impl Store {
     }
 }
 
-fn hits(index: &Index, query: &str) -> u64 {
+pub fn hits(index: &Index, query: &str) -> u64 {
     let scope = SearchScope {
         exact: true,
         every_copy: true,

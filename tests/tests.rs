@@ -44,6 +44,7 @@
 //! - `locks`: locks of other programs, a writer that is waited for, limits of the system
 //! - `mcp`: what an agent sees of earlier sessions, and what it does not
 //! - `not_read`: what lies on the machine and is not read is said
+//! - `opencode`: OpenCode: the cases of its rows, and sessions in JSON documents
 //! - `openclaw`: OpenClaw: rows of its databases and the files of the time before
 //! - `oracle`: our list and trees against the real agents'
 //! - `picked`: what becomes of a session that is picked
@@ -155,6 +156,7 @@ mod naming;
 #[cfg(unix)]
 mod not_read;
 mod openclaw;
+mod opencode;
 // The real agents need a newer Node than most machines have; the one installed beside them is for
 // this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -13,6 +13,7 @@ use std::path::Path;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::documents::store;
 use super::open::read;
 use super::rows::each_line;
 use super::schema::{Present, quoted};
@@ -36,6 +37,9 @@ pub fn list(
     database: &'static Database,
     known: KnownIdentities<'_>,
 ) -> io::Result<BTreeMap<String, Identity>> {
+    if let Some(documents) = store(path, database) {
+        return documents.list(known);
+    }
     read(path, |connection| {
         let mut all = BTreeMap::new();
         for generation in database.generations {
@@ -52,6 +56,9 @@ pub fn list(
 /// # Errors
 /// [`ErrorKind::NotFound`] when there is none; when the database cannot be read.
 pub fn identity(path: &Path, database: &'static Database, session: &str) -> io::Result<Identity> {
+    if let Some(documents) = store(path, database) {
+        return documents.identity(session);
+    }
     let found = read(path, |connection| {
         for generation in database.generations {
             if let Some(stamps) = Stamps::of(connection, generation)?
@@ -63,6 +70,29 @@ pub fn identity(path: &Path, database: &'static Database, session: &str) -> io::
         Ok(None)
     })?;
     found.ok_or_else(|| ErrorKind::NotFound.into())
+}
+
+/// The keys of all sessions of the database at `path`.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn keys(path: &Path, database: &'static Database) -> io::Result<Vec<String>> {
+    read(path, |connection| {
+        let mut all = Vec::new();
+        for generation in database.generations {
+            let sessions = &generation.sessions;
+            if let Some(present) = Present::of(connection, sessions, generation)? {
+                let name = quoted(sessions.session);
+                let select = format!("SELECT {name} FROM {}", quoted(present.table.name));
+                let mut statement = connection.prepare(&select)?;
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    all.extend(key(row, 0)?);
+                }
+            }
+        }
+        Ok(all)
+    })
 }
 
 /// A key as text; rows without one are no sessions.

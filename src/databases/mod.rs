@@ -3,11 +3,13 @@
 //!
 //! A session in a database is read as lines: one for each of its rows, made from the row alone, so
 //! that equal rows are equal bytes. Rows that were put away are read as if they were still there.
+//! Documents that an agent had before it had a database are read as the rows that they became.
 //!
 //! Nothing else in this process may open such a file: when any descriptor of a file is closed, the
 //! system drops all locks that the process holds on it, those of SQLite too.
 
 mod budget;
+mod documents;
 mod lines;
 mod list;
 mod names;
@@ -21,8 +23,9 @@ mod tests;
 mod versions;
 mod write;
 
+pub use documents::{Store, store};
 pub use lines::RowNames;
-pub use list::{KnownIdentities, identity, list};
+pub use list::{KnownIdentities, identity, keys, list};
 pub use names::{ABOVE, Said, identity_of_line, line_of, named, names_files};
 pub use one::row;
 pub use open::{FileState, companion, is_alone};

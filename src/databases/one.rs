@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::budget::Budget;
+use super::documents::store;
 use super::list::key;
 use super::open::read;
 use super::rows::{held_line, read_session, select, select_held};
@@ -26,6 +27,9 @@ pub fn row(
     let Some((table, wanted)) = name.split_once(':') else {
         return Ok(None);
     };
+    if let Some(documents) = store(path, database) {
+        return documents.row(session, name);
+    }
     read(path, |connection| {
         let mut may_be_put_away = false;
         for (generation, own, outer) in tables_of(database, table) {

@@ -14,6 +14,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use super::budget::{Budget, LONGEST_LINE};
+use super::documents::store;
 use super::lines::{Lines, RowNames};
 use super::list::{Stamps, key};
 use super::open::read;
@@ -38,6 +39,9 @@ pub struct Session {
 /// # Errors
 /// [`ErrorKind::NotFound`] when there is none; when the database cannot be read.
 pub fn session(path: &Path, database: &'static Database, session: &str) -> io::Result<Session> {
+    if let Some(documents) = store(path, database) {
+        return documents.session(session);
+    }
     let found = read(path, |connection| {
         read_session(connection, database, session)
     })?;

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::exclude::is_enough;
 use super::keep::{ArchivedSource, Keeper};
+use super::listed::{Look, list_databases};
 use super::names::{FOLDER, NamesToList};
 use super::plan::{SourcePlan, plan};
-use super::scan::{Look, list_databases};
 use super::sync::{OutdatedSessions, Stores, links_note, ms, of_archived, read_all};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};

@@ -1,17 +1,14 @@
 //! What lies below a root now, and what is known of it? Only of directories that changed.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use super::exclude::{ExclusionResult, leave_out};
+use super::listed::{Look, list_databases};
 use super::names::look_at_names;
 use crate::catalogue::{Catalogue, Error, read::StoredSource};
 use crate::config::Config;
-use crate::databases::{self, KnownIdentities};
 use crate::format::Format;
-use crate::model::SourcePart;
-use crate::source::content;
-use crate::source::discover::{Discovery, ForeignFile, FoundSource, discover_changes};
+use crate::source::discover::{Discovery, ForeignFile, discover_changes};
 use crate::source::fingerprints::{Folder, Folders, parent};
 use crate::source::root::RootSpec;
 
@@ -82,74 +79,6 @@ pub fn scan_root(
         left_out,
         folders,
     })
-}
-
-/// At which sessions of databases to look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// At all: their rows are counted.
-    All,
-    /// At those that changed by what the agent notes of changes, where it notes any.
-    Changes,
-}
-
-/// Add the sessions of the databases that were found below the root at `path`, of whose sources
-/// these are known, sorted by path.
-pub fn list_databases(
-    path: &Path,
-    format: &dyn Format,
-    known: &[StoredSource],
-    look: Look,
-    discovery: &mut Discovery,
-) {
-    let (Some(database), true) = (format.database(), !discovery.databases.is_empty()) else {
-        return;
-    };
-    for found in std::mem::take(&mut discovery.databases) {
-        let inside = |key: &str| format!("{}/{}", found.relative, content::file_name(key));
-        let as_stored = |key: &str| {
-            let at = known.binary_search_by(|known| known.relative.cmp(&inside(key)));
-            let stored = &known[at.ok()?].stored;
-            // Of a source that was not read to its end no identity is stored.
-            (stored.identity.mtime_ns != 0).then_some(stored.identity)
-        };
-        let none = |_: &str| None;
-        let known: KnownIdentities<'_> = match look {
-            Look::All => &none,
-            Look::Changes => &as_stored,
-        };
-        match databases::list(&path.join(&found.relative), database, known) {
-            Ok(sessions) => {
-                discovery.folders.push(Folder {
-                    relative: found.relative.clone(),
-                    fingerprint: found.fingerprint,
-                    files: sessions.len() as u64,
-                });
-                let source = |(key, identity): (String, _)| {
-                    let relative = inside(&key);
-                    let place = format.place_within(Path::new(&found.relative), &key);
-                    FoundSource {
-                        place: place.unwrap_or_else(|| relative.clone()),
-                        relative,
-                        identity,
-                        is_link: false,
-                        part: SourcePart::Main,
-                        unlisted: None,
-                    }
-                };
-                discovery.found.extend(sessions.into_iter().map(source));
-            }
-            Err(error) => {
-                discovery.folders.push(Folder::unsettled(&found.relative));
-                discovery.unreadable.push(ForeignFile {
-                    relative: found.relative.clone(),
-                    reason: error.to_string(),
-                    unread: true,
-                });
-            }
-        }
-    }
-    discovery.sort();
 }
 
 impl RootScan {

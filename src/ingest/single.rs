@@ -6,8 +6,10 @@ use std::path::Path;
 use super::plan::SourcePlan;
 use super::reading::{Cost, read_source};
 use crate::catalogue::{Catalogue, Error};
+use crate::databases::store;
 use crate::format::{Format, Shape};
 use crate::model::{Placement, SourcePart};
+use crate::source::content::file_name;
 use crate::source::root::RootSpec;
 
 /// Why no agent lists it.
@@ -32,7 +34,12 @@ pub fn catalogue_file(
     let is_first = |format: &dyn Format| format.family() == format.name();
     let may_read = |format: &dyn Format| is_first(format) && may_read(format);
     for format in formats.iter().filter(|format| may_read(**format)) {
-        let (catalogue, root, worth) = match read_as(path, *format)? {
+        let within = match whole_session(path, *format) {
+            Whole::Session(key) => Some(key),
+            Whole::Nothing => continue,
+            Whole::None => None,
+        };
+        let (catalogue, root, worth) = match read_as(path, within.as_deref(), *format)? {
             Ok(read) => read,
             Err(error) => return Ok(Err(error)),
         };
@@ -43,8 +50,32 @@ pub fn catalogue_file(
     Ok(Ok(best.map(|(_, catalogue, root)| (catalogue, root))))
 }
 
+/// What a document is that may hold a session as its agent exports it.
+enum Whole {
+    /// The session of this key.
+    Session(String),
+    /// It holds none.
+    Nothing,
+    /// It is no such document.
+    None,
+}
+
+fn whole_session(path: &Path, format: &dyn Format) -> Whole {
+    let documents = format.database().filter(|_| !path.is_dir());
+    let Some(documents) = documents.and_then(|database| store(path, database)) else {
+        return Whole::None;
+    };
+    let listed = documents.list(&|_| None).unwrap_or_default();
+    match listed.into_keys().next() {
+        Some(key) => Whole::Session(key),
+        None => Whole::Nothing,
+    }
+}
+
+/// Read the file, or the session of that key within it.
 fn read_as(
     path: &Path,
+    within: Option<&str>,
     format: &'static dyn Format,
 ) -> Result<std::io::Result<(Catalogue, RootSpec, u8)>, Error> {
     let spec = RootSpec {
@@ -56,14 +87,18 @@ fn read_as(
         why: "named".to_owned(),
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (path, name) = match within.map(file_name) {
+        Some(session) => (path.join(&session), format!("{name}/{session}")),
+        None => (path.to_path_buf(), name.into_owned()),
+    };
     let catalogue = Catalogue::in_memory()?;
     let plan = SourcePlan {
         root: catalogue.ensure_root(&spec)?,
-        path: path.to_path_buf().into(),
+        path: path.into(),
         gone_ms: None,
         kept_as: None,
         relative: &name,
-        place: &name,
+        place: within.unwrap_or(&name),
         part: SourcePart::Main,
         unlisted: Some(OUTSIDE.to_owned()),
         format,

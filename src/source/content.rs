@@ -155,7 +155,14 @@ impl SessionKey {
             }
         };
         let key = key(path.file_name()?.to_str()?);
-        file.is_file().then_some(SessionKey { rows, file, key })
+        let is_there = match rows {
+            // A root may be called as a folder of documents is.
+            Rows::Database(database) if file.is_dir() => {
+                databases::store(&file, database).is_some() && !path.exists()
+            }
+            _ => file.is_file(),
+        };
+        is_there.then_some(SessionKey { rows, file, key })
     }
 
     fn identity(&self) -> io::Result<Identity> {

@@ -5,11 +5,64 @@
 //! them as they grow, and a file keeps those of the version that wrote it.
 
 /// A database of many sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Database {
     /// The ways in which it stores a session. One that is stored in two of them is read from the
     /// first.
     pub generations: &'static [Generation],
+    /// JSON documents that say what its rows would say. A session that is in a database too is read
+    /// from that.
+    pub documents: Option<&'static Documents>,
+}
+
+/// Sessions in JSON documents: in a folder of many, one for what would be a row, and in files of
+/// which each holds a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Documents {
+    /// The folder of many, below a root.
+    pub folder: &'static str,
+    /// The folder in it with those of sessions, `ANY/SESSION.json`.
+    pub sessions: &'static str,
+    /// The folder of what is in a session, `SESSION/ID.json`.
+    pub outer: &'static str,
+    /// The folder of what belongs to that, `ID OF OUTER/ID.json`.
+    pub inner: &'static str,
+    /// The line of the row that a document would be; `None`: it is not of a known shape.
+    pub line: fn(&Document<'_>) -> Option<String>,
+    /// The documents that a whole session in one file consists of; `None`: it is none.
+    pub within: for<'d> fn(&'d str) -> Option<Whole<'d>>,
+}
+
+impl Documents {
+    /// How files end that may hold a document.
+    pub const END: &'static str = "json";
+}
+
+/// One document.
+#[derive(Debug, Clone, Copy)]
+pub struct Document<'d> {
+    /// One of the folders of [`Documents`], `sessions`, `outer` or `inner`: what it would be a row
+    /// of.
+    pub of: &'static str,
+    /// What it is called: its file's name without the end.
+    pub name: &'d str,
+    /// The session to which it belongs.
+    pub session: &'d str,
+    /// Its text.
+    pub text: &'d str,
+    /// The document which it belongs to, where it is an inner one: its name and its text.
+    pub outer: Option<(&'d str, &'d str)>,
+}
+
+/// The documents of a session in one file.
+#[derive(Debug, Clone, Default)]
+pub struct Whole<'d> {
+    /// The session's id.
+    pub id: String,
+    /// That of the session itself.
+    pub session: &'d str,
+    /// Outer ones, each with its inner ones.
+    pub outer: Vec<(&'d str, Vec<&'d str>)>,
 }
 
 impl Database {

@@ -58,7 +58,8 @@ pub fn discover_at(
 }
 
 /// The path below a root at which to look where something happened at `path`: of what is part of
-/// a database or in it, the database. `None`: there is nothing to look at.
+/// a database or in it, the database. `None`: there is nothing to look at, as in a folder that is
+/// left out.
 pub fn hinted(format: &dyn Format, flat: bool, path: &str) -> Option<String> {
     if format.database().is_none() {
         return Some(path.to_owned());
@@ -68,6 +69,10 @@ pub fn hinted(format: &dyn Format, flat: bool, path: &str) -> Option<String> {
         return (!is_alone(path)).then(|| database.to_owned());
     }
     let mut ends = path.match_indices('/').map(|(end, _)| &path[..end]);
+    let is_left_out = |above| format.leaves_out(Path::new(above)).is_some();
+    if ends.clone().any(is_left_out) {
+        return None;
+    }
     let database = ends.find(|above| is_database(above));
     Some(database.unwrap_or(path).to_owned())
 }
@@ -110,6 +115,10 @@ impl Walk<'_> {
         match Kind::of(&found) {
             Kind::File => {
                 self.file(below, (identity, is_link), here);
+                None
+            }
+            Kind::Folder if !self.flat && self.is_database(below) => {
+                self.look_at_documents(below, here);
                 None
             }
             Kind::Folder if !self.flat => {

@@ -185,6 +185,9 @@ impl Walk<'_> {
             match found.kind {
                 // Often a folder of a project: what lies below it is the project's.
                 Kind::Folder if self.flat => {}
+                Kind::Folder if self.is_database(&path()) => {
+                    databases.extend(self.look_at_documents(&path(), here));
+                }
                 Kind::Folder => match self.enter(directory, path(), &found) {
                     Ok(inside) => deeper.push(inside),
                     Err(why) if folder.is_none() => here.foreign_file(&path(), why),
@@ -219,10 +222,21 @@ impl Walk<'_> {
         deeper
     }
 
-    fn is_database(&self, path: &Path) -> bool {
+    pub fn is_database(&self, path: &Path) -> bool {
         self.format.database().is_some()
             && path.to_str().is_some()
             && self.format.place(path, self.flat) == Placement::Database
+    }
+
+    /// Take in a folder of documents, which does not vouch for them. Its path is given back.
+    pub fn look_at_documents(&self, path: &Path, here: &mut Discovery) -> Option<String> {
+        let relative = slashed(path.to_str()?);
+        here.read.push((relative.clone(), Vec::new()));
+        here.databases.push(FoundDatabase {
+            relative: relative.clone(),
+            fingerprint: None,
+        });
+        Some(relative)
     }
 
     /// Take in a database, unless it is as it was. Its path is given back.

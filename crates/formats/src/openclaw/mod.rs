@@ -163,6 +163,7 @@ static DATABASE: Database = Database {
             sequence: None,
         },
     ],
+    documents: None,
 };
 
 impl Format for OpenClaw {

@@ -154,20 +154,26 @@ impl<'a> Columns<'a> {
 
 /// An object that is being written.
 #[derive(Default)]
-struct Object {
+pub(super) struct Object {
     text: String,
 }
 
 impl Object {
     /// Add a member; one without a value is left out.
-    fn add(&mut self, name: &str, value: Option<&str>) {
+    pub fn add(&mut self, name: &str, value: Option<&str>) {
         if let Some(value) = value {
             let comma = if self.text.is_empty() { "" } else { "," };
             let _ = write!(self.text, "{comma}\"{name}\":{value}");
         }
     }
 
-    fn done(self) -> String {
+    /// Add a member as it is written elsewhere.
+    pub fn add_as_written(&mut self, member: &str) {
+        let comma = if self.text.is_empty() { "" } else { "," };
+        let _ = write!(self.text, "{comma}{member}");
+    }
+
+    pub fn done(self) -> String {
         format!("{{{}}}", self.text)
     }
 }

@@ -1,7 +1,10 @@
 //! What an OpenCode session is: the fold over its rows, and the values of its picker.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
+use super::documents::DOCUMENTS;
 use crate::SourceFacts;
 use crate::model::{Facts, Fold, Header, SessionFacts};
 
@@ -79,14 +82,29 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
+/// The session's id by its path, where nothing else says it.
+fn called(source: &SourceFacts<'_>) -> String {
+    let name = source.relative.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
 fn revert(own: Option<&str>) -> Option<String> {
     let own: serde_json::Value = serde_json::from_str(own?).ok()?;
     own.get("revert")?.as_str().map(str::to_owned)
 }
 
+/// What says most of a session: its rows, else its documents, else one that was exported.
+fn rank(source: &SourceFacts<'_>) -> u8 {
+    match source.relative.parent() {
+        Some(store) if store.extension().is_some_and(|end| end == "db") => 0,
+        Some(store) if store == Path::new(DOCUMENTS.folder) => 1,
+        _ => 2,
+    }
+}
+
 /// The values of the list.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
-    let Some(source) = sources.first() else {
+    let Some(source) = sources.iter().min_by_key(|source| rank(source)) else {
         return SessionFacts::default();
     };
     let fold = source.fold;
@@ -102,7 +120,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         () => None,
     };
     SessionFacts {
-        id: header.id.unwrap_or_default(),
+        id: header.id.unwrap_or_else(|| called(source)),
         cwd: header.cwd.unwrap_or_default(),
         name: fold.name.clone(),
         parent_session: header.parent_session,

@@ -1,8 +1,9 @@
 //! OpenCode's sessions: rows of a database. In 1.x there is one for the session, for each message
 //! and for each part of a message; in 2.x one for the session and for each message. A database that
-//! came from 1.x has both, and a session that stands in both is read as 2.x has it.
+//! came from 1.x has both, and a session that stands in both is read as 2.x has it. Until 1.2 what
+//! is a row was a JSON document in a folder, and `opencode export` prints all of a session as one.
 //!
-//! 1.18 was looked at. What is read of 2.x is what others wrote of it.
+//! 1.18 was looked at. What is read of 2.x and of the folder is what others wrote of them.
 
 use std::path::Path;
 
@@ -10,6 +11,7 @@ use super::{Format, Shape, SourceFacts, WriteMode};
 use crate::database::{Database, Generation, Inner, Sequence, Table};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
+mod documents;
 mod export;
 mod facts;
 mod fold;
@@ -88,6 +90,7 @@ static DATABASE: Database = Database {
             }),
         },
     ],
+    documents: Some(&documents::DOCUMENTS),
 };
 
 impl Format for OpenCode {
@@ -113,6 +116,10 @@ impl Format for OpenCode {
 
     fn place(&self, relative: &Path, _flat: bool) -> Placement {
         place::place(relative)
+    }
+
+    fn place_within(&self, _database: &Path, key: &str) -> Option<String> {
+        Some(key.to_owned())
     }
 
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {

@@ -2,17 +2,43 @@
 
 use std::path::Path;
 
+use super::documents::DOCUMENTS;
+use crate::database::Documents;
 use crate::model::Placement;
 
-/// `opencode.db`, and of other release channels `opencode-<channel>.db`.
+/// Names that files of other things have, some of which hold keys.
+const OTHERS: [&str; 5] = [
+    "account.json",
+    "models.json",
+    "opencode.json",
+    "package.json",
+    "tui.json",
+];
+
+/// `opencode.db`, and of other release channels `opencode-<channel>.db`; the folder in which
+/// sessions were documents; and documents that were exported, whatever they are called.
 pub(super) fn place(relative: &Path) -> Placement {
-    let name = relative.to_str().unwrap_or_default();
-    let channel = name
+    let path = relative.to_str().unwrap_or_default();
+    let name = relative.file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
+    let channel = path
         .strip_prefix("opencode")
         .and_then(|rest| rest.strip_suffix(".db"));
     match channel {
         Some(channel) if channel.is_empty() || channel.starts_with('-') => Placement::Database,
-        _ if name == "auth.json" => Placement::Ignore("the agent's keys, never opened"),
+        _ if path == DOCUMENTS.folder => Placement::Database,
+        _ if name.contains("auth") || name.contains("credential") => {
+            Placement::Ignore("the agent's keys, never opened")
+        }
+        _ if OTHERS.contains(&name) || relative.starts_with(DOCUMENTS.folder) => {
+            Placement::Ignore("no session")
+        }
+        _ if relative
+            .extension()
+            .is_some_and(|end| end == Documents::END) =>
+        {
+            Placement::Database
+        }
         _ => Placement::Ignore("no database of sessions"),
     }
 }
@@ -22,8 +48,9 @@ pub(super) fn leaves_out(folder: &Path) -> Option<&'static str> {
     match folder.to_str()? {
         "snapshot" => Some("copies of files that the agent may restore"),
         "log" => Some("the agent's log"),
-        "repos" | "bin" => Some("what the agent downloaded"),
+        "repos" | "bin" | "node_modules" => Some("what the agent downloaded"),
         "tool-output" => Some("what tools gave back, too long for the model"),
+        "storage/session_diff" => Some("what sessions changed in files"),
         _ => None,
     }
 }

@@ -1,0 +1,356 @@
+//! OpenCode's sessions: the cases of its databases, and of the JSON documents in which it kept
+//! sessions before and exports them since.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use sessionary::index::{Freshness, ListScope};
+use sessionary::{Config, Index, Indexer};
+
+use crate::databases::{Store, hits};
+use crate::histories::dump::{clean, dump, fresh, root, same};
+
+const ANSWER: &str = "They grow for as long as it lives.";
+
+/// A session with a tool, an image, injected text, a failed answer and a subagent.
+fn store() -> Store {
+    let mut store = Store::new(true, "DELETE");
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    let message = "msg_2_ses_1";
+    for (id, data) in [
+        (
+            "prt_3",
+            json!({"type": "tool", "tool": "bash", "callID": "c1", "state": {"status": "completed",
+            "input": {"command": "ls \u{fc}ber"}, "output": "otter.txt", "metadata": {"output": "otter.txt"},
+            "time": {"start": 1_767_600_000_500_i64, "end": 1_767_600_000_900_i64}}}),
+        ),
+        (
+            "prt_4",
+            json!({"type": "file", "mime": "image/png", "filename": "heron.png",
+            "url": "data:image/png;base64,bGludGVsd29yZA=="}),
+        ),
+        (
+            "prt_5",
+            json!({"type": "patch", "hash": "h", "files": ["/code/parser/a.rs"]}),
+        ),
+        (
+            "prt_6",
+            json!({"type": "of a later version", "text": "lynx"}),
+        ),
+    ] {
+        store.part("ses_1", message, id, &data.to_string());
+    }
+    let injected = json!({"type": "text", "synthetic": true, "text": "Called the tool"});
+    store.part("ses_1", "msg_1_ses_1", "prt_7", &injected.to_string());
+    store.talk("ses_2", "heron", "of the subagent");
+    store.run("UPDATE session SET parent_id = 'ses_1', revert = '{\"messageID\":\"msg_2_ses_2\"}' WHERE id = 'ses_2'");
+    store
+}
+
+/// What OpenCode writes of a session as documents: the session, and its messages with their parts.
+fn documents(store: &Store, session: &str) -> (Value, Vec<(Value, Vec<Value>)>) {
+    let writer = store.writer();
+    let info = writer.query_row(
+        "SELECT id, project_id, parent_id, directory, title, version, revert, time_created, time_updated
+         FROM session WHERE id = ?1",
+        [session],
+        |row| {
+            let text = |at| row.get::<_, Option<String>>(at);
+            let revert = text(6)?.map(|revert| serde_json::from_str::<Value>(&revert).unwrap());
+            let mut info = Map::new();
+            for (name, value) in [("id", text(0)?), ("projectID", text(1)?), ("parentID", text(2)?),
+                ("directory", text(3)?), ("title", text(4)?), ("version", text(5)?)]
+            {
+                info.extend(value.map(|value| (name.to_owned(), json!(value))));
+            }
+            info.extend(revert.map(|revert| ("revert".to_owned(), revert)));
+            let time = json!({"created": row.get::<_, i64>(7)?, "updated": row.get::<_, i64>(8)?});
+            info.insert("time".to_owned(), time);
+            Ok(Value::Object(info))
+        },
+    );
+    let rows = |table: &str, of: (&str, &str), named: &[(&str, &str)]| {
+        let select = format!(
+            "SELECT * FROM {table} WHERE {} = '{}' ORDER BY time_created, id",
+            of.0, of.1
+        );
+        let mut statement = writer.prepare(&select).unwrap();
+        let read = statement.query_map([], |row| {
+            let data: String = row.get("data")?;
+            let mut data: Value = serde_json::from_str(&data).unwrap();
+            for (name, column) in named {
+                data[*name] = json!(row.get::<_, String>(*column)?);
+            }
+            Ok(data)
+        });
+        read.unwrap().map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let names = [("id", "id"), ("sessionID", "session_id")];
+    let messages = rows("message", ("session_id", session), &names);
+    let with_parts = messages.into_iter().map(|message| {
+        let names = [
+            ("id", "id"),
+            ("sessionID", "session_id"),
+            ("messageID", "message_id"),
+        ];
+        let parts = rows(
+            "part",
+            ("message_id", message["id"].as_str().unwrap()),
+            &names,
+        );
+        (message, parts)
+    });
+    (info.unwrap(), with_parts.collect())
+}
+
+fn put(path: &Path, document: &Value) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, serde_json::to_string_pretty(document).unwrap()).unwrap();
+}
+
+/// The session as a folder of documents.
+fn as_tree(store: &Store, session: &str, folder: &Path) {
+    let storage = folder.join("storage");
+    let (info, messages) = documents(store, session);
+    put(&storage.join(format!("session/p/{session}.json")), &info);
+    for (message, parts) in messages {
+        let id = message["id"].as_str().unwrap();
+        put(
+            &storage.join(format!("message/{session}/{id}.json")),
+            &message,
+        );
+        for part in parts {
+            let part_id = part["id"].as_str().unwrap();
+            put(&storage.join(format!("part/{id}/{part_id}.json")), &part);
+        }
+    }
+}
+
+/// The session as `opencode export` prints it.
+fn as_export(store: &Store, session: &str, path: &Path) {
+    let (info, messages) = documents(store, session);
+    let messages = messages.into_iter();
+    let messages = messages.map(|(info, parts)| json!({"info": info, "parts": parts}));
+    put(
+        path,
+        &json!({"info": info, "messages": messages.collect::<Vec<_>>()}),
+    );
+}
+
+struct Home {
+    place: tempfile::TempDir,
+}
+
+impl Home {
+    fn new() -> Home {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("agent")).unwrap();
+        Home { place }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.place.path().join("agent")
+    }
+
+    fn config(&self) -> Config {
+        let roots = vec![root("opencode", "opencode", &self.folder())];
+        Config::new(self.place.path().join("index"), roots)
+    }
+
+    fn sync(&self) -> Index {
+        Indexer::open(&self.config())
+            .unwrap()
+            .sync(&mut |_| {})
+            .unwrap();
+        let index = Index::open(&self.config(), Freshness::AsCommitted).unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let expected = fresh(&self.config(), scratch.path());
+        same(&dump(&index), &dump(&expected), "after a sync");
+        clean(&index, "after a sync");
+        index
+    }
+}
+
+/// What an index says of sessions and entries, without where they are.
+fn said(index: &Index) -> Vec<String> {
+    [
+        "SELECT id, name, first_message, cwd, created_ms, modified_ms, messages, entries, tokens, cost, own,
+             listed_by_agent, errors, leaf, is_subagent FROM sessions ORDER BY id",
+        "SELECT id, kind, role, row, stop_reason, has_image, is_error,
+             CASE WHEN kind IN ('session', 'message') THEN time_ms END FROM entries ORDER BY row",
+        "SELECT tool, subject, call_id, is_error FROM calls ORDER BY call_id",
+        "SELECT response_id, input, output, cost_total FROM usage ORDER BY 1, 2, 3",
+    ]
+    .iter()
+    .flat_map(|query| index.sql(query).unwrap_or_else(|error| panic!("{query}: {error}")).rows)
+    .map(|row| format!("{row:?}"))
+    .chain(words(index))
+    .collect()
+}
+
+fn words(index: &Index) -> Vec<String> {
+    let words = index.dump_words().unwrap().into_iter();
+    // Of the parts of messages documents do not say when they came.
+    let words = words.filter(|(_, _, _, term)| !term.starts_with("time:"));
+    let mut words: Vec<String> = words
+        .map(|(_, _, class, term)| format!("{class:?} {term}"))
+        .collect();
+    words.sort();
+    words
+}
+
+#[test]
+fn export_document_and_json_tree_give_the_same_entries_as_the_rows() {
+    let store = store();
+    let rows = said(&store.sync());
+    let (tree, exported) = (Home::new(), Home::new());
+    for session in ["ses_1", "ses_2"] {
+        as_tree(&store, session, &tree.folder());
+        let name = format!("of {session}.json");
+        as_export(&store, session, &exported.folder().join("kept").join(name));
+    }
+    same(&said(&tree.sync()), &rows, "a folder of documents");
+    same(&said(&exported.sync()), &rows, "exported documents");
+    // What is no session says nothing, and what holds keys is never opened.
+    put(
+        &tree.folder().join("storage/session_diff/ses_1.json"),
+        &json!([]),
+    );
+    put(
+        &tree.folder().join("storage/project/p.json"),
+        &json!({"id": "p"}),
+    );
+    put(
+        &exported.folder().join("auth.json"),
+        &json!({"info": {"id": "ses_9"}, "messages": []}),
+    );
+    put(&exported.folder().join("other.json"), &json!({"walrus": 1}));
+    same(&said(&tree.sync()), &rows, "beside other documents");
+    same(&said(&exported.sync()), &rows, "beside other files");
+}
+
+#[test]
+fn documents_are_followed_and_damage_costs_one_document() {
+    let store = store();
+    let home = Home::new();
+    as_tree(&store, "ses_1", &home.folder());
+    as_tree(&store, "ses_2", &home.folder());
+    let storage = home.folder().join("storage");
+    assert_eq!(hits(&home.sync(), "walrus"), 1);
+    // A part that is rewritten in place, as its message is then; one that comes, and one that goes.
+    let part = storage.join("part/msg_1_ses_1/prt_1_ses_1.json");
+    let text = fs::read_to_string(&part).unwrap();
+    fs::write(&part, text.replace("walrus", "badger")).unwrap();
+    let new = json!({"id": "prt_9", "messageID": "msg_2_ses_1", "sessionID": "ses_1", "type": "text", "text": "marmot"});
+    put(&storage.join("part/msg_2_ses_1/prt_9.json"), &new);
+    fs::remove_file(storage.join("part/msg_2_ses_1/prt_3.json")).unwrap();
+    let mut indexer = Indexer::open(&home.config()).unwrap();
+    indexer.sync_files(std::slice::from_ref(&part)).unwrap();
+    drop(indexer);
+    let index = home.sync();
+    let found = ["walrus", "badger", "marmot", "otter"].map(|word| hits(&index, word));
+    assert_eq!(found, [0, 1, 1, 0]);
+    // Damage: a part that is cut, one that is no object, and one that cannot be text.
+    for (at, bytes) in [&b"{\"id\": \"prt_8\", \"te"[..], b"[]", b"\xff\xfe"]
+        .into_iter()
+        .enumerate()
+    {
+        fs::write(
+            storage.join(format!("part/msg_2_ses_1/prt_8{at}.json")),
+            bytes,
+        )
+        .unwrap();
+    }
+    let index = home.sync();
+    let problems = index
+        .sql("SELECT reason FROM problems ORDER BY 1")
+        .unwrap()
+        .rows;
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    assert!(format!("{problems:?}").contains("prt_80.json is no JSON object; restore it"));
+    let found = ["badger", "marmot", "heron"].map(|word| hits(&index, word));
+    assert_eq!(found, [1, 1, 2]);
+    // Without its own document a session is there, and is not one that its agent lists.
+    fs::remove_file(storage.join("session/p/ses_1.json")).unwrap();
+    let index = home.sync();
+    let list = index.list(&ListScope::default()).unwrap().sessions;
+    let one = list.iter().find(|row| row.id == "ses_1").unwrap();
+    assert!(!one.listed_by_agent && one.message_count == 2, "{one:?}");
+    fs::remove_dir_all(&storage).unwrap();
+    assert!(
+        home.sync()
+            .list(&ListScope::default())
+            .unwrap()
+            .sessions
+            .is_empty()
+    );
+}
+
+/// OpenCode 1.2 took the documents over into its database, and left them where they were.
+#[test]
+fn a_session_in_a_database_too_counts_once() {
+    let mut store = store();
+    for session in ["ses_1", "ses_2"] {
+        as_tree(&store, session, &store.folder());
+        as_export(
+            &store,
+            session,
+            &store.folder().join(format!("{session}.json")),
+        );
+    }
+    let other = Home::new();
+    as_tree(&store, "ses_1", &other.folder());
+    store.is_followed("documents and rows");
+    let index = store.index();
+    assert_eq!(index.list(&ListScope::default()).unwrap().sessions.len(), 2);
+    assert_eq!(
+        (hits(&index, "walrus"), hits(&index, "\"They grow\"")),
+        (1, 1)
+    );
+    let spent = index
+        .sql("SELECT count(*), sum(output) FROM usage")
+        .unwrap()
+        .rows;
+    assert_eq!(spent, [[json!(2), json!(60)]]);
+    let paths = index
+        .sql("SELECT DISTINCT relative FROM sources ORDER BY 1")
+        .unwrap()
+        .rows;
+    assert_eq!(
+        paths,
+        [[json!("opencode.db/ses_1")], [json!("opencode.db/ses_2")]]
+    );
+    // A session that is in the folder alone, and one that its user deleted from the database.
+    let kept = store.folder().join("storage/session/p/ses_3.json");
+    let alone = json!({"id": "ses_3", "title": "Alone", "directory": "/code", "time": {"created": 5, "updated": 6}});
+    put(&kept, &alone);
+    store.is_followed("a session that is no row");
+    store.run("DELETE FROM session WHERE id = 'ses_1'");
+    store.note("ses_1");
+    store.is_followed("a session that is a row no longer");
+    let index = store.index();
+    assert_eq!(index.list(&ListScope::default()).unwrap().sessions.len(), 3);
+    assert_eq!(hits(&index, "walrus"), 1);
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    store.is_followed("a session that is a row again");
+    drop(other);
+}
+
+#[test]
+fn an_exported_document_is_read_where_it_lies() {
+    let store = store();
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("talk.json");
+    as_export(&store, "ses_1", &path);
+    let index = Index::of_file(&store.config(), &path).unwrap();
+    let list = index.list(&ListScope::default()).unwrap().sessions;
+    let [session] = &list[..] else {
+        panic!("{list:?}")
+    };
+    assert_eq!(
+        (&*session.id, &*session.title),
+        ("ses_1", "About walrus tusks")
+    );
+    assert_eq!((&*session.agent, session.entries), ("opencode", 10));
+}
