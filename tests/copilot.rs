@@ -134,3 +134,22 @@ fn a_session_is_its_folder() {
     let folder = format!("session-state/{SESSION}\"");
     assert!(text.contains(&folder), "{text}");
 }
+
+/// What Copilot notes for itself is in the chain of events, and on nobody's way through the tree.
+#[test]
+fn the_tree_shows_what_a_person_means() {
+    let home = home("subagent");
+    let tree = home.run(&["tree", SESSION]);
+    for kind in ["turn_start", "usage_record", "execution_start"] {
+        assert!(!tree.contains(kind), "{kind}: {tree}");
+        let count = format!("SELECT count(*) > 0 FROM entries WHERE kind LIKE '%{kind}'");
+        let listed = home.json(&["sql", "--json", &count]);
+        assert_eq!(listed["rows"], json!([[1]]), "{kind}");
+    }
+    let told = ["user", "assistant", "toolResult", "subagent.started"];
+    assert!(told.iter().all(|kind| tree.contains(kind)), "{tree}");
+    // Each of them goes on from one that is shown.
+    let shown = "SELECT count(*) FROM entries child JOIN entries parent ON parent.id = child.parent
+        WHERE parent.kind IN ('assistant.turn_start', 'session.usage_record', 'tool.execution_start')";
+    assert_eq!(home.json(&["sql", "--json", shown])["rows"], json!([[0]]));
+}

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::line::{Arguments, Attachment, Data, Event, ModelMetrics, ToolRequest, UsageRecord};
+use super::types::is_silent;
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
 use crate::pi::touches;
@@ -35,6 +36,8 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
     let data = event.data.object().unwrap_or(&none);
     // A subagent has a model of its own, and its messages are none of the talk.
     let is_main = !event.agent_id.is_value();
+    // What a subagent was told stands in the call that started it.
+    facts.silent = is_silent(&facts.kind) || facts.kind == "user.message" && !is_main;
     match event.kind.as_str().unwrap_or_default() {
         "user.message" => {
             facts.has_image = has_image(data)?;

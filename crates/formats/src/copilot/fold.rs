@@ -18,10 +18,26 @@ pub struct State {
     /// How many subagents were started.
     #[serde(skip_serializing_if = "is_zero")]
     subagents: u64,
+    /// The last event, where it has nothing to read: its id, and the event before it that has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    silent: Option<(String, Option<String>)>,
 }
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// An event goes on from the last one that has something to read, whatever was noted in between.
+pub(super) fn relate(state: &mut State, facts: &mut Facts) {
+    let before = state.silent.take();
+    if let Some((id, above)) = before
+        && facts.parent.as_ref() == Some(&id)
+    {
+        facts.parent = above;
+    }
+    if let (true, Some(id)) = (facts.silent, &facts.id) {
+        state.silent = Some((id.clone(), facts.parent.clone()));
+    }
 }
 
 /// Add one event, in file order, or the workspace file.

@@ -76,6 +76,10 @@ impl Format for Copilot {
         }
     }
 
+    fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
+        fold::relate(&mut fold.copilot, facts);
+    }
+
     fn passages(&self, record: &[u8]) -> Vec<Passage> {
         text::passages(record)
     }
