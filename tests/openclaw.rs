@@ -271,6 +271,52 @@ fn counted(index: &Index) -> Vec<Value> {
     sql(index, query).remove(0)
 }
 
+/// A store with lines of every type, in rows and in a file.
+pub fn every_line(look: &mut dyn FnMut(&str, &Index)) {
+    let mut claw = Claw::new();
+    let at = |type_of: &str, id: &str, more: Value| {
+        let mut line =
+            json!({"type": type_of, "id": id, "parentId": "b-s1", "timestamp": time(BEGIN)});
+        line.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        line
+    };
+    let mut lines = talk("s1", "Where is the walrus?", "On the ice.");
+    let call = json!({"role": "assistant", "provider": "stub", "model": "m1", "content": [{"type": "toolCall", "id": "t1",
+        "name": "read", "arguments": {"path": "/code/a.rs"}}]});
+    let result = json!({"role": "toolResult", "toolCallId": "t1", "toolName": "read", "isError": true,
+        "content": [{"type": "text", "text": "No such file."}]});
+    let task = json!({"role": "user", "content": "[cron:1 daily] Count the walruses."});
+    lines.extend([
+        event("c", Some("b-s1"), 3, call),
+        event("d", Some("c"), 4, result),
+        event("e", Some("d"), 5, task),
+        at("model_change", "f", json!({"provider": "stub", "modelId": "m2"})),
+        at("thinking_level_change", "g", json!({"thinkingLevel": "high"})),
+        at("custom", "h", json!({"customType": "model-snapshot", "data": {"n": 1}})),
+        at("custom_message", "i", json!({"customType": "openclaw.runtime-context", "content": "It is late.", "display": false})),
+        at("compaction", "j", json!({"summary": "Walruses were counted.", "firstKeptEntryId": "d", "tokensBefore": 9})),
+        at("label", "k", json!({"targetId": "b-s1", "label": "Ice"})),
+        at("session_info", "l", json!({"name": "Birds and beasts"})),
+        at("of a later version", "m", json!({"text": "lynx"})),
+    ]);
+    claw.session(KEY, "s1", &lines);
+    claw.stands_at("s1", "b-s1");
+    claw.run("INSERT INTO transcript_rewrite_watermarks VALUES ('s1', 'g1', 1)");
+    claw.session(
+        "agent:main:other",
+        "s2",
+        &talk("s2", "Where is the heron?", "On the roof."),
+    );
+    claw.put_away(
+        "s2",
+        "deleted",
+        &talk("s2", "Where is the heron?", "On the roof."),
+    );
+    look("made by tests/openclaw.rs", &claw.index());
+}
+
 #[test]
 fn rows_are_the_entries_of_their_session() {
     let mut claw = Claw::new();

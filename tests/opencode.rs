@@ -48,6 +48,71 @@ fn store() -> Store {
     store
 }
 
+/// Stores of both generations with rows of every type.
+pub fn every_row(look: &mut dyn FnMut(&str, &Index)) {
+    let mut first = store();
+    for (id, data) in [
+        ("prt_a1", json!({"type": "reasoning", "text": "hmm"})),
+        ("prt_a2", json!({"type": "step-start", "snapshot": "h"})),
+        (
+            "prt_a3",
+            json!({"type": "step-finish", "reason": "stop", "tokens": {"input": 1}}),
+        ),
+        ("prt_a4", json!({"type": "snapshot", "snapshot": "h"})),
+        ("prt_a5", json!({"type": "compaction", "auto": false})),
+        (
+            "prt_a6",
+            json!({"type": "subtask", "prompt": "Count them.", "description": "Count"}),
+        ),
+        ("prt_a7", json!({"type": "agent", "name": "general"})),
+        (
+            "prt_a8",
+            json!({"type": "retry", "error": {"name": "APIError", "data": {"message": "over the limit"}}}),
+        ),
+        (
+            "prt_a9",
+            json!({"type": "tool", "tool": "bash", "callID": "c2", "state": {"status": "running", "input": {"command": "ls"}}}),
+        ),
+        (
+            "prt_b1",
+            json!({"type": "tool", "tool": "edit", "callID": "c3", "state": {"status": "error", "error": "refused",
+            "input": {"filePath": "/code/a.rs"}}}),
+        ),
+    ] {
+        first.part("ses_1", "msg_2_ses_1", id, &data.to_string());
+    }
+    let second = Store::new(false, "DELETE");
+    second.run(
+        "CREATE TABLE session_v2 (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, time_created INTEGER, time_updated INTEGER);
+         CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT, type TEXT, seq INTEGER, time_created INTEGER,
+             time_updated INTEGER, data TEXT);
+         INSERT INTO session_v2 VALUES ('ses_3', NULL, '/code', 'Counting', 5, 9);",
+    );
+    for (seq, (kind, data)) in [
+        ("user", json!({"text": "Where is the walrus?"})),
+        ("system", json!({"text": "You are a tool."})),
+        ("synthetic", json!({"text": "It is late."})),
+        ("assistant", json!({"model": {"id": "m1", "providerID": "p"}, "cost": 0.5, "tokens": {"input": 8, "output": 2},
+            "content": [{"type": "text", "text": "On the ice."}, {"type": "tool", "id": "c1", "name": "bash",
+            "state": {"status": "completed", "input": {"command": "ls"}, "content": [{"type": "text", "text": "a.txt"}]}}],
+            "time": {"created": 4, "completed": 9}})),
+        ("compaction", json!({"summary": "They were counted."})),
+        ("shell", json!({"command": "ls", "output": "b.txt"})),
+        ("model-switched", json!({"model": {"id": "m2"}})),
+        ("agent-switched", json!({"agent": "plan"})),
+        ("location-switched", json!({"directory": "/code"})),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let insert = "INSERT INTO session_message VALUES (?1, 'ses_3', ?2, ?3, 6, 6, ?4)";
+        let values = rusqlite::params![format!("msg_{seq}"), kind, seq as i64, data.to_string()];
+        second.writer().execute(insert, values).unwrap();
+    }
+    look("1.x, made by tests/opencode.rs", &first.sync());
+    look("2.x, made by tests/opencode.rs", &second.sync());
+}
+
 /// What OpenCode writes of a session as documents: the session, and its messages with their parts.
 fn documents(store: &Store, session: &str) -> (Value, Vec<(Value, Vec<Value>)>) {
     let writer = store.writer();

@@ -143,6 +143,8 @@ mod hostile;
 mod induscode;
 mod leaf;
 #[cfg(unix)]
+mod line_types;
+#[cfg(unix)]
 mod lines;
 #[cfg(unix)]
 mod links;
