@@ -120,6 +120,9 @@ fn config_of(place: &Path) -> Config {
         ("claude", "claude"),
         ("gemini", "gemini"),
         ("qwen", "qwen"),
+        ("copilot", "copilot"),
+        ("cursor", "cursor"),
+        ("codex/sessions", "codex"),
         ("openclaw", "openclaw"),
         ("agentuse", "agentuse"),
     ]

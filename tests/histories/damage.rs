@@ -348,6 +348,18 @@ fn plant(seed: u64) -> Vec<String> {
         ("pi", "--v--/empty.jsonl"),
         ("clido", "--w--/c.jsonl"),
         ("claude", "--w--/d.jsonl"),
+        (
+            "codex",
+            "2026/01/05/rollout-2026-01-05T09-00-00-019b8d5e-7c80-7000-8000-0000000000aa.jsonl",
+        ),
+        (
+            "copilot",
+            "00000000-0000-4000-8000-000000000001/events.jsonl",
+        ),
+        ("cursor", "w/agent-transcripts/one/one.jsonl"),
+        ("gemini", "w/chats/session-2026-01-05T09-00-00000001.jsonl"),
+        ("qwen", "w/chats/00000000-0000-4000-8000-000000000001.jsonl"),
+        ("openclaw", "main/sessions/one.jsonl"),
         ("pi", "notes.txt"),
     ] {
         let path = place.path().join(agent).join(file);
@@ -355,8 +367,13 @@ fn plant(seed: u64) -> Vec<String> {
         let mut bytes = Vec::new();
         for id in 0..if file.contains("empty") { 0 } else { 25 } {
             bytes.extend(match agent {
-                "pi" => lines::pi(&mut rng, id),
+                "pi" | "openclaw" => lines::pi(&mut rng, id),
                 "claude" => lines::claude(&mut rng, id),
+                "codex" => lines::codex(&mut rng, id),
+                "copilot" => lines::copilot(&mut rng, id),
+                "cursor" => lines::cursor(&mut rng, id),
+                "gemini" => lines::gemini(&mut rng, id),
+                "qwen" => lines::qwen(&mut rng, id),
                 _ => lines::clido(&mut rng, id),
             });
             bytes.push(b'\n');
@@ -365,8 +382,10 @@ fn plant(seed: u64) -> Vec<String> {
     }
     // Only directories whose files are old enough vouch for what is stored of them.
     std::thread::sleep(Duration::from_millis(100));
-    let roots =
-        ["pi", "clido", "claude"].map(|agent| root(agent, agent, &place.path().join(agent)));
+    let agents = [
+        "pi", "clido", "claude", "codex", "copilot", "cursor", "gemini", "qwen", "openclaw",
+    ];
+    let roots = agents.map(|agent| root(agent, agent, &place.path().join(agent)));
     let config = Config::new(place.path().join("index"), roots.to_vec());
     Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
     clean(

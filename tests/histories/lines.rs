@@ -171,6 +171,118 @@ pub fn gemini(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
     .into_bytes()
 }
 
+/// One line of a rollout of Codex's without its newline.
+pub fn codex(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    let said = text(rng);
+    let of = |kind: &str, payload: String| {
+        let time = format!("2026-01-05T09:00:{:02}.{:03}Z", id % 60, id % 1000);
+        format!(r#"{{"timestamp":"{time}","type":"{kind}","payload":{{{payload}}}}}"#)
+    };
+    let item = |payload: String| of("response_item", payload);
+    let event = |payload: String| of("event_msg", payload);
+    let usage = format!(
+        r#""input_tokens":{id},"cached_input_tokens":1,"output_tokens":2,"reasoning_output_tokens":1,"total_tokens":{}"#,
+        id + 2
+    );
+    match rng.random_range(0..16) {
+        0 => of("session_meta", format!(r#""id":"{CODEX}","cwd":"/home/ada/code{}","originator":"codex_cli_rs","base_instructions":{{"text":"{said}"}}"#, id % 2)),
+        1 => of("turn_context", format!(r#""cwd":"/home/ada","model":"m{}","effort":"high","turn_id":"u{id}""#, id % 3)),
+        2..5 => item(format!(r#""type":"message","role":"user","content":[{{"type":"input_text","text":"{said}"}}]"#)),
+        5..7 => item(format!(r#""type":"message","id":"i{id}","role":"assistant","content":[{{"type":"output_text","text":"{said}"}}]"#)),
+        7 => item(format!(r#""type":"function_call","call_id":"c{id}","name":"shell","arguments":"{{\"command\":[\"ls\"]}}""#)),
+        8 => item(format!(r#""type":"function_call_output","call_id":"c{}","output":"{said}""#, id.saturating_sub(1))),
+        9 => event(format!(r#""type":"token_count","info":{{"last_token_usage":{{{usage}}},"total_token_usage":{{{usage}}}}}"#)),
+        10 => event(format!(r#""type":"token_usage_record","response_id":"r{}","model":"m","usage":{{{usage}}}"#, id / 2)),
+        11 => of("compacted", format!(r#""message":"{said}","replacement_history":[]"#)),
+        12 => event(format!(r#""type":"turn_aborted","reason":"interrupted","turn_id":"u{id}""#)),
+        13 => event(format!(r#""type":"thread_name_updated","thread_id":"{CODEX}","thread_name":"title {id}""#)),
+        14 => event(format!(r#""type":"user_message","message":"{said}""#)),
+        _ => return junk(rng),
+    }
+    .into_bytes()
+}
+
+/// The thread of the rollouts that are written.
+pub const CODEX: &str = "019b8d5e-7c80-7000-8000-0000000000aa";
+
+/// One line of Codex's file of names without its newline.
+pub fn codex_name(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    match rng.random_range(0..6) {
+        0 => junk(rng),
+        1 => {
+            format!(r#"{{"id":"019b8d5e-7c80-7000-8000-0000000000bb","thread_name":"other {id}"}}"#)
+                .into_bytes()
+        }
+        _ => format!(r#"{{"id":"{CODEX}","thread_name":"{}"}}"#, text(rng)).into_bytes(),
+    }
+}
+
+/// One event of Copilot's without its newline.
+pub fn copilot(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    let said = text(rng);
+    let of = |kind: &str, data: String| {
+        let time = format!("2026-01-05T09:00:{:02}.000Z", id % 60);
+        let agent = if id.is_multiple_of(5) {
+            r#","agentId":"a1""#
+        } else {
+            ""
+        };
+        format!(
+            r#"{{"type":"{kind}","id":"v{id}","parentId":"v{}","timestamp":"{time}"{agent},"data":{{{data}}}}}"#,
+            id.saturating_sub(1)
+        )
+    };
+    match rng.random_range(0..14) {
+        0 => of("session.start", format!(r#""sessionId":"o{id}","copilotVersion":"1","startTime":"2026-01-05T09:00:00.000Z","context":{{"cwd":"/home/ada/code","branch":"b{}"}}"#, id % 2)),
+        1..4 => of("user.message", format!(r#""content":"{said}","transformedContent":"no""#)),
+        4..6 => of("assistant.message", format!(r#""content":"{said}","reasoningText":"hm","model":"m","toolRequests":[{{"toolCallId":"c{id}","name":"view","arguments":{{"path":"/w/{id}"}}}}]"#)),
+        6 => of("tool.execution_complete", format!(r#""toolCallId":"c{}","success":{},"result":{{"content":"{said}"}}"#, id.saturating_sub(1), id.is_multiple_of(2))),
+        7 => of("session.usage_record", format!(r#""usage":{{"model":"m","inputTokens":{id},"outputTokens":2,"apiCallId":"p{}"}}"#, id / 2)),
+        8 => of("assistant.turn_start", format!(r#""turnId":"{id}""#)),
+        9 => of("subagent.started", r#""toolCallId":"c1","agentName":"scout""#.to_owned()),
+        10 => of("session.error", format!(r#""message":"{said}""#)),
+        11 => of("session.shutdown", format!(r#""totalPremiumRequests":{id},"modelMetrics":{{"m":{{"usage":{{"inputTokens":{id},"outputTokens":1}}}}}}"#)),
+        12 => of("session.brand_new", format!(r#""text":"{said}""#)),
+        _ => return junk(rng),
+    }
+    .into_bytes()
+}
+
+/// One line of Copilot's file of a session's name without its newline.
+pub fn workspace(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    match rng.random_range(0..5) {
+        0 => junk(rng),
+        1 => b"user_named: true".to_vec(),
+        2 => b"cwd: /home/ada/elsewhere".to_vec(),
+        _ => format!("name: title {id}").into_bytes(),
+    }
+}
+
+/// One line of a transcript of Cursor's without its newline.
+pub fn cursor(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    let said = text(rng);
+    let of = |role: &str, content: String| {
+        format!(r#"{{"role":"{role}","message":{{"content":[{content}]}}}}"#)
+    };
+    let part = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+    match rng.random_range(0..8) {
+        0..3 => of(
+            "user",
+            part(&format!(r"<user_query>\n{said}\n</user_query>")),
+        ),
+        3..5 => of("assistant", part(&said)),
+        5 => of(
+            "assistant",
+            format!(
+                r#"{{"type":"tool_use","name":"read_file","input":{{"target_file":"/w/{id}"}}}}"#
+            ),
+        ),
+        6 => r#"{"type":"turn_ended"}"#.to_owned(),
+        _ => return junk(rng),
+    }
+    .into_bytes()
+}
+
 /// One line of Qwen Code without its newline.
 pub fn qwen(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
     let said = text(rng);

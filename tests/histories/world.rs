@@ -32,6 +32,11 @@ enum Kind {
     Claude,
     Gemini,
     Qwen,
+    Codex,
+    CodexName,
+    Copilot,
+    Workspace,
+    Cursor,
 }
 
 impl World {
@@ -68,6 +73,39 @@ impl World {
                 Kind::Qwen,
             ),
             ("qwen/w/subagents/00000001/agent-one.jsonl", Kind::Qwen),
+            ("cursor/w/agent-transcripts/one/one.jsonl", Kind::Cursor),
+            (
+                "cursor/w/agent-transcripts/one/subagents/two.jsonl",
+                Kind::Cursor,
+            ),
+            // Two files of one session each.
+            (
+                "copilot/00000000-0000-4000-8000-000000000001/events.jsonl",
+                Kind::Copilot,
+            ),
+            (
+                "copilot/00000000-0000-4000-8000-000000000001/workspace.yaml",
+                Kind::Workspace,
+            ),
+            (
+                "copilot/00000000-0000-4000-8000-000000000002/events.jsonl",
+                Kind::Copilot,
+            ),
+            (
+                "copilot/00000000-0000-4000-8000-000000000002/workspace.yaml",
+                Kind::Workspace,
+            ),
+            // A thread, a further page of it, and what it is called.
+            (
+                "codex/sessions/2026/01/05/rollout-2026-01-05T09-00-00-019b8d5e-7c80-7000-8000-0000000000aa.jsonl",
+                Kind::Codex,
+            ),
+            (
+                "codex/sessions/2026/01/05/rollout-2026-01-05T09-00-00-019b8d5e-7c80-7000-8000-0000000000aa_2.jsonl",
+                Kind::Codex,
+            ),
+            ("codex/session_index.jsonl", Kind::CodexName),
+            ("codex/session_index.old.jsonl", Kind::CodexName),
             // Files of one session.
             ("openclaw/main/sessions/one.jsonl", Kind::Pi),
             (
@@ -112,6 +150,11 @@ impl World {
             Kind::Claude => lines::claude(rng, self.next),
             Kind::Gemini => lines::gemini(rng, self.next),
             Kind::Qwen => lines::qwen(rng, self.next),
+            Kind::Codex => lines::codex(rng, self.next),
+            Kind::CodexName => lines::codex_name(rng, self.next),
+            Kind::Copilot => lines::copilot(rng, self.next),
+            Kind::Workspace => lines::workspace(rng, self.next),
+            Kind::Cursor => lines::cursor(rng, self.next),
         }
     }
 
@@ -133,7 +176,13 @@ impl World {
             Kind::Pi => format!(r#"{{"type":"session","version":3,"id":"n{}","timestamp":"2026-02-05T09:00:00.000Z","cwd":"/w"}}"#, self.next),
             Kind::Clido => format!(r#"{{"type":"meta","session_id":"m{}","schema_version":1,"start_time":"2026-01-05T09:00:00.9+00:00","project_path":"/w"}}"#, self.next),
             Kind::Claude => format!(r#"{{"type":"mode","mode":"normal","sessionId":"c{}"}}"#, self.next),
-            Kind::Gemini | Kind::Qwen => String::new(),
+            Kind::Codex => format!(r#"{{"timestamp":"2026-01-05T09:00:00.000Z","type":"session_meta","payload":{{"id":"{}","cwd":"/w"}}}}"#, lines::CODEX),
+            Kind::Gemini
+            | Kind::Qwen
+            | Kind::CodexName
+            | Kind::Copilot
+            | Kind::Workspace
+            | Kind::Cursor => String::new(),
         }
         .into_bytes();
         bytes.push(b'\n');

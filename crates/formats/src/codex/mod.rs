@@ -59,6 +59,11 @@ impl Format for Codex {
         false
     }
 
+    /// A thread may have several pages, and what it is called stands beside them.
+    fn has_several_files(&self) -> bool {
+        true
+    }
+
     fn place(&self, relative: &Path, _flat: bool) -> Placement {
         place::place(relative)
     }

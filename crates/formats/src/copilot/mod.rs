@@ -57,6 +57,11 @@ impl Format for Copilot {
         false
     }
 
+    /// What a session is called stands in a file of its own.
+    fn has_several_files(&self) -> bool {
+        true
+    }
+
     fn place(&self, relative: &Path, _flat: bool) -> Placement {
         place::place(relative)
     }
