@@ -307,6 +307,43 @@ fn jsonl_zst() {
     assert_eq!((said(&index, 1), session(&index, 1).tokens), before);
 }
 
+/// Listed, searched, shown, verified and kept: the archive has the file as it was.
+#[test]
+fn a_compressed_rollout_is_kept_as_it_was() {
+    let home = Home::new("the-same-talk");
+    let plain = home.day().join(name("the-same-talk", 0));
+    let compressed = plain.with_extension("jsonl.zst");
+    let text = fs::read(&plain).unwrap();
+    let bytes = zstd::bulk::compress(&text, 1).unwrap();
+    fs::write(&compressed, &bytes).unwrap();
+    fs::remove_file(&plain).unwrap();
+    let archive = home.folder.path().join("archive");
+    let config = Config {
+        archive_dir: Some(archive),
+        ..home.config()
+    };
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.sync(&mut |_| {}).unwrap();
+    indexer.set_kept(&["codex".to_owned()], true).unwrap();
+    indexer.sync(&mut |_| {}).unwrap();
+    drop(indexer);
+    let index = || Index::open(&config, Freshness::Check).unwrap();
+    let live = index();
+    let (before, found) = (said(&live, 1), hits(&live, "walrus"));
+    assert!(!before.is_empty());
+    assert_eq!(session(&live, 1).path, compressed);
+    drop(live);
+    fs::remove_file(&compressed).unwrap();
+    crate::archive::sync(&config);
+    crate::archive::is_whole(&config);
+    let gone = index();
+    let row = session(&gone, 1);
+    assert!(row.archived, "{row:?}");
+    assert_eq!((said(&gone, 1), hits(&gone, "walrus")), (before, found));
+    assert_eq!(gone.restore(&row).unwrap(), [compressed.clone()]);
+    assert_eq!(fs::read(&compressed).unwrap(), bytes);
+}
+
 #[test]
 fn pages_are_one_session() {
     let home = Home::new("resume");
