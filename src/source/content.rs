@@ -218,6 +218,13 @@ pub fn file_name(key: &str) -> String {
     }
 }
 
+/// The place of the session in a database at this path below a root, where files belong to it too:
+/// see [`Format::place_within`].
+pub fn place_within(format: &dyn Format, relative: &str) -> Option<String> {
+    let path = Path::new(relative);
+    format.place_within(path.parent()?, &key(path.file_name()?.to_str()?))
+}
+
 /// The key of the session with that last name in its path.
 fn key(name: &str) -> String {
     match name {

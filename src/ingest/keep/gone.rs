@@ -90,7 +90,11 @@ impl Keeper {
                 part,
                 unlisted,
             } => (session, part, unlisted),
-            _ if is_in_database(format, relative) => (relative.to_owned(), SourcePart::Main, None),
+            _ if is_in_database(format, relative) => {
+                let within = content::place_within(format, relative);
+                let session = within.unwrap_or_else(|| relative.to_owned());
+                (session, SourcePart::Main, None)
+            }
             _ => return None,
         };
         Some(ArchivedSource {
