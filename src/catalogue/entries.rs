@@ -43,6 +43,17 @@ pub struct StoredEntry {
     pub searched_ms: Option<i64>,
 }
 
+/// Where the record of an entry stands, and the hash that it is known by.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct RecordPlace {
+    pub source: i64,
+    pub start: u64,
+    pub length: u64,
+    pub hash: u64,
+    pub row: Option<String>,
+}
+
 /// An entry as far as its place among the others depends on it.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
@@ -117,6 +128,23 @@ impl Catalogue {
             "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 ORDER BY source, start"
         );
         self.all(&sql, [low, high], stored_entry)
+    }
+
+    /// What user and model said in a session, as far as its agent sees it, in file order.
+    pub fn said(&self, session: i64) -> Result<Vec<RecordPlace>, Error> {
+        let (low, high) = key_range(session);
+        let sql = "SELECT source, start, length, hash, row FROM _entries
+            WHERE key BETWEEN ?1 AND ?2 AND agent_sees AND role IN ('user', 'assistant')
+            ORDER BY source, start";
+        self.all(sql, [low, high], |r| {
+            Ok(RecordPlace {
+                source: r.get(0)?,
+                start: in_file(r.get(1)?),
+                length: in_file(r.get(2)?),
+                hash: r.get::<_, i64>(3)? as u64,
+                row: r.get(4)?,
+            })
+        })
     }
 
     /// Give `take` the entries of a session in file order, source by source as their paths are

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::entries::{RecordPlace, StoredEntry};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::source::checkpoint::hash;
@@ -57,13 +57,31 @@ impl OpenSource {
         Ok(bytes.filter(|bytes| hash(bytes) == entry.hash))
     }
 
+    /// [`OpenSource::record`] of an entry of which only the place is known.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn record_at(&mut self, place: &RecordPlace) -> io::Result<Option<Vec<u8>>> {
+        let bytes = self.bytes_at(place.start, place.length, place.row.as_deref())?;
+        Ok(bytes.filter(|bytes| hash(bytes) == place.hash))
+    }
+
     /// What stands now where an entry was; `None` when the source ends before.
     ///
     /// # Errors
     /// Those of the file.
     pub fn bytes(&mut self, entry: &StoredEntry) -> io::Result<Option<Vec<u8>>> {
+        self.bytes_at(entry.start, entry.length, entry.row.as_deref())
+    }
+
+    fn bytes_at(
+        &mut self,
+        start: u64,
+        length: u64,
+        row: Option<&str>,
+    ) -> io::Result<Option<Vec<u8>>> {
         // One row is read by itself; for more of them all are.
-        if let (Some(row), None, false) = (&entry.row, &self.content, self.is_read)
+        if let (Some(row), None, false) = (row, &self.content, self.is_read)
             && !self.path.is_archived()
         {
             self.is_read = true;
@@ -73,6 +91,6 @@ impl OpenSource {
             Some(content) => content,
             None => self.content.insert(self.path.open(self.format)?),
         };
-        bytes_at(content, entry.start, entry.length)
+        bytes_at(content, start, length)
     }
 }

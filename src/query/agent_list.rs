@@ -64,22 +64,36 @@ impl Snapshot<'_> {
         in_order(&mut found, |row| {
             (&row.info.path, by_change.then_some(row.mtime_ns))
         });
-        let all = found.len();
-        for (at, row) in found.iter_mut().enumerate() {
-            match row.session {
-                Some(session) if with_text => {
-                    row.info.all_messages_text =
-                        self.text_of(session, setup.profile.dialect.name)?;
+        if with_text {
+            self.fill_texts(&mut found, setup.profile.dialect.name, progress)?;
+        } else {
+            let all = found.len();
+            for (at, row) in found.iter_mut().enumerate() {
+                row.info.all_messages_text.clear();
+                if progress(at + 1, all).is_break() {
+                    return Err(Error::Cancelled);
                 }
-                None if !with_text => row.info.all_messages_text.clear(),
-                _ => {}
-            }
-            if progress(at + 1, all).is_break() {
-                return Err(Error::Cancelled);
             }
         }
         found.sort_by_key(|row| Reverse(row.info.modified_ms));
         Ok(found.into_iter().map(|row| row.info).collect())
+    }
+
+    /// Reads what was said in those of the rows that come from the index.
+    fn fill_texts(
+        &self,
+        rows: &mut [AgentListRow],
+        format: &str,
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        let sessions: Vec<i64> = rows.iter().filter_map(|row| row.session).collect();
+        let read_already = rows.len() - sessions.len();
+        let progress = |done, _| progress(read_already + done, rows.len());
+        let mut texts = self.texts_of(&sessions, format, &progress)?.into_iter();
+        for row in rows.iter_mut().filter(|row| row.session.is_some()) {
+            row.info.all_messages_text = texts.next().unwrap_or_default();
+        }
+        Ok(())
     }
 
     /// The root of these sessions, and what of it the index could not read; `None` where the files

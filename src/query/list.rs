@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::here::Here;
 use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
-use super::show::Reader;
 use crate::catalogue::read::{StoredSession, Totals};
 use crate::catalogue::roots::RootCounts;
 use crate::error::Error;
@@ -211,26 +210,6 @@ impl Snapshot<'_> {
             roots.extend(self.catalogue.root_of(&spec.agent, &spec.path)?);
         }
         Ok(roots)
-    }
-
-    /// User and assistant text of all branches in file order, joined as the agent joins it.
-    pub(crate) fn text_of(&self, session: i64, format: &str) -> Result<String, Error> {
-        let Some(format) = self.config().format(format) else {
-            return Ok(String::new());
-        };
-        let mut texts = Vec::new();
-        let mut reader = Reader::new(self);
-        for entry in self.catalogue.entries(session)? {
-            if !entry.agent_sees || !matches!(entry.role.as_deref(), Some("user" | "assistant")) {
-                continue;
-            }
-            if let Some(record) = reader.bytes(&entry)?
-                && let Some(text) = format.listed_text(&record)
-            {
-                texts.push(text);
-            }
-        }
-        Ok(texts.join(" "))
     }
 
     /// How many links below the roots lead out of them and are not followed.

@@ -22,6 +22,7 @@ mod short;
 mod show;
 mod snapshot;
 mod spending;
+mod texts;
 mod tree;
 mod turns;
 mod unknown_types;
