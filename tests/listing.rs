@@ -379,3 +379,76 @@ fn a_range_of_times_the_wrong_way_round_is_an_error() {
     let month = ["list", "--all", "--since", "2026-01", "--until", "2026-01"];
     assert!(home.output(&month).status.success());
 }
+
+/// Ids of the rows that `--as` prints, cut to what tells them apart here.
+fn own_ids(home: &Sandbox, arguments: &[&str]) -> Vec<char> {
+    let output = home.output(&[&["list", "--as", "pi", "--jsonl"], arguments].concat());
+    let said = String::from_utf8_lossy(&output.stdout);
+    let rows = said
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a row"));
+    rows.map(|row: Value| {
+        row["id"]
+            .as_str()
+            .and_then(|id| id.chars().next())
+            .expect("an id")
+    })
+    .collect()
+}
+
+/// For programs that stand in for pi: what it lacks is left out, as `undefined` is.
+#[test]
+fn the_list_that_pi_itself_would_show() {
+    let home = three();
+    let path = ".pi/agent/sessions/--x--/none.jsonl";
+    let header = r#"{"type":"session","version":3,"id":"d","timestamp":"then"}"#;
+    let path = home.write(path, &format!("{header}\n"));
+    home.touch(&path, 1_767_600_000);
+    let listed = home.output(&["list", "--as", "pi", "--jsonl", "--with-text"]);
+    let said = String::from_utf8(listed.stdout).expect("text");
+    let rows: Vec<&str> = said.lines().collect();
+    let sessions = home.home.join(".pi/agent/sessions");
+    let sessions = sessions.to_str().expect("a path");
+    // Changed last, as its file says: of its own times none is one.
+    let row = format!(
+        r#"{{"path":"{sessions}/--x--/none.jsonl","id":"d","cwd":"","created":null,"modified":1767600000000,"messageCount":0,"firstMessage":"(no messages)","allMessagesText":""}}"#
+    );
+    assert_eq!(rows[0], row);
+    let docs = home.home.join("code/docs");
+    let docs = docs.to_str().expect("a path");
+    let row = format!(
+        r#"{{"path":"{sessions}/--x--/c.jsonl","id":"cccc","cwd":"{docs}","name":"Third","created":1767430800000,"modified":1767430800000,"messageCount":2,"firstMessage":"word ","allMessagesText":"word "}}"#
+    );
+    assert_eq!(rows[1], row);
+    let folder = home.home.join(".pi/agent/sessions/--x--");
+    let folder = folder.to_str().expect("a path");
+    let sessions = home.home.join(".pi/agent/sessions");
+    let sessions = sessions.to_str().expect("a path");
+    assert_eq!(
+        own_ids(&home, &["--sessions", sessions])[1..],
+        ['c', 'b', 'a']
+    );
+    // Of one folder for all: those whose header names the directory.
+    assert_eq!(own_ids(&home, &["--session-dir", folder]).len(), 4);
+    assert_eq!(
+        own_ids(&home, &["--session-dir", folder, "--in", docs]),
+        ['c']
+    );
+    // Of a folder for each: those in the one that pi has for the directory, whatever they say.
+    assert_eq!(own_ids(&home, &["--in", "/x"]).len(), 4);
+    assert_eq!(
+        home.output(&["list", "--as", "pi", "--jsonl", "--in", docs])
+            .status
+            .code(),
+        Some(1)
+    );
+    for wrong in [
+        &["list", "--as", "pi"][..],
+        &["list", "--in", "/x"],
+        &["list", "--as", "pi", "--jsonl", "--all"],
+    ] {
+        assert_eq!(home.output(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+    let codex = home.run(&["list", "--as", "codex", "--jsonl"]);
+    assert!(codex.contains("exit Some(2)"), "{codex}");
+}

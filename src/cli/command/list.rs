@@ -1,6 +1,7 @@
 //! Which sessions are there?
 
 mod folders;
+mod own;
 mod rows;
 
 use std::io::Write;
@@ -15,6 +16,7 @@ use sessionary::syntax::{self, Filters};
 use sessionary::{Config, Index, ListEvent};
 
 use self::folders::Folders;
+use self::own::OwnList;
 use self::rows::ColumnWidths;
 pub use self::rows::{OptionalColumns, table};
 use crate::background::afterwards;
@@ -106,6 +108,8 @@ pub struct List {
     bounds: PageArgs,
     #[command(flatten)]
     fields: FieldArgs,
+    #[command(flatten)]
+    own: OwnList,
 }
 
 /// What a list can be sorted by.
@@ -135,6 +139,9 @@ impl From<Key> for Sort {
 }
 
 pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    if args.own.is_asked() {
+        return own::run(&args.own, args.with_text, config, screen);
+    }
     let here = match args.all || args.project.is_some() {
         true => None,
         false => Some(super::here(screen)?),
