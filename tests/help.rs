@@ -209,6 +209,14 @@ fn help_of_every_command() {
           --header              Print the names of the fields as the first line
       -h, --help                Print help
 
+    An agent's own list:
+          --as <NAME>          Print the list that this agent itself would show, in its order and with
+                               its fields; what it leaves out is left out. pi and indusagi have one
+          --in <DIR>           Its list for this working directory, instead of all
+          --sessions <DIR>     Its sessions folder, with a folder for each working directory [default:
+                               the first root]
+          --session-dir <DIR>  The one folder in which it keeps the sessions of all working directories
+
     Examples:
       sessionary list                              sessions of this repository, in all its work trees
       sessionary list --dir                        only those that were started in this directory
@@ -249,6 +257,7 @@ fn help_of_every_command() {
           --max-bytes <N>    Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what
                              was shortened
           --cursor <CURSOR>  Continue after the page whose JSON had this `cursor`
+          --redact           Redact keys and tokens, whatever is configured
           --fields <NAMES>   Print only these fields, named as in the JSON and separated by commas
           --tsv              Print the fields as tab-separated values, one line each; \t, \n, \\ and
                              \u001b are escapes

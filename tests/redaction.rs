@@ -56,8 +56,9 @@ fn leaks(text: &str) -> bool {
 }
 
 /// Everything that prints what was said.
-const PRINTING: [&[&str]; 19] = [
+const PRINTING: [&[&str]; 20] = [
     &["search", "walrus"],
+    &["list", "--as", "pi", "--jsonl", "--with-text"],
     &["search", "walrus", "--context", "2"],
     &["search", "walrus", "--json", "--context", "2"],
     &["search", "done", "--json"],
@@ -77,6 +78,22 @@ const PRINTING: [&[&str]; 19] = [
     &["export", "0a"],
     &["export", "0a", "--format", "html"],
 ];
+
+/// For programs that answer an agent, whatever their user has configured.
+#[test]
+fn a_search_can_be_redacted_against_the_configuration() {
+    let home = home();
+    home.write(".config/sessionary/config.toml", "redact = \"never\"\n");
+    for arguments in [&["search", "walrus"][..], &["search", "walrus", "--json"]] {
+        let said = home.run(arguments);
+        assert!(leaks(&said), "{arguments:?}: {said}");
+        let said = home.run(&[arguments, &["--redact"]].concat());
+        assert!(!leaks(&said), "{arguments:?}: {said}");
+        assert!(said.contains("ghp_[redacted]"), "{arguments:?}: {said}");
+    }
+    let both = home.output(&["search", "walrus", "--redact", "--reveal"]);
+    assert_eq!(both.status.code(), Some(2), "{both:?}");
+}
 
 #[test]
 fn a_pipe_gets_no_secret_unless_it_is_asked_for() {

@@ -91,6 +91,9 @@ pub struct Search {
     /// Continue after the page whose JSON had this `cursor`
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
+    /// Redact keys and tokens, whatever is configured
+    #[arg(long, conflicts_with = "reveal")]
+    redact: bool,
     #[command(flatten)]
     fields: FieldArgs,
 }
@@ -208,7 +211,10 @@ impl Search {
             max_bytes: self.max_bytes,
             cursor: self.cursor.clone(),
             home: screen.home.clone(),
-            mask: screen.mask(),
+            mask: match self.redact {
+                true => Some(Screen::MASK),
+                false => screen.mask(),
+            },
             ..SearchScope::default()
         }
     }

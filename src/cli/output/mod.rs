@@ -145,15 +145,18 @@ impl Screen {
         settings.map_or(Redact::Always, |settings| settings.redact.value)
     }
 
+    /// What leaves keys and tokens out.
+    pub const MASK: Mask = redact::redacted;
+
     /// What leaves keys and tokens out, if they are to be left out.
     pub fn mask(&self) -> Option<Mask> {
-        redact::now(self.redact()).then_some(redact::redacted as Mask)
+        redact::now(self.redact()).then_some(Self::MASK)
     }
 
     /// What leaves keys and tokens out of what goes to a file: whoever is given it may pass it on.
     pub fn mask_of_files(&self) -> Option<Mask> {
         let leaves_out = self.redact() != Redact::Never;
-        leaves_out.then_some(redact::redacted as Mask)
+        leaves_out.then_some(Self::MASK)
     }
 
     /// Text of a session, as it may be printed.
