@@ -1,0 +1,84 @@
+// Where was it said? Hits in pi's sessions, as the overlay and the dialog show them.
+import { ask } from "./child.ts";
+
+/** A search reads what is not indexed yet, which may be much the first time. */
+const QUIET_MS = 20_000;
+const FIELDS =
+  "entry,role,kind,tool,time_ms,place,snippet,session.path,session.id,session.title,session.cwd";
+
+export interface Hit {
+  path: string;
+  title: string;
+  cwd: string;
+  /** The entry's id, or `L` and its line where it has none. */
+  entry: string;
+  /** Who said it: a role, a tool, or the kind of the entry. */
+  by: string;
+  timeMs?: number;
+  /** Not on the branch on which its session stands. */
+  isAside: boolean;
+  snippet: string;
+}
+
+export interface Found {
+  hits: Hit[];
+  /** All matches there are. */
+  total: number;
+}
+
+/** Looks for what somebody types, finished or not. */
+export async function search(query: string, limit: number, signal?: AbortSignal): Promise<Found> {
+  const args = [
+    "search",
+    "--json",
+    "--fields",
+    FIELDS,
+    "--limit",
+    String(limit),
+    "--",
+    ofPi(query),
+  ];
+  let found: Found = { hits: [], total: 0 };
+  await ask(args, { signal, quietMs: QUIET_MS, oneLine: true }, (line) => {
+    found = read(JSON.parse(line));
+  });
+  return found;
+}
+
+/** The query, of pi's sessions alone: others cannot be switched to. */
+function ofPi(query: string): string {
+  const hasChoices = /\bOR\b|\|/.test(query);
+  return hasChoices ? `agent:pi (${query})` : `agent:pi ${query}`;
+}
+
+function read(answer: any): Found {
+  if (answer.error) throw new Error(answer.error.message);
+  const hits = answer.sessions.flatMap(({ session, hits }: any) =>
+    hits.map((hit: any): Hit => ({
+      path: session.path,
+      title: session.title,
+      cwd: session.cwd,
+      entry: hit.entry,
+      by: hit.tool ?? hit.role ?? hit.kind,
+      timeMs: hit.time_ms ?? undefined,
+      isAside: hit.place !== "active",
+      snippet: hit.snippet.replace(/\s+/g, " ").trim(),
+    })),
+  );
+  return { hits, total: answer.total };
+}
+
+/** How long ago that was, in two or three signs. */
+export function age(timeMs: number | undefined, now = Date.now()): string {
+  if (timeMs === undefined) return "";
+  const minutes = Math.max(0, Math.floor((now - timeMs) / 60_000));
+  const units: [number, string][] = [
+    [525_600, "y"],
+    [43_200, "mo"],
+    [10_080, "w"],
+    [1440, "d"],
+    [60, "h"],
+  ];
+  const [size, unit] = units.find(([size]) => minutes >= size) ?? [1, "m"];
+  return `${Math.floor(minutes / size)}${unit}`;
+}
