@@ -47,6 +47,7 @@
 //! - `opencode`: OpenCode: the cases of its rows, and sessions in JSON documents
 //! - `openclaw`: OpenClaw: rows of its databases and the files of the time before
 //! - `oracle`: our list and trees against the real agents'
+//! - `pi_package`: what the package for pi does in the real pi
 //! - `picked`: what becomes of a session that is picked
 //! - `picker`: how the picker looks on a terminal, and how it leaves it
 //! - `places`: where in its session's tree a hit stands
@@ -164,6 +165,8 @@ mod opencode;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod pages;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod pi_package;
 #[cfg(target_os = "linux")]
 mod picked;
 // The shell, `setsid` and /proc are those of Linux.

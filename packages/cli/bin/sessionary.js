@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// Runs the program, which npm has installed as the package for this platform. Programs that run
+// sessionary often should run that binary itself: starting Node takes longer than most answers.
+const { spawn } = require("node:child_process");
+
+const platform = `@sessionary/cli-${process.platform}-${process.arch}`;
+const name = process.platform === "win32" ? "sessionary.exe" : "sessionary";
+
+let program;
+try {
+  program = require.resolve(`${platform}/bin/${name}`);
+} catch {
+  console.error(
+    `sessionary: ${platform} is not installed. Either npm left optional dependencies out ` +
+      "(`npm install --include=optional @sessionary/cli`), or there is no build for this " +
+      "platform: `cargo install sessionary` makes one.",
+  );
+  process.exit(2);
+}
+
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+child.on("error", (error) => {
+  console.error(`sessionary: ${program}: ${error.message}`);
+  process.exit(2);
+});
+// A terminal sends Ctrl-C to both of us: the program decides what it means.
+process.on("SIGINT", () => {});
+const passedOn = ["SIGTERM", "SIGHUP"];
+for (const signal of passedOn) process.on(signal, () => child.kill(signal));
+child.on("exit", (code, signal) => {
+  if (signal === null) process.exit(code);
+  // Whoever waits for us sees the same end.
+  for (const one of ["SIGINT", ...passedOn]) process.removeAllListeners(one);
+  process.kill(process.pid, signal);
+});
