@@ -146,7 +146,7 @@ fn the_tree_shows_what_a_person_means() {
         let listed = home.json(&["sql", "--json", &count]);
         assert_eq!(listed["rows"], json!([[1]]), "{kind}");
     }
-    let told = ["user", "assistant", "toolResult", "subagent.started"];
+    let told = ["user", "assistant", "toolResult"];
     assert!(told.iter().all(|kind| tree.contains(kind)), "{tree}");
     // Each of them goes on from one that is shown.
     let shown = "SELECT count(*) FROM entries child JOIN entries parent ON parent.id = child.parent

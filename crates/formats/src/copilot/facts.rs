@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::line::{Arguments, Attachment, Data, Event, ModelMetrics, ToolRequest, UsageRecord};
-use super::types::is_silent;
+use super::types::knows;
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
 use crate::pi::touches;
@@ -36,8 +36,6 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
     let data = event.data.object().unwrap_or(&none);
     // A subagent has a model of its own, and its messages are none of the talk.
     let is_main = !event.agent_id.is_value();
-    // What a subagent was told stands in the call that started it.
-    facts.silent = is_silent(&facts.kind) || facts.kind == "user.message" && !is_main;
     match event.kind.as_str().unwrap_or_default() {
         "user.message" => {
             facts.has_image = has_image(data)?;
@@ -80,7 +78,8 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
 }
 
 /// Whether an event has nothing to read: it says that something begins or ends, or repeats another
-/// event, as what a subagent was told repeats the call that started it.
+/// event, as what a subagent was told repeats the call that started it. What no known version writes
+/// may say something.
 fn is_silent(facts: &Facts, is_main: bool) -> bool {
     match facts.kind.as_str() {
         "user.message" => !is_main && !facts.has_image,
@@ -88,7 +87,7 @@ fn is_silent(facts: &Facts, is_main: bool) -> bool {
         | "session.info"
         | "session.warning"
         | "session.compaction_complete" => false,
-        _ => facts.role.is_none() && !facts.is_error,
+        kind => knows(kind) && facts.role.is_none() && !facts.is_error,
     }
 }
 

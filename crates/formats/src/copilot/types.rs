@@ -162,44 +162,6 @@ const TYPES: [&str; 155] = [
     "workflow.run_updated",
 ];
 
-/// Known types of events that a person would miss. The others are notes of Copilot's to itself, or
-/// say what another event says. In order.
-const TOLD: [&str; 26] = [
-    "agent.interrupted",
-    "assistant.message",
-    "assistant.turn_retry",
-    "model.call_failure",
-    "session.autopilot_stopped",
-    "session.compaction_complete",
-    "session.context_changed",
-    "session.context_cleared",
-    "session.error",
-    "session.handoff",
-    "session.info",
-    "session.mode_changed",
-    "session.model_change",
-    "session.resume",
-    "session.shutdown",
-    "session.snapshot_rewind",
-    "session.start",
-    "session.task_complete",
-    "session.truncation",
-    "session.warning",
-    "subagent.completed",
-    "subagent.failed",
-    "subagent.started",
-    "system.message",
-    "system.notification",
-    "user.message",
-];
-
-/// Whether there is nothing to read in events of that type. What no known version writes may say
-/// something.
-pub(super) fn is_silent(kind: &str) -> bool {
-    let is_of_a_tool = matches!(kind, "tool.execution_complete" | "tool.user_requested");
-    TYPES.binary_search(&kind).is_ok() && TOLD.binary_search(&kind).is_err() && !is_of_a_tool
-}
-
 pub(super) fn knows(kind: &str) -> bool {
     kind == WORKSPACE || TYPES.binary_search(&kind).is_ok()
 }
@@ -210,9 +172,7 @@ mod tests {
 
     #[test]
     fn types_are_in_order() {
-        assert!(TYPES.is_sorted() && TOLD.is_sorted());
-        assert!(TOLD.iter().all(|told| knows(told)));
-        assert!(is_silent("hook.end") && !is_silent("user.message") && !is_silent("of.later"));
+        assert!(TYPES.is_sorted());
         assert!(knows("user.message") && !knows("user.walrus"));
     }
 }
