@@ -919,8 +919,8 @@ fn system_prompts_are_found_by_their_kind_only_and_once() {
     ~/.pi/agent/sessions/--code-parser--/two.jsonl
 
     ▶▶ system · 2026-01-04 09:00 · s1 ──────────────────────────────────────────────────────────────────
-    You are a careful engineer
-    grep
-    Search the zebrawood
+      │ You are a careful engineer
+      │ grep
+      │ Search the zebrawood
     "#);
 }

@@ -90,7 +90,7 @@ fn agents_tools_roles_labels_and_labelled_entries_are_known() {
         (&["man", "sea"], "search"),
         (&["serach"], ""),
         (&["sea"], "search"),
-        (&["r"], "rm resume rebuild roots"),
+        (&["r"], "rm report resume rebuild roots"),
         (&["list", "--widt"], ""),
         (&["list", "--no"], "--no-default-roots --no-pager"),
         (&["--demo", "show", "0"], ""),

@@ -177,10 +177,16 @@ impl<'i> Inspection<'i> {
         foreign_files: &mut BTreeMap<&'r str, &'r ForeignFile>,
     ) -> Vec<&'r ForeignFile> {
         let known = root.stored.known.iter();
-        let known: HashSet<&str> = known.map(|known| known.relative.as_str()).collect();
+        let known: HashMap<&str, &StoredSource> = known
+            .map(|known| (known.relative.as_str(), known))
+            .collect();
         let mut unread = Vec::new();
         for file in &root.discovery.found {
-            if known.contains(file.relative.as_str()) {
+            if let Some(known) = known.get(file.relative.as_str()) {
+                if !known.unread && known.unlisted != file.unlisted {
+                    let what = "is listed by its agent, or is not, for another reason";
+                    self.mismatch(root, &file.relative, what);
+                }
                 if !root.stored.places.contains(&file.place) {
                     let what = "does not belong to the session that its path names";
                     self.mismatch(root, &file.relative, what);
