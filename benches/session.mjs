@@ -1,4 +1,5 @@
-// Opens a session with pi, asks for its context and appends: node session.mjs PACKAGE_DIR FILE. One line of JSON.
+// Opens a session with pi, asks for its context and appends: node session.mjs PACKAGE_DIR FILE. One
+// line of JSON.
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

@@ -1,5 +1,5 @@
-//! Which lines does each agent write, and what becomes of them? The table in docs/formats.md is what
-//! the fixtures say.
+//! Which lines does each agent write, and what becomes of them? The table in docs/formats.md is
+//! what the fixtures say.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -34,14 +34,14 @@ const OF_FILES: [&str; 10] = [
 
 /// What becomes of the entries of one type and role.
 #[derive(Default)]
-struct Seen {
+struct LineType {
     fixture: String,
     shown: BTreeSet<&'static str>,
     searched: BTreeSet<&'static str>,
     counted: BTreeSet<&'static str>,
 }
 
-type Table = BTreeMap<(String, String), Seen>;
+type Table = BTreeMap<(String, String), LineType>;
 
 /// Add what an index says of its entries. The fixture is called as its folder is, or as is said.
 fn add(table: &mut Table, fixture: Option<&str>, format: &dyn Format, index: &Index) {

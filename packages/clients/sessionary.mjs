@@ -23,7 +23,8 @@ export class Sessionary {
   #open = new Map()
   #ended = null
   #last = 0
-  /** Called with each change of a session, `{ missed: true }` or `{ ended: why }`, once you `ask('subscribe')`. */
+  /** Once you `ask('subscribe')`: called with a change of a session, `{ missed: true }` or
+   * `{ ended: why }`. */
   onChange = () => {}
 
   /** Starts the program, and agrees with it on the version. */

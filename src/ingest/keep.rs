@@ -253,8 +253,8 @@ impl Keeper {
         self.note(catalogue, plan.root, plan.relative, is_kept)
     }
 
-    /// Note that a source was read while nothing could be kept of it: it is still to be read for the
-    /// archive. Within a transaction of the catalogue.
+    /// Note that a source was read while nothing could be kept of it: it is still to be read for
+    /// the archive. Within a transaction of the catalogue.
     pub fn owe(&self, catalogue: &Catalogue, plan: &SourcePlan<'_>) -> Result<(), Error> {
         // A name that lies beside the root is no session.
         match self.failure.borrow().is_some() && !plan.relative.starts_with(ABOVE) {

@@ -1,4 +1,5 @@
-// Calls the tools with the official clients of both eras: clients.mjs NODE_MODULES. Prints what came of it.
+// Calls the tools with the official clients of both eras: clients.mjs NODE_MODULES. Prints what
+// came of it.
 import { pathToFileURL } from 'node:url'
 
 const modules = process.argv[2]

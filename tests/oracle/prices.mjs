@@ -1,5 +1,6 @@
-// Prints the price table of `sessionary report`, US dollars per million tokens, from pi-ai's model list: prices.mjs
-// Only what makers of models ask themselves: what others charge for the same model is another price.
+// Prints the price table of `sessionary report`, US dollars per million tokens, from pi-ai's model
+// list: prices.mjs. Only what makers of models ask themselves: what others charge for the same
+// model is another price.
 import { readFileSync } from 'node:fs'
 
 const at = new URL('./node_modules/pi-0.87/node_modules/@earendil-works/pi-ai/', import.meta.url)

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the tools that tests use where they are there, shells and readers of the catalogue: install.sh [DIR]
-# DIR (default: target/tools) becomes a Python environment. One that already holds what is asked for is left alone.
+# Installs the tools that tests use where they are there, shells and readers of the catalogue:
+# install.sh [DIR]. DIR (default: target/tools) becomes a Python environment. One that already holds
+# what is asked for is left alone.
 set -eu
 missing=0
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)

@@ -234,7 +234,14 @@ fn selected(
         sessions: bounded.len(),
         ..list
     };
-    let head = Listing {
+    let printed = bounded.print(head(scope, &list), "sessions", |_| Vec::new())?;
+    out.write_all(printed.as_bytes())?;
+    Ok(list)
+}
+
+/// All of a list but its sessions.
+pub fn head(scope: &ListScope, list: &WrittenList) -> Listing {
+    Listing {
         schema_version: SCHEMA_VERSION,
         sessions: Vec::new(),
         cwd: scope.cwd.clone(),
@@ -243,10 +250,7 @@ fn selected(
         elsewhere: list.elsewhere,
         complete: list.complete,
         pending_files: list.pending_files,
-    };
-    let printed = bounded.print(head, "sessions", |_| Vec::new())?;
-    out.write_all(printed.as_bytes())?;
-    Ok(list)
+    }
 }
 
 /// A page for people. A long one is gone through twice, as no line is written before the columns

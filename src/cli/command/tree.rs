@@ -4,6 +4,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use sessionary::index::{TreeFilter, TreePart, TreeScope};
 use sessionary::model::{SessionRow, Tree, TreeRow};
 use sessionary::{Config, Index};
@@ -49,9 +51,11 @@ pub struct TreeArgs {
 }
 
 /// pi's tree filters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Filter {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Filter {
     /// What pi shows by default
+    #[default]
     Default,
     /// Without tool results
     NoTools,
@@ -146,7 +150,7 @@ fn page(
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
     let fields = args.fields.of(TreeRow::FIELDS, screen.json)?;
-    let question = question(("tree", &session.path, args.filter as u8));
+    let question = question(("tree", &session.path, args.filter));
     let ((page, head), streamed) = super::answer(|| {
         let (mut page, mut head) = (Page::new(&args.page, &fields, question)?, None);
         let streamed = index.tree_each(session, scope, &mut |part| match part {

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use self::copies::{Copies, Progress};
 use super::Search;
 use super::authorship::{Author, author};
 use super::compiled::CompiledSearch;
@@ -27,6 +28,10 @@ use crate::query::show::{Reader, address};
 use crate::source::checkpoint::hash;
 use crate::words::{self, Matcher, Order, recency};
 
+mod copies;
+
+pub(super) use copies::AHEAD;
+
 /// What is left of the score of text that a program put into a person's message.
 const INJECTED: f32 = 0.2;
 /// What is left of the score of what a person pasted: less than of prose, more than of the output
@@ -36,11 +41,6 @@ const PASTED: f32 = 0.5;
 const OWN: f32 = 0.2;
 /// Prose of fewer bytes may be repeated without being a copy.
 const COPIED: usize = 80;
-/// A copy is counted only if it follows the hit, or the copy before it, within so many candidates
-/// and bytes of their lines. So much is read behind a page, so that a short page counts the copies
-/// that a longer one would.
-pub(super) const AHEAD: usize = 16;
-const AHEAD_BYTES: u64 = 64 << 10;
 /// At most so many passages of a session are looked through for what earlier pages have shown.
 const MOST_SHOWN: usize = 64;
 /// At most so many bytes of lines are read in vain for a page. These are lines of candidates that
@@ -55,18 +55,13 @@ pub(super) struct Page<'a, 's, 'c> {
     matcher: Option<&'a Matcher>,
     order: Order,
     limit: usize,
-    /// How many candidates were looked at.
-    next: usize,
-    /// Bytes of their lines.
-    bytes: u64,
+    at: Progress,
     /// Bytes of lines that were read of candidates which do not match.
     vain: u64,
     /// Those whose text lowered their score, until it is their turn.
     late: BinaryHeap<ReadHit>,
     ready: Vec<ReadHit>,
-    /// By the fingerprint of a line or text, the first fingerprint of the hit that says it.
-    seen: HashMap<Fingerprint, Fingerprint>,
-    copies: HashMap<Fingerprint, Copies>,
+    copies: Copies,
     own: HashMap<i64, HashSet<i64>>,
     reader: Reader<'a>,
     /// Hits of each session on this page, and on earlier ones where these stand among the first.
@@ -93,13 +88,6 @@ struct ReadHit {
     /// How many passages of its session match, where that is known.
     matches: Option<u64>,
     hit: Hit,
-}
-
-/// The copies of one hit.
-struct Copies {
-    count: u64,
-    /// Which candidate the hit or its last copy was, and the bytes up to its end.
-    last: (usize, u64),
 }
 
 /// A candidate that matches and says something new.
@@ -155,13 +143,11 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             matcher: asked.marks(),
             order,
             limit,
-            next: 0,
-            bytes: 0,
+            at: Progress::default(),
             vain: 0,
             late: BinaryHeap::new(),
             ready: Vec::new(),
-            seen: HashMap::new(),
-            copies: HashMap::new(),
+            copies: Copies::default(),
             own: HashMap::new(),
             reader: Reader::new(search.snapshot).masking(search.scope.mask),
             of_session: HashMap::new(),
@@ -183,7 +169,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
     /// Returns whether the page is full.
     pub fn take(&mut self, hits: &[words::Hit], all: bool) -> Result<bool, Error> {
         loop {
-            let next = hits.get(self.next);
+            let next = hits.get(self.at.candidates);
             let waits = self.late.peek().map(|late| late.score);
             let late_first = match (waits, next) {
                 (Some(late), Some(next)) => late > next.score,
@@ -196,8 +182,8 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             if late_first {
                 self.ready.extend(self.late.pop());
             } else if let Some(hit) = next {
-                let is_full = self.has_enough_of(&hits[self.next..])?;
-                self.next += 1;
+                let is_full = self.has_enough_of(&hits[self.at.candidates..])?;
+                self.at.candidates += 1;
                 if !is_full {
                     self.look_at(hit)?;
                 }
@@ -252,13 +238,13 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
     fn look_ahead(&mut self, hits: &[words::Hit], all: bool) -> Result<bool, Error> {
         self.more |= !self.late.is_empty();
         loop {
-            let Some(hit) = hits.get(self.next) else {
+            let Some(hit) = hits.get(self.at.candidates) else {
                 let is_known = all || !self.is_near(0);
                 self.more |= is_known && !all;
                 return Ok(is_known);
             };
-            if self.has_enough_of(&hits[self.next..])? {
-                self.next += 1;
+            if self.has_enough_of(&hits[self.at.candidates..])? {
+                self.at.candidates += 1;
                 continue;
             }
             let entry = self.search.entry(hit)?;
@@ -266,7 +252,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
                 self.more = true;
                 return Ok(true);
             }
-            self.next += 1;
+            self.at.candidates += 1;
             self.more |= self.candidate(hit)?.is_some();
         }
     }
@@ -274,15 +260,8 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
     /// Whether the next candidate, of so many bytes, could still be counted as a copy of a hit on
     /// the page.
     fn is_near(&self, length: u64) -> bool {
-        let known = self
-            .ready
-            .iter()
-            .filter_map(|ready| self.copies.get(&ready.prints.0));
-        let last = known.map(|copies| copies.last).max();
-        last.is_some_and(|(at, bytes)| {
-            self.next < at + AHEAD
-                && self.bytes.saturating_add(length) <= bytes.saturating_add(AHEAD_BYTES)
-        })
+        let hits = self.ready.iter().map(|ready| ready.prints.0);
+        self.copies.is_near(hits, self.at, length)
     }
 
     /// Read a candidate's line again.
@@ -330,7 +309,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
                 .then(|| explanation(hit, factor, search.scope.now_ms)),
         };
         if !search.scope.every_copy {
-            self.remember(prints);
+            self.copies.remember(prints, self.at);
         }
         let ready = ReadHit {
             score,
@@ -363,10 +342,10 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         let Some(entry) = search.entry(hit)? else {
             return Ok(None);
         };
-        self.bytes = self.bytes.saturating_add(entry.length);
+        self.at.bytes = self.at.bytes.saturating_add(entry.length);
         let folds = !search.scope.every_copy;
         let own_print = self.print(hit, &entry);
-        if search.shown.holds(own_print) || folds && self.is_copy(own_print) {
+        if search.shown.holds(own_print) || folds && self.copies.is_copy(own_print, self.at) {
             self.matched = true;
             return Ok(None);
         }
@@ -387,7 +366,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         let repeats = folds && length > 0 && (hit.class == Class::Output || length >= COPIED);
         let text_print = repeats.then(|| fingerprint(!hash(pieces.join("\0").as_bytes())));
         if let Some(print) = text_print
-            && (search.shown.holds(print) || self.is_copy(print))
+            && (search.shown.holds(print) || self.copies.is_copy(print, self.at))
         {
             return Ok(None);
         }
@@ -397,30 +376,6 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             pieces,
             prints: (own_print, text_print),
         }))
-    }
-
-    /// Later candidates that say the same are copies of this hit.
-    fn remember(&mut self, prints: (Fingerprint, Option<Fingerprint>)) {
-        let own = prints.0;
-        let both = std::iter::once(own).chain(prints.1);
-        self.seen.extend(both.map(|print| (print, own)));
-        let last = (self.next, self.bytes);
-        self.copies.insert(own, Copies { count: 0, last });
-    }
-
-    /// Whether an earlier hit says the same. If that is near, this one is counted as its copy.
-    fn is_copy(&mut self, print: Fingerprint) -> bool {
-        let Some(own) = self.seen.get(&print) else {
-            return false;
-        };
-        if let Some(copies) = self.copies.get_mut(own)
-            && self.next <= copies.last.0 + AHEAD
-            && self.bytes <= copies.last.1.saturating_add(AHEAD_BYTES)
-        {
-            copies.count += 1;
-            copies.last = (self.next, self.bytes);
-        }
-        true
     }
 
     /// The factor by which its text lowers the score of a hit.
@@ -490,7 +445,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
                 continue;
             };
             hit.place = standing.get(&entry.key).copied();
-            hit.copies = self.copies.get(&prints.0).map_or(0, |copies| copies.count);
+            hit.copies = self.copies.count(prints.0);
             self.set_address(&mut hit, &entry, session);
             if search.scope.context > 0 {
                 let of = match branches.entry(number) {

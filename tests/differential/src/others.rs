@@ -6,14 +6,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::ours::Found;
+use crate::ours::FoundSession;
 use crate::session::{Session, Sessions, Tokens};
 
 /// The sessions that fast-resume lists, with their titles.
 pub fn fast_resume(
     command: &Path,
     home: &Path,
-    found: &[Found],
+    found: &[FoundSession],
 ) -> Result<Sessions, Box<dyn Error>> {
     let mut run = Command::new(command);
     let run = run
@@ -39,7 +39,7 @@ pub fn fast_resume(
 }
 
 /// The sessions in claudex's index, with their tokens.
-pub fn claudex(command: &Path, home: &Path, found: &[Found]) -> Result<Sessions, Box<dyn Error>> {
+pub fn claudex(command: &Path, home: &Path, found: &[FoundSession]) -> Result<Sessions, Box<dyn Error>> {
     let mut run = Command::new(command);
     let run = run.env_clear().env("HOME", home);
     let rows = crate::json_lines(run.arg(home.join(".claudex")))?;
@@ -64,7 +64,7 @@ pub fn claudex(command: &Path, home: &Path, found: &[Found]) -> Result<Sessions,
 }
 
 /// The path by which we know the session of that id, else the id.
-fn key(row: &Value, found: &[Found]) -> String {
+fn key(row: &Value, found: &[FoundSession]) -> String {
     let id = row["id"].as_str().unwrap_or_default();
     let known = found.iter().find(|session| session.id == id);
     known.map_or_else(|| id.to_owned(), |session| session.path.clone())

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::session::{Session, Sessions, Tokens};
 
 /// A session, and how it may be asked for.
-pub struct Found {
+pub struct FoundSession {
     pub id: String,
     pub path: String,
 }
@@ -24,7 +24,7 @@ pub struct Sessionary {
 
 impl Sessionary {
     /// All sessions by their paths below the home, and the id of each.
-    pub fn sessions(&self) -> Result<(Sessions, Vec<Found>), Box<dyn Error>> {
+    pub fn sessions(&self) -> Result<(Sessions, Vec<FoundSession>), Box<dyn Error>> {
         let mut calls = self.calls()?;
         let mut tokens = self.tokens()?;
         let (mut sessions, mut found) = (Sessions::new(), Vec::new());
@@ -37,7 +37,7 @@ impl Sessionary {
                 calls: Some(calls.remove(&path).unwrap_or_default()),
                 tokens: tokens.remove(&path),
             };
-            found.push(Found {
+            found.push(FoundSession {
                 id: text("id"),
                 path: self.below_home(&path),
             });

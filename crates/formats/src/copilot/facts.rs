@@ -78,8 +78,8 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
 }
 
 /// Whether an event has nothing to read: it says that something begins or ends, or repeats another
-/// event, as what a subagent was told repeats the call that started it. What no known version writes
-/// may say something.
+/// event, as what a subagent was told repeats the call that started it. What no known version
+/// writes may say something.
 fn is_silent(facts: &Facts, is_main: bool) -> bool {
     match facts.kind.as_str() {
         "user.message" => !is_main && !facts.has_image,

@@ -16,12 +16,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Where the client works, as it says itself.
 #[derive(Default)]
 pub struct Roots {
-    known: Mutex<Known>,
+    known: Mutex<RootsState>,
     turned: Condvar,
 }
 
 #[derive(Default)]
-struct Known {
+struct RootsState {
     is_asked: bool,
     directories: Option<Vec<PathBuf>>,
 }
@@ -50,7 +50,7 @@ impl Roots {
 
     /// The directories that the client has named; `None`: it has named none.
     pub fn wait(&self) -> Option<Vec<PathBuf>> {
-        let is_asked = |known: &mut Known| known.is_asked;
+        let is_asked = |known: &mut RootsState| known.is_asked;
         let waited = self
             .turned
             .wait_timeout_while(self.known(), PATIENCE, is_asked);
@@ -58,7 +58,7 @@ impl Roots {
         known.directories.clone()
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn known(&self) -> std::sync::MutexGuard<'_, RootsState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

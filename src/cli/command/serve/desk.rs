@@ -8,7 +8,7 @@ use sessionary::index::{
     ListScope, NameScope, SearchScope, ShowScope, ShownPart, TitleMatch, TreePart, TreeScope,
     caught_up,
 };
-use sessionary::model::{Cancel, Listing, SCHEMA_VERSION, SessionRow, ShownEntry, Sort, TreeRow};
+use sessionary::model::{Cancel, SessionRow, ShownEntry, Sort, TreeRow};
 use sessionary::{Config, Error, Freshness, Index};
 
 use super::first_look::FirstLook;
@@ -87,17 +87,7 @@ impl Desk {
                 go_on(cancel)
             })?;
             failed?;
-            let head = Listing {
-                schema_version: SCHEMA_VERSION,
-                sessions: Vec::new(),
-                cwd: scope.cwd.clone(),
-                within: scope.within.clone(),
-                total: list.total,
-                elsewhere: list.elsewhere,
-                complete: list.complete,
-                pending_files: list.pending_files,
-            };
-            bounded.print(head, "sessions", |_| Vec::new())
+            bounded.print(list::head(&scope, &list), "sessions", |_| Vec::new())
         })
     }
 

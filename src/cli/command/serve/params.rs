@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sessionary::index::TreeFilter;
 use sessionary::model::Sort;
+
+use crate::command::tree::Filter;
 
 /// The first request of all.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -180,35 +181,6 @@ pub struct Tree {
     pub filter: Filter,
     #[serde(flatten)]
     pub page: Bounds,
-}
-
-/// pi's tree filters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Filter {
-    /// What pi shows by default.
-    #[default]
-    Default,
-    /// Without tool results.
-    NoTools,
-    /// Only what the user said.
-    UserOnly,
-    /// Only labelled entries.
-    LabeledOnly,
-    /// Every entry.
-    All,
-}
-
-impl From<Filter> for TreeFilter {
-    fn from(filter: Filter) -> Self {
-        match filter {
-            Filter::Default => Self::Default,
-            Filter::NoTools => Self::NoTools,
-            Filter::UserOnly => Self::UserOnly,
-            Filter::LabeledOnly => Self::LabeledOnly,
-            Filter::All => Self::All,
-        }
-    }
 }
 
 /// Which session is to go on.
