@@ -892,6 +892,31 @@ fn a_report_for_people_is_a_table_or_a_page() {
     assert_eq!(page.matches("<rect ").count(), rows - 1);
 }
 
+/// One answer with a cost says nothing of the next one, of the same model and minute.
+#[test]
+fn answers_without_a_cost_are_told_apart() {
+    let home = Sandbox::new();
+    let answer = |id: &str, input: u64, cost: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-01-05T09:00:02.000Z","message":{{"role":"assistant","model":"claude-haiku-4-5","content":[],"usage":{{"input":{input},"output":0{cost}}}}}}}"#
+        )
+    };
+    let lines = [
+        r#"{"type":"session","version":3,"id":"one","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/x"}"#.to_owned(),
+        answer("a1", 1_000_000, ""),
+        answer("a2", 1_000, r#","cost":{"total":0.01}"#),
+    ];
+    home.write(
+        ".pi/agent/sessions/--x--/one.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    let report = home.json(&["report", "--json", "--by", "model"]);
+    let row = &report["rows"][0];
+    assert_eq!(row["cost"], 0.01, "{row}");
+    assert_eq!(row["cost_estimated"], 1.0, "{row}");
+    assert_eq!(row["without_cost"][0]["answers"], 1, "{row}");
+}
+
 /// The table of prices is what the script makes of the package that it names.
 #[test]
 fn prices_are_those_of_the_package() {

@@ -36,16 +36,17 @@ fn ranges(blocks: &DirtyBlocks) -> Vec<(i64, i64)> {
 }
 
 /// What `_usage_sums` holds of some entries. Sums are kept per quarter of an hour, because in every
-/// time zone days begin at a full quarter. A file may claim any number, and SQLite fails when a sum
+/// time zone days begin at a full quarter, and of answers without a cost apart, so that a report
+/// can say what they took. A file may claim any number, and SQLite fails when a sum
 /// of integers overflows, so they are added as floats and cut to the range of integers.
 const USAGE: &str = "
-    SELECT block, row_number() OVER (PARTITION BY block ORDER BY quarter_ms, provider, model) AS ordinal, quarter_ms,
+    SELECT block, row_number() OVER (PARTITION BY block ORDER BY quarter_ms, provider, model, lacks_cost) AS ordinal, quarter_ms,
            provider, model, count(*) AS answers, CAST(sum(1.0 * input) AS INTEGER) AS input, CAST(sum(1.0 * output) AS INTEGER) AS output, CAST(sum(1.0 * cache_read) AS INTEGER) AS cache_read,
            CAST(sum(1.0 * cache_write) AS INTEGER) AS cache_write, CAST(sum(1.0 * reasoning) AS INTEGER) AS reasoning, CAST(sum(1.0 * total) AS INTEGER) AS total,
            sum(cost_input) AS cost_input, sum(cost_output) AS cost_output, sum(cost_cache_read) AS cost_cache_read,
            sum(cost_cache_write) AS cost_cache_write, sum(cost_total) AS cost_total
-    FROM (SELECT key >> 8 AS block, time_ms - time_ms % 900000 AS quarter_ms, * FROM _answers WHERE key BETWEEN ?1 AND ?2)
-    GROUP BY block, quarter_ms, provider, model";
+    FROM (SELECT key >> 8 AS block, time_ms - time_ms % 900000 AS quarter_ms, cost_total IS NULL AS lacks_cost, * FROM _answers WHERE key BETWEEN ?1 AND ?2)
+    GROUP BY block, quarter_ms, provider, model, lacks_cost";
 
 /// What `_call_sums` holds of some entries; whole numbers are cut as in [`USAGE`].
 const CALLS: &str = "

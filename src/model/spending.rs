@@ -41,8 +41,7 @@ pub struct Spent {
     pub tokens: Tokens,
     /// US dollars, as the agents recorded them; `None`: none did.
     pub cost: Option<f64>,
-    /// Answers, with their tokens, of which no cost is recorded, by model. They are told apart by
-    /// up to 256 entries of a session, a model and a quarter of an hour.
+    /// Answers of which no cost is recorded, with their tokens, by model.
     pub without_cost: Vec<WithoutCost>,
 }
 

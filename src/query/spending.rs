@@ -26,7 +26,7 @@ pub struct SpendingScope {
     pub project: Option<String>,
     /// Only from the quarter of an hour on in which this time lies, ms.
     pub since_ms: Option<i64>,
-    /// Only before the quarter of an hour in which this time lies, ms.
+    /// Only up to the quarter of an hour in which this time lies, that one too, ms.
     pub until_ms: Option<i64>,
     /// The time zone of days. `None`: that of [`Config::zone`](crate::Config::zone).
     pub zone: Option<Zone>,

@@ -36,9 +36,11 @@ const BAR: usize = 20;
     sessionary report --by model --project app\n  \
     sessionary report --by week --csv > weeks.csv\n  \
     sessionary report --html > report.html         one page that loads nothing\n\n\
-    Answers that forks repeat count once. COST is what agents recorded. Where one records tokens alone,\n\
-    ESTIMATED is what they cost by a table of prices, which may have been others; the two are never\n\
-    added up. Days are those of your time zone; a week is called by its Monday.\n\
+    The sessions of every directory count, and answers that forks repeat count once. COST is what agents\n\
+    record with their answers. Where they record tokens alone, ESTIMATED is what these cost by a table of\n\
+    prices, which may have differed on the day. The bar is of both; without a cost it is of tokens.\n\
+    Days come in their order, everything else with the longest bar first. Days are those of your time\n\
+    zone; a week is called by its Monday. Tools: sessionary sql 'SELECT * FROM tools'.\n\
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or\n\
     2026-10-05T14:30.")]
 pub struct ReportArgs {
@@ -116,14 +118,22 @@ impl<'a> Answer<'a> {
             spent,
             cost_estimated: prices.estimate(spent),
         };
-        Self {
+        let mut answer = Self {
             schema_version: SCHEMA_VERSION,
             by: spending.by,
             rows: spending.rows.iter().map(row).collect(),
             total: row(&spending.total),
             prices: SOURCE,
             complete: spending.complete,
+        };
+        if !spending.by.is_time() {
+            let total = &answer.total;
+            let weight = |row: &Row<'_>| weight(row, total);
+            answer
+                .rows
+                .sort_by(|one, other| weight(other).total_cmp(&weight(one)));
         }
+        answer
     }
 }
 
@@ -141,7 +151,8 @@ pub fn run(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<Outcom
         as_csv(&answer, &mut out)?;
         out.print()?;
     } else if args.html {
-        screen.print(&page::page(&answer, screen))?;
+        let left_out = left_out(&answer, &prices);
+        screen.print(&page::page(&answer, left_out.as_deref(), screen))?;
     } else if is_found {
         let mut out = Spool::default();
         io::Write::write_all(&mut out, table(&answer, screen).as_bytes())?;
@@ -167,32 +178,40 @@ fn scope(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<Spending
     })
 }
 
-/// What the numbers leave out, for people.
+/// What is not in the answer, for people.
 fn say(answer: &Answer<'_>, prices: &Prices, index: &Index, screen: &Screen) {
     super::say_pending(screen, index, answer.complete, None);
-    let total = answer.total.spent;
-    let without: u64 = total.without_cost.iter().map(|of| of.answers).sum();
     if screen.json {
         return;
     }
-    if total.answers == 0 {
-        screen.say("No answer with tokens or a cost is recorded there.");
-    } else if without > 0 {
-        let share = 100.0 * without as f64 / total.answers as f64;
-        let mut said = format!(
-            "No cost is recorded for {} ({share:.0} %).",
-            count(without, "answer")
-        );
-        if answer.total.cost_estimated.is_some() {
-            said.push_str(&format!(" Estimates are by the prices of {SOURCE}."));
-        }
-        let unknown = prices.unknown(total);
-        if unknown > 0 {
-            let unknown = count(unknown, "answer");
-            said.push_str(&format!(" There is no price for {unknown}."));
-        }
+    if answer.total.spent.answers == 0 {
+        screen.say("No answer in this range records tokens or a cost.");
+    } else if let Some(said) = left_out(answer, prices) {
         screen.say(&said);
     }
+}
+
+/// How many answers record no cost, and what is estimated of them.
+fn left_out(answer: &Answer<'_>, prices: &Prices) -> Option<String> {
+    let total = answer.total.spent;
+    let without: u64 = total.without_cost.iter().map(|of| of.answers).sum();
+    if without == 0 {
+        return None;
+    }
+    let share = 100.0 * without as f64 / total.answers as f64;
+    let mut said = format!(
+        "{} ({share:.0} %) record no cost.",
+        count(without, "answer")
+    );
+    if answer.total.cost_estimated.is_some() {
+        said.push_str(&format!(" Estimates are by the prices of {SOURCE}."));
+    }
+    let unknown = prices.unknown(total);
+    if unknown > 0 {
+        let unknown = count(unknown, "answer");
+        said.push_str(&format!(" There is no price for {unknown}."));
+    }
+    Some(said)
 }
 
 /// What stands in the first column.

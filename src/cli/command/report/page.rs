@@ -1,6 +1,6 @@
 //! How does a report become one HTML page that loads nothing and runs nothing?
 
-use super::{Answer, SOURCE, called, shares, title};
+use super::{Answer, called, shares, title};
 use crate::output::Screen;
 use crate::output::html::escaped;
 use crate::output::time::{money, number};
@@ -8,7 +8,7 @@ use crate::output::time::{money, number};
 /// Bars are drawn in a box of this width; the page scales it.
 const WIDTH: f64 = 100.0;
 
-pub fn page(answer: &Answer<'_>, screen: &Screen) -> String {
+pub fn page(answer: &Answer<'_>, left_out: Option<&str>, screen: &Screen) -> String {
     let by = title(answer.by).to_lowercase();
     let total = answer.total.spent;
     let mut out = format!(
@@ -56,10 +56,9 @@ pub fn page(answer: &Answer<'_>, screen: &Screen) -> String {
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody>\n</table>\n");
-    if answer.total.cost_estimated.is_some() {
-        out.push_str(&format!(
-            "<p>Cost is what agents recorded. Estimated is what the other answers cost by the prices of {SOURCE}.</p>\n"
-        ));
+    if let Some(left_out) = left_out {
+        let left_out = escaped(left_out);
+        out.push_str(&format!("<p>Cost is what agents record. {left_out}</p>\n"));
     }
     out.push_str("</body>\n</html>\n");
     out
