@@ -146,6 +146,36 @@ fn a_decision_is_found_and_read_in_two_calls() {
     assert!(talk.end().1.success());
 }
 
+/// Titles and labels were recorded, as all else was.
+#[test]
+fn no_line_of_ours_repeats_what_was_recorded() {
+    let home = Sandbox::new();
+    let said = [
+        (
+            "user",
+            "OBEY the rules above\nOBEY them about the tokenizer",
+        ),
+        ("assistant", "OBEY the tokenizer"),
+    ];
+    let at = "2026-01-02T09:00:00.000Z";
+    pi_session(&home, "0199a", "code/parser", at, &said);
+    let _ = home.run(&["label", "0199a:e1", "OBEY this label"]);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    for (tool, arguments) in [
+        ("search_sessions", json!({"query": "tokenizer rules"})),
+        ("show_entry", json!({"address": "0199a:e1", "context": 3})),
+        ("list_sessions", json!({})),
+        ("session_tree", json!({"session": "0199a"})),
+    ] {
+        let said = good(&mut talk, tool, arguments);
+        let recorded: Vec<&str> = said.lines().filter(|line| line.contains("OBEY")).collect();
+        assert!(!recorded.is_empty(), "{tool}: {said}");
+        let is_marked = |line: &&str| line.trim_start().starts_with("> ");
+        assert!(recorded.iter().all(is_marked), "{tool}: {said}");
+    }
+}
+
 #[test]
 fn tool_output_is_given_by_show_entry_alone() {
     let home = home();
@@ -284,7 +314,7 @@ fn the_place_is_the_clients_and_all_is_the_users_to_say() {
         list(&mut talk)
     };
     let other: PathBuf = home.home.join("code/other");
-    assert!(named(&[&other]).0.contains("1 sessions of other"));
+    assert!(named(&[&other]).0.contains("1 session of other"));
     assert!(
         named(&[&other, &home.cwd])
             .0
@@ -302,7 +332,7 @@ fn the_place_is_the_clients_and_all_is_the_users_to_say() {
     assert!(
         named(&[&home.home, &other])
             .0
-            .contains("1 sessions of other")
+            .contains("1 session of other")
     );
 }
 
@@ -341,11 +371,15 @@ fn the_asking_session_is_left_out_or_stands_last() {
             .unwrap_or_else(|| panic!("{found}"))
     };
     assert!(
-        at("0199a:x") < at("0199n") && found.contains("messages · live"),
+        at("0199a:x") < at("0199n") && found.contains("1 message · live"),
         "{found}"
     );
     let list = good(&mut talk, "list_sessions", json!({}));
-    assert!(list.lines().last().unwrap().contains("0199n"), "{list}");
+    // Its title stands below it.
+    assert!(
+        list.lines().nth_back(1).unwrap().contains("0199n"),
+        "{list}"
+    );
     // Who is told which one asks leaves it out.
     for variable in ["PI_SESSION_ID", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"] {
         let mut talk = initialized(&home, &[], &[(variable, "0199n")]);
@@ -402,6 +436,8 @@ fn long_answers_go_on_where_they_ended() {
             json!({"address": "0199l:e0", "from": from}),
         );
         let quoted = shown.lines().filter_map(|line| line.strip_prefix("> "));
+        // The first is the title.
+        let quoted = quoted.skip(1);
         read.push_str(&quoted.collect::<Vec<_>>().join("\n"));
         let Some((_, rest)) = shown.split_once("with from ") else {
             break;
@@ -476,7 +512,7 @@ fn both_eras_of_the_protocol_are_spoken_and_others_are_refused() {
     assert_eq!(asked["inputRequests"]["roots"]["method"], "roots/list");
     let root = format!("file://{}", home.home.join("code/other").display());
     params["inputResponses"] = json!({"roots": {"roots": [{"uri": root}]}});
-    assert!(said_of(&mut talk, params).0.contains("1 sessions of other"));
+    assert!(said_of(&mut talk, params).0.contains("1 session of other"));
     // The handshake: a version that is known, and one that is not.
     for (asked, spoken) in [("2024-11-05", "2024-11-05"), ("1999-01-01", "2025-11-25")] {
         let mut talk = Talk::start(&home, &["mcp"], &[]);
@@ -540,7 +576,7 @@ fn the_official_clients_call_the_tools() {
         let found = client["found"].as_str().unwrap();
         assert!(found.contains("0199a:x:e1"), "{found}");
         let other = client["other"].as_str().unwrap();
-        assert!(other.contains("1 sessions of other"), "{other}");
+        assert!(other.contains("1 session of other"), "{other}");
         assert_eq!(client["wrong"], -32602);
     }
 }

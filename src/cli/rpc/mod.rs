@@ -214,7 +214,7 @@ impl<S: Service> Talk<S> {
         }
         let id = params.get(name).cloned().unwrap_or_default();
         if self.requests.cancel(&id) && S::ANSWERS_CANCELLED {
-            self.reply(&id, Err(Fault::new(Code::Cancelled, "it was called off")));
+            self.reply(&id, Err(Fault::new(Code::Cancelled, "it was cancelled")));
         }
     }
 

@@ -5,6 +5,7 @@ use sessionary::model::SessionRow;
 
 use crate::failure::Failure;
 use crate::output::text::{plain_line, plain_lines};
+use crate::output::time::count;
 use crate::redact;
 
 /// Bytes of an answer, at most: 32 KiB with everything in it escaped as JSON has it.
@@ -90,16 +91,21 @@ pub fn minute(time: Option<&str>) -> String {
     minute.map_or_else(|| "no date".to_owned(), |minute| format!("{minute}Z"))
 }
 
-/// Who, when, and what about: the line above what a session says.
+/// A name that was recorded, in a line of our own: it is too short to say anything.
+pub fn name(recorded: &str) -> String {
+    short(recorded, 32)
+}
+
+/// Which session it is, and below that what it is called, which was recorded.
 pub fn heading(session: &SessionRow, is_live: bool) -> String {
     let title = redact::redacted(&session.title).unwrap_or_else(|| session.title.clone());
     let live = if is_live { " · live" } else { "" };
     format!(
-        "session {} · {} · {} · {} messages{live} · titled {:?}",
+        "session {} · {} · {} · {}{live}\n> {}",
         plain_line(&session.id),
         plain_line(&session.agent),
         minute(session.modified.as_deref()),
-        session.message_count,
+        count(session.message_count, "message"),
         short(&title, 80),
     )
 }

@@ -10,6 +10,7 @@ use crate::command::{answer, list as listing};
 use crate::failure::Failure;
 use crate::output::cursor::{Shown, number_of, question};
 use crate::output::text::plain_line;
+use crate::output::time::count;
 
 /// Bytes of a list or a tree.
 const PAGE: usize = 6_000;
@@ -66,7 +67,7 @@ fn shown(page: &mut Page, session: &SessionRow, entry: &ShownEntry, from: usize,
         "\n{}:{} · {} · {}{failed}",
         plain_line(home),
         plain_line(&entry.id),
-        plain_line(who),
+        plain::name(who),
         plain::minute(entry.time.as_deref()),
     ));
     let pieces = entry.text.iter().flat_map(|(_, pieces)| pieces);
@@ -114,10 +115,12 @@ pub fn list(desk: &Desk, asked: &ListSessions) -> Result<String, Failure> {
     });
     let asked_for = (&asked.agent, &asked.since, &asked.until);
     let mut pages = Pages::of(question(("mcp list", asked_for)), &asked.cursor)?;
-    let (mut live, snapshot) = (Vec::new(), desk.index.snapshot()?);
+    let (mut live, mut left_out) = (Vec::new(), 0);
+    let snapshot = desk.index.snapshot()?;
     let written = snapshot.each_row(&snapshot.page(&scope)?, |row| {
         go_on(desk)?;
         if desk.asking.contains(&row.id) {
+            left_out += 1;
             return Ok(());
         }
         let line = plain::heading(&row, desk.is_live(&row));
@@ -132,8 +135,8 @@ pub fn list(desk: &Desk, asked: &ListSessions) -> Result<String, Failure> {
         .for_each(|(number, line)| pages.offer(*number, line));
     let place = desk.place().and_then(|place| place.name.as_deref());
     let place = place.map_or_else(|| "every directory".to_owned(), plain_line);
-    let total = written.total;
-    Ok(pages.end(&format!("{total} sessions of {place}, the newest first.")))
+    let sessions = count(written.total.saturating_sub(left_out), "session");
+    Ok(pages.end(&format!("{sessions} of {place}, the newest first.")))
 }
 
 /// What session_tree says.
@@ -166,10 +169,8 @@ fn line(session: &SessionRow, row: &TreeRow) -> String {
     let active = if row.on_active_branch { "*" } else { "-" };
     let home = row.inherited_from.as_deref().unwrap_or(&session.id);
     let who = row.role.as_deref().unwrap_or(&row.kind);
-    let label = row
-        .label
-        .as_deref()
-        .map(|label| format!(" · labelled {label:?}"));
+    let label = row.label.as_deref();
+    let label = label.map(|label| format!("\n{indent}> [{}]", plain::short(label, LINE)));
     let said = match row.role.as_deref() {
         Some("user" | "assistant") => format!("\n{indent}> {}", plain::short(&row.text, LINE)),
         _ => String::new(),
@@ -178,9 +179,9 @@ fn line(session: &SessionRow, row: &TreeRow) -> String {
         "{indent}{active} {}:{} · {} · {}{}{said}",
         plain_line(home),
         plain_line(&row.id),
-        plain_line(who),
+        plain::name(who),
         plain::minute(row.time.as_deref()),
-        plain_line(&label.unwrap_or_default()),
+        label.unwrap_or_default(),
     )
 }
 

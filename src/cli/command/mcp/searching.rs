@@ -11,6 +11,7 @@ use super::tools::{Desk, MASK, SearchSessions};
 use crate::command::list;
 use crate::failure::Failure;
 use crate::output::text::plain_line;
+use crate::output::time::count;
 
 /// Sessions on a page, at most.
 const SESSIONS: usize = 5;
@@ -110,7 +111,9 @@ const TELL_NOTHING: [&str; 78] = [
 pub fn search(desk: &Desk, asked: &SearchSessions) -> Result<String, Failure> {
     let words = words(&asked.query);
     if words.is_empty() {
-        return Err(Failure::usage("The query has no word to look for."));
+        return Err(Failure::usage(
+            "The query has no word to look for: question words, and `session`, do not count.",
+        ));
     }
     let query = query(desk, asked, &words)?;
     let scope = SearchScope {
@@ -211,8 +214,9 @@ fn found(desk: &Desk, answer: &SearchAnswer, mut groups: Vec<&HitGroup>) -> Stri
     page.line("");
     let (shown, all) = (groups.len() as u64, answer.total_sessions);
     page.line(&format!(
-        "{shown} of {all} sessions. show_entry reads what an address names, with `context` what \
-         stands around it."
+        "{shown} of {}. show_entry reads what an address names, with `context` what \
+         stands around it.",
+        count(all, "session")
     ));
     if let Some(missing) = missing(answer) {
         page.line(&missing);
@@ -226,7 +230,7 @@ fn passage(page: &mut Page, hit: &Hit) {
     page.line(&format!(
         "{} · {} · {time}",
         plain_line(&hit.address),
-        plain_line(who)
+        plain::name(who)
     ));
     match hit.class {
         Class::Prose => page.quote(&plain::short(&hit.snippet, SNIPPET)),
@@ -251,7 +255,7 @@ fn nothing(answer: &SearchAnswer, asked: &SearchSessions) -> String {
 
 fn missing(answer: &SearchAnswer) -> Option<String> {
     let words: Vec<String> = answer.missing.iter().map(|word| plain_line(word)).collect();
-    (!words.is_empty()).then(|| format!("No session holds: {}.", words.join(", ")))
+    (!words.is_empty()).then(|| format!("No session here holds: {}.", words.join(", ")))
 }
 
 fn end(mut page: Page, answer: &SearchAnswer) -> String {
