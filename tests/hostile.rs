@@ -208,6 +208,8 @@ fn nothing_that_is_printed_acts() {
         &["search", &bad],
         &["search", "role:("],
         &["search", "walrus", "--cursor", &bad],
+        &["report", "--by", "model"],
+        &["report", "--by", "project", "--html"],
         &["sql", "SELECT * FROM sessions"],
         &["sql", "SELECT * FROM entries"],
         &["sql", "SELECT * FROM calls"],
@@ -263,6 +265,12 @@ fn nothing_that_is_printed_acts() {
     for arguments in &commands {
         harmless(&home.output(arguments), arguments);
     }
+    // Its lines end as RFC 4180 has it.
+    let arguments = ["report", "--by", "model", "--csv"];
+    let mut table = home.output(&arguments);
+    let text = String::from_utf8_lossy(&table.stdout).replace("\r\n", "\n");
+    table.stdout = text.into_bytes();
+    assert!(harmless(&table, &arguments).contains("model"));
     let column = |query: &str| -> Vec<String> {
         let answer = home.json(&["sql", "--json", query]);
         let rows = answer["rows"].as_array().expect("rows");
@@ -294,6 +302,16 @@ fn json_says_the_same_without_acting() {
         &["list", "--all", "--with-text"][..],
         &["search", "walrus", "--context", "2"],
         &["search", "title"],
+        &[
+            "search",
+            "walrus",
+            "--fields",
+            "address,snippet,session.title",
+        ],
+        &["search", "walrus", "--max-bytes", "4000"],
+        &["list", "--all", "--fields", "id,title"],
+        &["list", "--all", "--max-bytes", "6000"],
+        &["report", "--by", "model"],
         &["status"],
         &["status", "--roots"],
         &["verify"],

@@ -148,7 +148,9 @@ impl Sum {
         self.sessions.insert(row.session);
         self.tokens.add(&row.tokens);
         if let Some(cost) = row.cost {
-            self.cost = Some(self.cost.unwrap_or(0.0) + cost);
+            // A file may claim any cost, and JSON knows no infinity.
+            let cost = self.cost.unwrap_or(0.0) + cost;
+            self.cost = Some(cost.clamp(f64::MIN, f64::MAX));
             return;
         }
         let model = (

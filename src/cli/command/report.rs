@@ -239,7 +239,7 @@ fn called(row: &Row<'_>, by: SpendingBy, screen: &Screen) -> String {
 fn weight(row: &Row<'_>, total: &Row<'_>) -> f64 {
     match (total.spent.cost, total.cost_estimated) {
         (None, None) => row.spent.tokens.total.unwrap_or(0) as f64,
-        _ => row.spent.cost.unwrap_or(0.0) + row.cost_estimated.unwrap_or(0.0),
+        _ => (row.spent.cost.unwrap_or(0.0) + row.cost_estimated.unwrap_or(0.0)).min(f64::MAX),
     }
 }
 
@@ -312,7 +312,7 @@ fn as_csv(answer: &Answer<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         let (spent, tokens) = (row.spent, row.spent.tokens);
         let without: u64 = spent.without_cost.iter().map(|of| of.answers).sum();
         let values = [
-            json!(spent.key),
+            json!(spent.key.as_deref().map(plain_line)),
             json!(spent.sessions),
             json!(spent.answers),
             json!(tokens.input),

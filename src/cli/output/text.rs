@@ -164,7 +164,7 @@ pub fn prefix(text: &str, width: usize) -> &str {
 }
 
 /// Escapes what serde_json leaves as it is and a terminal would act on. It only ever stands inside
-/// strings, so the JSON means the same.
+/// strings, so the JSON means the same; an end of a line stands between them, and stays.
 pub fn terminal_safe_json(json: &str) -> Cow<'_, str> {
     // What acts is beyond ASCII or DEL: JSON itself writes the other controls as escapes.
     let mut rest = json;
@@ -202,7 +202,7 @@ fn first_beyond_ascii(bytes: &[u8]) -> Option<usize> {
 fn escaped(json: &str) -> String {
     let mut safe = String::with_capacity(json.len() + 64);
     for character in json.chars() {
-        if acts(character) {
+        if acts(character) && character != '\n' {
             let mut units = [0; 2];
             for unit in character.encode_utf16(&mut units) {
                 safe.push_str(&format!("\\u{unit:04x}"));

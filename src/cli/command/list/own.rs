@@ -114,7 +114,7 @@ pub fn run(
 
 fn write(row: &SessionInfo, out: &mut impl Write) -> Result<(), Failure> {
     let path = row.path.to_string_lossy();
-    let json = serde_json::to_vec(&OwnRow {
+    let mut json = serde_json::to_vec(&OwnRow {
         path: &path,
         id: &row.id,
         cwd: &row.cwd,
@@ -126,9 +126,8 @@ fn write(row: &SessionInfo, out: &mut impl Write) -> Result<(), Failure> {
         first_message: row.first_message.as_deref().unwrap_or(NO_MESSAGES),
         all_messages_text: &row.all_messages_text,
     })?;
-    out.write_all(&json)?;
-    // By itself: within a row it would be escaped with what a terminal acts on.
-    Ok(out.write_all(b"\n")?)
+    json.push(b'\n');
+    Ok(out.write_all(&json)?)
 }
 
 /// Leaves keys and tokens out of what was said.
