@@ -68,9 +68,9 @@ impl Here {
     }
 
     /// The folder by which the repository is known, where one counts.
-    pub fn repository(&self) -> Option<PathBuf> {
-        let repository = self.repository.as_ref()?;
-        Some(repository.common.clone())
+    pub fn repositories(&self) -> Vec<PathBuf> {
+        let repository = self.repository.iter();
+        repository.map(|one| one.common.clone()).collect()
     }
 
     /// What it is called.

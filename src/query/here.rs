@@ -13,16 +13,16 @@ pub(super) struct Here {
     at: Option<PathBuf>,
     /// These with all below them.
     within: HashSet<PathBuf>,
-    /// The common folder of the repository whose working trees they are.
-    repository: Option<PathBuf>,
+    /// The common folders of the repositories whose working trees they are.
+    repositories: Vec<PathBuf>,
 }
 
 impl Here {
-    pub fn of(at: Option<&Path>, within: &[PathBuf], repository: Option<&Path>) -> Self {
+    pub fn of(at: Option<&Path>, within: &[PathBuf], repositories: &[PathBuf]) -> Self {
         Self {
             at: at.map(canonical),
             within: within.iter().map(|folder| resolved(folder)).collect(),
-            repository: repository.map(canonical),
+            repositories: repositories.iter().map(|one| canonical(one)).collect(),
         }
     }
 
@@ -32,18 +32,19 @@ impl Here {
     }
 
     /// Whether a directory is one of `within` or lies below one. Of a repository's working tree
-    /// nothing counts that lies in another repository.
+    /// nothing counts that lies in a repository that was not asked for.
     fn holds(&self, place: &Path) -> bool {
         let is_asked = |above: &&Path| self.within.contains(*above);
         let Some(asked) = place.ancestors().find(is_asked) else {
             return false;
         };
-        self.repository.as_ref().is_none_or(|repository| {
-            let mut below = place.ancestors().take_while(|above| *above != asked);
-            below
-                .find_map(common_folder)
-                .is_none_or(|nearest| nearest == *repository)
-        })
+        if self.repositories.is_empty() {
+            return true;
+        }
+        let mut below = place.ancestors().take_while(|above| *above != asked);
+        below
+            .find_map(common_folder)
+            .is_none_or(|nearest| self.repositories.contains(&nearest))
     }
 }
 
@@ -150,7 +151,7 @@ mod tests {
         let link = home.path().join("link");
         std::fs::create_dir_all(real.join("app/src"))?;
         std::os::unix::fs::symlink(&real, &link)?;
-        let here = Here::of(None, &[link.join("app"), real.join("gone")], None);
+        let here = Here::of(None, &[link.join("app"), real.join("gone")], &[]);
         let mut places = ResolvedDirs::new(&here);
         let mut is_here =
             |folder: PathBuf| places.is_folder_here(&folder.display().to_string(), false);

@@ -28,10 +28,10 @@ pub struct ListScope {
     /// Only sessions whose working directory is one of these or lies below one of them (links
     /// resolved on both sides); none = wherever they are.
     pub within: Vec<PathBuf>,
-    /// The common folder of the git repository whose working trees `within` are (see
+    /// The common folders of the git repositories whose working trees `within` are (see
     /// [`Repository`](crate::repository::Repository)): what lies below them in another repository,
-    /// as far as it is there, is left out.
-    pub repository: Option<PathBuf>,
+    /// as far as it is there, is left out. None: nothing is.
+    pub repositories: Vec<PathBuf>,
     /// Only sessions of this agent.
     pub agent: Option<String>,
     /// Only sessions of this project: part of its folder's name, or with a separator the folder or
@@ -70,11 +70,7 @@ pub struct ListScope {
 impl ListScope {
     /// The working directories whose sessions it shows.
     pub(super) fn here(&self) -> Here {
-        Here::of(
-            self.cwd.as_deref(),
-            &self.within,
-            self.repository.as_deref(),
-        )
+        Here::of(self.cwd.as_deref(), &self.within, &self.repositories)
     }
 
     pub(super) fn most(&self) -> usize {

@@ -202,9 +202,9 @@ fn selected(
 ) -> Result<WrittenList, Failure> {
     let fields = args.fields.of(SessionRow::FIELDS, screen.json)?;
     // The working trees of a repository may change from page to page.
-    let place = match &scope.repository {
-        Some(repository) => (&None, std::slice::from_ref(repository)),
-        None => (&scope.cwd, &scope.within[..]),
+    let place = match scope.repositories.as_slice() {
+        [] => (&scope.cwd, &scope.within[..]),
+        repositories => (&None, repositories),
     };
     let folders = (place, &args.agent, &scope.project, &args.since, &args.until);
     let flags = (
@@ -351,7 +351,7 @@ fn scope(
     Ok(ListScope {
         cwd: here.and_then(Here::cwd),
         within: here.map_or_else(Vec::new, |here| here.within.clone()),
-        repository: here.and_then(Here::repository),
+        repositories: here.map_or_else(Vec::new, Here::repositories),
         agent: args.agent.clone(),
         project: args.project.as_deref().map(project),
         ids: None,
@@ -493,7 +493,7 @@ fn say_scope(
             let everywhere = ListScope {
                 cwd: None,
                 within: Vec::new(),
-                repository: None,
+                repositories: Vec::new(),
                 with_text: false,
                 limit: None,
                 offset: 0,

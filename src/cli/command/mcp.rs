@@ -4,11 +4,11 @@
 //! Two eras of the protocol are spoken: that of the handshake (`initialize`, up to 2025-11-25), and
 //! that in which each request says its version (2026-07-28).
 
-mod place;
 mod plain;
 mod reading;
 mod searching;
 mod tools;
+mod visible;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,8 +18,8 @@ use clap::Args;
 use serde_json::{Value, json};
 use sessionary::Config;
 
-use self::place::Roots;
 use self::tools::{Caller, Toolbox};
+use self::visible::Roots;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::rpc::{self, Client, Code, Fault, Outbox, Reply, Request, Service};

@@ -142,7 +142,7 @@ impl<'a> Lookup<'a> {
             last: here.as_ref().map(|here| ListScope {
                 cwd: here.cwd(),
                 within: here.within.clone(),
-                repository: here.repository(),
+                repositories: here.repositories(),
                 ..ListScope::default()
             }),
             titles: self.titles,

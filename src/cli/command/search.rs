@@ -197,7 +197,7 @@ impl Search {
         SearchScope {
             cwd: here.and_then(Here::cwd),
             within: here.map_or_else(Vec::new, |here| here.within.clone()),
-            repository: here.and_then(Here::repository),
+            repositories: here.map_or_else(Vec::new, Here::repositories),
             newest_first: self.newest,
             limit: self.limit,
             now_ms: screen.now_ms,

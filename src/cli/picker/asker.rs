@@ -223,7 +223,7 @@ impl Asker {
         let of_here = self.here.as_ref().map(|here| ListScope {
             cwd: here.cwd(),
             within: here.within.clone(),
-            repository: here.repository(),
+            repositories: here.repositories(),
             ..all.clone()
         });
         let is_everywhere = question.place == Place::Everywhere || self.here.is_none();
@@ -277,7 +277,7 @@ impl Asker {
             &SearchScope {
                 cwd: here.and_then(Here::cwd),
                 within: here.map_or_else(Vec::new, |here| here.within.clone()),
-                repository: here.and_then(Here::repository),
+                repositories: here.map_or_else(Vec::new, Here::repositories),
                 as_typed: true,
                 newest_first: question.order == Order::Newest,
                 limit: question.rows,

@@ -31,14 +31,14 @@ pub(super) fn fingerprint(hash: u64) -> Fingerprint {
 /// What is asked, in short: query, filters, time zone and order. How much of the answer a page
 /// shows may change from page to page, and so may the working trees of a repository.
 pub(super) fn question(query: &str, scope: &SearchScope, zone: &Zone) -> u64 {
-    let within = match &scope.repository {
-        Some(_) => &[][..],
-        None => &scope.within,
+    let within = match scope.repositories.is_empty() {
+        true => &scope.within[..],
+        false => &[],
     };
     let asked = (
         query.trim(),
         &scope.cwd,
-        (within, &scope.repository),
+        (within, &scope.repositories),
         scope.as_typed,
         scope.newest_first,
         scope.passages,
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(question(" foo ", &same, &Zone::UTC), asked);
         let of_repository = |tree: &str| SearchScope {
             within: vec![tree.into()],
-            repository: Some("/app/.git".into()),
+            repositories: vec!["/app/.git".into()],
             ..scope.clone()
         };
         let asked_of_it = question("foo", &of_repository("/app"), &Zone::UTC);

@@ -14,10 +14,10 @@ pub struct SearchScope {
     /// Only sessions whose working directory is one of these or lies below one of them; none =
     /// wherever they are.
     pub within: Vec<PathBuf>,
-    /// The common folder of the git repository whose working trees `within` are (see
+    /// The common folders of the git repositories whose working trees `within` are (see
     /// [`Repository`](crate::repository::Repository)): what lies below them in another repository,
-    /// as far as it is there, is left out.
-    pub repository: Option<PathBuf>,
+    /// as far as it is there, is left out. None: nothing is.
+    pub repositories: Vec<PathBuf>,
     /// The query is what somebody is typing just now: it is never refused, and its last word may go
     /// on, see [`syntax::parse_as_typed`](crate::syntax::parse_as_typed).
     pub as_typed: bool,
@@ -75,7 +75,7 @@ impl Default for SearchScope {
         SearchScope {
             cwd: None,
             within: Vec::new(),
-            repository: None,
+            repositories: Vec::new(),
             as_typed: false,
             newest_first: false,
             limit: 20,
@@ -101,11 +101,7 @@ impl Default for SearchScope {
 impl SearchScope {
     /// The working directories whose sessions are searched.
     pub(super) fn here(&self) -> Here {
-        Here::of(
-            self.cwd.as_deref(),
-            &self.within,
-            self.repository.as_deref(),
-        )
+        Here::of(self.cwd.as_deref(), &self.within, &self.repositories)
     }
 
     /// Hits at most.

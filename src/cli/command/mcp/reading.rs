@@ -5,7 +5,7 @@ use sessionary::index::{ListScope, ShowScope, ShownPart, TreeFilter, TreePart, T
 use sessionary::model::{SessionRow, ShownEntry, Sort, TreeRow};
 
 use super::plain::{self, Page};
-use super::tools::{Desk, ListSessions, MASK, SessionTree, ShowEntry};
+use super::tools::{Call, ListSessions, MASK, SessionTree, ShowEntry};
 use crate::command::{answer, list as listing};
 use crate::failure::Failure;
 use crate::output::cursor::{Shown, number_of, question};
@@ -14,47 +14,49 @@ use crate::output::time::count;
 
 /// Bytes of a list or a tree.
 const PAGE: usize = 6_000;
-/// Bytes of the entry that was asked for, and of each beside it.
+/// Bytes of the entry that was asked for, of all beside it, and of each of these.
 const ENTRY: usize = 4_000;
+const AROUND: usize = 3_600;
 const BESIDE: usize = 500;
+/// Bytes of an address, at most.
+const ADDRESS: usize = 500;
 /// Entries before and after it, at most.
 const CONTEXT: usize = 10;
-/// Bytes of a cursor, at most: whoever reads on for so long looks for something else.
-const CURSOR: usize = 4_000;
 /// Characters of an entry in a tree.
 const LINE: usize = 120;
 
 /// What show_entry says.
-pub fn show(desk: &Desk, asked: &ShowEntry) -> Result<String, Failure> {
-    let (session, entry) = addressed(desk, &asked.address)?;
+pub fn show(call: &Call, asked: &ShowEntry) -> Result<String, Failure> {
+    let (session, entry) = addressed(call, &asked.address)?;
     let scope = ShowScope {
         entry: Some(entry),
         context: asked.context.min(CONTEXT),
         mask: Some(MASK),
         ..ShowScope::default()
     };
-    let ((entries, focus), _) = answer(|| {
+    let ((entries, focus), streamed) = answer(|| {
         let (mut entries, mut focus) = (Vec::new(), None);
-        let streamed = desk.index.show_each(&session, &scope, &mut |part| {
+        let streamed = call.index.show_each(&session, &scope, &mut |part| {
             match part {
                 ShownPart::Head(head) => focus.clone_from(&head.focus),
                 ShownPart::Entry(entry) => entries.push(entry),
             }
-            go_on(desk)
+            go_on(call)
         })?;
         Ok(((entries, focus), streamed))
     })?;
     let mut page = Page::framed();
-    page.line(&plain::heading(&session, desk.is_live(&session)));
+    page.line(&plain::heading(&session, call.is_live(&session)));
     for entry in &entries {
         let is_it = focus.as_ref() == Some(&entry.id);
         let (from, most) = if is_it {
             (asked.from, ENTRY)
         } else {
-            (0, BESIDE)
+            (0, BESIDE.min(AROUND / entries.len()))
         };
         shown(&mut page, &session, entry, from, most);
     }
+    plain::unread(&mut page, streamed.complete);
     Ok(page.end())
 }
 
@@ -65,8 +67,8 @@ fn shown(page: &mut Page, session: &SessionRow, entry: &ShownEntry, from: usize,
     let home = entry.inherited_from.as_deref().unwrap_or(&session.id);
     page.line(&format!(
         "\n{}:{} · {} · {}{failed}",
-        plain_line(home),
-        plain_line(&entry.id),
+        plain::id(home),
+        plain::id(&entry.id),
         plain::name(who),
         plain::minute(entry.time.as_deref()),
     ));
@@ -85,10 +87,12 @@ fn shown(page: &mut Page, session: &SessionRow, entry: &ShownEntry, from: usize,
 }
 
 /// The session and the entry that an address names. A colon may belong to an id.
-fn addressed(desk: &Desk, address: &str) -> Result<(SessionRow, String), Failure> {
-    for (at, _) in address.rmatch_indices(':') {
-        if let Ok(session) = desk.session(&address[..at]) {
-            let entry = desk.index.entry_named(&session, &address[at + 1..])?;
+fn addressed(call: &Call, address: &str) -> Result<(SessionRow, String), Failure> {
+    let colons = address.rmatch_indices(':');
+    for (at, _) in colons.filter(|_| address.len() <= ADDRESS) {
+        go_on(call)?;
+        if let Some(session) = call.find(&address[..at])? {
+            let entry = call.index.entry_named(&session, &address[at + 1..])?;
             return Ok((session, entry));
         }
     }
@@ -99,13 +103,13 @@ fn addressed(desk: &Desk, address: &str) -> Result<(SessionRow, String), Failure
 }
 
 /// What list_sessions says.
-pub fn list(desk: &Desk, asked: &ListSessions) -> Result<String, Failure> {
+pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
     if let Some(agent) = &asked.agent {
-        listing::known_agent(agent, &desk.config)?;
+        listing::known_agent(agent, &call.config)?;
     }
-    let since = listing::moment("since", asked.since.as_deref(), &desk.screen)?;
-    let until = listing::moment("until", asked.until.as_deref(), &desk.screen)?;
-    let scope = desk.list_scope(ListScope {
+    let since = listing::moment("since", asked.since.as_deref(), &call.screen)?;
+    let until = listing::moment("until", asked.until.as_deref(), &call.screen)?;
+    let scope = call.list_scope(ListScope {
         agent: asked.agent.clone(),
         since_ms: since.since_ms,
         until_ms: until.until_ms,
@@ -116,16 +120,16 @@ pub fn list(desk: &Desk, asked: &ListSessions) -> Result<String, Failure> {
     let asked_for = (&asked.agent, &asked.since, &asked.until);
     let mut pages = Pages::of(question(("mcp list", asked_for)), &asked.cursor)?;
     let (mut live, mut left_out) = (Vec::new(), 0);
-    let snapshot = desk.index.snapshot()?;
+    let snapshot = call.index.snapshot()?;
     let written = snapshot.each_row(&snapshot.page(&scope)?, |row| {
-        go_on(desk)?;
-        if desk.asking.contains(&row.id) {
+        go_on(call)?;
+        if call.asking.contains(&row.id) {
             left_out += 1;
             return Ok(());
         }
-        let line = plain::heading(&row, desk.is_live(&row));
+        let line = plain::heading(&row, call.is_live(&row));
         // One that is being written may be the one that asks.
-        match desk.is_live(&row) {
+        match call.is_live(&row) {
             true => live.push((number_of(&row.path), line)),
             false => pages.offer(number_of(&row.path), &line),
         }
@@ -133,35 +137,37 @@ pub fn list(desk: &Desk, asked: &ListSessions) -> Result<String, Failure> {
     })?;
     live.iter()
         .for_each(|(number, line)| pages.offer(*number, line));
-    let place = desk.place().and_then(|place| place.name.as_deref());
+    let place = call.place().and_then(|place| place.name.as_deref());
     let place = place.map_or_else(|| "every directory".to_owned(), plain_line);
     let sessions = count(written.total.saturating_sub(left_out), "session");
-    Ok(pages.end(&format!("{sessions} of {place}, the newest first.")))
+    let head = format!("{sessions} of {place}, the newest first.");
+    Ok(pages.end(&head, written.complete))
 }
 
 /// What session_tree says.
-pub fn tree(desk: &Desk, asked: &SessionTree) -> Result<String, Failure> {
-    let session = desk.session(&asked.session)?;
+pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
+    let session = call.session(&asked.session)?;
     let scope = TreeScope {
         // What tools gave back is read by show_entry alone.
         filter: TreeFilter::NoTools,
         mask: Some(MASK),
     };
     let question = question(("mcp tree", &session.path));
-    let (pages, _) = answer(|| {
+    let (pages, streamed) = answer(|| {
         let mut pages = Pages::of(question, &asked.cursor)?;
-        let streamed = desk.index.tree_each(&session, scope, &mut |part| {
+        let streamed = call.index.tree_each(&session, scope, &mut |part| {
             if let TreePart::Row(row) = part {
                 pages.offer(u64::from(row.place), &line(&session, &row));
             }
-            go_on(desk)
+            go_on(call)
         })?;
         Ok((pages, streamed))
     })?;
-    Ok(pages.end(&format!(
+    let head = format!(
         "{}\n* is on the active branch; an address is SESSION:ENTRY.",
-        plain::heading(&session, desk.is_live(&session))
-    )))
+        plain::heading(&session, call.is_live(&session))
+    );
+    Ok(pages.end(&head, streamed.complete))
 }
 
 fn line(session: &SessionRow, row: &TreeRow) -> String {
@@ -177,16 +183,16 @@ fn line(session: &SessionRow, row: &TreeRow) -> String {
     };
     format!(
         "{indent}{active} {}:{} · {} · {}{}{said}",
-        plain_line(home),
-        plain_line(&row.id),
+        plain::id(home),
+        plain::id(&row.id),
         plain::name(who),
         plain::minute(row.time.as_deref()),
         label.unwrap_or_default(),
     )
 }
 
-fn go_on(desk: &Desk) -> Result<(), Error> {
-    match desk.cancel.is_cancelled() {
+fn go_on(call: &Call) -> Result<(), Error> {
+    match call.cancel.is_cancelled() {
         true => Err(Error::Cancelled),
         false => Ok(()),
     }
@@ -223,17 +229,17 @@ impl Pages {
         }
     }
 
-    fn end(self, head: &str) -> String {
+    fn end(self, head: &str, is_complete: bool) -> String {
         let mut page = Page::framed();
         page.line(&format!("{head}\n"));
         self.lines.iter().for_each(|line| page.line(line));
         let cursor = self.shown.cursor();
         match (self.lines.is_empty(), self.is_left) {
             (true, _) => page.line("(none)"),
-            (false, true) if cursor.len() > CURSOR => page.line("\nThere are more: narrow it."),
-            (false, true) => page.line(&format!("\nMore with cursor {cursor}")),
+            (false, true) => plain::more(&mut page, &cursor),
             (false, false) => {}
         }
+        plain::unread(&mut page, is_complete);
         page.end()
     }
 }

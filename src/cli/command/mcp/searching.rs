@@ -7,18 +7,17 @@ use sessionary::model::{Class, Hit, HitGroup, SearchAnswer};
 use sessionary::syntax::{self, Now};
 
 use super::plain::{self, Page};
-use super::tools::{Desk, MASK, SearchSessions};
+use super::tools::{Call, MASK, SearchSessions};
 use crate::command::list;
 use crate::failure::Failure;
-use crate::output::text::plain_line;
 use crate::output::time::count;
 
 /// Sessions on a page, at most.
 const SESSIONS: usize = 5;
 /// Passages of each, at most.
 const PASSAGES: usize = 2;
-/// Bytes of JSON that the library puts on a page: what is said of it is a part of them.
-const BYTES: usize = 12 << 10;
+/// Words and phrases of a question, at most: each is looked up.
+const WORDS: usize = 40;
 /// Characters of a passage.
 const SNIPPET: usize = 300;
 /// Of the words that tell something, as far as any session holds them, a session must hold this
@@ -108,36 +107,41 @@ const TELL_NOTHING: [&str; 78] = [
 ];
 
 /// What search_sessions says.
-pub fn search(desk: &Desk, asked: &SearchSessions) -> Result<String, Failure> {
+pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
     let words = words(&asked.query);
     if words.is_empty() {
         return Err(Failure::usage(
             "The query has no word to look for: question words, and `session`, do not count.",
         ));
     }
-    let query = query(desk, asked, &words)?;
+    if words.len() > WORDS {
+        return Err(Failure::usage(format!(
+            "The query has {} words and phrases; at most {WORDS} are looked up.",
+            words.len()
+        )));
+    }
+    let query = query(call, asked, &words)?;
     let scope = SearchScope {
         limit: SESSIONS * PASSAGES,
         per_session: Some(PASSAGES),
         explain: true,
-        now_ms: desk.screen.now_ms,
-        max_bytes: BYTES,
+        now_ms: call.screen.now_ms,
         cursor: asked.cursor.clone(),
-        cancel: desk.cancel.clone(),
+        cancel: call.cancel.clone(),
         mask: Some(MASK),
         ..SearchScope::default()
     };
-    let scope = match desk.place() {
+    let scope = match call.place() {
         Some(place) => place.search(scope),
         None => scope,
     };
-    let answer = desk.index.search(&query, &scope)?;
+    let answer = call.index.search(&query, &scope)?;
     let is_known = 2 * answer.missing.len() < words.len() || answer.missing.is_empty();
     let fits = |group: &HitGroup| asked.cursor.is_some() || is_known && evidence(group) >= FLOOR;
     let groups: Vec<&HitGroup> = answer.sessions.iter().filter(|group| fits(group)).collect();
     match groups.is_empty() {
         true => Ok(nothing(&answer, asked)),
-        false => Ok(found(desk, &answer, groups)),
+        false => Ok(found(call, &answer, groups)),
     }
 }
 
@@ -167,8 +171,8 @@ fn words(query: &str) -> Vec<String> {
 }
 
 /// The query of the library's language that asks for these words.
-fn query(desk: &Desk, asked: &SearchSessions, words: &[String]) -> Result<String, Failure> {
-    let now = Now::utc(desk.screen.now_ms);
+fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String, Failure> {
+    let now = Now::utc(call.screen.now_ms);
     let said = syntax::parse(&words.join(" "), now).map_err(sessionary::Error::from)?;
     let mut expressions = said.alternatives.iter().filter_map(|one| one.expr.as_ref());
     if !said.typed.is_empty() || expressions.any(|expr| expr.reads_text()) {
@@ -179,15 +183,15 @@ fn query(desk: &Desk, asked: &SearchSessions, words: &[String]) -> Result<String
     let mut query = words.join(" ");
     for (name, when) in [("since", &asked.since), ("until", &asked.until)] {
         if let Some(when) = when {
-            list::moment(name, Some(when), &desk.screen)?;
+            list::moment(name, Some(when), &call.screen)?;
             query.push_str(&format!(" {name}:\"{when}\""));
         }
     }
     if let Some(agent) = &asked.agent {
-        list::known_agent(agent, &desk.config)?;
+        list::known_agent(agent, &call.config)?;
         query.push_str(&format!(" agent:\"{agent}\""));
     }
-    let ids = desk.asking.iter().filter(|id| !id.contains('"'));
+    let ids = call.asking.iter().filter(|id| !id.contains('"'));
     ids.for_each(|id| query.push_str(&format!(" -session:\"{id}\"")));
     Ok(query)
 }
@@ -202,24 +206,23 @@ fn evidence(group: &HitGroup) -> f32 {
     held.unwrap_or(1.0)
 }
 
-fn found(desk: &Desk, answer: &SearchAnswer, mut groups: Vec<&HitGroup>) -> String {
+fn found(call: &Call, answer: &SearchAnswer, mut groups: Vec<&HitGroup>) -> String {
     // One that is being written may be the one that asks.
-    groups.sort_by_key(|group| desk.is_live(&group.session));
+    groups.sort_by_key(|group| call.is_live(&group.session));
     let mut page = Page::framed();
     for group in &groups {
-        let heading = plain::heading(&group.session, desk.is_live(&group.session));
+        let heading = plain::heading(&group.session, call.is_live(&group.session));
         page.line(&format!("\n{heading}"));
         group.hits.iter().for_each(|hit| passage(&mut page, hit));
     }
-    page.line("");
     let (shown, all) = (groups.len() as u64, answer.total_sessions);
-    page.line(&format!(
-        "{shown} of {}. show_entry reads what an address names, with `context` what \
+    page.below(&format!(
+        "\n{shown} of {}. show_entry reads what an address names, with `context` what \
          stands around it.",
         count(all, "session")
     ));
     if let Some(missing) = missing(answer) {
-        page.line(&missing);
+        page.below(&missing);
     }
     end(page, answer)
 }
@@ -229,7 +232,7 @@ fn passage(page: &mut Page, hit: &Hit) {
     let time = plain::minute(hit.time.as_deref());
     page.line(&format!(
         "{} · {} · {time}",
-        plain_line(&hit.address),
+        plain::id(&hit.address),
         plain::name(who)
     ));
     match hit.class {
@@ -248,22 +251,21 @@ fn nothing(answer: &SearchAnswer, asked: &SearchSessions) -> String {
         ),
     }
     if let Some(missing) = missing(answer) {
-        page.line(&missing);
+        page.below(&missing);
     }
     end(page, answer)
 }
 
 fn missing(answer: &SearchAnswer) -> Option<String> {
-    let words: Vec<String> = answer.missing.iter().map(|word| plain_line(word)).collect();
+    let words = answer.missing.iter().map(|word| plain::short(word, 40));
+    let words: Vec<String> = words.collect();
     (!words.is_empty()).then(|| format!("No session here holds: {}.", words.join(", ")))
 }
 
 fn end(mut page: Page, answer: &SearchAnswer) -> String {
-    if !answer.complete {
-        page.line("Some sessions could not be read yet: the answer may be incomplete.");
-    }
+    plain::unread(&mut page, answer.complete);
     if let Some(cursor) = &answer.cursor {
-        page.line(&format!("More with cursor {cursor}"));
+        plain::more(&mut page, cursor);
     }
     page.end()
 }

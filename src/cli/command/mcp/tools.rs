@@ -16,7 +16,7 @@ use sessionary::index::ListScope;
 use sessionary::model::{Cancel, Mask, SessionRow};
 use sessionary::{Config, Freshness, Index};
 
-use super::place::Place;
+use super::visible::Visible;
 use super::{reading, searching};
 use crate::command::current_directory;
 use crate::demo;
@@ -151,10 +151,10 @@ pub struct Toolbox {
 }
 
 /// What one call is answered from.
-pub struct Desk {
+pub struct Call {
     pub index: Index,
     /// `None`: every directory.
-    place: Option<Place>,
+    place: Option<Visible>,
     /// Sessions that ask, as far as that is known.
     pub asking: Vec<String>,
     pub screen: Screen,
@@ -182,19 +182,19 @@ impl Toolbox {
         Ok(match name {
             "search_sessions" => {
                 let asked: SearchSessions = read(arguments)?;
-                self.at_desk(caller, |desk| searching::search(desk, &asked))
+                self.answered(caller, |call| searching::search(call, &asked))
             }
             "show_entry" => {
                 let asked: ShowEntry = read(arguments)?;
-                self.at_desk(caller, |desk| reading::show(desk, &asked))
+                self.answered(caller, |call| reading::show(call, &asked))
             }
             "list_sessions" => {
                 let asked: ListSessions = read(arguments)?;
-                self.at_desk(caller, |desk| reading::list(desk, &asked))
+                self.answered(caller, |call| reading::list(call, &asked))
             }
             "session_tree" => {
                 let asked: SessionTree = read(arguments)?;
-                self.at_desk(caller, |desk| reading::tree(desk, &asked))
+                self.answered(caller, |call| reading::tree(call, &asked))
             }
             other => {
                 let said = format!("there is no tool `{other}`");
@@ -203,10 +203,10 @@ impl Toolbox {
         })
     }
 
-    fn at_desk(
+    fn answered(
         &self,
         caller: &Caller,
-        answer: impl Fn(&Desk) -> Result<String, Failure>,
+        answer: impl Fn(&Call) -> Result<String, Failure>,
     ) -> Result<String, Failure> {
         let place = match self.all {
             true => None,
@@ -220,7 +220,7 @@ impl Toolbox {
         if !screen.is_rehearsed {
             screen.now_ms = jiff::Timestamp::now().as_millisecond();
         }
-        let mut desk = Desk {
+        let mut call = Call {
             index: Index::open(&config, Freshness::Check)?,
             place,
             asking: asking(&caller.meta),
@@ -228,24 +228,24 @@ impl Toolbox {
             config,
             cancel: caller.cancel.clone(),
         };
-        let mut said = answer(&desk);
+        let mut said = answer(&call);
         if let Err(failure) = &said
             && (failure.is_damage() || failure.is_replaced())
         {
-            desk.index = Index::open(&desk.config, Freshness::Check)?;
-            said = answer(&desk);
+            call.index = Index::open(&call.config, Freshness::Check)?;
+            said = answer(&call);
         }
         self.pay();
         said
     }
 
     /// Where the client works.
-    fn place(&self, caller: &Caller) -> Result<Place, Failure> {
+    fn place(&self, caller: &Caller) -> Result<Visible, Failure> {
         let directories = match &caller.directories {
             Some(named) => named.clone(),
             None => vec![current_directory()?],
         };
-        Place::around(&directories).ok_or_else(|| {
+        Visible::around(&directories).ok_or_else(|| {
             Failure::refused(
                 "Sessions of a home folder, or of what is above one, are not shown: they are of \
                  everything. Start the agent in a project; or its user lets it see all sessions, \
@@ -279,7 +279,7 @@ impl Toolbox {
 /// Keys and tokens are left out, whatever is configured.
 pub const MASK: Mask = redact::redacted;
 
-impl Desk {
+impl Call {
     /// What may be listed.
     pub fn list_scope(&self, scope: ListScope) -> ListScope {
         let scope = ListScope {
@@ -292,28 +292,29 @@ impl Desk {
         }
     }
 
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&Visible> {
         self.place.as_ref()
     }
 
     /// The session with this id, if the client may see it.
     pub fn session(&self, id: &str) -> Result<SessionRow, Failure> {
-        let scope = self.list_scope(ListScope {
-            ids: Some(vec![id.to_owned()]),
-            ..ListScope::default()
-        });
-        let listing = self.index.list(&scope)?;
-        // A copy of a session has its id; the one that went on is meant.
-        let newest = listing
-            .sessions
-            .into_iter()
-            .max_by_key(|row| row.modified_ms);
-        newest.ok_or_else(|| {
+        self.find(id)?.ok_or_else(|| {
             Failure::not_found(
                 "There is no such session here. A session is named by its whole id, as \
                  list_sessions and search_sessions print it.",
             )
         })
+    }
+
+    /// The same; `None`: there is none.
+    pub fn find(&self, id: &str) -> Result<Option<SessionRow>, Failure> {
+        let scope = self.list_scope(ListScope {
+            ids: Some(vec![id.to_owned()]),
+            ..ListScope::default()
+        });
+        let sessions = self.index.list(&scope)?.sessions.into_iter();
+        // A copy of a session has its id; the one that went on is meant.
+        Ok(sessions.max_by_key(|row| row.modified_ms))
     }
 
     /// Whether a session may be the one that asks, where that is not known.

@@ -103,7 +103,7 @@ impl Desk {
         Ok(ListScope {
             cwd: here.and_then(Here::cwd),
             within: here.map_or_else(Vec::new, |here| here.within.clone()),
-            repository: here.and_then(Here::repository),
+            repositories: here.map_or_else(Vec::new, Here::repositories),
             agent: asked.agent.clone(),
             project: asked.project.as_deref().map(list::project),
             ids: None,
@@ -131,7 +131,7 @@ impl Desk {
         let scope = SearchScope {
             cwd: here.and_then(Here::cwd),
             within: here.map_or_else(Vec::new, |here| here.within.clone()),
-            repository: here.and_then(Here::repository),
+            repositories: here.map_or_else(Vec::new, Here::repositories),
             as_typed: asked.as_typed,
             newest_first: asked.newest,
             limit: asked.limit,

@@ -89,14 +89,14 @@ fn directory(uri: &str) -> Option<PathBuf> {
 
 /// Whose sessions are seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Visible {
     within: Vec<PathBuf>,
-    repository: Option<PathBuf>,
+    repositories: Vec<PathBuf>,
     /// What it is called; every directory where it has no name.
     pub name: Option<String>,
 }
 
-impl Place {
+impl Visible {
     /// The repositories around these directories; `None`: none of them is a place to work on one
     /// thing, as a home folder is none.
     pub fn around(directories: &[PathBuf]) -> Option<Self> {
@@ -105,14 +105,12 @@ impl Place {
         let here = here.map(|directory| Here::around(directory.clone(), &surroundings));
         let mut here: Vec<Here> = here.filter(|here| here.cwd().is_none()).collect();
         here.dedup();
+        if here.is_empty() {
+            return None;
+        }
         let names: Vec<String> = here.iter().map(|here| name(&here.directory)).collect();
         Some(Self {
-            // What lies in one of several repositories is not told from what lies in another.
-            repository: match here.as_slice() {
-                [] => return None,
-                [one] => one.repository(),
-                _ => None,
-            },
+            repositories: here.iter().flat_map(Here::repositories).collect(),
             within: here.into_iter().flat_map(|here| here.within).collect(),
             name: Some(names.join(", ")),
         })
@@ -122,7 +120,7 @@ impl Place {
     pub fn list(&self, scope: ListScope) -> ListScope {
         ListScope {
             within: self.within.clone(),
-            repository: self.repository.clone(),
+            repositories: self.repositories.clone(),
             ..scope
         }
     }
@@ -131,7 +129,7 @@ impl Place {
     pub fn search(&self, scope: SearchScope) -> SearchScope {
         SearchScope {
             within: self.within.clone(),
-            repository: self.repository.clone(),
+            repositories: self.repositories.clone(),
             ..scope
         }
     }
