@@ -211,7 +211,8 @@ fn help_of_every_command() {
 
     An agent's own list:
           --as <NAME>          Print the list that this agent itself would show, in its order and with
-                               its fields; what it leaves out is left out. pi and indusagi have one
+                               its fields; what it leaves out is left out. For pi and indusagi, with
+                               --jsonl
           --in <DIR>           Its list for this working directory, instead of all
           --sessions <DIR>     Its sessions folder, with a folder for each working directory [default:
                                the first root]
@@ -648,9 +649,11 @@ fn help_of_every_command() {
       sessionary report --by week --csv > weeks.csv
       sessionary report --html > report.html         one page that loads nothing
 
-    Answers that forks repeat count once. COST is what agents recorded. Where one records tokens alone,
-    ESTIMATED is what they cost by a table of prices, which may have been others; the two are never
-    added up. Days are those of your time zone; a week is called by its Monday.
+    The sessions of every directory count, and answers that forks repeat count once. COST is what
+    agents record with their answers. Where they record tokens alone, ESTIMATED is what these cost by a
+    table of prices, which may have differed on the day. The bar is of both; without a cost it is of
+    tokens. Days come in their order, everything else with the longest bar first. Days are those of
+    your time zone; a week is called by its Monday. Tools: sessionary sql 'SELECT * FROM tools'.
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
     2026-10-05T14:30.
     ----

@@ -36,11 +36,11 @@ const BAR: usize = 20;
     sessionary report --by model --project app\n  \
     sessionary report --by week --csv > weeks.csv\n  \
     sessionary report --html > report.html         one page that loads nothing\n\n\
-    The sessions of every directory count, and answers that forks repeat count once. COST is what agents\n\
-    record with their answers. Where they record tokens alone, ESTIMATED is what these cost by a table of\n\
-    prices, which may have differed on the day. The bar is of both; without a cost it is of tokens.\n\
-    Days come in their order, everything else with the longest bar first. Days are those of your time\n\
-    zone; a week is called by its Monday. Tools: sessionary sql 'SELECT * FROM tools'.\n\
+    The sessions of every directory count, and answers that forks repeat count once. COST is what\n\
+    agents record with their answers. Where they record tokens alone, ESTIMATED is what these cost by a\n\
+    table of prices, which may have differed on the day. The bar is of both; without a cost it is of\n\
+    tokens. Days come in their order, everything else with the longest bar first. Days are those of\n\
+    your time zone; a week is called by its Monday. Tools: sessionary sql 'SELECT * FROM tools'.\n\
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or\n\
     2026-10-05T14:30.")]
 pub struct ReportArgs {

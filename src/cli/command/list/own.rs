@@ -23,7 +23,7 @@ const NO_MESSAGES: &str = "(no messages)";
 #[command(next_help_heading = "An agent's own list")]
 pub struct OwnList {
     /// Print the list that this agent itself would show, in its order and with its fields; what it
-    /// leaves out is left out. pi and indusagi have one
+    /// leaves out is left out. For pi and indusagi, with --jsonl
     #[arg(id = "own_agent", long = "as", value_name = "NAME", requires = "jsonl", add = values::agent(),
         conflicts_with_all = ["all", "agent", "project", "named", "only_live", "errors", "cost",
             "since", "until", "subagents", "sort", "reverse", "limit", "page"])]
@@ -77,8 +77,8 @@ impl OwnList {
             Failure::usage(unknown).hint("--sessions names it")
         })?;
         let profile = Profile::of(format).ok_or_else(|| {
-            let unknown = format!("no list of {agent}'s own is known");
-            Failure::usage(unknown).hint("those of pi and indusagi are")
+            let unknown = format!("the list that {agent} itself would show cannot be printed");
+            Failure::usage(unknown).hint("those of pi and indusagi can")
         })?;
         let mut setup = Setup::new(profile, folder);
         setup.flat.clone_from(&self.session_dir);
