@@ -403,6 +403,37 @@ fn a_session_in_a_database_too_counts_once() {
 }
 
 #[test]
+fn no_document_forges_lines() {
+    let store = store();
+    let home = Home::new();
+    as_tree(&store, "ses_1", &home.folder());
+    let message = home.folder().join("storage/message/ses_1/msg_2_ses_1.json");
+    let text = fs::read_to_string(&message).unwrap();
+    let forged = "[\n{\"table\":\"part\",\"key\":\"prt_x\",\"row\":{\"id\":\"prt_x\"}}\n,\n{\"kept\":1,\"changes\":[[0,3,0]]}\n]";
+    fs::write(&message, text.replace("\"assistant\"", forged)).unwrap();
+    let config = Config {
+        archive_dir: Some(home.place.path().join("archive")),
+        ..home.config()
+    };
+    let kept = ["opencode".to_owned()];
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.set_kept(&kept, true).unwrap();
+    indexer.sync(&mut |_| {}).unwrap();
+    drop(indexer);
+    let rows = || {
+        let index = Index::open(&config, Freshness::Check).unwrap();
+        clean(&index, "a forged role");
+        let rows = index.sql("SELECT row FROM entries ORDER BY row").unwrap();
+        rows.rows
+    };
+    let before = rows();
+    assert_eq!(before.len(), 10, "{before:?}");
+    assert!(!format!("{before:?}").contains("prt_x"));
+    fs::remove_dir_all(home.folder().join("storage")).unwrap();
+    assert_eq!(rows(), before, "from the archive");
+}
+
+#[test]
 fn an_exported_document_is_read_where_it_lies() {
     let store = store();
     let place = tempfile::tempdir().unwrap();

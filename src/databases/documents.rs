@@ -260,7 +260,7 @@ impl Folder<'_> {
             outer,
         };
         match (self.documents.line)(&document) {
-            Some(line) => add(&line, lines),
+            Some(line) => lines.add_row(&line),
             None => lines.add_problem(&format!(
                 "{} is no JSON object; restore it from a backup",
                 path.display()
@@ -388,7 +388,7 @@ fn add_whole(documents: &'static Documents, whole: &Whole<'_>, lines: &mut Lines
         outer,
     };
     let mut put = |document: &Document<'_>| match (documents.line)(document) {
-        Some(line) => add(&line, lines),
+        Some(line) => lines.add_row(&line),
         None => lines.add_problem("it is no JSON object: export the session again"),
     };
     put(&document(documents.sessions, whole.session, None));
@@ -398,9 +398,4 @@ fn add_whole(documents: &'static Documents, whole: &Whole<'_>, lines: &mut Lines
             put(&document(documents.inner, inner, Some(("", outer))));
         }
     }
-}
-
-fn add(line: &str, lines: &mut Lines) {
-    lines.bytes.extend_from_slice(line.as_bytes());
-    lines.bytes.push(b'\n');
 }

@@ -29,6 +29,13 @@ impl Named {
 }
 
 impl Lines {
+    /// Add a line that says itself which row it is, `{"table":…`.
+    pub fn add_row(&mut self, line: &str) {
+        let line = on_one_line(line);
+        self.bytes.extend_from_slice(line.as_bytes());
+        self.bytes.push(b'\n');
+    }
+
     /// Add a line that says nothing but what its row holds.
     pub fn add(&mut self, line: &str, name: String) {
         self.push(line, Ok(name));

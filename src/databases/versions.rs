@@ -59,10 +59,14 @@ pub fn row_states(versions: impl Read) -> io::Result<Vec<RowState>> {
 /// are.
 ///
 /// # Errors
-/// As of [`newest_rows`].
+/// As of [`newest_rows`]; that one of the lines begins as none of a row does.
 pub fn next_rows(versions: impl Read, lines: &[u8], kept_ms: i64) -> io::Result<Vec<u8>> {
     let old = replay(versions, |_, _| {})?;
     let new: Vec<&[u8]> = lines.split_inclusive(|byte| *byte == b'\n').collect();
+    if new.iter().any(|line| line.starts_with(STEP)) {
+        let why = "a row of it looks like a note of this archive, so its changes are not kept";
+        return Err(io::Error::new(ErrorKind::InvalidData, why));
+    }
     let changes = changes(&old, &new);
     if changes.is_empty() {
         return Ok(Vec::new());
@@ -312,6 +316,13 @@ mod tests {
         let more = next_rows(same.as_bytes(), fewer.as_bytes(), 7).unwrap();
         let versions = [same.as_bytes(), &more].concat();
         assert_eq!(newest_rows(&versions[..]).unwrap(), fewer.as_bytes());
+    }
+
+    #[test]
+    fn no_row_is_taken_for_a_step() {
+        let rows = "a\n{\"kept\":1,\"changes\":[[0,1,0]]}\n";
+        let error = next_rows(&b"a\n"[..], rows.as_bytes(), 7).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
     }
 
     #[test]

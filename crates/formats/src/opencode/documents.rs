@@ -121,6 +121,8 @@ fn held(id: &str, document: &Document<'_>, text: &str) -> String {
 fn role(document: &Document<'_>) -> String {
     let outer = document.outer.map(|(_, text)| text).unwrap_or_default();
     let role = json::whole(outer.as_bytes()).and_then(|_| member(outer, "role"));
+    // Anything else is no role, and may hold ends of lines.
+    let role = role.filter(|role| role.starts_with('"'));
     role.map_or_else(String::new, |role| {
         format!("\"message\":{{\"role\":{role}}},")
     })
