@@ -352,23 +352,36 @@ fn documents_are_followed_and_damage_costs_one_document() {
     );
 }
 
+fn ids(index: &Index) -> Vec<String> {
+    let list = index.list(&ListScope::default()).unwrap().sessions;
+    let mut ids: Vec<String> = list.into_iter().map(|row| row.id).collect();
+    ids.sort();
+    ids
+}
+
+fn paths(index: &Index) -> Vec<String> {
+    let found = index
+        .sql("SELECT relative FROM sources ORDER BY 1")
+        .unwrap();
+    let text = |row: &Vec<Value>| row[0].as_str().unwrap().to_owned();
+    found.rows.iter().map(text).collect()
+}
+
+/// Until what is there now looks like nothing that was just written.
+fn settle() {
+    std::thread::sleep(std::time::Duration::from_secs(3));
+}
+
 /// OpenCode 1.2 took the documents over into its database, and left them where they were.
 #[test]
-fn a_session_in_a_database_too_counts_once() {
+fn a_folder_that_a_database_took_over_is_left_alone() {
     let mut store = store();
     for session in ["ses_1", "ses_2"] {
         as_tree(&store, session, &store.folder());
-        as_export(
-            &store,
-            session,
-            &store.folder().join(format!("{session}.json")),
-        );
     }
-    let other = Home::new();
-    as_tree(&store, "ses_1", &other.folder());
     store.is_followed("documents and rows");
     let index = store.index();
-    assert_eq!(index.list(&ListScope::default()).unwrap().sessions.len(), 2);
+    assert_eq!(ids(&index), ["ses_1", "ses_2"]);
     assert_eq!(
         (hits(&index, "walrus"), hits(&index, "\"They grow\"")),
         (1, 1)
@@ -378,28 +391,89 @@ fn a_session_in_a_database_too_counts_once() {
         .unwrap()
         .rows;
     assert_eq!(spent, [[json!(2), json!(60)]]);
-    let paths = index
-        .sql("SELECT DISTINCT relative FROM sources ORDER BY 1")
-        .unwrap()
-        .rows;
-    assert_eq!(
-        paths,
-        [[json!("opencode.db/ses_1")], [json!("opencode.db/ses_2")]]
-    );
-    // A session that is in the folder alone, and one that its user deleted from the database.
-    let kept = store.folder().join("storage/session/p/ses_3.json");
-    let alone = json!({"id": "ses_3", "title": "Alone", "directory": "/code", "time": {"created": 5, "updated": 6}});
-    put(&kept, &alone);
-    store.is_followed("a session that is no row");
+    assert_eq!(paths(&index), ["opencode.db/ses_1", "opencode.db/ses_2"]);
+    // What its user deleted does not come back.
+    settle();
+    store.sync();
     store.run("DELETE FROM session WHERE id = 'ses_1'");
     store.note("ses_1");
-    store.is_followed("a session that is a row no longer");
-    let index = store.index();
-    assert_eq!(index.list(&ListScope::default()).unwrap().sessions.len(), 3);
-    assert_eq!(hits(&index, "walrus"), 1);
+    store.is_followed("a session that was deleted");
+    assert_eq!(ids(&store.index()), ["ses_2"]);
+    assert_eq!(hits(&store.index(), "walrus"), 0);
+    // A database that cannot be read keeps what is known of it, and of the folder.
+    store.writer = None;
+    let whole = fs::read(store.file()).unwrap();
+    fs::write(store.file(), b"SQLite is no more.").unwrap();
+    let index = store.sync();
+    assert_eq!(paths(&index), ["opencode.db/ses_2"]);
+    clean(&index, "a damaged database");
+    fs::write(store.file(), whole).unwrap();
+    store.is_followed("a database that was put back");
+    assert_eq!(ids(&store.index()), ["ses_2"]);
+    fs::remove_file(store.file()).unwrap();
+    store.is_followed("without a database");
+    assert_eq!(paths(&store.index()), ["storage/ses_1", "storage/ses_2"]);
+}
+
+/// Of many a user OpenCode made a database and never took the documents over.
+#[test]
+fn a_folder_beside_a_database_of_others_is_read() {
+    let old = store();
+    let mut store = Store::new(true, "DELETE");
+    store.talk("ses_9", "heron", "in the database alone");
+    as_tree(&old, "ses_1", &store.folder());
+    store.is_followed("documents beside other rows");
+    assert_eq!(ids(&store.index()), ["ses_1", "ses_9"]);
+    // It does so now, and what is hinted is the database.
+    settle();
+    store.sync();
     store.talk("ses_1", "walrus tusks", ANSWER);
-    store.is_followed("a session that is a row again");
-    drop(other);
+    let behind = store.index().verify(&mut |_| {}).unwrap().behind;
+    let left = store.folder().join("storage/ses_1");
+    let is_told = |found: &sessionary::model::Difference| found.source.as_ref() == Some(&left);
+    assert!(behind.iter().any(is_told), "{behind:?}");
+    let mut indexer = Indexer::open(&store.config()).unwrap();
+    indexer.sync_files(&[store.file()]).unwrap();
+    drop(indexer);
+    let index = store.index();
+    assert_eq!(paths(&index), ["opencode.db/ses_1", "opencode.db/ses_9"]);
+    store.is_followed("once they are taken over");
+    assert_eq!(hits(&store.index(), "walrus"), 1);
+}
+
+/// As a copy of any session file.
+#[test]
+fn each_exported_document_is_a_session_of_its_own() {
+    let store = store();
+    let home = Home::new();
+    let at = |name: &str| home.folder().join(name);
+    let is_right = |count: usize, when: &str| {
+        let index = home.sync();
+        let list = index.list(&ListScope::default()).unwrap().sessions;
+        let said: Vec<_> = list
+            .iter()
+            .map(|row| (&*row.id, row.entries, row.message_count))
+            .collect();
+        assert_eq!(said, vec![("ses_1", 10, 2); count], "{when}");
+        let spent = index
+            .sql("SELECT count(*), sum(output) FROM usage")
+            .unwrap()
+            .rows;
+        assert_eq!(spent, [[json!(1), json!(30)]], "{when}");
+    };
+    as_export(&store, "ses_1", &at("e2.json"));
+    is_right(1, "one");
+    settle();
+    is_right(1, "as it was");
+    fs::copy(at("e2.json"), at("e4.json")).unwrap();
+    is_right(2, "a copy behind it");
+    fs::copy(at("e2.json"), at("a0.json")).unwrap();
+    let mut indexer = Indexer::open(&home.config()).unwrap();
+    indexer.sync_files(&[at("a0.json")]).unwrap();
+    drop(indexer);
+    is_right(3, "a copy before it");
+    fs::remove_file(at("e2.json")).unwrap();
+    is_right(2, "the copies alone");
 }
 
 #[test]
@@ -431,6 +505,39 @@ fn no_document_forges_lines() {
     assert!(!format!("{before:?}").contains("prt_x"));
     fs::remove_dir_all(home.folder().join("storage")).unwrap();
     assert_eq!(rows(), before, "from the archive");
+}
+
+/// What the archive has of documents is not shown beside the rows that they became.
+#[test]
+fn documents_that_are_kept_and_taken_over_are_one_session() {
+    let old = store();
+    let mut store = Store::new(true, "DELETE");
+    as_tree(&old, "ses_1", &store.folder());
+    let config = Config {
+        archive_dir: Some(store.place.path().join("archive")),
+        ..store.config()
+    };
+    let kept = ["opencode".to_owned()];
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.set_kept(&kept, true).unwrap();
+    indexer.sync(&mut |_| {}).unwrap();
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    indexer.sync(&mut |_| {}).unwrap();
+    drop(indexer);
+    let is_one = |config: &Config, when: &str| {
+        let index = Index::open(config, Freshness::Check).unwrap();
+        clean(&index, when);
+        assert_eq!(paths(&index), ["opencode.db/ses_1"], "{when}");
+        assert!(!index.list(&ListScope::default()).unwrap().sessions[0].archived);
+    };
+    is_one(&config, "taken over");
+    fs::remove_dir_all(store.folder().join("storage")).unwrap();
+    is_one(&config, "the folder is gone");
+    let other = Config {
+        index_dir: store.place.path().join("other"),
+        ..config
+    };
+    is_one(&other, "by another index");
 }
 
 #[test]

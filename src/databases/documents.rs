@@ -122,12 +122,19 @@ struct Files {
 }
 
 impl Folder<'_> {
+    /// The keys of all sessions.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn keys(&self) -> io::Result<BTreeSet<String>> {
+        let with_messages = names(&self.path.join(self.documents.outer), Kind::Folder)?;
+        Ok(self.sessions()?.into_keys().chain(with_messages).collect())
+    }
+
     fn list(&self, known: KnownIdentities<'_>) -> io::Result<BTreeMap<String, Identity>> {
         let mut all = BTreeMap::new();
         let sessions = self.sessions()?;
-        let named = sessions.keys().cloned();
-        let with_messages = names(&self.path.join(self.documents.outer), Kind::Folder)?;
-        for key in named.chain(with_messages).collect::<BTreeSet<_>>() {
+        for key in self.keys()? {
             let files = self.files(&key, sessions.get(&key).map_or(&[][..], |all| all));
             let looks = files.look();
             let known = known(&key).filter(|known| known.ctime_ns == looks);

@@ -72,29 +72,6 @@ pub fn identity(path: &Path, database: &'static Database, session: &str) -> io::
     found.ok_or_else(|| ErrorKind::NotFound.into())
 }
 
-/// The keys of all sessions of the database at `path`.
-///
-/// # Errors
-/// When the database cannot be read.
-pub fn keys(path: &Path, database: &'static Database) -> io::Result<Vec<String>> {
-    read(path, |connection| {
-        let mut all = Vec::new();
-        for generation in database.generations {
-            let sessions = &generation.sessions;
-            if let Some(present) = Present::of(connection, sessions, generation)? {
-                let name = quoted(sessions.session);
-                let select = format!("SELECT {name} FROM {}", quoted(present.table.name));
-                let mut statement = connection.prepare(&select)?;
-                let mut rows = statement.query([])?;
-                while let Some(row) = rows.next()? {
-                    all.extend(key(row, 0)?);
-                }
-            }
-        }
-        Ok(all)
-    })
-}
-
 /// A key as text; rows without one are no sessions.
 pub(super) fn key(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(at)? {

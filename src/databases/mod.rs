@@ -25,7 +25,7 @@ mod write;
 
 pub use documents::{Store, store};
 pub use lines::RowNames;
-pub use list::{KnownIdentities, identity, keys, list};
+pub use list::{KnownIdentities, identity, list};
 pub use names::{ABOVE, Said, identity_of_line, line_of, named, names_files};
 pub use one::row;
 pub use open::{FileState, companion, is_alone};

@@ -1,6 +1,7 @@
 //! What has changed at the paths that hints name? A sync of these paths only.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Instant;
 
 use super::exclude::is_enough;
@@ -239,7 +240,9 @@ fn scan_paths<'a>(
         None => catalogue.ensure_root(spec)?,
     };
     let mut known = catalogue.known_at(root, &paths)?;
-    list_databases(&spec.path, format, &known, Look::Changes, &mut discovery);
+    if !add_sessions((catalogue, root), (spec, format), &known, &mut discovery)? {
+        return Ok(None);
+    }
     let below = paths.clone();
     if add_names(catalogue, root, hint, (format, &known), &mut discovery)? {
         paths.insert(FOLDER.to_owned());
@@ -267,6 +270,36 @@ fn scan_paths<'a>(
         foreign_files,
         discovery,
     }))
+}
+
+/// Add the sessions of databases. `false`: one came into a database or left it beside which there
+/// is a folder of documents, which may count no longer, or again.
+fn add_sessions(
+    (catalogue, root): (&Catalogue, i64),
+    (spec, format): (&RootSpec, &dyn Format),
+    known: &[StoredSource],
+    discovery: &mut Discovery,
+) -> Result<bool, Error> {
+    list_databases(
+        (catalogue, Some(root)),
+        (spec, format),
+        (known, Look::Changes),
+        discovery,
+    )?;
+    let documents = format.database().and_then(|database| database.documents);
+    let Some(folder) = documents.map(|documents| documents.folder) else {
+        return Ok(true);
+    };
+    let has_changed = |relative: &str| {
+        let is_found = (discovery.found).binary_search_by(|found| (*found.relative).cmp(relative));
+        let is_known = known.binary_search_by(|known| (*known.relative).cmp(relative));
+        is_found.is_ok() != is_known.is_ok_and(|at| known[at].gone_ms.is_none())
+            && !discovery.hides(relative)
+            && !Path::new(relative).starts_with(folder)
+    };
+    let found = discovery.found.iter().map(|found| &found.relative);
+    let mut all = found.chain(known.iter().map(|known| &known.relative));
+    Ok(!all.any(|relative| has_changed(relative)) || !spec.path.join(folder).is_dir())
 }
 
 /// Add what files beside the root call its sessions, where something may have changed in one of

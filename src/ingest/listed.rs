@@ -1,21 +1,27 @@
 //! Which sessions do the databases and documents hold that were found below a root?
 //!
-//! Of a session that is in several of them one counts: a database, else the folder of documents,
-//! else the first document by its path that holds it.
+//! What is in two of them are two sessions, as two copies of a file are. Only the folder of
+//! documents is left alone once a database beside it holds any of its sessions: then its agent took
+//! all of them over, and what the database lacks was deleted since.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::{fs, io};
 
 use crate::catalogue::read::StoredSource;
+use crate::catalogue::{Catalogue, Error};
 use crate::databases::{self, KnownIdentities, Store, store};
 use crate::format::Format;
-use crate::format::database::Database;
+use crate::format::database::{Database, Documents};
 use crate::format::identity::Identity;
 use crate::model::{Placement, SourcePart};
 use crate::source::content::file_name;
 use crate::source::discover::{Discovery, ForeignFile, FoundDatabase, FoundSource};
 use crate::source::fingerprints::Folder;
+use crate::source::root::RootSpec;
+
+/// Why the folder of documents is left alone.
+const TAKEN_OVER: &str = "its agent took these documents over into the database beside them";
 
 /// At which sessions of databases to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,56 +32,98 @@ pub enum Look {
     Changes,
 }
 
-/// Add the sessions of the databases that were found below the root at `path`, of whose sources
-/// these are known, sorted by path.
+/// Add the sessions of the databases that were found below the root of `spec`, which is stored as
+/// `root`, and of whose sources these are known, sorted by path.
 pub fn list_databases(
-    path: &Path,
-    format: &dyn Format,
-    known: &[StoredSource],
-    look: Look,
+    (catalogue, root): (&Catalogue, Option<i64>),
+    (spec, format): (&RootSpec, &dyn Format),
+    (known, look): (&[StoredSource], Look),
     discovery: &mut Discovery,
-) {
+) -> Result<(), Error> {
     let (Some(database), true) = (format.database(), !discovery.databases.is_empty()) else {
-        return;
+        return Ok(());
     };
-    let mut all = std::mem::take(&mut discovery.databases);
-    let rank = |found: &FoundDatabase| Rank::of(&path.join(&found.relative), database);
-    all.sort_by_cached_key(|found| (rank(found), found.relative.clone()));
-    let mut counted = match all.last().map(rank) {
-        Some(Rank::Folder | Rank::File) => keys_of_databases(path, format, database),
-        _ => HashSet::new(),
-    };
-    for mut found in all {
-        let listed = list(path, database, &found.relative, known, look);
-        let listed = listed.map(|mut sessions| {
-            if rank(&found) != Rank::Database {
-                let all = sessions.len();
-                sessions.retain(|key, _| counted.insert(key.clone()));
-                // What it holds counts once the other one no longer does.
-                found.fingerprint = found.fingerprint.filter(|_| sessions.len() == all);
+    let (folders, others): (Vec<_>, Vec<_>) = std::mem::take(&mut discovery.databases)
+        .into_iter()
+        .partition(|found| is_folder(database, &found.relative));
+    for found in others {
+        let listed = list(&spec.path, database, &found.relative, known, look);
+        add(found, format, listed, discovery);
+    }
+    for found in folders {
+        let beside = names_beside((catalogue, root), (spec, format), discovery)?;
+        let listed = match is_taken_over(&spec.path.join(&found.relative), database, &beside) {
+            Ok(false) => list(&spec.path, database, &found.relative, known, look),
+            Ok(true) => {
+                discovery.foreign_files.push(ForeignFile {
+                    relative: found.relative.clone(),
+                    reason: TAKEN_OVER.to_owned(),
+                    unread: false,
+                });
+                Ok(BTreeMap::new())
             }
-            sessions
-        });
+            Err(error) => Err(error),
+        };
         add(found, format, listed, discovery);
     }
     discovery.sort();
+    Ok(())
 }
 
-/// Which of several that hold a session counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Database,
-    Folder,
-    File,
+fn is_folder(database: &Database, relative: &str) -> bool {
+    let documents = database.documents;
+    documents.is_some_and(|documents| documents.folder == relative)
 }
 
-impl Rank {
-    fn of(path: &Path, database: &'static Database) -> Rank {
-        match store(path, database) {
-            None => Rank::Database,
-            Some(Store::Folder(_)) => Rank::Folder,
-            Some(Store::File(..)) => Rank::File,
+/// The last names in the paths of all sessions in databases that lie in the root itself: those that
+/// were found now, and of a database at which nobody looked, or could, those that are known.
+fn names_beside(
+    (catalogue, root): (&Catalogue, Option<i64>),
+    (spec, format): (&RootSpec, &dyn Format),
+    discovery: &Discovery,
+) -> Result<HashSet<String>, Error> {
+    let is_database = |path: &Path| {
+        format.place(path, false) == Placement::Database
+            && path.extension().is_none_or(|end| end != Documents::END)
+            && spec.path.join(path).is_file()
+    };
+    let all = fs::read_dir(&spec.path).into_iter().flatten().flatten();
+    let all = all.filter(|entry| is_database(Path::new(&entry.file_name())));
+    let all = all.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_read = |name: &String| {
+        let mut read = discovery.read.iter();
+        read.any(|(folder, _)| folder == name) && !discovery.hides(name)
+    };
+    let (read, unread): (Vec<_>, Vec<_>) = all.partition(is_read);
+    let found = discovery.found.iter().map(|found| &*found.relative);
+    let found = found.filter_map(|relative| {
+        let (above, name) = relative.rsplit_once('/')?;
+        read.iter()
+            .any(|read| read == above)
+            .then(|| name.to_owned())
+    });
+    let mut names: HashSet<String> = found.collect();
+    if let Some(root) = root {
+        let known = catalogue.known_at(root, &unread.into_iter().collect())?;
+        let known = known.iter().filter(|known| known.gone_ms.is_none());
+        let known = known.filter_map(|known| known.relative.rsplit_once('/'));
+        names.extend(known.map(|(_, name)| name.to_owned()));
+    }
+    Ok(names)
+}
+
+/// Whether any of the sessions of these names is in the folder of documents too.
+fn is_taken_over(
+    folder: &Path,
+    database: &'static Database,
+    names: &HashSet<String>,
+) -> io::Result<bool> {
+    match store(folder, database) {
+        Some(Store::Folder(folder)) if !names.is_empty() => {
+            let keys = folder.keys()?;
+            Ok(keys.iter().any(|key| names.contains(&file_name(key))))
         }
+        _ => Ok(false),
     }
 }
 
@@ -143,22 +191,4 @@ fn add(
             });
         }
     }
-}
-
-/// The sessions of all databases that lie in the root at `path` itself. Of one that cannot be read
-/// none.
-fn keys_of_databases(
-    path: &Path,
-    format: &dyn Format,
-    database: &'static Database,
-) -> HashSet<String> {
-    let names = fs::read_dir(path).into_iter().flatten().flatten();
-    let databases = names.map(|entry| entry.path()).filter(|found| {
-        let is_one = |name| format.place(Path::new(name), false) == Placement::Database;
-        found.file_name().is_some_and(is_one)
-            && found.is_file()
-            && Rank::of(found, database) == Rank::Database
-    });
-    let keys = databases.flat_map(|found| databases::keys(&found, database).unwrap_or_default());
-    keys.collect()
 }

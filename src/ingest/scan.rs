@@ -63,7 +63,12 @@ pub fn scan_root(
         true => Look::All,
         false => Look::Changes,
     };
-    list_databases(&spec.path, format, &known, look, &mut discovery);
+    list_databases(
+        (catalogue, root),
+        (spec, format),
+        (&known, look),
+        &mut discovery,
+    )?;
     names.list(catalogue, root, &spec.path, &mut discovery)?;
     let left_out = leave_out(
         catalogue,

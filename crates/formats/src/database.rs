@@ -10,8 +10,8 @@ pub struct Database {
     /// The ways in which it stores a session. One that is stored in two of them is read from the
     /// first.
     pub generations: &'static [Generation],
-    /// JSON documents that say what its rows would say. A session that is in a database too is read
-    /// from that.
+    /// JSON documents that say what its rows would say. The folder of many is read until a database
+    /// beside it holds one of its sessions.
     pub documents: Option<&'static Documents>,
 }
 

@@ -55,7 +55,7 @@ impl Keeper {
                 since => since.unwrap_or(now_ms),
             };
             let has_moved = || self.has_moved((spec, format), lost, discovery);
-            if is_gone && !has_moved() {
+            if is_gone && !is_left_alone(spec, format, &lost.relative) && !has_moved() {
                 all.extend(self.archived_source(spec, format, &lost.relative, gone_ms));
             }
         }
@@ -65,7 +65,8 @@ impl Keeper {
             for place in self.or_fail(Some(places)).unwrap_or_default() {
                 let is_there = is_there(spec, format, &place.relative, discovery);
                 let state = catalogue.source_state(root, &place.relative)?;
-                if !is_there && state.is_none() {
+                let is_taken_over = || is_taken_over(format, &place.relative, discovery);
+                if !is_there && state.is_none() && !is_taken_over() {
                     all.extend(self.archived_source(spec, format, &place.relative, now_ms));
                 }
             }
@@ -199,6 +200,27 @@ fn is_there(spec: &RootSpec, format: &dyn Format, relative: &str, discovery: &Di
             Ok(_) => true,
         },
     }
+}
+
+/// Whether a session is still in a folder of documents, which a database has taken over.
+fn is_left_alone(spec: &RootSpec, format: &dyn Format, relative: &str) -> bool {
+    let path = spec.path.join(relative);
+    is_in_database(format, relative)
+        && path.parent().is_some_and(Path::is_dir)
+        && content::identity(format, &path).is_ok()
+}
+
+/// Whether a session of documents that are gone is in a database, which has taken it over.
+fn is_taken_over(format: &dyn Format, relative: &str, discovery: &Discovery) -> bool {
+    let documents = format.database().and_then(|database| database.documents);
+    let (Some(documents), Some((folder, name))) = (documents, relative.rsplit_once('/')) else {
+        return false;
+    };
+    let has_name = |found: &FoundSource| {
+        let there = found.relative.rsplit_once('/');
+        there.is_some_and(|(_, there)| there == name) && is_in_database(format, &found.relative)
+    };
+    folder == documents.folder && discovery.found.iter().any(has_name)
 }
 
 /// Whether a file begins with these bytes.

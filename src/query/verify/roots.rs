@@ -12,6 +12,7 @@ use crate::catalogue::read::StoredSource;
 use crate::error::Error;
 use crate::format::Format;
 use crate::ingest::{Look, leave_out, list_databases, look_at_names};
+use crate::source::content::is_in_database;
 use crate::source::discover::{Discovery, ForeignFile, discover};
 use crate::source::fingerprints::{DirectoryFingerprint, Folder, Folders, parent};
 use crate::source::identity::now_ns;
@@ -59,7 +60,12 @@ impl<'i> Inspection<'i> {
         let links = config.links(&spec.agent);
         let mut discovery = discover(&spec.path, spec.flat, format, &links);
         let names = look_at_names(&spec.path, format, &Folders::default(), &mut discovery);
-        list_databases(&spec.path, format, &[], Look::All, &mut discovery);
+        list_databases(
+            (catalogue, root),
+            (spec, format),
+            (&[], Look::All),
+            &mut discovery,
+        )?;
         names.list(catalogue, root, &spec.path, &mut discovery)?;
         let exclude = config.rules.exclude();
         let left = leave_out(catalogue, root, spec, format, exclude, &mut discovery)?;
@@ -75,7 +81,7 @@ impl<'i> Inspection<'i> {
         }
         let gone = match discovery.error {
             Some(_) => HashSet::new(),
-            None => self.contents(&RootComparison::new(spec, &stored, &discovery)),
+            None => self.contents(&RootComparison::new((spec, format), &stored, &discovery)),
         };
         let known = stored.known.into_iter();
         let known = known.filter(|known| !gone.contains(&known.relative));
@@ -260,6 +266,7 @@ impl<'i> Inspection<'i> {
 /// A root as it was found, beside what is stored of it.
 struct RootComparison<'r> {
     spec: &'r RootSpec,
+    format: &'r dyn Format,
     stored: &'r StoredRootState,
     discovery: &'r Discovery,
     /// Of the directories that were found.
@@ -267,10 +274,15 @@ struct RootComparison<'r> {
 }
 
 impl<'r> RootComparison<'r> {
-    fn new(spec: &'r RootSpec, stored: &'r StoredRootState, discovery: &'r Discovery) -> Self {
+    fn new(
+        (spec, format): (&'r RootSpec, &'r dyn Format),
+        stored: &'r StoredRootState,
+        discovery: &'r Discovery,
+    ) -> Self {
         let folders = discovery.folders.iter();
         RootComparison {
             spec,
+            format,
             stored,
             discovery,
             fingerprints: folders
@@ -289,13 +301,16 @@ impl<'r> RootComparison<'r> {
         fingerprint.is_some() && fingerprint == self.stored.fingerprints.get(folder).copied()
     }
 
-    /// The stored sources that are not there, though their directories are known.
+    /// The stored sources that are not there, though their directories are known or their database
+    /// was listed.
     fn gone(&self) -> HashSet<String> {
         let found = self.discovery.found.iter();
         let found: HashSet<&str> = found.map(|file| file.relative.as_str()).collect();
+        // What is in a database is found by its own listing alone.
+        let is_listed = |relative: &str| is_in_database(self.format, relative);
         let is_gone = |relative: &str| {
             !found.contains(relative)
-                && self.is_known(parent(relative))
+                && (self.is_known(parent(relative)) || is_listed(relative))
                 && !self.discovery.hides(relative)
         };
         let known = self.stored.known.iter();

@@ -118,10 +118,6 @@ impl Format for OpenCode {
         place::place(relative)
     }
 
-    fn place_within(&self, _database: &Path, key: &str) -> Option<String> {
-        Some(key.to_owned())
-    }
-
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
         place::leaves_out(folder)
     }
