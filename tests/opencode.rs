@@ -476,6 +476,23 @@ fn each_exported_document_is_a_session_of_its_own() {
     is_right(2, "the copies alone");
 }
 
+/// OpenCode writes documents in place, and while an answer comes these are of its newest message.
+#[test]
+fn what_is_written_in_place_is_found_in_the_newest_message() {
+    let store = store();
+    let home = Home::new();
+    as_tree(&store, "ses_1", &home.folder());
+    home.sync();
+    settle();
+    home.sync();
+    let part = home
+        .folder()
+        .join("storage/part/msg_2_ses_1/prt_2_ses_1.json");
+    let text = fs::read_to_string(&part).unwrap();
+    fs::write(&part, text.replace("They grow", "Ermines g")).unwrap();
+    assert_eq!(hits(&home.sync(), "ermines"), 1);
+}
+
 #[test]
 fn no_document_forges_lines() {
     let store = store();

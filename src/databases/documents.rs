@@ -2,8 +2,8 @@
 //! of many of them, or one that holds a whole session.
 //!
 //! The identity of a session in a folder is made of those of its files. A look compares the
-//! documents of the session and of its messages, and the folders of what belongs to these; a full
-//! one the files in these folders too.
+//! session's own document, which messages there are, and the newest of them with what belongs to
+//! it: an answer that comes is the newest. A full one compares all files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -280,41 +280,55 @@ impl Folder<'_> {
 impl Files {
     /// What a look compares.
     fn look(&self) -> i64 {
-        let mut hasher = DefaultHasher::new();
-        let outer = self.outer.iter();
-        let outer = outer.flat_map(|(_, file, inner)| [file, inner]);
-        for path in self.session.iter().chain(outer) {
-            let own = fs::metadata(path).map(|own| Identity::of(&own));
-            (path, own.ok()).hash(&mut hasher);
+        let mut sums = Sums::default();
+        self.session.iter().for_each(|path| sums.add(path));
+        for (name, ..) in &self.outer {
+            name.hash(&mut sums.hasher);
         }
-        hasher.finish().cast_signed()
+        let newest = self.outer.last();
+        newest.iter().for_each(|outer| sums.add_outer(outer));
+        sums.hasher.finish().cast_signed()
     }
 
     fn identity(&self) -> Identity {
-        let (mut newest, mut files, mut hasher) = (0, 0, DefaultHasher::new());
+        // Before the files: what changes meanwhile looks different from then on.
         let looks = self.look();
-        let mut note = |path: &Path| {
-            let Ok(own) = fs::metadata(path) else {
-                return;
-            };
-            let own = Identity::of(&own);
-            (path, own).hash(&mut hasher);
-            newest = newest.max(own.mtime_ns);
-            files += 1;
-        };
-        self.session.iter().for_each(|path| note(path));
-        for (_, file, inner) in &self.outer {
-            note(file);
-            for name in names(inner, Kind::Document).unwrap_or_default() {
-                note(&inner.join(format!("{name}.{}", Documents::END)));
-            }
-        }
+        let mut sums = Sums::default();
+        self.session.iter().for_each(|path| sums.add(path));
+        self.outer.iter().for_each(|outer| sums.add_outer(outer));
         Identity {
             device: 0,
-            inode: hasher.finish().cast_signed(),
-            size: files,
-            mtime_ns: newest,
+            inode: sums.hasher.finish().cast_signed(),
+            size: sums.files,
+            mtime_ns: sums.newest_ns,
             ctime_ns: looks,
+        }
+    }
+}
+
+/// What files are like, added up.
+#[derive(Default)]
+struct Sums {
+    hasher: DefaultHasher,
+    files: u64,
+    newest_ns: i64,
+}
+
+impl Sums {
+    fn add(&mut self, path: &Path) {
+        if let Ok(own) = fs::metadata(path) {
+            let own = Identity::of(&own);
+            (path, own).hash(&mut self.hasher);
+            self.newest_ns = self.newest_ns.max(own.mtime_ns);
+            self.files += 1;
+        }
+    }
+
+    /// A message, and what belongs to it.
+    fn add_outer(&mut self, (_, file, inner): &(String, PathBuf, PathBuf)) {
+        self.add(file);
+        for name in names(inner, Kind::Document).unwrap_or_default() {
+            self.add(&inner.join(format!("{name}.{}", Documents::END)));
         }
     }
 }
