@@ -524,6 +524,24 @@ fn no_document_forges_lines() {
     assert_eq!(rows(), before, "from the archive");
 }
 
+#[test]
+fn a_document_that_is_too_long_is_a_problem() {
+    let store = store();
+    let home = Home::new();
+    as_tree(&store, "ses_1", &home.folder());
+    as_export(&store, "ses_2", &home.folder().join("talk.json"));
+    for document in ["storage/part/msg_2_ses_1/prt_9.json", "long.json"] {
+        let file = fs::File::create(home.folder().join(document)).unwrap();
+        file.set_len((64 << 20) + 1).unwrap();
+    }
+    let index = home.sync();
+    assert_eq!(ids(&index), ["ses_1", "ses_2"]);
+    let problems = index.sql("SELECT reason FROM problems").unwrap().rows;
+    let said = format!("{problems:?}");
+    let why = "it is 67108865 bytes long, and no document of more than 64 MiB is read";
+    assert_eq!(said.matches(why).count(), 2, "{said}");
+}
+
 /// What the archive has of documents is not shown beside the rows that they became.
 #[test]
 fn documents_that_are_kept_and_taken_over_are_one_session() {

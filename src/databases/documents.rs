@@ -21,6 +21,9 @@ use crate::format::identity::Identity;
 use crate::format::json;
 use crate::regular;
 
+/// Bytes of the longest document that is read: several times as many are held at once.
+const LONGEST: u64 = 64 << 20;
+
 /// Documents at a path.
 pub enum Store<'p> {
     /// A folder of them.
@@ -373,8 +376,15 @@ fn is_absence(error: &io::Error) -> bool {
 }
 
 fn read(path: &Path) -> io::Result<String> {
+    let file = regular::open(path)?;
+    let length = file.metadata()?.len();
+    if length > LONGEST {
+        return Err(io::Error::other(format!(
+            "it is {length} bytes long, and no document of more than 64 MiB is read"
+        )));
+    }
     let mut bytes = Vec::new();
-    regular::open(path)?.read_to_end(&mut bytes)?;
+    file.take(LONGEST).read_to_end(&mut bytes)?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => said(error.as_bytes()).into_owned(),
