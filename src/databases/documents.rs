@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 use super::lines::Lines;
 use super::list::KnownIdentities;
-use super::one::row_name;
 use super::rows::Session;
 use super::write::said;
 use crate::format::database::{Database, Document, Documents, Whole};
@@ -103,17 +102,6 @@ impl Store<'_> {
             lines,
             names,
         })
-    }
-
-    /// The line of one row, `table:key`, of a session.
-    ///
-    /// # Errors
-    /// As of [`Store::identity`].
-    pub fn row(&self, key: &str, name: &str) -> io::Result<Option<Vec<u8>>> {
-        let session = self.session(key)?;
-        let mut lines = session.lines.split(|byte| *byte == b'\n');
-        let line = lines.find(|line| row_name(line).as_deref() == Some(name));
-        Ok(line.map(<[u8]>::to_vec))
     }
 }
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::budget::Budget;
-use super::documents::store;
 use super::list::key;
 use super::open::read;
 use super::rows::{held_line, read_session, select, select_held};
@@ -14,7 +13,8 @@ use super::schema::{Present, quoted};
 use super::write::{repeated, write};
 use crate::format::database::{Database, Generation, Inner, Line, Table};
 
-/// The line of one row, `table:key`, of a session; `None` where there is no such row.
+/// The line of one row, `table:key`, of a session in a database, not in documents; `None` where
+/// there is no such row.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -27,9 +27,6 @@ pub fn row(
     let Some((table, wanted)) = name.split_once(':') else {
         return Ok(None);
     };
-    if let Some(documents) = store(path, database) {
-        return documents.row(session, name);
-    }
     read(path, |connection| {
         let mut may_be_put_away = false;
         for (generation, own, outer) in tables_of(database, table) {

@@ -83,6 +83,7 @@ impl OpenSource {
         // One row is read by itself; for more of them all are.
         if let (Some(row), None, false) = (row, &self.content, self.is_read)
             && !self.path.is_archived()
+            && content::has_rows(self.format, &self.path)
         {
             self.is_read = true;
             return content::row(self.format, &self.path, row);

@@ -238,8 +238,14 @@ fn key(name: &str) -> String {
     }
 }
 
-/// The line of one row of the source at `path`, `table:key`; `None` where that is no longer there,
-/// or is no session in a database.
+/// Whether a row of the source at `path` can be read without all others: in documents it cannot.
+pub fn has_rows(format: &dyn Format, path: &Path) -> bool {
+    let file = format.database().zip(path.parent());
+    file.is_none_or(|(database, file)| databases::store(file, database).is_none())
+}
+
+/// The line of one row of the source at `path`, which [`has_rows`], `table:key`; `None` where that
+/// is no longer there, or is no session in a database.
 ///
 /// # Errors
 /// When the database cannot be read.
