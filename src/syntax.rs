@@ -141,16 +141,9 @@ pub struct Names {
     pub any: Vec<String>,
     /// None of these.
     pub none: Vec<String>,
-    /// The last of `any` is half typed: agents, roles, kinds and tools that begin so are meant too.
-    pub goes_on: bool,
-}
-
-impl Names {
-    /// The one that is half typed.
-    pub(super) fn half_typed(&self) -> Option<&str> {
-        let last = self.any.last().filter(|_| self.goes_on);
-        last.map(String::as_str)
-    }
+    /// The one of `any` that is half typed: agents, roles, kinds and tools that begin so are meant
+    /// too.
+    pub half_typed: Option<String>,
 }
 
 /// Where to look.

@@ -152,12 +152,11 @@ impl<'a> FilteredEntries<'a> {
             let has_used = |of: &dyn Fn(&(String, String)) -> bool, last: Option<&str>, n: &str| {
                 used.iter().any(of) || last.is_some_and(|last| holds(last, n))
             };
-            let is_half = |n: &str| f.agent.half_typed() == Some(n) && is_id(s.agent, n);
-            let keep = passes(&f.agent, &|n| s.agent.eq_ignore_ascii_case(n) || is_half(n))
+            let keep = is_of_agent(&f.agent, s.agent)
                 && passes(&f.project, &|n| is_of_project(s.cwd, n))
                 && passes(&f.cwd, &|n| is_at(s.cwd, n))
                 && passes(&f.root, &|n| s.label == Some(n) || is_at(s.path, n))
-                && passes(&f.session, &|n| is_id(s.id, n) || s.path == n)
+                && passes(&f.session, &|n| begins(s.id, n) || s.path == n)
                 && passes(&f.name, &|n| s.name.is_some_and(|name| holds(name, n)))
                 && passes(&f.model, &|n| {
                     let lower = n.to_lowercase();
@@ -292,9 +291,9 @@ pub(super) fn is_at(path: &str, directory: &str) -> bool {
     below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
 }
 
-/// Whether an id starts with this prefix, whatever the case of either.
-pub(super) fn is_id(id: &str, beginning: &str) -> bool {
-    let begun = id.get(..beginning.len());
+/// Whether a text begins so, whatever the case of either.
+pub(super) fn begins(text: &str, beginning: &str) -> bool {
+    let begun = text.get(..beginning.len());
     begun.is_some_and(|begun| begun.eq_ignore_ascii_case(beginning))
 }
 
@@ -312,6 +311,13 @@ fn passes(names: &Names, is: &dyn Fn(&str) -> bool) -> bool {
     (names.any.is_empty() || names.any.iter().any(|n| is(n))) && !names.none.iter().any(|n| is(n))
 }
 
+fn is_of_agent(names: &Names, agent: &str) -> bool {
+    let is_it = |name: &str| agent.eq_ignore_ascii_case(name);
+    let half = names.half_typed.as_deref();
+    let is_begun = half.is_some_and(|half| begins(agent, half));
+    passes(names, &is_it) || is_begun && !names.none.iter().any(|name| is_it(name))
+}
+
 /// A path, or whole folders or the name of one, whatever the case; `*` is any part of a name. A
 /// command names a file as well as a path does.
 fn file(name: &str) -> Option<Regex> {
@@ -321,7 +327,19 @@ fn file(name: &str) -> Option<Regex> {
 
 #[cfg(test)]
 mod tests {
-    use super::file;
+    use super::{file, is_of_agent};
+    use crate::syntax::Names;
+
+    #[test]
+    fn what_is_not_wanted_is_never_half_typed() {
+        let names = Names {
+            any: vec!["pi".to_owned()],
+            none: vec!["pi".to_owned()],
+            half_typed: Some("pi".to_owned()),
+        };
+        let of = |agent| is_of_agent(&names, agent);
+        assert!(of("pier") && !of("PI") && !of("codex"));
+    }
 
     #[test]
     fn files_are_named_by_whole_names() {

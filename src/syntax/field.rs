@@ -74,7 +74,9 @@ impl Filters {
             }
             _ => return self.time(filter, negated, now),
         };
-        names.goes_on |= filter.is_half_typed && !negated;
+        if filter.is_half_typed && !negated {
+            names.half_typed = values.last().cloned();
+        }
         let list = if negated {
             &mut names.none
         } else {

@@ -381,7 +381,7 @@ fn pick(names: &Names) -> ValueFilter<'_> {
     ValueFilter {
         any: &names.any,
         none: &names.none,
-        half_typed: names.half_typed(),
+        half_typed: names.half_typed.as_deref(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::Search;
 use crate::catalogue::values::FilterColumn;
 use crate::error::Error;
 use crate::model::{UnknownValue, project_name};
-use crate::query::filter::{holds, is_at, is_id, with_file};
+use crate::query::filter::{begins, holds, is_at, with_file};
 use crate::query::page::is_of_project;
 use crate::query::tree::current_labels;
 use crate::syntax::{FilterValue, distance, opens_quote};
@@ -78,7 +78,7 @@ impl Search<'_> {
             "project" => known.iter().any(|one| is_of_project(one, value)),
             "cwd" => known.iter().any(|one| is_at(one, value)),
             "root" => known.iter().any(|one| one == value || is_at(one, value)),
-            "session" => known.iter().any(|one| is_id(one, value) || one == value),
+            "session" => known.iter().any(|one| begins(one, value) || one == value),
             _ => known.iter().any(|one| holds(one, value)),
         })
     }
