@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value, json};
 use sessionary::index::{Freshness, ListScope};
 use sessionary::{Config, Index, Indexer};
@@ -573,6 +575,67 @@ fn documents_that_are_kept_and_taken_over_are_one_session() {
         ..config
     };
     is_one(&other, "by another index");
+}
+
+/// Sessions come, are taken over, exported and deleted, and all of it or one path is looked at.
+#[test]
+fn a_history_of_documents_leaves_the_index_that_its_end_would_make() {
+    let old = store();
+    for seed in 0..8 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut store = Store::new(true, "DELETE");
+        let (folder, file) = (store.folder(), store.file());
+        store.sync();
+        for step in 0..12 {
+            let session = ["ses_1", "ses_2"][random.random_range(0..2)];
+            let export = folder.join(format!("{}.json", random.random_range(0..3)));
+            let storage = folder.join("storage");
+            let changed = match random.random_range(0..8) {
+                0 | 1 => {
+                    as_tree(&old, session, &folder);
+                    storage.join(format!("message/{session}"))
+                }
+                2 => {
+                    as_export(&old, session, &export);
+                    export
+                }
+                3 => {
+                    // What is gone already is no error, nor what is there.
+                    let _ = fs::remove_file(&export);
+                    export
+                }
+                4 => {
+                    store.run(&format!("DELETE FROM session WHERE id = '{session}'"));
+                    store.talk(session, "walrus", &format!("at step {step}"));
+                    file.clone()
+                }
+                5 => {
+                    store.run(&format!("DELETE FROM session WHERE id = '{session}'"));
+                    file.clone()
+                }
+                6 => {
+                    let _ = fs::remove_file(storage.join(format!("session/p/{session}.json")));
+                    let _ = fs::remove_dir_all(storage.join(format!("message/{session}")));
+                    storage
+                }
+                _ => {
+                    let _ = fs::remove_dir_all(&storage);
+                    storage
+                }
+            };
+            if random.random() {
+                store.sync();
+                continue;
+            }
+            let mut indexer = Indexer::open(&store.config()).unwrap();
+            indexer.sync_files(&[changed]).unwrap();
+            drop(indexer);
+            let scratch = tempfile::tempdir().unwrap();
+            let expected = paths(&fresh(&store.config(), scratch.path()));
+            assert_eq!(paths(&store.index()), expected, "seed {seed}, step {step}");
+        }
+        store.is_followed(&format!("seed {seed}"));
+    }
 }
 
 #[test]
