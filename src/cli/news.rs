@@ -20,30 +20,30 @@ pub enum News {
     Changed,
     /// All that was on disk is in the index.
     Current,
-    /// It cannot be kept current, for this reason.
-    Behind(String),
+    /// It is kept current no more, for this reason.
+    Stopped(String),
 }
 
 /// Keeps the index current and says what is new, until nobody listens any more.
 pub fn keep_current(config: &Config, say: &dyn Fn(News) -> bool) {
-    let behind = loop {
+    let ended = loop {
         match watch(config, say) {
             // When that process is gone, it is this one's turn.
             Err(Error::Watched { .. }) => match listen(config, say) {
                 Ok(()) => {}
                 Err(error) => break Err(error),
             },
-            ended => break ended,
+            end => break end,
         }
     };
-    let why = match behind {
+    let why = match ended {
         Ok(WatchEnd::Cancelled) | Err(Error::Cancelled) => return,
         Ok(WatchEnd::Removed) => "the index was removed".to_owned(),
         Ok(WatchEnd::Reconfigured) => "other settings are in force by now".to_owned(),
         Ok(_) => "another version of sessionary is at work".to_owned(),
         Err(error) => error.to_string(),
     };
-    say(News::Behind(why));
+    say(News::Stopped(why));
 }
 
 /// Keeps the index current.

@@ -22,7 +22,7 @@ use self::tools::{Caller, Toolbox};
 use self::visible::Roots;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::rpc::{self, Client, Code, Fault, Outbox, Reply, Request, Service};
+use crate::rpc::{self, Client, Code, Fault, OutputQueue, Reply, Request, Service};
 
 /// The versions of the handshake, the newest first.
 const HANDSHAKE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -71,13 +71,13 @@ struct Mcp {
 }
 
 impl Service for Mcp {
-    type Desk = Option<Toolbox>;
+    type PerThread = Option<Toolbox>;
 
     const CANCEL: (&'static str, &'static str) = ("notifications/cancelled", "requestId");
     const ANSWERS_CANCELLED: bool = false;
     const MOST: Option<Duration> = Some(MOST);
 
-    fn at_once(&self, request: &Request, _: &Outbox) -> Option<Reply> {
+    fn at_once(&self, request: &Request, _: &OutputQueue) -> Option<Reply> {
         let version = version(request);
         if let Some(asked) = version.filter(|asked| *asked != MODERN) {
             let said = format!("version {asked} of the protocol is not spoken here");
@@ -117,7 +117,7 @@ impl Service for Mcp {
         Some(Ok(finished(result, is_modern)))
     }
 
-    fn answer(&self, desk: &mut Self::Desk, request: &Request, client: &Client<'_>) -> Reply {
+    fn answer(&self, desk: &mut Self::PerThread, request: &Request, client: &Client<'_>) -> Reply {
         let toolbox = desk.get_or_insert_with(|| {
             let toolbox = self.toolbox.lock();
             toolbox.unwrap_or_else(|dead| dead.into_inner()).clone()
@@ -141,7 +141,7 @@ impl Service for Mcp {
         Ok(told(&text, is_error, version(request).is_some()))
     }
 
-    fn told(&self, method: &str, _: &Value, client: &Outbox) {
+    fn told(&self, method: &str, _: &Value, client: &OutputQueue) {
         let is_asked = [
             "notifications/initialized",
             "notifications/roots/list_changed",

@@ -1,8 +1,8 @@
 //! How does a program ask the same questions again and again, without a process for each? One
 //! process that stays open, over lines of JSON.
 
+mod answerer;
 mod changes;
-mod desk;
 mod first_look;
 mod params;
 mod schema;
@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 use sessionary::Config;
 use sessionary::model::{Cancel, SCHEMA_VERSION};
 
+use self::answerer::{Answerer, Asker};
 use self::changes::Changes;
-use self::desk::{Asker, Desk};
 use self::first_look::FirstLook;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::news::{News, keep_current};
 use crate::output::Screen;
-use crate::rpc::{self, Client, Code, Fault, Outbox, Reply, Request, Service};
+use crate::rpc::{self, Client, Code, Fault, OutputQueue, Reply, Request, Service};
 
 /// The version of what is spoken here. A change that an older client would not understand raises
 /// it.
@@ -63,7 +63,7 @@ pub fn run(args: &ServeArgs, config: &Config, screen: &Screen) -> Result<Outcome
     let first_look = FirstLook::default();
     match demo::runs() {
         // Nothing is written to made-up sessions.
-        true => first_look.is_over(),
+        true => first_look.end(),
         false => keep(&config, &first_look)?,
     }
     let asker = Asker::new(&config, screen, first_look);
@@ -81,12 +81,12 @@ fn keep(config: &Config, first_look: &FirstLook) -> Result<(), Failure> {
     let (config, first_look) = (config.clone(), first_look.clone());
     let keep = move || {
         keep_current(&config, &|news| {
-            if matches!(news, News::Current | News::Behind(_)) {
-                first_look.is_over();
+            if matches!(news, News::Current | News::Stopped(_)) {
+                first_look.end();
             }
             true
         });
-        first_look.is_over();
+        first_look.end();
     };
     Builder::new().name("serve-news".to_owned()).spawn(keep)?;
     Ok(())
@@ -129,20 +129,20 @@ const DONE: Done = Done {
 };
 
 struct Serve {
-    /// A model of what each desk asks by: it cannot be shared by threads.
+    /// A model of what each answerer asks by: it cannot be shared by threads.
     asker: Mutex<Asker>,
     changes: Changes,
     is_greeted: AtomicBool,
 }
 
 impl Service for Serve {
-    type Desk = Option<Desk>;
+    type PerThread = Option<Answerer>;
 
     const CANCEL: (&'static str, &'static str) = ("cancel", "id");
     const ANSWERS_CANCELLED: bool = true;
     const MOST: Option<Duration> = None;
 
-    fn at_once(&self, request: &Request, _: &Outbox) -> Option<Reply> {
+    fn at_once(&self, request: &Request, _: &OutputQueue) -> Option<Reply> {
         if request.method == "hello" {
             return Some(self.hello(&request.params));
         }
@@ -158,27 +158,27 @@ impl Service for Serve {
         None
     }
 
-    fn answer(&self, desk: &mut Self::Desk, request: &Request, client: &Client<'_>) -> Reply {
-        let desk = desk.get_or_insert_with(|| {
+    fn answer(&self, kept: &mut Self::PerThread, request: &Request, client: &Client<'_>) -> Reply {
+        let answerer = kept.get_or_insert_with(|| {
             let asker = self.asker.lock().unwrap_or_else(|dead| dead.into_inner());
-            Desk::new(asker.clone())
+            Answerer::new(asker.clone())
         });
         let (params, cancel) = (&request.params, client.cancel);
         let answer = match request.method.as_str() {
-            "list" => desk.list(&read(params)?, cancel)?,
-            "search" => desk.search(&read(params)?, cancel)?,
-            "show" => desk.show(&read(params)?, cancel)?,
-            "tree" => desk.tree(&read(params)?, cancel)?,
-            "resume" => desk.resume(&read(params)?)?,
+            "list" => answerer.list(&read(params)?, cancel)?,
+            "search" => answerer.search(&read(params)?, cancel)?,
+            "show" => answerer.show(&read(params)?, cancel)?,
+            "tree" => answerer.tree(&read(params)?, cancel)?,
+            "resume" => answerer.resume(&read(params)?)?,
             "freshness" => {
                 let params::Nothing {} = read(params)?;
-                desk.freshness()?
+                answerer.freshness()?
             }
             "subscribe" => {
                 let params::Subscribe { since } = read(params)?;
                 // There is a feed as soon as there is an index.
-                desk.made()?;
-                self.changes.start(since, client.outbox)?;
+                answerer.made()?;
+                self.changes.start(since, client.output)?;
                 serde_json::to_string(&DONE)?
             }
             _ => {
@@ -190,7 +190,7 @@ impl Service for Serve {
         Ok(answer)
     }
 
-    fn told(&self, _: &str, _: &Value, _: &Outbox) {}
+    fn told(&self, _: &str, _: &Value, _: &OutputQueue) {}
 
     fn replied(&self, _: &Value, _: Option<&Value>) {}
 }

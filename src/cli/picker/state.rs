@@ -289,7 +289,7 @@ impl State {
                 self.reading = None;
                 Vec::new()
             }
-            News::Behind(why) => {
+            News::Stopped(why) => {
                 (self.reading, self.behind) = (None, Some(why));
                 Vec::new()
             }

@@ -4,11 +4,11 @@
 //!
 //! One thread reads lines, one prints them, a few answer requests, each with an index of its own,
 //! and this one takes in what was read. It waits for nobody: whoever does not read its answers is
-//! told so by the [`Outbox`], which has an end, and what a request takes is up to the others.
+//! told so by the [`OutputQueue`], which has an end, and what a request takes is up to the others.
 
 mod lines;
 mod message;
-mod outbox;
+mod output_queue;
 mod requests;
 
 use std::io;
@@ -24,7 +24,7 @@ use crate::failure::{Failure, Outcome};
 use lines::{Line, Lines};
 use message::Incoming;
 pub use message::{Code, Fault, Reply, Request};
-pub use outbox::Outbox;
+pub use output_queue::OutputQueue;
 use requests::Requests;
 
 /// Lines that were read and not taken in yet, at most.
@@ -35,7 +35,7 @@ const LAST: Duration = Duration::from_secs(5);
 /// What a program can ask.
 pub trait Service: Send + Sync + 'static {
     /// What each thread that answers keeps for itself from one request to the next.
-    type Desk: Default;
+    type PerThread: Default;
 
     /// The notification that calls a request off, and the parameter of it that names the request.
     const CANCEL: (&'static str, &'static str);
@@ -45,14 +45,14 @@ pub trait Service: Send + Sync + 'static {
     const MOST: Option<Duration>;
 
     /// The answer to a request that takes no time and may change what others mean; `None`: it is
-    /// for a desk.
-    fn at_once(&self, request: &Request, client: &Outbox) -> Option<Reply>;
+    /// for one of the threads.
+    fn at_once(&self, request: &Request, client: &OutputQueue) -> Option<Reply>;
 
     /// The answer to any other request.
-    fn answer(&self, desk: &mut Self::Desk, request: &Request, client: &Client<'_>) -> Reply;
+    fn answer(&self, kept: &mut Self::PerThread, request: &Request, client: &Client<'_>) -> Reply;
 
     /// Takes in a notification.
-    fn told(&self, method: &str, params: &Value, client: &Outbox);
+    fn told(&self, method: &str, params: &Value, client: &OutputQueue);
 
     /// Takes in the answer to a request of ours.
     fn replied(&self, id: &Value, result: Option<&Value>);
@@ -66,7 +66,7 @@ pub trait Service: Send + Sync + 'static {
 /// Who has asked.
 pub struct Client<'a> {
     /// Where answers go.
-    pub outbox: &'a Outbox,
+    pub output: &'a OutputQueue,
     /// Whether the answer is wanted still.
     pub cancel: &'a Cancel,
 }
@@ -85,11 +85,11 @@ pub fn run<S: Service>(service: S) -> Result<Outcome, Failure> {
     // The channel has an end, so that no more is read than is taken in.
     let (tell, events) = sync_channel(MOST_LINES);
     let (closed, is_closed) = channel();
-    let outbox = Outbox::start(print, move || {
+    let output = OutputQueue::start(print, move || {
         let _ = closed.send(());
     })?;
     let service = Arc::new(service);
-    let requests = Requests::start(&service, &outbox)?;
+    let requests = Requests::start(&service, &output)?;
     Builder::new().name("rpc-reads".to_owned()).spawn({
         let tell = tell.clone();
         move || {
@@ -111,7 +111,7 @@ pub fn run<S: Service>(service: S) -> Result<Outcome, Failure> {
         })?;
     let mut talk = Talk {
         service,
-        outbox,
+        output,
         requests,
     };
     talk.listen(&events);
@@ -127,7 +127,7 @@ fn print(text: &str) -> io::Result<()> {
 /// The talk with one client.
 struct Talk<S: Service> {
     service: Arc<S>,
-    outbox: Outbox,
+    output: OutputQueue,
     requests: Requests,
 }
 
@@ -160,8 +160,8 @@ impl<S: Service> Talk<S> {
 
     /// Whether nothing more will be asked, and all is answered or nobody reads it.
     fn is_over(&self, until: Option<Instant>) -> bool {
-        let is_answered = self.requests.are_done() && self.outbox.is_read();
-        until.is_some() && (is_answered || self.outbox.is_stuck())
+        let is_answered = self.requests.are_done() && self.output.is_read();
+        until.is_some() && (is_answered || self.output.is_stuck())
     }
 
     /// How long nothing has to be looked at.
@@ -198,7 +198,7 @@ impl<S: Service> Talk<S> {
 
     fn asked(&mut self, request: Request) -> bool {
         let id = request.id.clone();
-        if let Some(reply) = self.service.at_once(&request, &self.outbox) {
+        if let Some(reply) = self.service.at_once(&request, &self.output) {
             return self.reply(&id, reply);
         }
         match self.requests.put(request) {
@@ -210,7 +210,7 @@ impl<S: Service> Talk<S> {
     fn told(&mut self, method: &str, params: &Value) {
         let (cancel, name) = S::CANCEL;
         if method != cancel {
-            return self.service.told(method, params, &self.outbox);
+            return self.service.told(method, params, &self.output);
         }
         let id = params.get(name).cloned().unwrap_or_default();
         if self.requests.cancel(&id) && S::ANSWERS_CANCELLED {
@@ -219,6 +219,6 @@ impl<S: Service> Talk<S> {
     }
 
     fn reply(&self, id: &Value, reply: Reply) -> bool {
-        self.outbox.line_at_once(message::line(id, &reply))
+        self.output.line_at_once(message::line(id, &reply))
     }
 }

@@ -1,4 +1,5 @@
-//! Which requests are being worked on, and by whom? A few threads, each at a desk of its own.
+//! Which requests are being worked on, and by whom? A few threads, each with what it keeps for
+//! itself.
 //!
 //! A request is answered by whoever takes its id out of the list: the thread that has worked on it,
 //! or the one by which it was called off or is too late.
@@ -14,10 +15,10 @@ use serde_json::Value;
 use sessionary::model::Cancel;
 
 use super::message::{self, Code, Fault, Request};
-use super::{Client, Outbox, Service};
+use super::{Client, OutputQueue, Service};
 
 /// So many requests are answered at once.
-const DESKS: usize = 4;
+const THREADS: usize = 4;
 /// So many requests may wait or be worked on.
 const MOST: usize = 64;
 
@@ -34,7 +35,7 @@ struct All {
     waiting: VecDeque<(Request, Cancel)>,
     /// What is not answered yet, by its id as JSON.
     open: HashMap<String, Open>,
-    /// Answers that are on their way to the outbox.
+    /// Answers that are on their way to the output.
     leaving: usize,
 }
 
@@ -49,16 +50,16 @@ impl Requests {
     ///
     /// # Errors
     /// No thread can be started.
-    pub fn start<S: Service>(service: &Arc<S>, outbox: &Outbox) -> io::Result<Self> {
+    pub fn start<S: Service>(service: &Arc<S>, output: &OutputQueue) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             all: Mutex::default(),
             filled: Condvar::new(),
         });
-        for number in 0..DESKS {
+        for number in 0..THREADS {
             let (shared, service) = (Arc::clone(&shared), Arc::clone(service));
-            let outbox = outbox.clone();
-            let desk = Builder::new().name(format!("rpc-answers-{number}"));
-            let started = desk.spawn(move || shared.work(&*service, &outbox));
+            let output = output.clone();
+            let thread = Builder::new().name(format!("rpc-answers-{number}"));
+            let started = thread.spawn(move || shared.work(&*service, &output));
             // A few are as good as one less.
             if number == 0 {
                 started?;
@@ -138,18 +139,18 @@ impl All {
 }
 
 impl Shared {
-    fn work<S: Service>(&self, service: &S, outbox: &Outbox) {
-        let mut desk = S::Desk::default();
+    fn work<S: Service>(&self, service: &S, output: &OutputQueue) {
+        let mut kept = S::PerThread::default();
         loop {
             let (request, cancel) = self.next();
             let client = Client {
-                outbox,
+                output,
                 cancel: &cancel,
             };
-            let answer = || service.answer(&mut desk, &request, &client);
+            let answer = || service.answer(&mut kept, &request, &client);
             let reply = catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| {
                 // Whatever it was, the next request does not meet it.
-                desk = S::Desk::default();
+                kept = S::PerThread::default();
                 let said = "the program met an error of its own; standard error has it";
                 Err(Fault::new(Code::Internal, said))
             });
@@ -164,7 +165,7 @@ impl Shared {
                 is_wanted
             };
             if is_wanted {
-                outbox.line(&message::line(&request.id, &reply));
+                output.line(&message::line(&request.id, &reply));
                 self.lock().leaving -= 1;
             }
         }

@@ -10,7 +10,7 @@ use sessionary::model::Cancel;
 use sessionary::{Config, Error, Index};
 
 use crate::failure::Failure;
-use crate::rpc::Outbox;
+use crate::rpc::OutputQueue;
 
 /// The notification.
 pub const METHOD: &str = "change";
@@ -33,15 +33,15 @@ impl Changes {
     }
 
     /// Begins to tell them, in the place of an earlier beginning.
-    pub fn start(&self, since: Option<i64>, outbox: &Outbox) -> Result<(), Failure> {
+    pub fn start(&self, since: Option<i64>, output: &OutputQueue) -> Result<(), Failure> {
         let feed = Index::subscribe(&self.config, since)?;
-        let (cancel, outbox) = (Cancel::default(), outbox.clone());
+        let (cancel, output) = (Cancel::default(), output.clone());
         if let Some(before) = self.lock().replace(cancel.clone()) {
             before.cancel();
         }
         let tell = move || {
-            if let Err(error) = tell(feed, &outbox, &cancel) {
-                outbox.news(METHOD, &json!({ "ended": error.to_string() }));
+            if let Err(error) = tell(feed, &output, &cancel) {
+                output.news(METHOD, &json!({ "ended": error.to_string() }));
             }
         };
         Builder::new()
@@ -62,8 +62,8 @@ impl Changes {
     }
 }
 
-fn tell(mut feed: Feed, outbox: &Outbox, cancel: &Cancel) -> Result<(), Error> {
-    while !(cancel.is_cancelled() || outbox.is_closed()) {
+fn tell(mut feed: Feed, output: &OutputQueue, cancel: &Cancel) -> Result<(), Error> {
+    while !(cancel.is_cancelled() || output.is_closed()) {
         let event = feed.wait(PAUSE)?;
         if cancel.is_cancelled() {
             break;
@@ -72,10 +72,10 @@ fn tell(mut feed: Feed, outbox: &Outbox, cancel: &Cancel) -> Result<(), Error> {
             Some(FeedEvent::Changes(changes)) => {
                 for change in changes {
                     let change = serde_json::to_value(change).unwrap_or(Value::Null);
-                    outbox.news(METHOD, &change);
+                    output.news(METHOD, &change);
                 }
             }
-            Some(_) => outbox.news(METHOD, &json!({ "missed": true })),
+            Some(_) => output.news(METHOD, &json!({ "missed": true })),
             None => {}
         }
     }

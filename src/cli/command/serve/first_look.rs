@@ -12,7 +12,7 @@ pub struct FirstLook(Arc<(Mutex<bool>, Condvar)>);
 
 impl FirstLook {
     /// It is over, or will never be.
-    pub fn is_over(&self) {
+    pub fn end(&self) {
         let (is_over, turned) = &*self.0;
         *is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
         turned.notify_all();

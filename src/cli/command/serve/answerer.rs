@@ -25,7 +25,7 @@ use crate::places;
 /// A watcher that has not seen everything by then is busy: then the files are looked at here.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What every desk asks by.
+/// What every answerer asks by.
 #[derive(Clone)]
 pub struct Asker {
     config: Config,
@@ -47,12 +47,12 @@ impl Asker {
 }
 
 /// One thread's index, and how it is asked.
-pub struct Desk {
+pub struct Answerer {
     asker: Asker,
     index: Option<Index>,
 }
 
-impl Desk {
+impl Answerer {
     pub fn new(asker: Asker) -> Self {
         Self { asker, index: None }
     }

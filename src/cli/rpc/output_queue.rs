@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(250);
 
 /// The way to the client. Clones are one.
 #[derive(Clone)]
-pub struct Outbox(Arc<Shared>);
+pub struct OutputQueue(Arc<Shared>);
 
 struct Shared {
     queue: Mutex<Queue>,
@@ -39,7 +39,7 @@ struct Queue {
     is_closed: bool,
 }
 
-impl Outbox {
+impl OutputQueue {
     /// Begins to print; `closed` is called when nothing can be printed any more.
     ///
     /// # Errors
@@ -48,11 +48,11 @@ impl Outbox {
         mut print: impl FnMut(&str) -> io::Result<()> + Send + 'static,
         closed: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
-        let outbox = Self(Arc::new(Shared {
+        let queue = Self(Arc::new(Shared {
             queue: Mutex::default(),
             turned: Condvar::new(),
         }));
-        let taken = outbox.clone();
+        let taken = queue.clone();
         Builder::new()
             .name("rpc-prints".to_owned())
             .spawn(move || {
@@ -64,7 +64,7 @@ impl Outbox {
                     }
                 }
             })?;
-        Ok(outbox)
+        Ok(queue)
     }
 
     /// Adds a line, as soon as there is room for it.
@@ -172,26 +172,26 @@ mod tests {
             printed.lock().unwrap().push_str(text);
             Ok(())
         };
-        let outbox = Outbox::start(print, || ()).unwrap();
-        outbox.line("0");
+        let queue = OutputQueue::start(print, || ()).unwrap();
+        queue.line("0");
         is_taken.recv().unwrap();
         let long = "x".repeat(MOST / 4);
-        let refused = (0..20).filter(|_| !outbox.line_at_once(long.clone()));
+        let refused = (0..20).filter(|_| !queue.line_at_once(long.clone()));
         assert!(refused.count() >= 14);
-        assert!(outbox.lock().text.len() < MOST + ROOM);
+        assert!(queue.lock().text.len() < MOST + ROOM);
         // News is left out, and told once.
-        outbox.news("change", &json!(1));
-        outbox.news("change", &json!(2));
+        queue.news("change", &json!(1));
+        queue.news("change", &json!(2));
         // Who may wait does.
         let waits = std::thread::spawn({
-            let (outbox, long) = (outbox.clone(), long.clone());
-            move || outbox.line(&long)
+            let (queue, long) = (queue.clone(), long.clone());
+            move || queue.line(&long)
         });
         for _ in 0..3 {
             go_on.send(()).unwrap();
         }
         waits.join().unwrap();
-        while !outbox.is_read() {
+        while !queue.is_read() {
             std::thread::yield_now();
         }
         let paper = paper.lock().unwrap().replace(&long, "long");
