@@ -62,7 +62,16 @@ export class Sessionary {
     child.on('error', end)
     child.on('close', (code) => end(new Error(`sessionary serve has ended (${code})`)))
     child.stdin.on('error', () => {})
-    createInterface({ input: child.stdout }).on('line', (line) => this.#take(JSON.parse(line)))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      let message
+      try {
+        message = JSON.parse(line)
+      } catch {
+        end(new Error(`this is not sessionary serve: ${line.slice(0, 80)}`))
+        return child.kill()
+      }
+      this.#take(message)
+    })
   }
 
   #take({ id, method, params, result, error }) {

@@ -66,21 +66,31 @@ class Sessionary:
         self.close()
 
     def _listen(self):
-        for line in self._child.stdout:
-            message = json.loads(line)
-            if message.get("method") == "change":
-                self.on_change(message["params"])
-                continue
-            with self._lock:
-                answer = self._open.pop(message.get("id"), None)
-            if answer and "error" in message:
-                answer.set_exception(Refused(message["error"]))
-            elif answer:
-                answer.set_result(message["result"])
+        why = ConnectionError("sessionary serve has ended")
+        try:
+            for line in self._child.stdout:
+                self._take(json.loads(line))
+        except Exception as error:  # What was printed is no JSON, or `on_change` has failed.
+            why = ConnectionError(f"sessionary serve is not listened to any more: {error!r}")
+            self._child.kill()
         with self._lock:
             self._ended, left = True, list(self._open.values())
         for answer in left:
-            answer.set_exception(ConnectionError("sessionary serve has ended"))
+            self._settle(answer, why)
+
+    def _take(self, message):
+        if message.get("method") == "change":
+            return self.on_change(message["params"])
+        with self._lock:
+            answer = self._open.pop(message.get("id"), None)
+        if answer:
+            self._settle(answer, Refused(message["error"]) if "error" in message else None, message.get("result"))
+
+    @staticmethod
+    def _settle(answer, why, result=None):
+        if not answer.set_running_or_notify_cancel():
+            return  # Whoever asked waits no more.
+        answer.set_exception(why) if why else answer.set_result(result)
 
     def _send(self, message):
         line = json.dumps({"jsonrpc": "2.0", **message}) + "\n"
