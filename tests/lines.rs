@@ -1,8 +1,10 @@
 //! A program that talks to ours in lines of JSON, for the tests of `serve` and `mcp`.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::thread::{sleep, spawn};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -89,6 +91,30 @@ impl Talk {
         drop(self.input.take());
         let left = self.output.by_ref_lines();
         (left, self.child.wait().expect("it ends"))
+    }
+
+    /// Sends lines while nothing is read, and reads what comes only then: as [`Talk::end`].
+    pub fn flood(mut self, lines: String) -> (Vec<String>, ExitStatus) {
+        let mut input = self.input.take().expect("it is open");
+        let sends = spawn(move || input.write_all(lines.as_bytes()));
+        sleep(Duration::from_millis(500));
+        let ended = self.end();
+        sends.join().unwrap().expect("all of it is taken");
+        ended
+    }
+
+    /// Nothing more is asked, and what comes still is read in pieces of 64 KiB, with this pause
+    /// before each.
+    pub fn end_slowly(mut self, pause: Duration) -> (Vec<u8>, ExitStatus) {
+        drop(self.input.take());
+        let (mut all, mut piece) = (Vec::new(), vec![0; 64 << 10]);
+        loop {
+            sleep(pause);
+            match self.output.read(&mut piece).expect("a piece") {
+                0 => return (all, self.child.wait().expect("it ends")),
+                read => all.extend_from_slice(&piece[..read]),
+            }
+        }
     }
 
     /// Nothing more is asked, nor read.

@@ -1,8 +1,10 @@
 //! Does `serve` answer what the commands print, whoever asks how?
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -131,7 +133,7 @@ fn what_cannot_be_answered_is_said_and_the_talk_goes_on() {
     for version in [0, 2] {
         let answer = talk.ask("hello", json!({"protocol": version}));
         assert_eq!(error(&answer).0, -32022, "{answer}");
-        let spoken = json!({"supported": [1], "requested": version});
+        let spoken = json!({"kind": "usage", "supported": [1], "requested": version});
         assert_eq!(answer["error"]["data"], spoken);
     }
     assert_eq!(talk.error("list", json!({})).0, -32600);
@@ -215,8 +217,161 @@ fn who_does_not_read_holds_up_no_more_than_memory_allows() {
     if let Some((before, after)) = before.zip(resident(talk.id())) {
         assert!(after < before + (40 << 10), "{before} kB, then {after} kB");
     }
-    // It ends with its input, though what it has to say was not taken.
-    assert!(talk.leave().success());
+    // It ends with its input, though what it has to say was not taken: that is an error.
+    assert_eq!(talk.leave().code(), Some(2));
+}
+
+/// A home with a session whose transcript has two megabytes.
+fn long_home() -> Sandbox {
+    let home = home();
+    let long = "lorem ipsum dolor ".repeat(120_000);
+    pi_session(
+        &home,
+        "0199d",
+        "code/parser",
+        "2026-01-05T09:00:00.000Z",
+        &[("user", &long)],
+    );
+    home.settle();
+    home
+}
+
+fn request(id: usize, method: &str, params: Value) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+}
+
+/// The answers by their ids, of which each has one.
+fn by_id(lines: &[String]) -> BTreeMap<u64, Value> {
+    let mut all = BTreeMap::new();
+    for line in lines {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        let id = answer["id"].as_u64().unwrap();
+        assert!(all.insert(id, answer).is_none(), "{id} is answered twice");
+    }
+    all
+}
+
+#[test]
+fn who_asks_much_and_reads_later_gets_every_answer() {
+    let home = long_home();
+    let mut talk = greeted(&home);
+    talk.result("list", json!({}));
+    let show = |id| request(id, "show", json!({"address": "0199d"}));
+    let forget = |id| request(id, "forget", json!({}));
+    let search = |id| request(id, "search", json!({"query": "linker"}));
+    let asked = (1000..1004).map(show);
+    let asked = asked.chain((2000..12_000).map(forget));
+    let asked: Vec<String> = asked.chain((20_000..30_000).map(search)).collect();
+    let (lines, ended) = talk.flood(asked.join("\n") + "\n");
+    assert!(ended.success());
+    let answers = by_id(&lines);
+    assert_eq!(answers.len(), asked.len());
+    for (id, answer) in answers {
+        match id {
+            2000..12_000 => assert_eq!(error(&answer).0, -32601),
+            20_000.. if answer.get("error").is_some() => {
+                // Where the machine has much else to do, some are not done in time.
+                let kind = answer["error"]["data"]["kind"].as_str();
+                assert!(matches!(kind, Some("busy" | "cancelled")), "{answer}");
+            }
+            _ => assert!(answer["result"].is_object()),
+        }
+    }
+}
+
+#[test]
+fn a_request_that_was_called_off_is_answered_though_much_waits_to_be_read() {
+    let home = long_home();
+    let mut talk = greeted(&home);
+    talk.result("list", json!({}));
+    // One is being printed, one waits to be, and four threads have one more each.
+    for id in 1000..1008 {
+        talk.send(&request(id, "show", json!({"address": "0199d"})));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    talk.send(r#"{"jsonrpc":"2.0","method":"cancel","params":{"id":1007}}"#);
+    let (lines, ended) = talk.end();
+    assert!(ended.success());
+    let answers = by_id(&lines);
+    assert_eq!(answers.len(), 8);
+    assert_eq!(error(&answers[&1007]).0, -32800);
+    assert_eq!(answers[&1007]["error"]["data"]["kind"], "cancelled");
+}
+
+#[test]
+fn who_reads_slowly_gets_all_of_it_after_the_end() {
+    let home = long_home();
+    let mut talk = greeted(&home);
+    talk.result("list", json!({}));
+    for id in 1000..1004 {
+        talk.send(&request(id, "show", json!({"address": "0199d"})));
+    }
+    let (said, ended) = talk.end_slowly(Duration::from_millis(10));
+    assert!(ended.success());
+    let said = String::from_utf8(said).unwrap();
+    let lines: Vec<String> = said.lines().map(str::to_owned).collect();
+    assert_eq!(by_id(&lines).len(), 4);
+}
+
+#[test]
+fn what_is_asked_by_a_long_text_is_refused() {
+    let home = home();
+    let mut talk = greeted(&home);
+    let (colons, words) = ("a:".repeat(50_000), "walrus ".repeat(30_000));
+    for (method, params) in [
+        ("show", json!({"address": colons})),
+        ("tree", json!({"session": colons})),
+        ("resume", json!({"session": colons})),
+        ("search", json!({"query": words})),
+    ] {
+        let (code, said) = talk.error(method, params);
+        assert_eq!(code, -32602, "{said}");
+        assert!(said.contains("8192 are the most"), "{said}");
+    }
+    // As long as it may be.
+    let answer = talk.ask("show", json!({"address": &colons[..8192]}));
+    assert_eq!(answer["error"]["data"]["kind"], "not_found", "{answer}");
+    talk.result("search", json!({"query": &words[..8192]}));
+    assert!(talk.end().1.success());
+}
+
+#[test]
+fn an_error_tells_its_kind_and_advises_what_a_program_can_do() {
+    let home = home();
+    let mut talk = greeted(&home);
+    for (method, params, kind, hints) in [
+        ("forget", json!({}), "usage", None),
+        ("list", json!({"limt": 1}), "usage", None),
+        ("search", json!({"query": "/(/"}), "usage", Some(json!([]))),
+        (
+            "show",
+            json!({"address": "nothing"}),
+            "not_found",
+            Some(json!([])),
+        ),
+        (
+            "show",
+            json!({"address": "0199"}),
+            "ambiguous",
+            Some(json!(["0199a", "0199b", "0199c"])),
+        ),
+    ] {
+        let mut answer = talk.ask(method, params);
+        if let Some(Value::Array(hints)) = answer.pointer_mut("/error/data/hints") {
+            hints.sort_by_key(Value::to_string);
+        }
+        let data = &answer["error"]["data"];
+        assert_eq!(data["kind"], kind, "{answer}");
+        assert_eq!(data.get("hints"), hints.as_ref());
+    }
+    let (_, said) = talk.error("list", json!({"since": "banana"}));
+    assert_eq!(said, "since banana: not a time");
+    let answer = talk.ask("list", json!({"max_bytes": 10}));
+    let hint = answer["error"]["data"]["hints"][0].as_str().unwrap();
+    assert!(hint.starts_with("max_bytes "), "{hint}");
+    talk.send("{");
+    assert_eq!(talk.next()["error"]["data"]["kind"], "usage");
+    assert!(talk.end().1.success());
 }
 
 #[test]
@@ -249,6 +404,13 @@ fn changes_are_told_as_they_are_committed() {
         (&change["method"], &change["params"]["id"]),
         (&json!("change"), &json!("0199e"))
     );
+    let schema = fs::read_to_string(kept_schema()).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let about = &schema["notifications"]["change"];
+    let others = [json!({"missed": true}), json!({"ended": "no more"})];
+    for told in others.iter().chain([&change["params"]]) {
+        keeps_to(told, about, &schema, "change");
+    }
     // What else has changed is told between.
     talk.send(r#"{"jsonrpc":"2.0","id":"w","method":"search","params":{"query":"walrus"}}"#);
     let answer = std::iter::repeat_with(|| talk.next()).find(|line| line["id"] == "w");
@@ -258,11 +420,97 @@ fn changes_are_told_as_they_are_committed() {
 }
 
 #[test]
+fn changes_are_told_again_once_there_is_an_index_again() {
+    let home = home();
+    let index = home.home.join("index");
+    let place = ["--index", index.to_str().unwrap()];
+    let mut talk = Talk::start(&home, &[&place[..], &["serve"]].concat(), &[]);
+    talk.result("hello", json!({"protocol": 1}));
+    talk.result("subscribe", json!({}));
+    for (number, removed) in ["clean", "by hand"].into_iter().enumerate() {
+        match removed {
+            "clean" => drop(home.run(&[&place[..], &["clean", "--yes"]].concat())),
+            _ => fs::remove_dir_all(&index).unwrap(),
+        }
+        // It stays away until somebody asks.
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(!index.join("v5").exists(), "{removed}");
+        let id = format!("0199e{number}");
+        let mut told = Vec::new();
+        let mut list = |as_committed: bool| {
+            let params = json!({"as_committed": as_committed});
+            talk.send(&request(1, "list", params));
+            loop {
+                let line = talk.next();
+                if line["id"] == 1 {
+                    return line["result"].clone();
+                }
+                told.push(line["params"].clone());
+            }
+        };
+        assert_eq!(
+            list(false)["sessions"].as_array().unwrap().len(),
+            3 + number
+        );
+        let at = "2026-01-05T09:00:00.000Z";
+        pi_session(&home, &id, "code", at, &[("user", "walrus")]);
+        // Nobody looks at the files now but whoever watches them.
+        let is_there = (0..200).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            list(true)["total"] == 4 + number
+        });
+        assert!(is_there, "{removed}");
+        assert!(
+            told.contains(&json!({"missed": true})),
+            "{removed}: {told:?}"
+        );
+        assert!(
+            told.iter().any(|change| change["id"] == *id),
+            "{removed}: {told:?}"
+        );
+    }
+    assert!(talk.end().1.success());
+}
+
+#[test]
+fn who_is_told_nothing_more_hears_why() {
+    let home = home();
+    let mut talk = greeted(&home);
+    talk.result("subscribe", json!({}));
+    talk.result("list", json!({}));
+    // Another process syncs by other rules of what is left out.
+    home.write(".config/sessionary/config.toml", "exclude = [\"0199c*\"]\n");
+    drop(home.run(&["sync"]));
+    let mut ended = None;
+    for _ in 0..200 {
+        std::thread::sleep(Duration::from_millis(50));
+        talk.send(&request(1, "list", json!({"as_committed": true})));
+        let told = std::iter::repeat_with(|| talk.next()).take_while(|line| line["id"] != 1);
+        let told: Vec<Value> = told.map(|line| line["params"].clone()).collect();
+        ended = told.into_iter().find(|told| told.get("ended").is_some());
+        if ended.is_some() {
+            break;
+        }
+    }
+    let why = json!({"ended": "other settings are in force by now"});
+    assert_eq!(ended, Some(why.clone()));
+    // Whoever asks for changes later hears it too.
+    talk.send(&request(2, "subscribe", json!({})));
+    let mut told: Vec<Value> = [talk.next(), talk.next()].into();
+    told.sort_by_key(|line| line["id"].is_null());
+    assert_eq!((&told[0]["id"], &told[1]["params"]), (&json!(2), &why));
+    assert!(talk.end().1.success());
+}
+
+fn kept_schema() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/serve.schema.json")
+}
+
+#[test]
 fn the_schema_is_that_of_the_documents_and_answers_keep_to_it() {
     let home = home();
     let printed = String::from_utf8(home.output(&["serve", "--schema"]).stdout).unwrap();
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/serve.schema.json");
-    let kept = fs::read_to_string(kept).unwrap();
+    let kept = fs::read_to_string(kept_schema()).unwrap();
     assert!(
         printed == kept,
         "`sessionary serve --schema > docs/serve.schema.json` writes it again"
@@ -393,6 +641,7 @@ fn told(home: &Sandbox) -> Value {
         "refused": -32602,
         "called off": -32800,
         "change": home.home.join(".pi/agent/sessions/--x--/0199f.jsonl"),
+        "no server": true,
     })
 }
 
@@ -414,8 +663,11 @@ fn a_client_in_node() {
         await client.ask('subscribe')
         writeFileSync(process.env.HOME + '/.pi/agent/sessions/--x--/0199f.jsonl', `SESSION\n`)
         const { path } = await change
+        // A program that says something else.
+        writeFileSync('serve', 'console.log("hello"); setTimeout(() => {}, 60_000)')
+        const noServer = await Sessionary.start({ program: process.execPath }).catch((error) => error)
         console.log(JSON.stringify({
-          protocol: client.server.protocol,
+          protocol: client.server.protocol, 'no server': noServer instanceof Error,
           found: answer.sessions.map((group) => group.session.id),
           refused, 'called off': calledOff, change: path,
         }))
@@ -443,6 +695,8 @@ def code(ask):
 
 changes = queue.Queue()
 with Sessionary(os.environ["PROGRAM"], on_change=changes.put) as client:
+    # Whoever does not wait for an answer keeps nobody else from theirs.
+    client.begin("search", query="linker")[1].cancel()
     number, slow = client.begin("search", query="/l.n*k[a-f]r/")
     client.cancel(number)
     called_off = code(slow.result)
@@ -451,8 +705,15 @@ with Sessionary(os.environ["PROGRAM"], on_change=changes.put) as client:
     client.ask("subscribe")
     with open(os.environ["HOME"] + "/.pi/agent/sessions/--x--/0199f.jsonl", "w") as file:
         file.write("""SESSION""" + "\n")
+    # A program that says something else.
+    with open("serve", "w") as file:
+        file.write("import time; print('hello', flush=True); time.sleep(60)")
+    try:
+        no_server = Sessionary(sys.executable) is None
+    except ConnectionError:
+        no_server = True
     print(json.dumps({
-        "protocol": client.server["protocol"],
+        "protocol": client.server["protocol"], "no server": no_server,
         "found": [group["session"]["id"] for group in answer["sessions"]],
         "refused": refused, "called off": called_off, "change": changes.get()["path"],
     }))

@@ -3,6 +3,7 @@
 //! It keeps the index current itself, as `watch` does; where another process watches, it listens to
 //! what that one commits.
 
+use std::thread::sleep;
 use std::time::Duration;
 
 use sessionary::index::{WatchEnd, WatchEvent, WatchOptions};
@@ -10,6 +11,8 @@ use sessionary::{Config, Error, Event, Freshness, Index, Indexer};
 
 /// How often it is looked whether the other process watches still, and anybody listens.
 const PAUSE: Duration = Duration::from_secs(60);
+/// How often it is looked whether there is an index again.
+const SHORT_PAUSE: Duration = Duration::from_secs(1);
 
 /// What is new in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,30 +23,48 @@ pub enum News {
     Changed,
     /// All that was on disk is in the index.
     Current,
+    /// The index was removed: there is nothing to keep current until somebody makes one.
+    Removed,
     /// It is kept current no more, for this reason.
     Stopped(String),
 }
 
 /// Keeps the index current and says what is new, until nobody listens any more.
 pub fn keep_current(config: &Config, say: &dyn Fn(News) -> bool) {
-    let ended = loop {
-        match watch(config, say) {
-            // When that process is gone, it is this one's turn.
+    let why = loop {
+        let end = match watch(config, say) {
             Err(Error::Watched { .. }) => match listen(config, say) {
-                Ok(()) => {}
-                Err(error) => break Err(error),
+                // When that process is gone, it is this one's turn.
+                Ok(()) => continue,
+                Err(error) => Err(error),
             },
-            end => break end,
+            end => end,
+        };
+        match end {
+            Ok(WatchEnd::Cancelled) | Err(Error::Cancelled) => return,
+            // Whoever removed it did not mean that it is made again, until somebody asks for it.
+            Ok(WatchEnd::Removed) | Err(Error::NoIndex) => {
+                if !(say(News::Removed) && is_made_again(config)) {
+                    return;
+                }
+            }
+            Ok(WatchEnd::Reconfigured) => break "other settings are in force by now".to_owned(),
+            Ok(_) => break "another version of sessionary is at work".to_owned(),
+            Err(error) => break error.to_string(),
         }
     };
-    let why = match ended {
-        Ok(WatchEnd::Cancelled) | Err(Error::Cancelled) => return,
-        Ok(WatchEnd::Removed) => "the index was removed".to_owned(),
-        Ok(WatchEnd::Reconfigured) => "other settings are in force by now".to_owned(),
-        Ok(_) => "another version of sessionary is at work".to_owned(),
-        Err(error) => error.to_string(),
-    };
     say(News::Stopped(why));
+}
+
+/// Waits until somebody has made an index; `false`: nobody waits for that any more.
+fn is_made_again(config: &Config) -> bool {
+    while !config.cancel.is_cancelled() {
+        sleep(SHORT_PAUSE);
+        if config.catalogue_path().exists() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Keeps the index current.
@@ -87,8 +108,14 @@ fn listen(config: &Config, say: &dyn Fn(News) -> bool) -> Result<(), Error> {
     loop {
         let is_told = match feed.wait(PAUSE)? {
             Some(_) => say(News::Changed),
-            None if !Index::open(config, Freshness::AsCommitted)?.is_watched() => return Ok(()),
-            None => true,
+            None => {
+                let index = Index::open(config, Freshness::AsCommitted)?;
+                match (index.is_made(), index.is_watched()) {
+                    (false, _) => return Err(Error::NoIndex),
+                    (true, false) => return Ok(()),
+                    (true, true) => true,
+                }
+            }
         };
         if !is_told || config.cancel.is_cancelled() {
             return Err(Error::Cancelled);

@@ -38,7 +38,8 @@ pub struct Change {
     pub what: ChangeKind,
     /// Id of the session.
     pub id: String,
-    /// Path of its main source.
+    /// Path of its main source, as far as its sources were read by then: of a session with several
+    /// files it may be another one of them than what a list says later. `session` stays the same.
     pub path: PathBuf,
 }
 

@@ -421,6 +421,16 @@ pub fn project(text: &str) -> String {
 
 /// A moment as `search` reads it.
 pub fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, Failure> {
+    moment_called(&format!("--{which}"), which, when, screen)
+}
+
+/// A moment as `search` reads it, by what whoever asks calls it.
+pub fn moment_called(
+    called: &str,
+    which: &str,
+    when: Option<&str>,
+    screen: &Screen,
+) -> Result<Filters, Failure> {
     let Some(when) = when else {
         return Ok(Filters::default());
     };
@@ -431,7 +441,7 @@ pub fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filter
     read.filter(is_time)
         .and_then(|query| query.only().map(|only| only.filters.clone()))
         .ok_or_else(|| {
-            Failure::usage(format!("--{which} {when}: not a time")).hint(
+            Failure::usage(format!("{called} {when}: not a time")).hint(
                 "for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026-10 or 2026-10-05",
             )
         })

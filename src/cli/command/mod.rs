@@ -1,5 +1,6 @@
 //! Which verb runs? One file a verb; what several of them do is here.
 
+pub mod address;
 pub mod append;
 pub mod archive;
 pub mod clean;

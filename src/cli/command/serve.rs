@@ -21,7 +21,7 @@ use sessionary::Config;
 use sessionary::model::{Cancel, SCHEMA_VERSION};
 
 use self::answerer::{Answerer, Asker};
-use self::changes::Changes;
+use self::changes::{Changes, Stopped};
 use self::first_look::FirstLook;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
@@ -60,16 +60,16 @@ pub fn run(args: &ServeArgs, config: &Config, screen: &Screen) -> Result<Outcome
         cancel: cancel.clone(),
         ..config.clone()
     };
-    let first_look = FirstLook::default();
+    let (first_look, stopped) = (FirstLook::default(), Stopped::default());
     match demo::runs() {
         // Nothing is written to made-up sessions.
         true => first_look.end(),
-        false => keep(&config, &first_look)?,
+        false => keep(&config, &first_look, &stopped)?,
     }
     let asker = Asker::new(&config, screen, first_look);
     let outcome = rpc::run(Serve {
         asker: Mutex::new(asker),
-        changes: Changes::new(&config),
+        changes: Changes::new(&config, &stopped),
         is_greeted: AtomicBool::new(false),
     });
     cancel.cancel();
@@ -77,12 +77,17 @@ pub fn run(args: &ServeArgs, config: &Config, screen: &Screen) -> Result<Outcome
 }
 
 /// Keeps the index current, on a thread of its own.
-fn keep(config: &Config, first_look: &FirstLook) -> Result<(), Failure> {
+fn keep(config: &Config, first_look: &FirstLook, stopped: &Stopped) -> Result<(), Failure> {
     let (config, first_look) = (config.clone(), first_look.clone());
+    let stopped = Stopped::clone(stopped);
     let keep = move || {
         keep_current(&config, &|news| {
-            if matches!(news, News::Current | News::Stopped(_)) {
-                first_look.end();
+            match news {
+                News::Reading { .. } | News::Changed => {}
+                News::Current | News::Removed => first_look.end(),
+                News::Stopped(why) => {
+                    let _ = stopped.set(why);
+                }
             }
             true
         });

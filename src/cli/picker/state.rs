@@ -286,7 +286,12 @@ impl State {
                 vec![self.ask_again()]
             }
             News::Current => {
-                self.reading = None;
+                (self.reading, self.behind) = (None, None);
+                Vec::new()
+            }
+            News::Removed => {
+                let why = "the index was removed".to_owned();
+                (self.reading, self.behind) = (None, Some(why));
                 Vec::new()
             }
             News::Stopped(why) => {

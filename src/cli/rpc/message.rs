@@ -51,12 +51,28 @@ pub enum Code {
     Cancelled = -32800,
 }
 
+impl Code {
+    /// The kind of what has no other, in the words of the commands.
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Parse
+            | Self::InvalidRequest
+            | Self::NoSuchMethod
+            | Self::InvalidParams
+            | Self::Version => "usage",
+            Self::Cancelled => "cancelled",
+            Self::Internal | Self::Failed => "failed",
+        }
+    }
+}
+
 /// Why a request has no result.
 #[derive(Debug, Clone)]
 pub struct Fault {
     pub code: Code,
     pub message: String,
-    pub data: Option<Value>,
+    /// `kind`, and what else a program may want to know.
+    pub data: Map<String, Value>,
 }
 
 impl Fault {
@@ -64,15 +80,16 @@ impl Fault {
         Self {
             code,
             message: message.into(),
-            data: None,
+            data: Map::from_iter([("kind".to_owned(), code.kind().into())]),
         }
     }
 
-    pub fn with(self, data: Value) -> Self {
-        Self {
-            data: Some(data),
-            ..self
+    /// Adds the members of an object.
+    pub fn with(mut self, data: Value) -> Self {
+        if let Value::Object(data) = data {
+            self.data.extend(data);
         }
+        self
     }
 }
 
@@ -82,9 +99,22 @@ impl From<Failure> for Fault {
             Kind::Usage => Code::InvalidParams,
             _ => Code::Failed,
         };
-        let data = json!({ "kind": failure.kind(), "hints": failure.hints() });
+        let hints = failure.hints().iter().cloned();
+        let hints: Vec<String> = match failure.kind() {
+            // The names of what fits.
+            Kind::Ambiguous => hints.collect(),
+            _ => hints.filter_map(of_program).collect(),
+        };
+        let data = json!({ "kind": failure.kind(), "hints": hints });
         Self::new(code, failure.message()).with(data)
     }
+}
+
+/// A hint as it helps a program; `None`: it names what is typed, or `last`, which are not taken
+/// here.
+fn of_program(hint: String) -> Option<String> {
+    let hint = hint.replace("--max-bytes", "max_bytes");
+    (!(hint.contains('`') || hint.contains("--"))).then_some(hint)
 }
 
 impl From<serde_json::Error> for Fault {
@@ -142,10 +172,8 @@ pub fn line(id: &Value, reply: &Reply) -> String {
     let line = match reply {
         Ok(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
         Err(fault) => {
-            let mut error = json!({ "code": fault.code as i32, "message": fault.message });
-            if let Some(data) = &fault.data {
-                error["data"] = data.clone();
-            }
+            let (code, message, data) = (fault.code as i32, &fault.message, &fault.data);
+            let error = json!({ "code": code, "message": message, "data": data });
             json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
         }
     };

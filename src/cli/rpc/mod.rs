@@ -3,8 +3,9 @@
 //! [`Service`]; `serve` and `mcp` are two of them.
 //!
 //! One thread reads lines, one prints them, a few answer requests, each with an index of its own,
-//! and this one takes in what was read. It waits for nobody: whoever does not read its answers is
-//! told so by the [`OutputQueue`], which has an end, and what a request takes is up to the others.
+//! and this one takes in what was read, calls requests off and refuses them, all at once. It waits
+//! only where nobody reads such refusals and the room that the [`OutputQueue`] has for them is full:
+//! until somebody reads, no more is taken in.
 
 mod lines;
 mod message;
@@ -29,7 +30,7 @@ use requests::Requests;
 
 /// Lines that were read and not taken in yet, at most.
 const MOST_LINES: usize = 16;
-/// So long is worked on after the last request was read.
+/// So long is worked on what was asked after the input has ended.
 const LAST: Duration = Duration::from_secs(5);
 
 /// What a program can ask.
@@ -57,9 +58,10 @@ pub trait Service: Send + Sync + 'static {
     /// Takes in the answer to a request of ours.
     fn replied(&self, id: &Value, result: Option<&Value>);
 
-    /// The answer to a request that took longer than [`Service::MOST`].
+    /// The answer to a request that took longer than [`Service::MOST`], or went on for long after
+    /// the input had ended.
     fn too_late(&self) -> Reply {
-        Err(Fault::new(Code::Failed, "it took too long"))
+        Err(Fault::new(Code::Cancelled, "it took too long"))
     }
 }
 
@@ -114,13 +116,13 @@ pub fn run<S: Service>(service: S) -> Result<Outcome, Failure> {
         output,
         requests,
     };
-    talk.listen(&events);
+    talk.listen(&events)?;
     Ok(Outcome::Found)
 }
 
-fn print(text: &str) -> io::Result<()> {
+fn print(text: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    io::Write::write_all(&mut out, text.as_bytes())?;
+    io::Write::write_all(&mut out, text)?;
     io::Write::flush(&mut out)
 }
 
@@ -132,36 +134,42 @@ struct Talk<S: Service> {
 }
 
 impl<S: Service> Talk<S> {
-    /// Takes in what is read, until there is no more or nobody reads what is answered.
-    fn listen(&mut self, events: &Receiver<Event>) {
-        let mut until = None;
-        loop {
-            if until.is_some_and(|until| Instant::now() >= until) || self.is_over(until) {
-                return;
+    /// Takes in what is read, until there is no more and all is answered.
+    ///
+    /// # Errors
+    /// Nobody reads what is answered.
+    fn listen(&mut self, events: &Receiver<Event>) -> Result<(), Failure> {
+        let mut until: Option<Instant> = None;
+        while !self.is_over(until)? {
+            if until.is_some_and(|until| Instant::now() >= until) {
+                self.refuse_older_than(Duration::ZERO);
             }
-            match events.recv_timeout(self.pause(until)) {
-                Ok(Event::Read(line)) => {
-                    if !self.take(line) {
-                        return;
-                    }
+            // Who does not read what is told at once asks for no more of it.
+            if self.output.has_room(self.pause(until)) {
+                match events.recv_timeout(self.pause(until)) {
+                    Ok(Event::Read(line)) => self.take(line),
+                    // What was asked is answered still.
+                    Ok(Event::Ended) => until = Some(Instant::now() + LAST),
+                    Ok(Event::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                    Err(RecvTimeoutError::Timeout) => {}
                 }
-                // What was asked is answered still.
-                Ok(Event::Ended) => until = Some(Instant::now() + LAST),
-                Ok(Event::Closed) | Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => {}
             }
             if let Some(most) = S::MOST {
-                for id in self.requests.older_than(most) {
-                    self.reply(&id, self.service.too_late());
-                }
+                self.refuse_older_than(most);
             }
         }
+        Ok(())
     }
 
-    /// Whether nothing more will be asked, and all is answered or nobody reads it.
-    fn is_over(&self, until: Option<Instant>) -> bool {
-        let is_answered = self.requests.are_done() && self.output.is_read();
-        until.is_some() && (is_answered || self.output.is_stuck())
+    /// Whether nothing more will be asked, and all is answered and read, or nobody is there.
+    fn is_over(&self, until: Option<Instant>) -> Result<bool, Failure> {
+        if until.is_some() && self.output.is_stuck() {
+            let said = "the input has ended, and what was answered is not read: the rest of it is \
+                        given up";
+            return Err(Failure::refused(said));
+        }
+        let is_answered = || self.requests.are_done() && self.output.is_read();
+        Ok(self.output.is_closed() || until.is_some() && is_answered())
     }
 
     /// How long nothing has to be looked at.
@@ -176,34 +184,32 @@ impl<S: Service> Talk<S> {
         }
     }
 
-    /// Takes in a line; `false`: the client sends more and more, and reads nothing.
-    fn take(&mut self, line: Line) -> bool {
+    fn refuse_older_than(&self, most: Duration) {
+        for id in self.requests.older_than(most) {
+            self.reply(&id, &self.service.too_late());
+        }
+    }
+
+    fn take(&mut self, line: Line) {
         let incoming = match line {
             Line::Whole(bytes) => message::read(&bytes),
             Line::TooLong => Err((Value::Null, lines::too_long())),
         };
         match incoming {
             Ok(Incoming::Request(request)) => self.asked(request),
-            Ok(Incoming::Told { method, params }) => {
-                self.told(&method, &params);
-                true
-            }
-            Ok(Incoming::Replied { id, result }) => {
-                self.service.replied(&id, result.as_ref());
-                true
-            }
-            Err((id, fault)) => self.reply(&id, Err(fault)),
+            Ok(Incoming::Told { method, params }) => self.told(&method, &params),
+            Ok(Incoming::Replied { id, result }) => self.service.replied(&id, result.as_ref()),
+            Err((id, fault)) => self.reply(&id, &Err(fault)),
         }
     }
 
-    fn asked(&mut self, request: Request) -> bool {
+    fn asked(&mut self, request: Request) {
         let id = request.id.clone();
         if let Some(reply) = self.service.at_once(&request, &self.output) {
-            return self.reply(&id, reply);
+            return self.reply(&id, &reply);
         }
-        match self.requests.put(request) {
-            Ok(()) => true,
-            Err(fault) => self.reply(&id, Err(fault)),
+        if let Err(fault) = self.requests.put(request) {
+            self.reply(&id, &Err(fault));
         }
     }
 
@@ -214,11 +220,11 @@ impl<S: Service> Talk<S> {
         }
         let id = params.get(name).cloned().unwrap_or_default();
         if self.requests.cancel(&id) && S::ANSWERS_CANCELLED {
-            self.reply(&id, Err(Fault::new(Code::Cancelled, "it was cancelled")));
+            self.reply(&id, &Err(Fault::new(Code::Cancelled, "it was cancelled")));
         }
     }
 
-    fn reply(&self, id: &Value, reply: Reply) -> bool {
-        self.output.line_at_once(message::line(id, &reply))
+    fn reply(&self, id: &Value, reply: &Reply) {
+        self.output.line_at_once(&message::line(id, reply));
     }
 }

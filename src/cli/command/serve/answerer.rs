@@ -13,6 +13,8 @@ use sessionary::{Config, Error, Freshness, Index};
 
 use super::first_look::FirstLook;
 use super::params::{Bounds, List, Resume, Search, Show, Tree};
+use crate::command::address::{before_colon, bounded};
+use crate::command::naming::MOST_CANDIDATES;
 use crate::command::{answer, current_directory, list, resume};
 use crate::failure::{Failure, Kind};
 use crate::here::Here;
@@ -98,8 +100,8 @@ impl Answerer {
         }
         let here = asked.here.as_deref().map(around).transpose()?;
         let here = here.as_ref();
-        let since = list::moment("since", asked.since.as_deref(), &screen)?;
-        let until = list::moment("until", asked.until.as_deref(), &screen)?;
+        let since = list::moment_called("since", "since", asked.since.as_deref(), &screen)?;
+        let until = list::moment_called("until", "until", asked.until.as_deref(), &screen)?;
         Ok(ListScope {
             cwd: here.and_then(Here::cwd),
             within: here.map_or_else(Vec::new, |here| here.within.clone()),
@@ -125,6 +127,7 @@ impl Answerer {
 
     /// What was found, as `search --json` prints it.
     pub fn search(&mut self, asked: &Search, cancel: &Cancel) -> Result<String, Failure> {
+        bounded("query", &asked.query)?;
         let screen = self.screen();
         let here = asked.here.as_deref().map(around).transpose()?;
         let here = here.as_ref();
@@ -157,8 +160,9 @@ impl Answerer {
 
     /// A transcript, as `show --json` prints it.
     pub fn show(&mut self, asked: &Show, cancel: &Cancel) -> Result<String, Failure> {
+        bounded("address", &asked.address)?;
         self.ask(asked.page.as_committed, |index, screen| {
-            let (session, entry) = addressed(index, &asked.address)?;
+            let (session, entry) = addressed(index, &asked.address, cancel)?;
             let branch = asked.branch.as_deref();
             let branch = branch.map(|leaf| index.entry_named(&session, leaf));
             let scope = ShowScope {
@@ -193,6 +197,7 @@ impl Answerer {
 
     /// A tree, as `tree --json` prints it.
     pub fn tree(&mut self, asked: &Tree, cancel: &Cancel) -> Result<String, Failure> {
+        bounded("session", &asked.session)?;
         self.ask(asked.page.as_committed, |index, screen| {
             let session = named(index, &asked.session)?;
             let scope = TreeScope {
@@ -224,6 +229,7 @@ impl Answerer {
 
     /// How its agent takes a session up again, as `resume --json` prints it.
     pub fn resume(&mut self, asked: &Resume) -> Result<String, Failure> {
+        bounded("session", &asked.session)?;
         self.ask(asked.as_committed, |index, screen| {
             let mut session = named(index, &asked.session)?;
             if let Some(mask) = screen.mask() {
@@ -325,25 +331,43 @@ fn named(index: &Index, name: &str) -> Result<SessionRow, Failure> {
         titles: TitleMatch::Whole,
         cwd: current_directory().unwrap_or_default(),
     };
-    Ok(index.resolve(name, &scope)?)
+    let found = index.resolve(name, &scope);
+    found.map_err(|error| with_candidates(error.into()))
+}
+
+/// With what names each of the sessions that were found: its id, or its path where others have
+/// that id too.
+fn with_candidates(failure: Failure) -> Failure {
+    let all = failure.candidates().unwrap_or_default();
+    let name = |row: &SessionRow| match all.iter().filter(|other| other.id == row.id).count() {
+        1 => row.id.clone(),
+        _ => row.path.display().to_string(),
+    };
+    let names: Vec<String> = all.iter().take(MOST_CANDIDATES).map(name).collect();
+    let more = all.len() - names.len();
+    let more = (more > 0).then(|| format!("and {more} more"));
+    names.into_iter().chain(more).fold(failure, Failure::hint)
 }
 
 /// The session, and the entry behind a colon. A colon may belong to the name itself.
-fn addressed(index: &Index, address: &str) -> Result<(SessionRow, Option<String>), Failure> {
+fn addressed(
+    index: &Index,
+    address: &str,
+    cancel: &Cancel,
+) -> Result<(SessionRow, Option<String>), Failure> {
     let whole = named(index, address);
-    if whole.as_ref().is_ok_and(|row| row.id == address) {
-        return Ok((whole?, None));
+    match &whole {
+        Ok(row) if row.id != address => {}
+        // Which one was meant may stand before a colon.
+        Err(failure) if [Kind::NotFound, Kind::Ambiguous].contains(&failure.kind()) => {}
+        _ => return Ok((whole?, None)),
     }
-    for (at, _) in address.rmatch_indices(':') {
-        let (session, entry) = (&address[..at], &address[at + 1..]);
-        match named(index, session) {
-            Ok(row) => {
-                let entry = index.entry_named(&row, entry)?;
-                return Ok((row, Some(entry)));
-            }
-            Err(failure) if failure.kind() == Kind::NotFound => {}
-            Err(failure) => return Err(failure),
+    let found = before_colon(address, cancel, |session| named(index, session))?;
+    match found {
+        Some((row, entry)) => {
+            let entry = index.entry_named(&row, entry)?;
+            Ok((row, Some(entry)))
         }
+        None => Ok((whole?, None)),
     }
-    Ok((whole?, None))
 }

@@ -1,12 +1,14 @@
 //! How does a client learn of changes? A thread reads the feed and tells them.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 use sessionary::index::{Feed, FeedEvent};
-use sessionary::model::Cancel;
+use sessionary::model::{Cancel, Change};
 use sessionary::{Config, Error, Index};
 
 use crate::failure::Failure;
@@ -17,17 +19,46 @@ pub const METHOD: &str = "change";
 /// So often it is looked whether anybody listens still.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// What a client is told once it has subscribed.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Told {
+    /// A session has changed.
+    Change(Change),
+    /// Some changes are not known any more, or had no room: what is read again is right.
+    Missed {
+        /// Always `true`.
+        missed: bool,
+    },
+    /// No more will be told.
+    Ended {
+        /// Why.
+        ended: String,
+    },
+}
+
+impl Told {
+    fn json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+}
+
+/// Why the index is kept current no more, as soon as that is so. Clones are one.
+pub type Stopped = Arc<OnceLock<String>>;
+
 /// The changes that a client is told.
 pub struct Changes {
     config: Config,
+    stopped: Stopped,
     /// What ends the thread that tells them.
     telling: Mutex<Option<Cancel>>,
 }
 
 impl Changes {
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, stopped: &Stopped) -> Self {
         Self {
             config: config.clone(),
+            stopped: Arc::clone(stopped),
             telling: Mutex::default(),
         }
     }
@@ -39,9 +70,13 @@ impl Changes {
         if let Some(before) = self.lock().replace(cancel.clone()) {
             before.cancel();
         }
-        let tell = move || {
-            if let Err(error) = tell(feed, &output, &cancel) {
-                output.news(METHOD, &json!({ "ended": error.to_string() }));
+        let stopped = Arc::clone(&self.stopped);
+        let tell = move || match tell(feed, &output, &cancel, &stopped) {
+            Ok(None) => {}
+            Ok(Some(ended)) => say(&output, &Told::Ended { ended }),
+            Err(error) => {
+                let ended = error.to_string();
+                say(&output, &Told::Ended { ended });
             }
         };
         Builder::new()
@@ -62,22 +97,40 @@ impl Changes {
     }
 }
 
-fn tell(mut feed: Feed, output: &OutputQueue, cancel: &Cancel) -> Result<(), Error> {
-    while !(cancel.is_cancelled() || output.is_closed()) {
-        let event = feed.wait(PAUSE)?;
+/// Tells changes until nobody is to be told any more; or until there will be no more, for this
+/// reason.
+fn tell(
+    mut feed: Feed,
+    output: &OutputQueue,
+    cancel: &Cancel,
+    stopped: &Stopped,
+) -> Result<Option<String>, Error> {
+    while !output.is_closed() {
+        // What was committed before that is told still.
+        let stopped = stopped.get();
+        let event = feed.wait(if stopped.is_some() {
+            Duration::ZERO
+        } else {
+            PAUSE
+        })?;
         if cancel.is_cancelled() {
             break;
         }
-        match event {
-            Some(FeedEvent::Changes(changes)) => {
-                for change in changes {
-                    let change = serde_json::to_value(change).unwrap_or(Value::Null);
-                    output.news(METHOD, &change);
-                }
+        match (event, stopped) {
+            (Some(FeedEvent::Changes(changes)), _) => {
+                let changes = changes.into_iter().map(Told::Change);
+                changes.for_each(|change| say(output, &change));
             }
-            Some(_) => output.news(METHOD, &json!({ "missed": true })),
-            None => {}
+            (Some(_), _) => say(output, &MISSED),
+            (None, Some(why)) => return Ok(Some(why.clone())),
+            (None, None) => {}
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+const MISSED: Told = Told::Missed { missed: true };
+
+fn say(output: &OutputQueue, told: &Told) {
+    output.news(METHOD, &told.json(), &MISSED.json());
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
-use sessionary::model::{Change, Listing, SearchAnswer, Status, Transcript, Tree};
+use sessionary::model::{Listing, SearchAnswer, Status, Transcript, Tree};
 
 use super::{Done, PROTOCOL, Welcome, changes, params};
 use crate::command::resume;
@@ -28,7 +28,7 @@ pub fn printed() -> Result<String, Failure> {
     });
     let (cancel, change) = (
         to.subschema_for::<params::Cancel>(),
-        from.subschema_for::<Change>(),
+        from.subschema_for::<changes::Told>(),
     );
     let mut types = Map::new();
     for mut generator in [asked, answered] {
