@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 33] = [
+const VERBS: [&str; 34] = [
     "list",
     "search",
     "pick",
@@ -23,6 +23,7 @@ const VERBS: [&str; 33] = [
     "export",
     "delete",
     "report",
+    "secrets",
     "sql",
     "sync",
     "watch",

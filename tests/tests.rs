@@ -47,6 +47,7 @@
 //! - `opencode`: OpenCode: the cases of its rows, and sessions in JSON documents
 //! - `openclaw`: OpenClaw: rows of its databases and the files of the time before
 //! - `oracle`: our list and trees against the real agents'
+//! - `packages`: what people install, installed into an empty place and run
 //! - `pi_package`: what the package for pi does in the real pi
 //! - `picked`: what becomes of a session that is picked
 //! - `picker`: how the picker looks on a terminal, and how it leaves it
@@ -66,6 +67,7 @@
 //! - `scale`: what a full disk and a giant session do
 //! - `scoped_sync`: the index follows one file that was written, looking at no other
 //! - `searching`: what `search` prints
+//! - `secrets`: which sessions hold keys, and never which keys
 //! - `serve`: what other programs are answered, in lines of JSON
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
@@ -164,6 +166,7 @@ mod opencode;
 // this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
+mod packages;
 mod pages;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod pi_package;
@@ -203,6 +206,7 @@ mod scoped_sync;
 #[cfg(unix)]
 mod searching;
 #[cfg(unix)]
+mod secrets;
 mod serve;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

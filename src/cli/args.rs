@@ -8,8 +8,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
     append, archive, clean, completions, config, context, delete, export, fork, init, label, list,
-    man, mcp, migrate, name, new, pick, rebuild, report, resume, roots, search, serve, show, sql,
-    status, sync, tree, verify, watch,
+    man, mcp, migrate, name, new, pick, rebuild, report, resume, roots, search, secrets, serve,
+    show, sql, status, sync, tree, verify, watch,
 };
 use crate::completing::values;
 use crate::groups::in_groups;
@@ -196,6 +196,7 @@ pub enum Command {
     #[command(visible_alias = "rm")]
     Delete(delete::Delete),
     Report(report::ReportArgs),
+    Secrets(secrets::Secrets),
     Sql(sql::Sql),
     Sync(sync::Sync),
     Watch(watch::WatchArgs),

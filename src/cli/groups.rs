@@ -8,7 +8,10 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Every day",
         &["pick", "list", "search", "show", "tree", "resume"],
     ),
-    ("Reading", &["context", "export", "report", "sql"]),
+    (
+        "Reading",
+        &["context", "export", "report", "secrets", "sql"],
+    ),
     (
         "Writing",
         &[

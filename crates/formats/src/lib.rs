@@ -6,49 +6,26 @@
 //! is accepted here: [`json`] reads what JavaScript's `JSON.parse` reads, and what it refuses
 //! becomes no entry, as for the agent.
 //!
-//! All entries of a session file, of whatever agent, with how each begins:
+//! All entries below a folder of an agent, with how each begins:
 //!
 //! ```
-//! use std::path::Path;
+//! use sessionary_formats::{FORMATS, entries, session_files};
 //!
-//! use sessionary_formats::json::{PieceKind, split};
-//! use sessionary_formats::{FORMATS, Format, Shape};
-//!
-//! fn entries(format: &dyn Format, path: &Path) -> std::io::Result<Vec<(String, String)>> {
-//!     let file = std::fs::read(path)?;
-//!     let parts: Vec<&[u8]> = match format.shape_of(path) {
-//!         Shape::Lines => file.split_inclusive(|byte| *byte == b'\n').collect(),
-//!         Shape::Elements => {
-//!             let elements = format.elements(path, &file).unwrap_or_default();
-//!             elements.into_iter().map(|element| &file[element]).collect()
-//!         }
-//!         Shape::Document | Shape::Text => vec![&file],
-//!     };
-//!     let mut entries = Vec::new();
-//!     for part in parts {
-//!         for piece in split(part) {
-//!             if let PieceKind::Value { .. } = piece.kind {
-//!                 let record = &part[piece.range];
-//!                 let facts = format.facts_at(path, record);
-//!                 let mut texts = format.passages_at(path, record).into_iter();
-//!                 let text = texts.next().map(|passage| passage.pieces.concat());
-//!                 entries.push((facts.role.unwrap_or(facts.kind), text.unwrap_or_default()));
-//!             }
-//!         }
-//!     }
-//!     Ok(entries)
-//! }
-//!
-//! let folder = tempfile::tempdir()?;
-//! let path = folder.path().join("one.jsonl");
-//! std::fs::write(&path, r#"{"type":"session","version":3,"id":"01","cwd":"/home/ada"}
+//! let sessions = tempfile::tempdir()?;
+//! std::fs::create_dir(sessions.path().join("--home-ada--"))?;
+//! std::fs::write(sessions.path().join("--home-ada--/one.jsonl"), r#"{"type":"session","version":3,"id":"01","cwd":"/home/ada"}
 //! {"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"Hello"}}
 //! "#)?;
+//!
 //! let pi = FORMATS.iter().find(|format| format.name() == "pi").expect("a known format");
-//! let entries = entries(*pi, &path)?;
-//! assert_eq!(entries[1], ("user".to_owned(), "Hello".to_owned()));
+//! let files = session_files(*pi, sessions.path())?;
+//! let entries = entries(*pi, sessions.path(), &files[0])?;
+//! assert_eq!(entries[1].facts.role.as_deref(), Some("user"));
+//! assert_eq!(entries[1].passages[0].pieces.concat(), "Hello");
 //! # Ok::<(), std::io::Error>(())
 //! ```
+//!
+//! `examples/events.rs` does it for every agent below a home folder.
 //!
 //! The functions of a format are pure. Two modules beside them know files: [`identity`] says which
 //! file it is and whether it changed, [`lines`] cuts a file of any size into whole lines with
@@ -69,6 +46,7 @@ pub mod codex;
 pub mod copilot;
 pub mod cursor;
 pub mod database;
+mod entries;
 mod format;
 pub mod gemini;
 pub mod identity;
@@ -89,6 +67,7 @@ pub mod terminal;
 mod testing;
 mod title;
 
+pub use entries::{Entry, entries, session_files};
 pub use format::{
     AGENTS, Agent, FORMATS, Format, ListOrder, Shape, SourceFacts, WriteMode, agent_called, family,
     resume,

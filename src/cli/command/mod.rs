@@ -28,6 +28,7 @@ pub mod report;
 pub mod resume;
 pub mod roots;
 pub mod search;
+pub mod secrets;
 pub mod serve;
 pub mod show;
 pub mod sql;
@@ -113,6 +114,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Export(args)) => export::run(args, &config()?, screen),
         Some(Command::Delete(args)) => delete::run(args, &config()?, screen),
         Some(Command::Report(args)) => report::run(args, &config()?, screen),
+        Some(Command::Secrets(args)) => secrets::run(args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(args, &config()?, screen),
         Some(Command::Sync(args)) => sync::run(args, &config()?, screen),
         Some(Command::Watch(args)) => watch::run(args, global, &config()?, screen),

@@ -138,8 +138,19 @@ fn pattern(number: usize) -> Option<&'static Regex> {
     PATTERNS.get(number)?.get_or_init(make).as_ref()
 }
 
+/// A key or token in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Secret {
+    pub range: Range<usize>,
+    /// The name of the rule that found it.
+    pub rule: &'static str,
+}
+
+/// What a secret is of that only its name tells.
+const NAMED: &str = "value of a secret's name";
+
 /// All of them, in order; none lies within another.
-pub fn secrets(text: &str) -> Vec<Range<usize>> {
+pub fn secrets(text: &str) -> Vec<Secret> {
     let mut found = Vec::new();
     let Some(scans) = &*SCANS else {
         return found;
@@ -166,7 +177,12 @@ pub fn secrets(text: &str) -> Vec<Range<usize>> {
                 *next = scan.find(text, secret.end);
             }
         }
-        found.push(secret);
+        let rule = match kind {
+            Kind::Rule(number) => rule(number).map_or(NAMED, |rule| rule.name),
+            Kind::Name => NAMED,
+        };
+        let range = secret;
+        found.push(Secret { range, rule });
     }
 }
 

@@ -18,7 +18,7 @@ use sessionary::settings::Redact;
 
 use crate::agents;
 use colours::Uncoloured;
-use find::secrets;
+use find::Secret;
 
 /// As it stands in the configuration file.
 pub fn name(when: Redact) -> &'static str {
@@ -49,27 +49,48 @@ pub fn left_out() -> bool {
     LEFT_OUT.load(Ordering::Relaxed)
 }
 
-/// The text with [`MARK`] in place of its secrets; `None` when there are none.
-pub fn redacted(text: &str) -> Option<String> {
-    let mut secrets = secrets(text);
+/// The secrets of a text in their order. One that is found with colours and without them, or in
+/// part, is there twice.
+fn secrets(text: &str) -> Vec<Secret> {
+    let mut secrets = find::secrets(text);
     if let Some(plain) = Uncoloured::of(text) {
         let found = find::secrets(&plain.text).into_iter();
-        secrets.extend(found.map(|secret| plain.coloured(secret)));
-        secrets.sort_unstable_by_key(|secret| secret.start);
+        secrets.extend(found.map(|secret| Secret {
+            range: plain.coloured(secret.range),
+            ..secret
+        }));
+        secrets.sort_by_key(|secret| secret.range.start);
     }
+    secrets
+}
+
+/// By which rule each secret of a text is found, in their order.
+pub fn rules_of(text: &str) -> Vec<&'static str> {
+    let (mut rules, mut from) = (Vec::new(), 0);
+    for Secret { range, rule } in secrets(text) {
+        if range.start >= from {
+            rules.push(rule);
+        }
+        from = from.max(range.end);
+    }
+    rules
+}
+
+/// The text with [`MARK`] in place of its secrets; `None` when there are none.
+pub fn redacted(text: &str) -> Option<String> {
+    let secrets = secrets(text);
     if secrets.is_empty() {
         return None;
     }
     LEFT_OUT.store(true, Ordering::Relaxed);
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for secret in secrets {
-        // Found with colours and without, or in part.
-        if secret.start >= from {
-            out.push_str(&text[from..secret.start]);
+    for Secret { range, .. } in secrets {
+        if range.start >= from {
+            out.push_str(&text[from..range.start]);
             out.push_str(MARK);
         }
-        from = from.max(secret.end);
+        from = from.max(range.end);
     }
     out.push_str(&text[from..]);
     Some(out)

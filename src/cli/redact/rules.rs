@@ -10,8 +10,7 @@ use super::value::{Family, ValueContext};
 
 /// One kind of secret: a beginning that stays, and what follows it.
 pub struct Rule {
-    /// Whose it is, or where it stands: tells rules apart to who reads or tests them.
-    #[cfg_attr(not(test), expect(dead_code))]
+    /// Whose it is, or where it stands: what people are told of it.
     pub name: &'static str,
     /// How it begins. This is shown, so that the reader knows what was there.
     pub begins: &'static [&'static str],
