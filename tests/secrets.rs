@@ -133,7 +133,7 @@ fn without_any_it_ends_well_and_says_what_was_read() {
 #[test]
 fn what_cannot_be_read_is_said() {
     let home = home();
-    home.run(&["sync"]);
+    assert!(home.output(&["sync"]).status.success());
     let path = home
         .home
         .join(".pi/agent/sessions/--x--/0199aaaa-with.jsonl");

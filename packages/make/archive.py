@@ -49,7 +49,7 @@ def write(out, name, files, program, binary):
                 add_to_zip(made, *member)
         return path
     path = out / f"{name}.tar.gz"
-    with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, TIME) as packed:
+    with open(path, "wb") as file, gzip.GzipFile("", "wb", 6, file, TIME) as packed:
         with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as made:
             for member, data, runs in members:
                 about = tarfile.TarInfo(member)
@@ -63,4 +63,4 @@ def add_to_zip(made, name, data, runs=False):
     about.compress_type = zipfile.ZIP_DEFLATED
     about.create_system = 3  # Unix, so that the mode counts
     about.external_attr = (0o100755 if runs else 0o100644) << 16
-    made.writestr(about, data, compresslevel=9)
+    made.writestr(about, data, compresslevel=6)
