@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 34] = [
+const VERBS: [&str; 36] = [
     "list",
     "search",
     "pick",
@@ -29,6 +29,8 @@ const VERBS: [&str; 34] = [
     "watch",
     "serve",
     "mcp",
+    "setup",
+    "skill",
     "rebuild",
     "roots",
     "archive",
@@ -63,6 +65,7 @@ fn help_of_the_whole() {
       context      Show what the model would see of a session
       export       Export a branch of a session as Markdown, an HTML page or a session file
       report       Report what was spent, by day, project, model or agent
+      secrets      Find the sessions that hold keys and tokens
       sql          Query the catalogue in SQL, read-only
 
     Writing:
@@ -87,6 +90,8 @@ fn help_of_the_whole() {
     Other programs:
       serve        Answer other programs, in lines of JSON on standard input and output
       mcp          Let an agent look into earlier sessions (Model Context Protocol)
+      setup        Give an agent the tools of `mcp`, by the agent's own command
+      skill        Print a skill (SKILL.md) that tells an agent how to look into earlier sessions
 
     Setup:
       init         Print the lines that set up a shell: completions, a key for the picker, and a short name
@@ -658,6 +663,30 @@ fn help_of_every_command() {
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
     2026-10-05T14:30.
     ----
+    Find the sessions that hold keys and tokens
+
+    Usage: sessionary secrets [OPTIONS]
+
+    Options:
+      -A, --agent <NAME>        Only sessions of this agent
+      -p, --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
+                                itself and everything below it
+      -s, --since <WHEN>        Only sessions last modified at WHEN or later
+      -u, --until <WHEN>        Only sessions last modified at WHEN or earlier
+      -h, --help                Print help
+
+    Examples:
+      sessionary secrets                        in all sessions
+      sessionary secrets --project app --since 2w
+      sessionary secrets --json                 for a program: sessions, entries, rules, counts
+
+    Every entry is read, also of branches that were given up, and looked through by the rules of
+    redaction. Named are session, entry and rule; the value is never printed. Exit code 1 says that
+    there are some, 0 that none were found. A key that was in a session is best taken as known to
+    others: withdraw it where it was issued; `delete` removes the session.
+    WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
+    2026-10-05T14:30.
+    ----
     Query the catalogue in SQL, read-only
 
     Usage: sessionary sql [OPTIONS] [QUERY]
@@ -753,6 +782,43 @@ fn help_of_every_command() {
       sessionary mcp --all    sessions of every directory, for an agent that may read all of them
 
     An agent gets it by its own command, for example: claude mcp add sessionary -- sessionary mcp
+    ----
+    Give an agent the tools of `mcp`, by the agent's own command
+
+    Usage: sessionary setup [OPTIONS] <AGENT>
+
+    Arguments:
+      <AGENT>  The agent [possible values: claude, codex, copilot, cursor, gemini, opencode, pi, qwen]
+
+    Options:
+      -a, --all    Let it see the sessions of every directory, not only of the repository in which it
+                   works
+      -y, --yes    Run the command without a question
+          --print  Print the command, and run nothing
+      -h, --help   Print help
+
+    Examples:
+      sessionary setup claude            shows the command, and runs it after a yes
+      sessionary setup codex --yes       without a question
+      sessionary setup gemini --print    only shows it
+
+    The agent then starts `sessionary mcp` by itself, and finds earlier sessions of the repository in
+    which it works; docs/mcp.md says what it may see. `sessionary skill` prints the same as a skill,
+    for agents that run commands.
+    ----
+    Print a skill (SKILL.md) that tells an agent how to look into earlier sessions
+
+    Usage: sessionary skill [OPTIONS]
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      mkdir -p ~/.claude/skills/sessionary
+      sessionary skill > ~/.claude/skills/sessionary/SKILL.md
+
+    It is for agents that run commands; `sessionary setup` gives others the same as tools. Agents look
+    for skills in folders of their own, many in `skills` of their configuration folder.
     ----
     Delete the index and rebuild it from the session files
 

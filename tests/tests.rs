@@ -71,6 +71,7 @@
 //! - `serve`: what other programs are answered, in lines of JSON
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
+//! - `setup`: how an agent gets the tools of `mcp`, and what its skill says
 //! - `shells`: what a shell offers while one types
 //! - `surroundings`: a program opens what its user's command opens
 //! - `terminal`: what a person meets whom a command asks something, or gives much to read
@@ -211,6 +212,8 @@ mod serve;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;
+#[cfg(unix)]
+mod setup;
 #[cfg(unix)]
 mod shells;
 mod store;

@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use crate::command::{
     append, archive, clean, completions, config, context, delete, export, fork, init, label, list,
     man, mcp, migrate, name, new, pick, rebuild, report, resume, roots, search, secrets, serve,
-    show, sql, status, sync, tree, verify, watch,
+    setup, show, skill, sql, status, sync, tree, verify, watch,
 };
 use crate::completing::values;
 use crate::groups::in_groups;
@@ -202,6 +202,8 @@ pub enum Command {
     Watch(watch::WatchArgs),
     Serve(serve::ServeArgs),
     Mcp(mcp::McpArgs),
+    Setup(setup::Setup),
+    Skill(skill::Skill),
     Rebuild(rebuild::Rebuild),
     Roots(roots::RootsArgs),
     Archive(archive::ArchiveArgs),

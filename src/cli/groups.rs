@@ -24,7 +24,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "sync", "watch", "status", "roots", "archive", "verify", "rebuild",
         ],
     ),
-    ("Other programs", &["serve", "mcp"]),
+    ("Other programs", &["serve", "mcp", "setup", "skill"]),
     (
         "Setup",
         &["init", "completions", "config", "clean", "man", HELP],

@@ -30,7 +30,9 @@ pub mod roots;
 pub mod search;
 pub mod secrets;
 pub mod serve;
+pub mod setup;
 pub mod show;
+pub mod skill;
 pub mod sql;
 pub mod status;
 pub mod sync;
@@ -127,6 +129,8 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Verify(_)) => verify::run(&config()?, screen),
         Some(Command::Config(args)) => config::run(args, global, screen),
         Some(Command::Clean(args)) => clean::run(args, global, screen),
+        Some(Command::Setup(args)) => setup::run(args, screen),
+        Some(Command::Skill(args)) => skill::run(args, screen),
         Some(Command::Init(args)) => init::run(args, screen),
         Some(Command::Completions(args)) => completions::run(args, screen),
         Some(Command::Man(args)) => man::run(args, screen),
