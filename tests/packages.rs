@@ -12,15 +12,15 @@ use std::process::Command;
 use crate::lines::pi_session;
 use crate::sandbox::Sandbox;
 
-/// What this build is called in packages, and in the archive's name.
-const PLATFORM: Option<(&str, &str)> = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-    Some(("linux-x64", "x86_64-unknown-linux-musl"))
+/// What this build is called in packages.
+const PLATFORM: Option<&str> = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+    Some("linux-x64")
 } else if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
-    Some(("linux-arm64", "aarch64-unknown-linux-musl"))
+    Some("linux-arm64")
 } else if cfg!(all(target_os = "macos", target_arch = "x86_64")) {
-    Some(("darwin-x64", "x86_64-apple-darwin"))
+    Some("darwin-x64")
 } else if cfg!(all(target_os = "macos", target_arch = "aarch64")) {
-    Some(("darwin-arm64", "aarch64-apple-darwin"))
+    Some("darwin-arm64")
 } else {
     None
 };
@@ -129,7 +129,7 @@ fn every_package_is_installed_into_an_empty_place_and_runs() {
     let missing = ["python3", "node", "npm", "tar"]
         .into_iter()
         .find(|name| find(name).is_none());
-    let (Some((platform, target)), None) = (PLATFORM, missing) else {
+    let (Some(platform), None) = (PLATFORM, missing) else {
         let why = missing.unwrap_or("a package for this platform");
         eprintln!("SKIPPED: {why} is missing");
         return;
@@ -139,7 +139,7 @@ fn every_package_is_installed_into_an_empty_place_and_runs() {
     let program = program(place.path());
     make(&out, platform, &program);
 
-    archive_holds_what_a_system_installs(&out, target);
+    archive_holds_what_a_system_installs(&out, platform);
     pip_installs_the_wheel(&out, place.path());
     npm_installs_launcher_and_program(&out, place.path(), platform);
     sums_are_of_the_files(&out);
@@ -150,10 +150,10 @@ fn every_package_is_installed_into_an_empty_place_and_runs() {
     assert_eq!(sums(&out), sums(&again));
 }
 
-fn archive_holds_what_a_system_installs(out: &Path, target: &str) {
+fn archive_holds_what_a_system_installs(out: &Path, platform: &str) {
     // No program at all is on the search path.
     let empty = Place::new("");
-    let archive = file(out, "sessionary-", &format!("{target}.tar.gz"));
+    let archive = file(out, "sessionary-", &format!("{platform}.tar.gz"));
     let into = empty.home.home.join("opt");
     fs::create_dir(&into).unwrap();
     run(Command::new("tar")
@@ -161,7 +161,7 @@ fn archive_holds_what_a_system_installs(out: &Path, target: &str) {
         .arg(&archive)
         .arg("-C")
         .arg(&into));
-    let folder = file(&into, "sessionary-", target);
+    let folder = file(&into, "sessionary-", platform);
     empty.works(&[&folder.join("sessionary")]);
     let held = [
         "completions/sessionary.bash",

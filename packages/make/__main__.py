@@ -1,6 +1,6 @@
 """Makes every package of programs that are already built:
 
-    python3 packages/make OUT linux-x64=target/x86_64-unknown-linux-musl/dist/sessionary
+    python3 packages/make OUT linux-x64=target/x86_64-unknown-linux-gnu/dist/sessionary
 
 OUT gets, for each PLATFORM=PROGRAM, an archive with completions and manual pages, a wheel and an
 npm package; npm's launcher and the package for pi; and SHA256SUMS of all. One of the programs must
@@ -63,7 +63,7 @@ def main():
         files = {**archive.documents(REPOSITORY), **archive.texts(runs, pathlib.Path(folder))}
     for name, path in programs.items():
         platform = PLATFORMS[name]
-        archive.write(out, f"sessionary-{version}-{platform.target}", files, platform.program, path)
+        archive.write(out, f"sessionary-{version}-{name}", files, platform.program, path)
         wheel.write(out, REPOSITORY, version, platform, path)
     npm = ["node", REPOSITORY / "packages/cli/pack.mjs", out]
     subprocess.run(

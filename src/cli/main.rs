@@ -35,11 +35,6 @@ use demo::Demo;
 use failure::{Failure, Outcome};
 use output::Screen;
 
-/// In the static build: musl's own takes much longer where all cores allocate.
-#[cfg(target_env = "musl")]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     if completing::answered() {
         return ExitCode::SUCCESS;
