@@ -64,7 +64,7 @@ fn help_of_the_whole() {
     Reading:
       context      Show what the model would see of a session
       export       Export a branch of a session as Markdown, an HTML page or a session file
-      report       Report what was spent, by day, project, model or agent
+      report       Report what was spent, by day, project, model or agent, or which tools were called
       secrets      Find the sessions that hold keys and tokens
       sql          Query the catalogue in SQL, read-only
 
@@ -632,13 +632,13 @@ fn help_of_every_command() {
     A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay.
     What changed in the last minute may still be in use, and is moved only with --force.
     ----
-    Report what was spent, by day, project, model or agent
+    Report what was spent, by day, project, model or agent, or which tools were called
 
     Usage: sessionary report [OPTIONS]
 
     Options:
           --by <KEY>            Add up by KEY [default: day] [possible values: day, week, month,
-                                project, model, agent]
+                                project, model, agent, tool]
       -A, --agent <NAME>        Only sessions of this agent
       -p, --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
                                 itself and everything below it
@@ -652,6 +652,7 @@ fn help_of_every_command() {
       sessionary report                              by day, all sessions
       sessionary report --by month --since 2026
       sessionary report --by model --project app
+      sessionary report --by tool --since 2w         calls, and how many of them failed
       sessionary report --by week --csv > weeks.csv
       sessionary report --html > report.html         one page that loads nothing
 
@@ -659,7 +660,7 @@ fn help_of_every_command() {
     agents record with their answers. Where they record tokens alone, ESTIMATED is what these cost by a
     table of prices, which may have differed on the day. The bar is of both; without a cost it is of
     tokens. Days come in their order, everything else with the longest bar first. Days are those of
-    your time zone; a week is called by its Monday. Tools: sessionary sql 'SELECT * FROM tools'.
+    your time zone; a week is called by its Monday.
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
     2026-10-05T14:30.
     ----

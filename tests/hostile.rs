@@ -210,6 +210,7 @@ fn nothing_that_is_printed_acts() {
         &["search", "walrus", "--cursor", &bad],
         &["report", "--by", "model"],
         &["report", "--by", "project", "--html"],
+        &["report", "--by", "tool"],
         &["secrets"],
         &["sql", "SELECT * FROM sessions"],
         &["sql", "SELECT * FROM entries"],

@@ -1,6 +1,7 @@
 //! Do the views for reports tell the truth, and do the documented queries give what the document
 //! shows?
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -890,6 +891,80 @@ fn a_report_for_people_is_a_table_or_a_page() {
     let rows = page.matches("<tr><th>").count();
     assert!(rows > 2, "{page}");
     assert_eq!(page.matches("<rect ").count(), rows - 1);
+}
+
+/// Of each tool: calls, how many were answered, how many failed.
+fn tools(home: &Sandbox, arguments: &[&str]) -> BTreeMap<Option<String>, [u64; 3]> {
+    let answer = home.json(&[&["report", "--by", "tool", "--json"], arguments].concat());
+    let numbers = |tool: &serde_json::Value| {
+        ["calls", "answered", "errors"].map(|name| tool[name].as_u64().expect(name))
+    };
+    let tools = answer["tools"].as_array().expect("tools").iter();
+    let tools: BTreeMap<_, _> = tools
+        .map(|tool| (tool["tool"].as_str().map(str::to_owned), numbers(tool)))
+        .collect();
+    let mut sums = [0; 3];
+    for numbers in tools.values() {
+        sums.iter_mut()
+            .zip(numbers)
+            .for_each(|(sum, more)| *sum += more);
+    }
+    assert_eq!(sums, numbers(&answer["total"]), "{answer}");
+    // A session in which several were called is one.
+    let sessions = |tool: &serde_json::Value| tool["sessions"].as_u64();
+    let rows = answer["tools"].as_array().expect("tools").iter();
+    let (most, sum) = (
+        rows.clone().map(sessions).max(),
+        rows.filter_map(sessions).sum(),
+    );
+    let total = sessions(&answer["total"]);
+    assert!(
+        most.unwrap_or_default() <= total && total <= Some(sum),
+        "{answer}"
+    );
+    tools
+}
+
+#[test]
+fn a_report_of_tools_says_what_their_view_says() {
+    let home = home();
+    assert!(home.output(&["sync"]).status.success());
+    let connection = Connection::open(catalogue(&home)).expect("the catalogue");
+    let viewed = |which: &str| -> BTreeMap<Option<String>, [u64; 3]> {
+        let query = format!(
+            "SELECT tool, sum(calls), sum(answered), coalesce(sum(errors), 0) FROM tools {which} GROUP BY tool"
+        );
+        let mut statement = connection.prepare(&query).expect(&query);
+        let rows = statement.query_map([], |row| {
+            Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?]))
+        });
+        rows.expect(&query).map(Result::unwrap).collect()
+    };
+    let all = tools(&home, &[]);
+    assert!(all.len() > 1 && all.values().any(|numbers| numbers[2] > 0));
+    assert_eq!(all, viewed(""));
+    assert_eq!(
+        tools(&home, &["--agent", "pi"]),
+        viewed("WHERE agent = 'pi'")
+    );
+    let since = tools(&home, &["--since", "2026-01-05T09:30"]);
+    let until = tools(&home, &["--until", "2026-01-05T09:29"]);
+    let calls = |of: &BTreeMap<_, [u64; 3]>| -> u64 { of.values().map(|of| of[0]).sum() };
+    assert!(calls(&since) > 0 && calls(&until) > 0);
+    assert_eq!(calls(&since) + calls(&until), calls(&all));
+
+    let table = home.run(&["report", "--by", "tool"]);
+    assert!(table.starts_with("TOOL "), "{table}");
+    let csv = home.run(&["report", "--by", "tool", "--csv"]);
+    assert!(
+        csv.starts_with("tool,sessions,calls,answered,errors,mean_ms"),
+        "{csv}"
+    );
+    let page = home.run(&["report", "--by", "tool", "--html"]);
+    assert!(page.contains("--- exit Some(2)"), "{page}");
+    let nothing = home.run(&["report", "--by", "tool", "--since", "2100"]);
+    assert!(nothing.contains("No tool was called"), "{nothing}");
+    assert!(nothing.contains("--- exit Some(1)"), "{nothing}");
 }
 
 /// One answer with a cost says nothing of the next one, of the same model and minute.

@@ -5,6 +5,7 @@ pub mod agent_list;
 mod answered;
 pub mod backlog;
 mod beside;
+pub mod called;
 pub mod changes;
 mod check;
 pub mod children;

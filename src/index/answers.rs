@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use super::{Error, Event, Index, ListPage, Snapshot, StreamOutcome};
 use crate::model::{
-    Class, Listing, SearchAnswer, SessionRow, ShortIds, Spending, Status, Transcript, Tree,
+    Class, Listing, SearchAnswer, SessionRow, ShortIds, Spending, Status, ToolReport, Transcript,
+    Tree,
 };
 use crate::query::{
     ListScope, NameScope, SearchScope, ShowScope, ShownPart, SpendingScope, TreePart, TreeScope,
@@ -169,6 +170,14 @@ impl Index {
     /// When the catalogue cannot be read.
     pub fn spending(&self, scope: &SpendingScope) -> Result<Spending, Error> {
         self.ask(|snapshot| snapshot.spending(scope))
+    }
+
+    /// [`Snapshot::tool_use`](Snapshot::tool_use) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn tool_use(&self, scope: &SpendingScope) -> Result<ToolReport, Error> {
+        self.ask(|snapshot| snapshot.tool_use(scope))
     }
 
     /// [`Snapshot::search`](Snapshot::search) of the newest snapshot.

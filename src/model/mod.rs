@@ -13,6 +13,7 @@ mod short_ids;
 mod spending;
 mod standing;
 mod terminal_controls;
+mod tool_use;
 mod zone;
 
 pub use answer::{
@@ -41,6 +42,7 @@ pub use short_ids::ShortIds;
 pub use spending::{Spending, SpendingBy, Spent, Tokens, WithoutCost};
 pub use standing::Standing;
 pub use terminal_controls::acts;
+pub use tool_use::{ToolReport, ToolUse};
 pub use zone::Zone;
 
 /// Kinds of entries that set a session's model or how much it thinks (pi and its forks): nobody

@@ -23,6 +23,7 @@ mod show;
 mod snapshot;
 mod spending;
 mod texts;
+mod tool_use;
 mod tree;
 mod turns;
 mod unknown_types;

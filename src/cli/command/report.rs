@@ -2,6 +2,7 @@
 
 mod page;
 mod prices;
+mod tools;
 
 use std::io;
 
@@ -28,19 +29,20 @@ use crate::output::time::{count, money, number};
 /// Columns of the longest bar.
 const BAR: usize = 20;
 
-/// Report what was spent, by day, project, model or agent
+/// Report what was spent, by day, project, model or agent, or which tools were called
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary report                              by day, all sessions\n  \
     sessionary report --by month --since 2026\n  \
     sessionary report --by model --project app\n  \
+    sessionary report --by tool --since 2w         calls, and how many of them failed\n  \
     sessionary report --by week --csv > weeks.csv\n  \
     sessionary report --html > report.html         one page that loads nothing\n\n\
     The sessions of every directory count, and answers that forks repeat count once. COST is what\n\
     agents record with their answers. Where they record tokens alone, ESTIMATED is what these cost by a\n\
     table of prices, which may have differed on the day. The bar is of both; without a cost it is of\n\
     tokens. Days come in their order, everything else with the longest bar first. Days are those of\n\
-    your time zone; a week is called by its Monday. Tools: sessionary sql 'SELECT * FROM tools'.\n\
+    your time zone; a week is called by its Monday.\n\
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or\n\
     2026-10-05T14:30.")]
 pub struct ReportArgs {
@@ -76,12 +78,14 @@ enum By {
     Project,
     Model,
     Agent,
+    Tool,
 }
 
 impl From<By> for SpendingBy {
     fn from(by: By) -> Self {
         match by {
-            By::Day => Self::Day,
+            // Of tools calls are added up, whatever the day.
+            By::Day | By::Tool => Self::Day,
             By::Week => Self::Week,
             By::Month => Self::Month,
             By::Project => Self::Project,
@@ -139,6 +143,9 @@ impl<'a> Answer<'a> {
 
 pub fn run(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let scope = scope(args, config, screen)?;
+    if args.by == By::Tool {
+        return tools::run(args, &scope, config, screen);
+    }
     let mut index = super::answerable(super::open(config, screen)?)?;
     let spending = index.spending(&scope)?;
     let prices = Prices::known();
