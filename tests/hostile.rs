@@ -88,6 +88,8 @@ fn home() -> Sandbox {
         &format!("name: {}\nuser_named: true\n", bad("a name")),
     );
     openclaw(&home, &entries);
+    agents_of_lines(&home);
+    opencode(&home);
     let place = ".local/share/agentuse/project/global/session/01KE6P4YM00000000000000000-x";
     let document = json!({"id": bad("01KE"), "model": bad("a:b"), "status": bad("error"), "agent": {"id": bad("agent"), "name": bad("agent")},
         "project": {"root": cwd, "cwd": cwd}, "time": {"created": 1_767_603_600_000_i64, "updated": 1_767_603_600_005_i64}, "error": {"message": bad("walrus error"), "code": bad("CODE")}});
@@ -146,6 +148,219 @@ fn openclaw(home: &Sandbox, entries: &[Value]) {
         .unwrap();
 }
 
+/// Sessions of agents that keep lines: with parents that go round, ids that come twice, numbers too
+/// large, nesting too deep and values of other types.
+fn agents_of_lines(home: &Sandbox) {
+    claude(home);
+    codex(home);
+    gemini(home);
+    qwen(home);
+    cursor(home);
+}
+
+/// The id of the session of each.
+const ID: &str = "0197c0de-0000-4000-8000-000000000001";
+const TIME: &str = "2026-01-05T09:00:01.000Z";
+
+fn bad(what: &str) -> String {
+    format!("{what}{ACTS}")
+}
+
+/// Values where no agent writes such.
+fn odd() -> [Value; 4] {
+    let deep: Value = (0..100).fold(json!(bad("walrus")), |inner, _| json!([inner]));
+    [
+        json!(1e300),
+        json!({bad("key"): bad("walrus")}),
+        deep,
+        json!(i64::MIN),
+    ]
+}
+
+fn claude(home: &Sandbox) {
+    let of_claude = |kind: &str, uuid: &str, parent: &str, content: Value| {
+        json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": bad(ID), "timestamp": TIME, "cwd": bad("/p"), "gitBranch": bad("b"),
+        "costUSD": 1e300, "message": {"id": bad("m"), "role": kind, "model": bad("model"), "content": content, "usage": {"input_tokens": i64::MAX, "output_tokens": -1}}})
+    };
+    let mut claude = vec![
+        of_claude(
+            "user",
+            &bad("u1"),
+            &bad("u2"),
+            json!(bad("walrus of claude")),
+        ),
+        of_claude(
+            "assistant",
+            &bad("u2"),
+            &bad("u1"),
+            json!([{"type": "tool_use", "id": bad("t"), "name": bad("Read"), "input": {"file_path": bad("../../x")}}]),
+        ),
+        of_claude(
+            "assistant",
+            &bad("u2"),
+            &bad("u2"),
+            json!([{"type": bad("zebra"), "text": bad("walrus")}]),
+        ),
+        json!({"type": "custom-title", "customTitle": bad("title"), "sessionId": ID}),
+        json!({"type": "last-prompt", "leafUuid": bad("nowhere")}),
+    ];
+    claude.extend(
+        odd()
+            .iter()
+            .map(|odd| of_claude("user", "u3", "u2", odd.clone())),
+    );
+    home.write(&format!(".claude/projects/-w/{ID}.jsonl"), &lines(&claude));
+}
+
+fn codex(home: &Sandbox) {
+    let of_codex = |kind: &str, payload: Value| json!({"timestamp": bad(TIME), "ordinal": u64::MAX, "type": kind, "payload": payload});
+    let mut codex = vec![
+        of_codex(
+            "session_meta",
+            json!({"id": bad(ID), "cwd": bad("/p"), "forked_from_id": ID, "history_base": {"thread_id": ID, "end_byte_offset": i64::MAX}, "git": {"branch": bad("b")}, "model_provider": bad("p")}),
+        ),
+        of_codex(
+            "turn_context",
+            json!({"model": bad("m"), "cwd": odd()[0], "effort": bad("e")}),
+        ),
+        of_codex(
+            "response_item",
+            json!({"type": "message", "id": bad("i"), "role": "user", "content": [{"type": "input_text", "text": bad("walrus of codex")}]}),
+        ),
+        of_codex(
+            "response_item",
+            json!({"type": "function_call", "id": bad("i"), "call_id": bad("c"), "name": bad("shell"), "arguments": bad("{\"command\":")}),
+        ),
+        of_codex(
+            "event_msg",
+            json!({"type": "token_count", "info": {"total_token_usage": {"total_tokens": i64::MAX}, "last_token_usage": {"input_tokens": i64::MAX, "cached_input_tokens": i64::MIN}}}),
+        ),
+        of_codex(
+            "event_msg",
+            json!({"type": "thread_name_updated", "thread_name": bad("name")}),
+        ),
+    ];
+    codex.extend(odd().iter().map(|odd| {
+        of_codex(
+            "response_item",
+            json!({"type": "message", "role": "user", "content": odd}),
+        )
+    }));
+    home.write(
+        &format!(".codex/sessions/2026/01/05/rollout-2026-01-05T09-00-00-{ID}.jsonl"),
+        &lines(&codex),
+    );
+}
+
+fn gemini(home: &Sandbox) {
+    let of_gemini = |name: &str, kind: &str, content: Value| {
+        json!({"id": name, "timestamp": bad(TIME), "type": kind, "content": content, "model": bad("m"), "tokens": {"input": i64::MAX, "output": i64::MAX, "total": 1},
+        "toolCalls": [{"id": bad("c"), "name": bad("run"), "args": {"command": bad("walrus")}, "status": bad("error")}]})
+    };
+    let mut gemini = vec![
+        json!({"sessionId": bad(ID), "projectHash": bad("h"), "startTime": bad(TIME), "kind": "main"}),
+        of_gemini(&bad("g"), "user", json!(bad("walrus of gemini"))),
+        of_gemini(&bad("g"), "gemini", json!([{"text": bad("walrus again")}])),
+        json!({"$rewindTo": bad("g")}),
+        json!({"$set": {"summary": bad("title"), "messages": [of_gemini(&bad("n"), &bad("zebra"), json!(bad("walrus")))]}}),
+    ];
+    gemini.extend(odd().iter().map(|odd| of_gemini("o", "user", odd.clone())));
+    home.write(".gemini/tmp/w/.project_root", &bad("/p").replace('\0', ""));
+    home.write(
+        ".gemini/tmp/w/chats/session-2026-01-05T09-00-0197c0de.jsonl",
+        &lines(&gemini),
+    );
+}
+
+fn qwen(home: &Sandbox) {
+    let of_qwen = |kind: &str, uuid: &str, parent: &str, parts: Value| {
+        json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": ID, "timestamp": bad(TIME), "cwd": bad("/p"), "model": bad("m"),
+        "message": {"role": kind, "parts": parts}, "usageMetadata": {"promptTokenCount": i64::MAX, "totalTokenCount": i64::MAX}})
+    };
+    let mut qwen = vec![
+        of_qwen(
+            "user",
+            &bad("q1"),
+            &bad("q2"),
+            json!([{"text": bad("walrus of qwen")}]),
+        ),
+        of_qwen(
+            "assistant",
+            &bad("q2"),
+            &bad("q1"),
+            json!([{"text": bad("walrus"), "thought": true}, {"functionCall": {"id": bad("c"), "name": bad("n"), "args": {"path": bad("x")}}}]),
+        ),
+        json!({"type": "system", "subtype": "custom_title", "uuid": bad("q2"), "parentUuid": bad("q2"), "sessionId": ID, "systemPayload": {"customTitle": bad("title")}}),
+    ];
+    qwen.extend(
+        odd()
+            .iter()
+            .map(|odd| of_qwen("user", "q3", "q2", odd.clone())),
+    );
+    home.write(
+        &format!(".qwen/projects/-w/chats/{ID}.jsonl"),
+        &lines(&qwen),
+    );
+}
+
+fn cursor(home: &Sandbox) {
+    let mut cursor = vec![
+        json!({"role": "user", "message": {"content": [{"type": "text", "text": bad("<user_query>walrus of cursor</user_query>")}]}}),
+        json!({"role": "assistant", "message": {"content": [{"type": "tool_use", "name": bad("Read"), "input": {"path": bad("../x")}}]}}),
+    ];
+    cursor.extend(
+        odd()
+            .iter()
+            .map(|odd| json!({"role": odd, "message": {"content": odd}})),
+    );
+    home.write(
+        &format!(".cursor/projects/w/agent-transcripts/{ID}/{ID}.jsonl"),
+        &lines(&cursor),
+    );
+}
+
+/// Sessions of OpenCode's whose rows name each other and hold what no agent writes.
+fn opencode(home: &Sandbox) {
+    let bad = |what: &str| format!("{what}{ACTS}").replace('\0', "");
+    home.write(".local/share/opencode/x.txt", "");
+    let file = home.home.join(".local/share/opencode/opencode.db");
+    let database = Connection::open(file).unwrap();
+    database
+        .execute_batch(
+            "CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, revert TEXT, time_created INTEGER, time_updated INTEGER);
+             CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
+             CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);",
+        )
+        .unwrap();
+    let (one, two) = (bad("--help"), bad("../../ses_2"));
+    let session = "INSERT INTO session VALUES (?1, ?2, ?3, ?3, ?3, 5, 6)";
+    for (id, parent) in [(&one, &two), (&two, &one)] {
+        database
+            .execute(session, [id, parent, &bad("title")])
+            .unwrap();
+        let message = json!({"role": bad("user"), "modelID": bad("m"), "cost": 1e300, "tokens": {"input": i64::MAX, "output": i64::MAX}, "time": {"created": i64::MAX, "completed": i64::MIN}, "error": {"name": bad("E"), "data": {"message": bad("walrus")}}});
+        let part = json!({"type": "tool", "tool": bad("bash"), "callID": bad("c"), "state": {"status": "completed", "input": {"command": bad("walrus")}, "output": [[[bad("walrus")]]], "metadata": {"exit": 1e300}, "time": {"start": i64::MIN, "end": i64::MAX}}});
+        let text = json!({"type": "text", "text": bad("walrus of opencode")});
+        for (at, data) in [
+            part.to_string(),
+            text.to_string(),
+            bad("{no json"),
+            "[]".into(),
+        ]
+        .iter()
+        .enumerate()
+        {
+            let key = format!("{id}{at}");
+            let row = "INSERT INTO part VALUES (?1, ?2, ?2, 5, 6, ?3)";
+            database.execute(row, [&key, id, data]).unwrap();
+        }
+        let row = "INSERT INTO message VALUES (?1, ?1, ?2, 6, ?3)";
+        database
+            .execute(row, rusqlite::params![id, i64::MAX, message.to_string()])
+            .unwrap();
+    }
+}
+
 /// What was printed, if none of it acts.
 fn harmless(output: &Output, arguments: &[&str]) -> String {
     let mut said = String::new();
@@ -176,6 +391,11 @@ fn nothing_that_is_printed_acts() {
     let index = home.json(&["list", "--all", "--subagents", "--json"]);
     let sessions = index["sessions"].as_array().expect("sessions");
     assert!(sessions.len() >= 5, "{}", sessions.len());
+    for agent in ["claude", "codex", "cursor", "gemini", "qwen", "opencode"] {
+        let found = home.json(&["list", "--all", "--subagents", "--agent", agent, "--json"]);
+        let found = found["sessions"].as_array().expect("sessions");
+        assert!(!found.is_empty(), "{agent}");
+    }
     let bad = format!("x{ACTS}").replace('\0', "");
     let mut commands: Vec<Vec<&str>> = [
         &[][..],

@@ -655,3 +655,96 @@ fn an_exported_document_is_read_where_it_lies() {
     );
     assert_eq!((&*session.agent, session.entries), ("opencode", 10));
 }
+
+/// A fork copies messages under new ids and with their times, and only its title says so.
+#[test]
+fn fork_copies_count_once() {
+    let mut store = Store::new(true, "WAL");
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    store.session("ses_2", "About walrus tusks (fork #1)");
+    store.run(
+        "INSERT INTO message SELECT id || 'f', 'ses_2', time_created + 500, time_updated + 500, data
+             FROM message WHERE session_id = 'ses_1';
+         INSERT INTO part SELECT id || 'f', message_id || 'f', 'ses_2', time_created + 500, time_updated + 500, data
+             FROM part WHERE session_id = 'ses_1'",
+    );
+    store.message("ses_2", "msg_9", "user");
+    store.text("ses_2", "msg_9", "prt_8", "and otters");
+    store.message("ses_2", "msg_9a", "assistant");
+    store.text("ses_2", "msg_9a", "prt_9", "Otters have none.");
+    let index = store.sync();
+    let rows = |query: &str| index.sql(query).unwrap().rows;
+    assert_eq!(
+        rows("SELECT id, name, parent_session, tokens FROM sessions ORDER BY id"),
+        [
+            [
+                json!("ses_1"),
+                json!("About walrus tusks"),
+                json!(null),
+                json!(130)
+            ],
+            [
+                json!("ses_2"),
+                json!("About walrus tusks (fork #1)"),
+                json!(null),
+                json!(260)
+            ],
+        ]
+    );
+    assert_eq!(
+        rows("SELECT count(*), sum(total), sum(cost_total) FROM usage"),
+        [[json!(2), json!(260), json!(0.5)]]
+    );
+}
+
+/// A compaction is a part that asks for it, and the answer to that.
+#[test]
+fn compaction_is_no_prompt_and_its_summary_is_found() {
+    let mut store = Store::new(true, "WAL");
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    store.message("ses_1", "msg_3", "user");
+    let asked = json!({"type": "compaction", "auto": false}).to_string();
+    store.part("ses_1", "msg_3", "prt_5", &asked);
+    store.message("ses_1", "msg_4", "assistant");
+    store.run(
+        "UPDATE message SET data = json_set(data, '$.summary', json('true'), '$.mode', 'compaction') WHERE id = 'msg_4'",
+    );
+    store.text(
+        "ses_1",
+        "msg_4",
+        "prt_6",
+        "Tusks were talked about, and sealions.",
+    );
+    let index = store.sync();
+    let rows = |query: &str| index.sql(query).unwrap().rows;
+    assert_eq!(hits(&index, "sealions"), 1);
+    assert_eq!(rows("SELECT count(*) FROM compactions"), [[json!(1)]]);
+    assert_eq!(rows("SELECT tokens FROM sessions"), [[json!(260)]]);
+    assert_eq!(
+        rows("SELECT role FROM entries WHERE id = 'prt_5'"),
+        [[json!(null)]]
+    );
+    clean(&index, "after a compaction");
+}
+
+/// The first versions had no columns for what they add to sessions later; their messages say it.
+#[test]
+fn schema_without_token_columns_says_the_same() {
+    let (older, mut newer) = (store(), store());
+    newer.run(
+        "ALTER TABLE session ADD COLUMN cost REAL;
+         ALTER TABLE session ADD COLUMN tokens_input INTEGER;
+         ALTER TABLE session ADD COLUMN tokens_output INTEGER;
+         ALTER TABLE session ADD COLUMN metadata TEXT;
+         ALTER TABLE session ADD COLUMN path TEXT;
+         ALTER TABLE session ADD COLUMN agent TEXT;
+         ALTER TABLE session ADD COLUMN model TEXT;
+         UPDATE session SET cost = 0.25, tokens_input = 80, tokens_output = 30, model = '{\"id\":\"m1\"}'",
+    );
+    newer.now += 1;
+    same(
+        &said(&newer.sync()),
+        &said(&older.sync()),
+        "with columns of later versions",
+    );
+}

@@ -170,6 +170,16 @@ fn no_provenance() {
         sql(&index, "SELECT path FROM files"),
         [[json!("/w/ropes.md")]]
     );
+    // What a tool gave back may stand as the user's.
+    let answer = json!({"type": "user", "uuid": "r9", "parentUuid": null, "sessionId": row.id, "timestamp": "2026-01-05T10:00:00.000Z", "cwd": "/w",
+        "message": {"role": "user", "parts": [{"functionResponse": {"id": "c9", "name": "ls", "response": {"output": "puffin"}}}]}});
+    let log = store.path(LOG);
+    let lines = fs::read_to_string(&log).unwrap();
+    fs::write(&log, format!("{lines}{answer}\n")).unwrap();
+    let index = store.index();
+    assert_eq!(classes_of(&index, "puffin"), [Output]);
+    assert_eq!(hits(&index, "puffin role:user"), 0);
+    assert_eq!(only(&index).message_count, row.message_count);
 }
 
 #[test]

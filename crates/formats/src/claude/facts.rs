@@ -11,19 +11,23 @@ use crate::pi::touches;
 const SYNTHETIC: &str = "<synthetic>";
 
 /// With what a text begins that a program puts where prompts are.
-const INJECTED: [&str; 12] = [
+const INJECTED: [&str; 9] = [
     "<command-name>",
     "<command-message>",
     "<local-command-",
-    "<system-reminder>",
     "<task-notification>",
-    "<ide_opened_file>",
-    "<ide_selection>",
     "<bash-stdout>",
     "<bash-stderr>",
     "Caveat:",
     "[Request interrupted",
     "This session is being continued from a previous conversation",
+];
+
+/// What programs put before what a person typed, in a block or a text of its own or in one with it.
+const BESIDE: [(&str, &str); 3] = [
+    ("<system-reminder>", "</system-reminder>"),
+    ("<ide_opened_file>", "</ide_opened_file>"),
+    ("<ide_selection>", "</ide_selection>"),
 ];
 
 /// The facts of one line; of one that cannot be read, only that the agent drops it.
@@ -148,16 +152,12 @@ fn user(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
         facts.role = Some("toolResult".to_owned());
         return Some(());
     }
-    let text = match message.content.text() {
-        Some(text) => text.into_owned(),
-        None => joined(objects()),
-    };
-    said(line, text, facts);
+    said(line, typed(&message.content, objects()), facts);
     Some(())
 }
 
-/// Text where prompts are: of the person, or of a program.
-fn said(line: &Line<'_>, text: String, facts: &mut Facts) {
+/// Text where prompts are: of the person, or, if that is none, of a program.
+fn said(line: &Line<'_>, text: Option<String>, facts: &mut Facts) {
     let of_program = [
         line.is_meta,
         line.is_compact_summary,
@@ -167,20 +167,56 @@ fn said(line: &Line<'_>, text: String, facts: &mut Facts) {
     let source = line.prompt_source.as_str();
     let is_typed = !of_program.iter().any(|flag| flag.0 == Some(true))
         && line.agent_id.0.is_none()
-        && source.is_none_or(|source| matches!(source, "typed" | "queued" | "sdk"))
-        && !INJECTED
-            .iter()
-            .any(|begin| text.trim_start().starts_with(begin));
-    facts.role = Some(if is_typed { "user" } else { "injected" }.to_owned());
-    facts.is_message = is_typed;
-    facts.user_text = is_typed.then_some(text);
+        && source.is_none_or(|source| matches!(source, "typed" | "queued" | "sdk"));
+    facts.user_text = text.filter(|_| is_typed);
+    facts.is_message = facts.user_text.is_some();
+    let role = match facts.is_message {
+        true => "user",
+        false => "injected",
+    };
+    facts.role = Some(role.to_owned());
 }
 
-/// The text blocks, each on lines of its own.
-fn joined<'b, 'a: 'b>(blocks: impl Iterator<Item = &'b Block<'a>>) -> String {
-    let texts = blocks.filter(|block| block.is("text"));
-    let texts = texts.filter_map(|block| block.text.text());
-    texts.collect::<Vec<_>>().join("\n")
+/// What a person may have typed of a text, or of text blocks, each on lines of its own. Editors and
+/// reminders stand in blocks beside it. `None` where all of it is a program's: a command stands
+/// before the prompt that it stands for.
+pub(super) fn typed<'b, 'a: 'b>(
+    content: &Raw<'a>,
+    blocks: impl Iterator<Item = &'b Block<'a>>,
+) -> Option<String> {
+    let blocks = blocks.filter(|block| block.is("text"));
+    let texts = blocks.filter_map(|block| block.text.text());
+    let texts: Vec<_> = content.text().into_iter().chain(texts).collect();
+    let mut typed = Vec::new();
+    for text in &texts {
+        match typed_of(text) {
+            Some(text) => typed.push(text),
+            None if typed.is_empty() && !behind(text).is_empty() => return None,
+            None => {}
+        }
+    }
+    (!typed.is_empty() || texts.is_empty()).then(|| typed.join("\n"))
+}
+
+/// What a person may have typed of one text.
+pub(super) fn typed_of(text: &str) -> Option<&str> {
+    let said = behind(text);
+    let is_put = said.is_empty() && !text.trim().is_empty();
+    let is_injected = INJECTED.iter().any(|begin| said.starts_with(begin));
+    (!is_put && !is_injected).then_some(said)
+}
+
+/// What stands behind reminders and what an editor shows.
+fn behind(text: &str) -> &str {
+    let mut text = text.trim_start();
+    let beside = |text: &str| BESIDE.iter().find(|(begin, _)| text.starts_with(begin));
+    while let Some((_, end)) = beside(text) {
+        text = text
+            .split_once(end)
+            .map_or("", |(_, behind)| behind)
+            .trim_start();
+    }
+    text
 }
 
 fn answer(line: &Line<'_>, block: &Block<'_>, facts: &mut Facts) -> Option<()> {
@@ -230,7 +266,7 @@ fn assistant(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
     facts.model = message.model.owned();
     facts.stop_reason = message.stop_reason.owned();
     facts.thinking_level = line.effort.owned();
-    facts.usage = usage(message);
+    facts.usage = usage(line, message);
     for (block, _) in blocks(&message.content)? {
         let Loose::Object(block) = block else {
             continue;
@@ -243,7 +279,7 @@ fn assistant(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
     Some(())
 }
 
-fn usage(message: &Message<'_>) -> Option<Usage> {
+fn usage(line: &Line<'_>, message: &Message<'_>) -> Option<Usage> {
     let tokens = message.usage.object()?;
     let details = tokens.output_tokens_details.object();
     Some(Usage {
@@ -254,6 +290,7 @@ fn usage(message: &Message<'_>) -> Option<Usage> {
         cache_read: tokens.cache_read_input_tokens.0,
         cache_write: tokens.cache_creation_input_tokens.0,
         reasoning: details.and_then(|details| details.thinking_tokens.0),
+        cost_total: line.cost_usd.0,
         is_repeated: message.id.as_str().is_some_and(|id| !id.is_empty()),
         ..Usage::default()
     })
@@ -299,8 +336,9 @@ fn of_attachment(line: &Line<'_>, attachment: &Attachment<'_>, facts: &mut Facts
     match attachment.kind.as_str() {
         // What somebody typed while the agent worked, or what a task in the background reports.
         Some("queued_command") => {
-            let text = queued(&attachment.prompt)?;
-            said(line, text, facts);
+            let blocks = blocks(&attachment.prompt)?;
+            let objects = blocks.iter().filter_map(|(block, _)| block.object());
+            said(line, typed(&attachment.prompt, objects), facts);
             let mode = attachment.command_mode.as_str();
             if mode.is_some_and(|mode| !matches!(mode, "prompt" | "bash")) {
                 facts.role = Some("injected".to_owned());
@@ -314,15 +352,4 @@ fn of_attachment(line: &Line<'_>, attachment: &Attachment<'_>, facts: &mut Facts
         _ => {}
     }
     Some(())
-}
-
-/// The text of a queued prompt: a string, or blocks.
-fn queued(prompt: &Raw<'_>) -> Option<String> {
-    if let Some(text) = prompt.text() {
-        return Some(text.into_owned());
-    }
-    let blocks = blocks(prompt)?;
-    Some(joined(
-        blocks.iter().filter_map(|(block, _)| block.object()),
-    ))
 }

@@ -1,11 +1,14 @@
 //! What a session of Claude Code's is: the fold over its lines, and the values of its list.
 
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::place;
 use crate::SourceFacts;
-use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart, Usage};
+use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage};
 
 /// Answers of which more lines may follow: a subagent's may stand between them in older files.
 const ANSWERS: usize = 16;
@@ -32,6 +35,48 @@ pub struct State {
     own: Option<String>,
     /// The last answers: what is counted of each.
     answers: Vec<Answer>,
+    /// Hashes of the last lines.
+    lines: VecDeque<u64>,
+}
+
+/// Lines that are remembered, of which one may come again: the desktop writes the first of a
+/// person's twice.
+const LINES: usize = 16;
+
+/// Bytes by which, and by its length, a long line is known that comes again under its id.
+const BEGIN: usize = 1024;
+
+/// A line that comes again, under its id and with what it said, says nothing.
+pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
+    if facts.id.is_none() || facts.is_beside {
+        return;
+    }
+    let mut hasher = DefaultHasher::new();
+    (&facts.id, &facts.kind, &facts.user_text).hash(&mut hasher);
+    if facts.user_text.is_none() {
+        let begin = &record[..record.len().min(BEGIN)];
+        (record.len(), begin).hash(&mut hasher);
+    }
+    let line = hasher.finish();
+    if state.lines.contains(&line) {
+        *facts = Facts {
+            kind: std::mem::take(&mut facts.kind),
+            id: facts.id.take(),
+            parent: facts.parent.take(),
+            time_raw: facts.time_raw.take(),
+            time_ms: facts.time_ms,
+            agent_sees: true,
+            is_beside: true,
+            silent: true,
+            repeats: vec![Class::Prose, Class::Output],
+            ..Facts::default()
+        };
+        return;
+    }
+    if state.lines.len() == LINES {
+        state.lines.pop_front();
+    }
+    state.lines.push_back(line);
 }
 
 /// What is counted of an answer whose lines repeat its usage.
@@ -162,6 +207,9 @@ fn add_usage(fold: &mut Fold, usage: &Usage) -> bool {
     };
     let sum = fold.tokens.unwrap_or(0).saturating_sub(before);
     fold.tokens = Some(sum.saturating_add(tokens));
+    if let (true, Some(cost)) = (is_first, usage.cost_total) {
+        fold.cost = Some(fold.cost.unwrap_or(0.0) + cost);
+    }
     is_first
 }
 
@@ -205,7 +253,10 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         thinking_level: fold.thinking_level.clone(),
         tokens: fold.tokens,
         // A fork begins with what its origin had cost.
-        cost: state.cost().filter(|_| parent_session.is_none()),
+        cost: state
+            .cost()
+            .or(fold.cost)
+            .filter(|_| is_subagent || parent_session.is_none()),
         error_count: fold.errors,
         is_subagent,
         hidden: hidden(source, main.is_some(), is_subagent),

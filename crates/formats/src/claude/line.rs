@@ -42,6 +42,9 @@ pub(super) struct Line<'a> {
     pub prompt_source: Text<'a>,
     #[serde(borrow)]
     pub effort: Text<'a>,
+    /// What an answer cost, as versions of early 2025 wrote it on each of its lines.
+    #[serde(rename = "costUSD")]
+    pub cost_usd: Num,
     #[serde(borrow)]
     pub message: Loose<Box<Message<'a>>>,
     #[serde(borrow)]

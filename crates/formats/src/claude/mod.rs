@@ -29,7 +29,7 @@ impl Format for Claude {
     }
 
     fn revision(&self) -> u32 {
-        2
+        3
     }
 
     fn knows(&self, kind: &str) -> bool {
@@ -93,6 +93,10 @@ impl Format for Claude {
 
     fn prompts_at(&self, _path: &Path, record: &[u8]) -> Vec<String> {
         text::prompts(record)
+    }
+
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+        fold::relate(&mut fold.claude, record, facts);
     }
 
     fn fold(&self, fold: &mut Fold, facts: &Facts) {

@@ -81,7 +81,9 @@ fn fold(lines: &[Value]) -> Fold {
     for line in lines {
         // Saved and read again between any two lines, as between two looks at the file.
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
-        Claude.fold(&mut fold, &facts(line));
+        let mut facts = facts(line);
+        Claude.relate(&mut fold, line.to_string().as_bytes(), &mut facts);
+        Claude.fold(&mut fold, &facts);
     }
     fold
 }
@@ -258,6 +260,101 @@ fn typed_is_what_a_person_typed() {
     );
     let line = link("attachment", "q", "", 1, queued("task-notification"));
     assert_eq!(role(&line), "injected");
+}
+
+/// What an editor shows and what reminds the model stands beside what was typed, in a block of its
+/// own or before it in one text.
+#[test]
+fn what_an_editor_shows_hides_no_prompt() {
+    let shown = "<ide_opened_file>The file /home/ada/boat/oar.rs is open.</ide_opened_file>";
+    let mut line = typed("u1", "", 1, "");
+    for content in [
+        json!([text(shown), text("paint the hull")]),
+        json!([
+            text("paint the hull"),
+            text("<system-reminder>be brief</system-reminder>")
+        ]),
+        json!(format!("{shown}\npaint the hull")),
+        json!([text(&format!(
+            "<system-reminder>be brief</system-reminder>{shown} paint the hull"
+        ))]),
+    ] {
+        line["message"]["content"] = content;
+        let found = facts(&line);
+        assert_eq!(found.role.as_deref(), Some("user"), "{line}");
+        assert_eq!(found.user_text.as_deref(), Some("paint the hull"), "{line}");
+        assert!(found.is_message);
+    }
+    line["message"]["content"] = json!([text(shown), text("paint the hull")]);
+    let said = said_of(&line);
+    assert_eq!(said[0], (Class::Prose, vec!["paint the hull".to_owned()]));
+    assert_eq!(said[1], (Class::Output, vec![shown.to_owned()]));
+    for content in [
+        json!([text(shown)]),
+        json!(shown),
+        json!([text(shown), text("[Request interrupted by user]")]),
+        json!(format!("{shown}<command-name>/clear</command-name>")),
+        json!("<ide_selection> without an end"),
+        // The prompt that a command of older versions stands for.
+        json!([
+            text("<command-message>init is running</command-message>"),
+            text("Look at all files")
+        ]),
+    ] {
+        line["message"]["content"] = content;
+        let found = facts(&line);
+        assert_eq!(found.role.as_deref(), Some("injected"), "{line}");
+        assert_eq!((found.user_text, found.is_message), (None, false), "{line}");
+    }
+}
+
+/// The desktop writes the first line of a person's twice; the first counts.
+#[test]
+fn a_line_that_comes_again() {
+    let prompt = typed("u1", "", 1, "paint");
+    let answer = said("a1", "u1", 2, "msg_1", text("red"), 5);
+    let once = session(&[prompt.clone(), answer.clone()]);
+    let mut other = prompt.clone();
+    other["entrypoint"] = "claude-desktop".into();
+    let twice = [prompt.clone(), other, answer.clone(), answer.clone()];
+    let session_twice = session(&twice);
+    assert_eq!((once.message_count, session_twice.message_count), (2, 2));
+    assert_eq!(session_twice.tokens, once.tokens);
+    let mut fold = Fold::default();
+    let mut related = twice.iter().map(|line| {
+        let mut facts = facts(line);
+        Claude.relate(&mut fold, line.to_string().as_bytes(), &mut facts);
+        facts
+    });
+    let (first, again) = (related.next().unwrap(), related.next().unwrap());
+    assert_eq!(
+        (first.role.as_deref(), first.is_beside),
+        (Some("user"), false)
+    );
+    assert_eq!((again.role, again.is_beside), (None, true));
+    assert_eq!(again.repeats, [Class::Prose, Class::Output]);
+    // Under the same id, but not the same.
+    let mut said_more = prompt.clone();
+    said_more["message"]["content"] = "paint it red".into();
+    assert_eq!(session(&[prompt, said_more, answer]).message_count, 3);
+}
+
+/// Versions of early 2025 wrote what an answer cost on each of its lines, and no `cost-state`.
+#[test]
+fn cost_of_answers_of_older_versions() {
+    let with_cost = |mut line: Value, dollars: Value| {
+        line["costUSD"] = dollars;
+        line
+    };
+    let lines = [
+        typed("u1", "", 1, "paint"),
+        with_cost(said("a1", "u1", 2, "msg_1", text("red"), 5), json!(0.25)),
+        with_cost(said("a2", "a1", 3, "msg_1", text("lead"), 7), json!(0.25)),
+        with_cost(said("a3", "a2", 4, "msg_2", text("done"), 5), json!(0.5)),
+        with_cost(said("a4", "a3", 5, "msg_3", text("odd"), 5), json!("much")),
+    ];
+    assert_eq!(session(&lines).cost, Some(0.75));
+    assert_eq!(facts(&lines[1]).usage.unwrap().cost_total, Some(0.25));
 }
 
 #[test]

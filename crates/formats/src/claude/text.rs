@@ -4,6 +4,7 @@
 //! word, attachments hold what is told to the model each time, and `toolUseResult` what the answer
 //! beside it says. Only what is named here is searched.
 
+use super::facts::{typed, typed_of};
 use super::line::{Attachment, Block, Line, Message, blocks};
 use crate::json::{self, Loose, Raw};
 use crate::model::{Class, Passage};
@@ -57,7 +58,7 @@ pub(super) fn prompts(record: &[u8]) -> Vec<String> {
 /// `None` where a part of the line needs the second tier.
 fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
     match (line.kind.as_str().unwrap_or_default(), &line.message) {
-        ("user", Loose::Object(message)) => content(message, Pieces::prose, pieces)?,
+        ("user", Loose::Object(message)) => content(message, true, Pieces::prose, pieces)?,
         ("assistant", Loose::Object(message)) => {
             // What Claude Code says in the model's place, above all that a request failed.
             let is_answer = line.is_api_error_message.0 != Some(true)
@@ -66,7 +67,7 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
                 true => Pieces::prose,
                 false => Pieces::output,
             };
-            content(message, said, pieces)?;
+            content(message, false, said, pieces)?;
         }
         ("attachment", _) => {
             if let Loose::Object(attachment) = &line.attachment {
@@ -100,13 +101,25 @@ fn of_attachment(attachment: &Attachment<'_>, pieces: &mut Pieces) -> Option<()>
     Some(())
 }
 
-fn content(message: &Message<'_>, said: Add, pieces: &mut Pieces) -> Option<()> {
+fn content(message: &Message<'_>, is_user: bool, said: Add, pieces: &mut Pieces) -> Option<()> {
     if message.content.text().is_some() {
         said(pieces, &message.content);
     }
-    for (block, raw) in blocks(&message.content)? {
+    let blocks = blocks(&message.content)?;
+    let is_typed = |block: &Block<'_>| {
+        let text = block.text.text();
+        text.is_some_and(|text| typed_of(&text).is_some())
+    };
+    let objects = || blocks.iter().filter_map(|(block, _)| block.object());
+    // What was put beside what a person typed is not theirs.
+    let is_mixed = is_user && blocks.len() > 1 && typed(&message.content, objects()).is_some();
+    for (block, raw) in &blocks {
         if let Loose::Object(block) = block {
-            of_block(&block, raw, said, pieces)?;
+            let said = match is_mixed && !is_typed(block) {
+                true => Pieces::output,
+                false => said,
+            };
+            of_block(block, raw, said, pieces)?;
         }
     }
     Some(())

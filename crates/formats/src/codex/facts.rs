@@ -210,7 +210,7 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
         "token_count" => facts.usage = payload.info.object().and_then(step),
         "turn_aborted" => {
             facts.stop_reason = payload.reason.owned();
-            (facts.silent, facts.is_error) = (false, true);
+            facts.silent = false;
         }
         "error" => (facts.silent, facts.is_error) = (false, true),
         "warning" | "stream_error" => facts.silent = false,

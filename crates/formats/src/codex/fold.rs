@@ -37,6 +37,9 @@ pub struct State {
     /// Calls whose output is still to come, with what an event said of how they ended.
     #[serde(skip_serializing_if = "is_default")]
     open: Vec<OpenCall>,
+    /// Calls of this turn whose output is an error.
+    #[serde(skip_serializing_if = "is_default")]
+    failed: Vec<String>,
     /// The working directory of the first turn.
     #[serde(skip_serializing_if = "is_default")]
     cwd: Option<String>,
@@ -98,12 +101,16 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
             state.thread = header.and_then(|header| header.id.clone());
         }
         "message" => state.has_items = true,
-        "task_started" | "turn_started" => state.has_failed = false,
+        "task_started" | "turn_started" => {
+            state.has_failed = false;
+            state.failed.clear();
+        }
         "error" => state.has_failed = true,
         _ => {}
     }
     if state.is_subagent && facts.role.as_deref() == Some("user") {
         facts.role = Some("injected".to_owned());
+        facts.is_message = false;
     }
     match facts.calls.is_empty() {
         false => settle_call(state, facts),
@@ -136,12 +143,17 @@ fn settle_call(state: &mut State, facts: &mut Facts) {
         facts.is_error = call.is_error.or(open.is_error).unwrap_or(false);
         call.is_error = Some(facts.is_error);
         call.duration_ms = open.duration_ms.or(call.duration_ms);
+        if facts.is_error && state.failed.len() < MOST_OPEN {
+            state.failed.push(id.to_owned());
+        }
     } else if let Some(open) = state.open.iter_mut().find(|open| open.id == id) {
         (open.is_error, open.duration_ms) = (call.is_error, call.duration_ms);
         facts.calls.clear();
         facts.is_error = false;
     } else {
         facts.silent = false;
+        // A command that was stopped has failed once.
+        facts.is_error &= !state.failed.iter().any(|failed| failed == id);
     }
 }
 

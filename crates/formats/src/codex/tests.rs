@@ -259,6 +259,8 @@ fn abort() {
         .iter()
         .find_map(|(facts, _)| facts.stop_reason.as_deref());
     assert_eq!(stopped, Some("interrupted"));
+    // The command failed once; that it was stopped is no error.
+    assert_eq!(talk.session.error_count, 1);
 }
 
 #[test]
@@ -321,6 +323,13 @@ fn subagent() {
         assert!(talk.session.is_subagent);
         assert!(talk.said().iter().all(|(role, _)| *role != "user"));
         assert_eq!(talk.session.typed, None);
+        // What its parent's model asked is no message, as in other agents' subagents.
+        let said = talk.entries.iter().filter(|(facts, _)| facts.is_message);
+        assert!(said.clone().count() > 0);
+        assert!(
+            said.into_iter()
+                .all(|(facts, _)| facts.role.as_deref() == Some("assistant"))
+        );
     }
 }
 

@@ -252,7 +252,9 @@ pub(super) fn tool(data: &Part<'_>, state: &State<'_>, facts: &mut Facts) -> Opt
     };
     let status = state.status.as_str();
     let is_answered = matches!(status, Some("completed" | "error"));
-    let failed = status == Some("error");
+    // A command that failed is an answer as any other to the agent.
+    let exit = state.metadata.object().and_then(|said| said.exit.0);
+    let failed = status == Some("error") || is_answered && exit.is_some_and(|exit| exit != 0);
     facts.is_error |= failed;
     facts.stop_reason = facts.stop_reason.take().or_else(|| state.status.owned());
     let role = if is_answered {

@@ -197,7 +197,16 @@ pub(super) struct State<'a> {
     pub content: Raw<'a>,
     #[serde(borrow)]
     pub error: Raw<'a>,
+    pub metadata: Loose<Metadata>,
     pub time: Loose<Times>,
+}
+
+/// What a tool says beside its output.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Metadata {
+    /// With what a command ended.
+    pub exit: Int,
 }
 
 /// What a tool was asked about.

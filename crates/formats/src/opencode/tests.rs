@@ -96,6 +96,23 @@ fn a_tool_row_is_a_call_and_then_its_answer_too() {
 }
 
 #[test]
+fn a_command_that_failed_is_an_error() {
+    let ended = |status: &str, exit: &str| {
+        let row = format!(
+            r#"{{"type":"tool","tool":"bash","callID":"c1","state":{{"status":"{status}","input":{{"command":"ls"}},"output":"none","metadata":{{"output":"none","exit":{exit}}}}}}}"#
+        );
+        let (facts, _) = part("assistant", &row);
+        let answer = facts.calls.get(1).and_then(|answer| answer.is_error);
+        (facts.is_error, answer)
+    };
+    assert_eq!(ended("completed", "2"), (true, Some(true)));
+    for exit in ["0", "null", "\"2\"", "{}"] {
+        assert_eq!(ended("completed", exit), (false, Some(false)), "{exit}");
+    }
+    assert_eq!(ended("running", "2"), (false, None));
+}
+
+#[test]
 fn data_url_is_not_text() {
     let (facts, said) = part(
         "user",

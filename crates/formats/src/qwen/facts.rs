@@ -58,10 +58,11 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
         ..Facts::default()
     };
     facts.header = header(line, &facts);
-    let is_message = matches!(line.kind.as_str(), Some("user" | "assistant"));
-    facts.is_message = is_message;
     let message = line.parts()?;
-    match line.said() {
+    let said = line.said(&message);
+    let is_message = matches!(line.kind.as_str(), Some("user" | "assistant"));
+    facts.is_message = is_message && said != Said::Result;
+    match said {
         Said::Typed => {
             facts.role = Some("user".to_owned());
             facts.user_text = Some(typed(&line.shown(), &message)?);

@@ -194,9 +194,10 @@ impl Line<'_> {
         name.unwrap_or_default().into()
     }
 
-    /// By `provenance`, which versions before 0.22 did not write: there by the type. A subagent is
-    /// asked by the model that started it.
-    pub fn said(&self) -> Said {
+    /// By `provenance`, which versions before 0.22 did not write: there by the type and by what the
+    /// message holds. A subagent is asked by the model that started it.
+    pub fn said(&self, message: &[Part<'_>]) -> Said {
+        let is_answer = |part: &Part<'_>| part.function_response.object().is_some();
         let is_typed = match self.provenance.as_str() {
             Some(provenance) => provenance == "real_user",
             None => matches!(
@@ -205,6 +206,7 @@ impl Line<'_> {
             ),
         };
         match self.kind.as_str() {
+            Some("user") if message.iter().any(is_answer) => Said::Result,
             Some("user") if is_typed && self.is_sidechain.0 != Some(true) => Said::Typed,
             Some("user") => Said::Injected,
             Some("assistant") => Said::Answer,

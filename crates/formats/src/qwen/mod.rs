@@ -25,7 +25,7 @@ impl Format for Qwen {
     }
 
     fn revision(&self) -> u32 {
-        2
+        3
     }
 
     fn shape(&self) -> Shape {

@@ -23,7 +23,7 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
 /// `None` where a part of the line needs the second tier.
 fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
     let parts = line.parts()?;
-    match line.said() {
+    match line.said(&parts) {
         Said::Typed => add_typed(&line.shown(), &parts, pieces)?,
         Said::Result => {
             // What is said beside an answer is a tool's too.
