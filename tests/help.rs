@@ -941,6 +941,8 @@ fn help_of_every_command() {
           --alias <NAME>  Also let NAME stand for sessionary
           --key <KEY>     The key that opens the picker: alt- or ctrl-, and a letter [default: alt-i]
           --no-key        Without a key for the picker
+          --pi            Also define `pir`, which opens the picker on pi's sessions, as `pi -r` opens
+                          pi's own list
       -h, --help          Print help
 
     Examples:

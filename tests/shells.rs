@@ -350,6 +350,25 @@ fn fish_and_zsh_read_what_init_prints() {
 }
 
 #[test]
+fn pir_opens_the_picker_on_sessions_of_pi() {
+    let home = indexed();
+    for shell in ["bash", "zsh", "fish"] {
+        let init = format!("sessionary init {shell} --pi --no-key");
+        // What `pir` runs is noted in the program's place.
+        let lines = match shell {
+            "fish" => {
+                format!("{init} | source; function sessionary; echo $argv; end; pir linker error")
+            }
+            _ => format!("eval \"$({init})\"; sessionary() {{ echo \"$@\"; }}; pir linker error"),
+        };
+        if let Some(said) = run(&home, shell, &lines) {
+            assert_eq!(said, "pick agent:pi linker error\n", "{shell}");
+        }
+    }
+    assert!(!home.run(&["init", "bash"]).contains("pir"));
+}
+
+#[test]
 fn init_takes_names_that_are_names() {
     let home = Sandbox::new();
     for wrong in ["", "a b", "a;b", "$x", "-x", "1", "ü", "a\u{1b}"] {

@@ -34,6 +34,9 @@ pub struct Init {
     /// Without a key for the picker
     #[arg(long)]
     no_key: bool,
+    /// Also define `pir`, which opens the picker on pi's sessions, as `pi -r` opens pi's own list
+    #[arg(long)]
+    pi: bool,
 }
 
 /// A key that a shell can be given.
@@ -103,6 +106,12 @@ pub fn run(args: &Init, screen: &Screen) -> Result<Outcome, Failure> {
             InitShell::Fish => include_str!("init/key.fish"),
         };
         lines.push_str(&script.replace("KEY", &args.key.of_shell(args.shell)));
+    }
+    if args.pi {
+        lines.push_str(match args.shell {
+            InitShell::Bash | InitShell::Zsh => "pir() { sessionary pick \"agent:pi $*\"; }\n",
+            InitShell::Fish => "function pir; sessionary pick \"agent:pi $argv\"; end\n",
+        });
     }
     if let Some(alias) = alias {
         lines.push_str(&match args.shell {
