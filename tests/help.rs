@@ -815,8 +815,8 @@ fn help_of_every_command() {
       -h, --help  Print help
 
     Examples:
-      mkdir -p ~/.claude/skills/sessionary
-      sessionary skill > ~/.claude/skills/sessionary/SKILL.md
+      sessionary skill                           print it
+      sessionary skill > ~/.claude/skills/sessionary/SKILL.md    where Claude Code looks for it
 
     It is for agents that run commands; `sessionary setup` gives others the same as tools. Agents look
     for skills in folders of their own, many in `skills` of their configuration folder.

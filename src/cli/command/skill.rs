@@ -8,8 +8,8 @@ use crate::output::Screen;
 /// Print a skill (SKILL.md) that tells an agent how to look into earlier sessions
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    mkdir -p ~/.claude/skills/sessionary\n  \
-    sessionary skill > ~/.claude/skills/sessionary/SKILL.md\n\n\
+    sessionary skill                           print it\n  \
+    sessionary skill > ~/.claude/skills/sessionary/SKILL.md    where Claude Code looks for it\n\n\
     It is for agents that run commands; `sessionary setup` gives others the same as tools. Agents look\n\
     for skills in folders of their own, many in `skills` of their configuration folder.")]
 pub struct Skill {}
