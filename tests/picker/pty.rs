@@ -223,10 +223,14 @@ impl Pty {
 
     /// Waits until the screen is so.
     pub fn until(&self, what: &str, so: impl Fn(&Screen) -> bool) {
+        self.until_what_is_shown(what, |shown| so(shown.parser.screen()));
+    }
+
+    fn until_what_is_shown(&self, what: &str, so: impl Fn(&Shown) -> bool) {
         let (shown, changed) = &*self.shown;
         let end = Instant::now() + DEADLINE;
         let mut shown = shown.lock().expect("the screen");
-        while !so(shown.parser.screen()) {
+        while !so(&shown) {
             if Instant::now() > end {
                 let text = lines(shown.parser.screen());
                 drop(shown);
@@ -298,8 +302,11 @@ impl Pty {
     pub fn print(&self, text: &str) {
         let mut slave = File::from(self.slave.try_clone().expect("the terminal"));
         slave.write_all(text.as_bytes()).expect("it is shown");
-        self.until("what was printed", |screen| {
-            screen.cursor_position() != (0, 0)
+        // The terminal turns each end of a line into two bytes.
+        let printed = text.replace('\n', "\r\n");
+        // The first lines may be on the screen before the last one is.
+        self.until_what_is_shown("all that was printed", |shown| {
+            shown.written.ends_with(printed.as_bytes())
         });
     }
 }
