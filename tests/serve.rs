@@ -420,59 +420,6 @@ fn changes_are_told_as_they_are_committed() {
 }
 
 #[test]
-fn changes_are_told_again_once_there_is_an_index_again() {
-    let home = home();
-    let index = home.home.join("index");
-    let place = ["--index", index.to_str().unwrap()];
-    let mut talk = Talk::start(&home, &[&place[..], &["serve"]].concat(), &[]);
-    talk.result("hello", json!({"protocol": 1}));
-    talk.result("subscribe", json!({}));
-    for (number, removed) in ["clean", "by hand"].into_iter().enumerate() {
-        match removed {
-            "clean" => drop(home.run(&[&place[..], &["clean", "--yes"]].concat())),
-            _ => fs::remove_dir_all(&index).unwrap(),
-        }
-        // It stays away until somebody asks.
-        std::thread::sleep(Duration::from_millis(500));
-        assert!(!index.join("v5").exists(), "{removed}");
-        let id = format!("0199e{number}");
-        let mut told = Vec::new();
-        let mut list = |as_committed: bool| {
-            let params = json!({"as_committed": as_committed});
-            talk.send(&request(1, "list", params));
-            loop {
-                let line = talk.next();
-                if line["id"] == 1 {
-                    return line["result"].clone();
-                }
-                told.push(line["params"].clone());
-            }
-        };
-        assert_eq!(
-            list(false)["sessions"].as_array().unwrap().len(),
-            3 + number
-        );
-        let at = "2026-01-05T09:00:00.000Z";
-        pi_session(&home, &id, "code", at, &[("user", "walrus")]);
-        // Nobody looks at the files now but whoever watches them.
-        let is_there = (0..200).any(|_| {
-            std::thread::sleep(Duration::from_millis(50));
-            list(true)["total"] == 4 + number
-        });
-        assert!(is_there, "{removed}");
-        assert!(
-            told.contains(&json!({"missed": true})),
-            "{removed}: {told:?}"
-        );
-        assert!(
-            told.iter().any(|change| change["id"] == *id),
-            "{removed}: {told:?}"
-        );
-    }
-    assert!(talk.end().1.success());
-}
-
-#[test]
 fn who_is_told_nothing_more_hears_why() {
     let home = home();
     let mut talk = greeted(&home);

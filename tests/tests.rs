@@ -101,6 +101,8 @@ mod claude;
 #[cfg(unix)]
 mod cli;
 mod codex;
+#[cfg(unix)]
+mod confined;
 mod contract;
 #[cfg(unix)]
 mod copilot;

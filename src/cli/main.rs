@@ -12,6 +12,7 @@ mod autostart;
 mod background;
 mod command;
 mod completing;
+mod confined;
 mod deletions;
 mod demo;
 mod failure;

@@ -60,6 +60,14 @@ impl Indexer {
         Indexer::open_with(config, &mut |_| {})
     }
 
+    /// Make the folders of the index where they are missing, for their owner alone.
+    ///
+    /// # Errors
+    /// [`Error::NotOurs`] for another user's directory.
+    pub fn make_folders(config: &Config) -> Result<(), Error> {
+        make_private(&config.index_dir, &config.generation_dir())
+    }
+
     /// [`Indexer::open`], with [`Event::Waiting`] given to `progress` while it waits for the lock.
     ///
     /// # Errors

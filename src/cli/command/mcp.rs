@@ -20,6 +20,7 @@ use sessionary::Config;
 
 use self::tools::{Caller, Toolbox};
 use self::visible::Roots;
+use crate::confined::Confined;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::rpc::{self, Client, Code, Fault, OutputQueue, Reply, Request, Service};
@@ -54,6 +55,7 @@ pub struct McpArgs {
 
 pub fn run(args: &McpArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     rpc::run(Mcp {
+        confined: Confined::begin(config),
         toolbox: Mutex::new(Toolbox::new(config, screen, args.all)),
         roots: Roots::default(),
         is_greeted: AtomicBool::new(false),
@@ -62,6 +64,7 @@ pub fn run(args: &McpArgs, config: &Config, screen: &Screen) -> Result<Outcome, 
 }
 
 struct Mcp {
+    confined: Confined,
     /// A model of what each desk has: it cannot be shared by threads.
     toolbox: Mutex<Toolbox>,
     roots: Roots,
@@ -132,7 +135,10 @@ impl Service for Mcp {
         };
         let arguments = arguments.filter(|arguments| !arguments.is_null());
         let arguments = arguments.unwrap_or_else(|| json!({}));
-        let said = toolbox.call(name.unwrap_or_default(), arguments, &caller)?;
+        let said = match self.confined.check() {
+            Ok(()) => toolbox.call(name.unwrap_or_default(), arguments, &caller)?,
+            Err(failure) => Err(failure),
+        };
         let (text, is_error) = match said {
             Ok(text) => (text, false),
             // What is wrong with what was asked is for the model, not for the client.

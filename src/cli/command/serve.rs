@@ -23,6 +23,7 @@ use sessionary::model::{Cancel, SCHEMA_VERSION};
 use self::answerer::{Answerer, Asker};
 use self::changes::{Changes, Stopped};
 use self::first_look::FirstLook;
+use crate::confined::Confined;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::news::{News, keep_current};
@@ -55,6 +56,7 @@ pub fn run(args: &ServeArgs, config: &Config, screen: &Screen) -> Result<Outcome
         screen.print(&schema::printed()?)?;
         return Ok(Outcome::Found);
     }
+    let confined = Confined::begin(config);
     let cancel = Cancel::default();
     let config = Config {
         cancel: cancel.clone(),
@@ -68,6 +70,7 @@ pub fn run(args: &ServeArgs, config: &Config, screen: &Screen) -> Result<Outcome
     }
     let asker = Asker::new(&config, screen, first_look);
     let outcome = rpc::run(Serve {
+        confined,
         asker: Mutex::new(asker),
         changes: Changes::new(&config, &stopped),
         is_greeted: AtomicBool::new(false),
@@ -134,6 +137,7 @@ const DONE: Done = Done {
 };
 
 struct Serve {
+    confined: Confined,
     /// A model of what each answerer asks by: it cannot be shared by threads.
     asker: Mutex<Asker>,
     changes: Changes,
@@ -164,6 +168,7 @@ impl Service for Serve {
     }
 
     fn answer(&self, kept: &mut Self::PerThread, request: &Request, client: &Client<'_>) -> Reply {
+        self.confined.check()?;
         let answerer = kept.get_or_insert_with(|| {
             let asker = self.asker.lock().unwrap_or_else(|dead| dead.into_inner());
             Answerer::new(asker.clone())
