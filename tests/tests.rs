@@ -96,6 +96,8 @@ mod archive;
 mod archived_rows;
 #[cfg(target_os = "linux")]
 mod background;
+#[cfg(unix)]
+mod browser;
 mod claude;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
