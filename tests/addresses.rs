@@ -151,6 +151,10 @@ fn an_entry_is_named_by_what_tells_it_apart_in_its_session() {
         assert!(exported.contains(id), "{exported}");
         let named = home.json(&["search", &address, "--json"]);
         assert_eq!(named["named"][0]["entry"], id, "{named}");
+        assert_eq!(home.run(&["tree", &address]), tree);
+        let resumed = home.run(&["resume", &address, "--print"]);
+        let advice = format!("hint: `sessionary branch {address}` makes a session that ends there");
+        assert!(resumed.contains(&advice), "{resumed}");
         let forked = home.json(&["branch", &address, "--dry-run", "--json"]);
         assert!(forked.to_string().contains(id), "{forked}");
     }

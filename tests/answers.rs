@@ -1004,6 +1004,57 @@ fn copies_are_the_same_on_pages_of_any_length() {
     });
 }
 
+/// Sessions say the same things, as copies of one do, and each shows what none before it has shown.
+#[test]
+fn copies_of_a_session_show_as_much_on_many_pages_as_on_one() {
+    let texts = |copy: usize| -> Vec<Value> {
+        let text = |number: usize| {
+            let text = format!(
+                "the camshaft of kind {number} turns the piston, and everything else that is said of it by anybody"
+            );
+            // Of one half the lines are the same, of the other the texts alone.
+            let id = format!("e{}-{number}", copy % 2 * copy);
+            text_message(&id, None, "user", &text)
+        };
+        (0..12).map(text).collect()
+    };
+    let sessions: Vec<(String, String)> = (0..10)
+        .map(|copy| {
+            let id = format!("s{copy}");
+            (id.clone(), session(&id, "/w", &texts(copy)))
+        })
+        .collect();
+    let sessions: Vec<(&str, String)> = (sessions.iter())
+        .map(|(name, text)| (name.as_str(), text.clone()))
+        .collect();
+    let world = World::new(&sessions);
+    world.both(|index| {
+        for newest_first in [false, true] {
+            let shown = |limit| -> Vec<String> {
+                let mut asked = SearchScope {
+                    limit,
+                    newest_first,
+                    ..scope()
+                };
+                let mut shown = Vec::new();
+                loop {
+                    let answer = ask(index, "camshaft piston", &asked);
+                    shown.extend(hits(&answer).iter().map(|hit| hit.address.clone()));
+                    match answer.cursor {
+                        Some(cursor) => asked.cursor = Some(cursor),
+                        None => return shown,
+                    }
+                }
+            };
+            let all = shown(100);
+            assert_eq!(all.len(), 12, "{all:?}");
+            for limit in 1..12 {
+                assert_eq!(shown(limit), all, "{limit}");
+            }
+        }
+    });
+}
+
 #[test]
 fn a_value_that_nothing_has_is_named() {
     tree().both(|index| {

@@ -281,8 +281,14 @@ fn cleaning_takes_all_that_is_ours_and_nothing_else() {
     fs::remove_file(foreign_file).expect("it is there");
     fs::remove_dir_all(index.join("v7")).expect("it is there");
     assert!(home.output(&["list"]).status.success());
+    // What was said once of an agent that deletes is noted beside the index.
+    let noted = home.write(
+        ".local/share/sessionary/deletions-told.json",
+        "[\"claude\"]",
+    );
     let _ = home.run(&["clean", "--yes"]);
     assert!(!index.exists());
+    assert!(!noted.parent().expect("a folder").exists());
     assert_snapshot!(home.run(&["clean", "--yes"]), @r#"
     --- stderr
     Nothing to remove in ~/.cache/sessionary.

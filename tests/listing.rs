@@ -157,6 +157,14 @@ fn pages_and_what_was_asked_about() {
     "#);
     let page = home.json(&["list", "--all", "--json", "--limit", "1", "--page", "2"]);
     assert_eq!((&page["total"], &page["elsewhere"]), (&3.into(), &0.into()));
+    let mut there = three();
+    there.cwd = there.home.join("code/app");
+    std::fs::create_dir_all(&there.cwd).expect("a folder");
+    assert_snapshot!(there.run(&["list", "--cost", "100"]), @r#"
+    --- stderr
+    No matching sessions in ~/code/app; there is 1.
+    --- exit Some(1)
+    "#);
     let mut below = three();
     below.cwd = below.home.join("code/app/deep");
     std::fs::create_dir_all(&below.cwd).expect("a folder");

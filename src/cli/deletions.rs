@@ -58,7 +58,8 @@ pub fn say_once(index: &Index, config: &Config, screen: &Screen) {
     }
 }
 
-fn file() -> Option<PathBuf> {
+/// Where that is noted.
+pub fn file() -> Option<PathBuf> {
     let data = places::surroundings().data_dir();
     Some(data?.join("sessionary/deletions-told.json"))
 }

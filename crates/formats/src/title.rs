@@ -8,19 +8,24 @@ const LONGEST: usize = 200;
 const LOOKED_AT: usize = 64 << 10;
 
 /// How clients begin a message that only hands a plan over.
-const PLAN: &str = "implement the following plan";
+const PLANS: [&str; 4] = [
+    "implement the following plan",
+    "implement this plan",
+    "please implement the following plan",
+    "please implement this plan",
+];
 
 /// What a message says that a person would know a session by, on one line: without what programs
 /// put in between tags, without the name of a command, without "Implement the following plan:"
-/// before the plan, without signs of Markdown before a heading. `None` where nothing is left, as of
-/// a command without words.
+/// before the plan, without a block of code before what is asked about it, without signs of Markdown
+/// before a heading. `None` where nothing is left, as of a command without words.
 pub fn typed_title(message: &str) -> Option<String> {
     let mut ends = (0..=LOOKED_AT.min(message.len())).rev();
     let end = ends.find(|&at| message.is_char_boundary(at));
     let message = &message[..end.unwrap_or_default()];
     let text = typed(message);
     let text = without_command(text.trim());
-    let mut text = without_plan(text);
+    let mut text = without_pasted(without_plan(text));
     // A name of a command, a plan or a file alone says nothing.
     text = text.trim_start_matches(['#', '>', '*', '-', '=', '`', ' ', '\t', '\n', '\r', ':']);
     let title = one_line(text);
@@ -69,11 +74,24 @@ fn without_command(text: &str) -> &str {
 
 /// The plan, where one is handed over.
 fn without_plan(text: &str) -> &str {
-    let head = text.get(..PLAN.len());
-    match head.filter(|head| head.eq_ignore_ascii_case(PLAN)) {
-        Some(_) => text[PLAN.len()..].trim_start_matches([':', '.', ' ', '\n', '\r']),
+    let begins = |plan: &&&str| {
+        let head = text.get(..plan.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(plan))
+    };
+    match PLANS.iter().find(begins) {
+        Some(plan) => text[plan.len()..].trim_start_matches([':', '.', ' ', '\n', '\r']),
         None => text,
     }
+}
+
+/// What is asked about a block of code or a log that stands before it.
+fn without_pasted(text: &str) -> &str {
+    let behind = text
+        .strip_prefix("```")
+        .and_then(|block| block.split_once("\n```"));
+    let behind = behind.map(|(_, behind)| behind.trim());
+    let says_something = |behind: &&str| behind.contains(char::is_alphanumeric);
+    behind.filter(says_something).unwrap_or(text)
 }
 
 fn one_line(text: &str) -> String {
@@ -121,7 +139,12 @@ mod tests {
                 Some("Cache the prompts ## Why"),
             ),
             ("Implement the following plan:", None),
+            ("Please implement this plan: # Cache", Some("Cache")),
             ("```\nlet x = 1;\n```", Some("let x = 1; ```")),
+            (
+                "```rust\nlet x = 1;\n```\nWhy does this crash?",
+                Some("Why does this crash?"),
+            ),
             ("a <b> c", Some("a <b> c")),
             ("日本語で説明して", Some("日本語で説明して")),
             ("…", None),

@@ -12,6 +12,7 @@ use sessionary::settings;
 use super::Reply;
 use crate::args::Global;
 use crate::autostart;
+use crate::deletions;
 use crate::failure::{Failure, Outcome};
 use crate::kept;
 use crate::known_trees;
@@ -79,6 +80,12 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         found.bytes += file.metadata()?.len();
         found.ours.insert(0, file.clone());
     }
+    // What was said once is said again.
+    let told = deletions::file().filter(|file| file.is_file());
+    if let Some(file) = &told {
+        found.bytes += file.metadata()?.len();
+        found.ours.insert(0, file.clone());
+    }
     if found.ours.is_empty() {
         if screen.json {
             screen.json(&Cleaned::of(&found))?;
@@ -117,6 +124,7 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
     tell(&found, &index_dir, screen)?;
     // With --data they are gone already; what was locked with them goes now.
     forget(&kept_by_request)?;
+    forget(told.as_slice())?;
     remove_kept(args, screen)?;
     Ok(Outcome::Found)
 }

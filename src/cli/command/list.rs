@@ -473,10 +473,41 @@ fn say_how_many(scope: &ListScope, index: &Index, screen: &Screen) -> Result<(),
     })?;
     match all.total {
         0 => super::status::say_nothing(index, screen)?,
-        1 => screen.say("No matching sessions; there is 1 in all."),
-        some => screen.say(&format!("No matching sessions; there are {some} in all.")),
+        some => screen.say(&format!(
+            "No matching sessions; there {} in all.",
+            there(some)
+        )),
     }
     Ok(())
+}
+
+/// Nothing is listed here: whether that is because nothing is here, or nothing matches.
+fn nothing_here(
+    scope: &ListScope,
+    here: &Here,
+    index: &Index,
+    screen: &Screen,
+) -> Result<String, Failure> {
+    let all = index.list(&ListScope {
+        cwd: scope.cwd.clone(),
+        within: scope.within.clone(),
+        repositories: scope.repositories.clone(),
+        fold_subagents: scope.fold_subagents,
+        limit: Some(1),
+        ..ListScope::default()
+    })?;
+    let name = here.name(screen);
+    Ok(match all.total {
+        0 => format!("No sessions in {name}."),
+        some => format!("No matching sessions in {name}; there {}.", there(some)),
+    })
+}
+
+fn there(sessions: u64) -> String {
+    match sessions {
+        1 => "is 1".to_owned(),
+        some => format!("are {some}"),
+    }
 }
 
 /// What else there is: further pages, other directories.
@@ -498,7 +529,7 @@ fn say_scope(
         return Ok(());
     };
     if list.sessions == 0 {
-        let mut line = format!("No sessions in {}.", here.name(screen));
+        let mut line = nothing_here(scope, here, index, screen)?;
         if list.elsewhere > 0 {
             let everywhere = ListScope {
                 cwd: None,

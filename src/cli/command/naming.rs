@@ -65,8 +65,9 @@ const SHOWN: usize = 8;
 /// So many sessions are named at most that may have been meant.
 const MOST_MEANT: usize = 3;
 
-/// The session, and the id of the entry behind the last colon. A colon may belong to the name
-/// itself.
+/// The session that `text` means, and the id of the entry behind the last colon. A colon may belong
+/// to the name itself. A file that is in no scanned folder gets an index of its own, in `index`'s
+/// place.
 pub fn named(
     text: &str,
     index: &mut Index,

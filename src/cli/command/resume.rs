@@ -67,7 +67,16 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
     let session = match &args.session {
         Some(name) => {
             let mut index = super::open(config, screen)?;
-            super::naming::session(name, &mut index, config, screen)?
+            let (session, entry) = super::naming::named(name, &mut index, config, screen)?;
+            if entry.is_some() {
+                let whole =
+                    Failure::usage(format!("{name}: an agent goes on at the end of a session"));
+                return Err(whole.hint(format!(
+                    "`sessionary branch {}` makes a session that ends there",
+                    crate::output::quote::posix(name)
+                )));
+            }
+            session
         }
         None => {
             let picked = super::pick::instead_of("resume", Purpose::Resume, config, screen)?;

@@ -35,7 +35,7 @@ use crate::picker::Purpose;
     Only branches are indented. ● and ◆ are on the active branch; ◆ is its leaf."
 )]
 pub struct TreeArgs {
-    /// Session id, the start of one, a path, a name or title, `last`, or `last~N`
+    /// Session id, the start of one, a path, a name or title, `last`, `last~N`, or an address in it
     #[arg(add = values::session())]
     session: Option<String>,
     /// Which entries to show
@@ -85,7 +85,8 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         return Ok(Outcome::Nothing);
     };
     let mut index = super::open(config, screen)?;
-    let session = super::naming::session(&name, &mut index, config, screen)?;
+    // The address of an entry names its session.
+    let (session, _) = super::naming::named(&name, &mut index, config, screen)?;
     let signs = if args.ascii { &ASCII } else { &UNICODE };
     let scope = TreeScope {
         filter: args.filter.into(),

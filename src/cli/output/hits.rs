@@ -120,6 +120,13 @@ fn hit_lines(hit: &Hit, session: &SessionRow, names: &ShortAddresses, screen: &S
         );
         let line = match why.session {
             None => format!("score {:.2} = {passage} × text {}", hit.score, why.text),
+            // Whatever the score would be.
+            Some(of) if hit.score == 0.0 => {
+                format!(
+                    "newest first; words it has {:.2}; this passage: {passage}",
+                    of.held
+                )
+            }
             Some(of) => {
                 let adjacent = match of.adjacent > 0.0 {
                     true => format!(" + words side by side {}", of.adjacent),

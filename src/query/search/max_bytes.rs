@@ -9,11 +9,14 @@ use crate::model::{self, HitGroup, SearchAnswer, SessionRow, acts, end_of_cut};
 pub(super) struct PageHit {
     pub group: usize,
     pub prints: (Fingerprint, Option<Fingerprint>),
+    /// Of its entry, where only so many hits of a session are shown.
+    pub entry: Option<Fingerprint>,
 }
 
 impl PageHit {
     fn prints(&self) -> impl Iterator<Item = Fingerprint> {
-        std::iter::once(self.prints.0).chain(self.prints.1)
+        let of_text = std::iter::once(self.prints.0).chain(self.prints.1);
+        of_text.chain(self.entry.filter(|entry| *entry != self.prints.0))
     }
 }
 

@@ -66,8 +66,6 @@ pub(super) struct Page<'a, 's, 'c> {
     reader: Reader<'a>,
     /// Hits of each session on this page, and on earlier ones where these stand among the first.
     of_session: HashMap<u64, usize>,
-    /// What was found among them that earlier pages have shown.
-    before: HashSet<Fingerprint>,
     /// Some candidate matches.
     matched: bool,
     /// Candidates that may match, but were not read, because too many were read in vain before.
@@ -151,7 +149,6 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             own: HashMap::new(),
             reader: Reader::new(search.snapshot).masking(search.scope.mask),
             of_session: HashMap::new(),
-            before: HashSet::new(),
             matched: false,
             unverified: 0,
             stale: false,
@@ -207,20 +204,13 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         if let Some(shown) = self.of_session.get(&session) {
             return Ok(*shown >= most);
         }
-        // What earlier pages have shown of it stands among the first.
+        // What earlier pages have shown of it stands among the first. A copy in another session was
+        // not shown of this one.
+        let is_shown = |hit: &&words::Hit| self.search.shown.holds(entry_print(hit.key, hit.class));
         let of_session = hits
             .iter()
             .take_while(|hit| hit.key >> ARRIVAL_BITS == session);
-        let mut shown = 0;
-        if self.search.shown.len() > 0 {
-            for hit in of_session.take(MOST_SHOWN) {
-                let entry = self.search.entry(hit)?;
-                // A copy in another session was not shown of this one.
-                let print = entry.map(|entry| self.print(hit, &entry));
-                let print = print.filter(|print| self.search.shown.holds(*print));
-                shown += usize::from(print.is_some_and(|print| self.before.insert(print)));
-            }
-        }
+        let shown = of_session.take(MOST_SHOWN).filter(is_shown).count();
         self.of_session.insert(session, shown);
         Ok(shown >= most)
     }
@@ -228,7 +218,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
     /// What a hit is known by: its line, or the entry where copies are shown.
     fn print(&self, hit: &words::Hit, entry: &StoredEntry) -> Fingerprint {
         match self.search.scope.every_copy {
-            true => fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64),
+            true => entry_print(hit.key, hit.class),
             false => fingerprint(entry.hash ^ hit.class as u64),
         }
     }
@@ -466,7 +456,13 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             let mut known = groups.iter().map(|(known, _)| *known);
             let known = known.position(|known| known == number && !search.scope.passages);
             let group = known.unwrap_or(groups.len());
-            hits_on_page.push(PageHit { group, prints });
+            let has_most = matches.is_some() || search.scope.per_session.is_some();
+            let entry = has_most.then(|| entry_print(entry.key.cast_unsigned(), hit.class));
+            hits_on_page.push(PageHit {
+                group,
+                prints,
+                entry,
+            });
             match groups.get_mut(group) {
                 Some((_, group)) => group.hits.push(hit),
                 None => groups.push((number, group_of(search, session, (hit, matches)))),
@@ -498,6 +494,11 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             },
         };
     }
+}
+
+/// What a hit of just this entry is known by.
+fn entry_print(key: u64, class: Class) -> Fingerprint {
+    fingerprint(hash(&key.to_le_bytes()) ^ class as u64)
 }
 
 /// The session as it is shown, with its first hit.

@@ -57,36 +57,51 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The first end of a word from `start` to `most`, unless the word is a long one.
+/// Where the first word ends that `start` cuts, at `most` at the latest: behind white space, or where
+/// that is far, before a sign. A long word stays cut.
 fn after_cut_word(text: &str, start: usize, most: usize) -> usize {
     if start == 0 || !is_within_word(text, start) {
         return start;
     }
-    let rest = text[start..most].char_indices().take(LONGEST_WORD);
-    let mut ends = rest.filter(|(_, character)| !character.is_alphanumeric());
-    ends.next()
-        .map_or(start, |(at, character)| match character.is_whitespace() {
-            true => start + at + character.len_utf8(),
-            false => start + at,
-        })
+    let near = || text[start..most].char_indices().take(LONGEST_WORD);
+    let blank = near().find(|(_, character)| character.is_whitespace());
+    let sign = || near().find(|(_, character)| !character.is_alphanumeric());
+    match (blank, is_within_letters(text, start)) {
+        (Some((at, blank)), _) => start + at + blank.len_utf8(),
+        (None, true) => sign().map_or(start, |(at, _)| start + at),
+        (None, false) => start,
+    }
 }
 
-/// The last start of a word from `least` to `end`, unless the word is a long one.
+/// Where the last word begins that `end` cuts, at `least` at the earliest: as [`after_cut_word`].
 fn before_cut_word(text: &str, least: usize, end: usize) -> usize {
     if end <= least || end == text.len() || !is_within_word(text, end) {
         return end;
     }
-    let rest = text[least..end].char_indices().rev().take(LONGEST_WORD);
-    let mut starts = rest.filter(|(_, character)| !character.is_alphanumeric());
-    let start = starts.next();
-    start.map_or(end, |(at, character)| least + at + character.len_utf8())
+    let near = || text[least..end].char_indices().rev().take(LONGEST_WORD);
+    let blank = near().find(|(_, character)| character.is_whitespace());
+    let sign = || near().find(|(_, character)| !character.is_alphanumeric());
+    match (blank, is_within_letters(text, end)) {
+        (Some((at, blank)), _) => least + at + blank.len_utf8(),
+        (None, true) => sign().map_or(end, |(at, sign)| least + at + sign.len_utf8()),
+        (None, false) => end,
+    }
 }
 
-fn is_within_word(text: &str, at: usize) -> bool {
+/// Whether both characters around are of this kind.
+fn is_within(text: &str, at: usize, kind: impl Fn(char) -> bool) -> bool {
     let before = text[..at].chars().next_back();
     let after = text[at..].chars().next();
-    let is_word = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
-    is_word(before) && is_word(after)
+    before.is_some_and(&kind) && after.is_some_and(&kind)
+}
+
+/// A word as it is written: `snake_case`, `path/to/file`, `1.2.3-rc4`.
+fn is_within_word(text: &str, at: usize) -> bool {
+    is_within(text, at, |character| !character.is_whitespace())
+}
+
+fn is_within_letters(text: &str, at: usize) -> bool {
+    is_within(text, at, char::is_alphanumeric)
 }
 
 /// What is shown of a passage, on one line, and where the matches are in it.
@@ -326,6 +341,25 @@ mod tests {
                 ["straw", "hay", "[needle]"].contains(&word),
                 "{word}: {line}"
             );
+        }
+        for word in [
+            "snake_case_word",
+            "path/to/some.file",
+            "1.2.3-rc4",
+            "--long-flag",
+        ] {
+            let around = format!("{word} ").repeat(30);
+            for pad in 0..word.len() {
+                let pad = "x".repeat(pad);
+                let line = shown(
+                    &["needle"],
+                    &[&format!("{around}{pad} needle {pad} {around}")],
+                );
+                let ends = line.split(' ').take(1).chain(line.split(' ').next_back());
+                for end in ends {
+                    assert_eq!(end.trim_matches('…'), word, "{line}");
+                }
+            }
         }
         let long = format!("{}needle{}", "é".repeat(300), "日".repeat(300));
         assert!(shown(&["needle"], &[&long]).chars().count() < 220);
