@@ -27,6 +27,7 @@ pub mod rebuild;
 pub mod report;
 pub mod resume;
 pub mod roots;
+mod scope;
 pub mod search;
 pub mod secrets;
 pub mod serve;

@@ -11,6 +11,7 @@ mod pem;
 mod rules;
 mod value;
 
+use std::cell::RefCell;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -64,31 +65,40 @@ fn secrets(text: &str) -> Vec<Secret> {
     secrets
 }
 
-/// By which rule each secret of a text is found, in their order.
-pub fn rules_of(text: &str) -> Vec<&'static str> {
-    let (mut rules, mut from) = (Vec::new(), 0);
-    for Secret { range, rule } in secrets(text) {
-        if range.start >= from {
-            rules.push(rule);
-        }
-        from = from.max(range.end);
-    }
-    rules
-}
-
 /// The text with [`MARK`] in place of its secrets; `None` when there are none.
 pub fn redacted(text: &str) -> Option<String> {
+    let masked = masked(text, |_| {})?;
+    LEFT_OUT.store(true, Ordering::Relaxed);
+    Some(masked)
+}
+
+thread_local! {
+    /// The rules by which [`noting`] has found something on this thread.
+    static FOUND: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+}
+
+/// As [`redacted`], for what is not shown: [`found`] gives the rules.
+pub fn noting(text: &str) -> Option<String> {
+    FOUND.with_borrow_mut(|found| masked(text, |rule| found.push(rule)))
+}
+
+/// By which rule each secret is found that [`noting`] has masked since this was asked last.
+pub fn found() -> Vec<&'static str> {
+    FOUND.take()
+}
+
+fn masked(text: &str, mut by: impl FnMut(&'static str)) -> Option<String> {
     let secrets = secrets(text);
     if secrets.is_empty() {
         return None;
     }
-    LEFT_OUT.store(true, Ordering::Relaxed);
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for Secret { range, .. } in secrets {
+    for Secret { range, rule } in secrets {
         if range.start >= from {
             out.push_str(&text[from..range.start]);
             out.push_str(MARK);
+            by(rule);
         }
         from = from.max(range.end);
     }
@@ -152,6 +162,15 @@ mod tests {
             (
                 "日\u{1b}[1mpassword\u{1b}[0m=\u{1b}[31ms3cr3tpw\u{1b}[0m \u{1b}[1m日本ghp_a1B2c3D4e5F6g7H8",
                 "日\u{1b}[1mpassword\u{1b}[0m=\u{1b}[31m[redacted]\u{1b}[0m \u{1b}[1m日本ghp_[redacted]",
+            ),
+            // Links and other commands to a terminal.
+            (
+                "ghp_a1B2\u{1b}]8;;https://a.b\u{1b}\\c3D4e5F6\u{1b}]8;;\u{7}g7H8 x",
+                "ghp_[redacted] x",
+            ),
+            (
+                "ghp_a1B2\u{1b}[2Kc3D4\u{1b}(Be5F6g7H8 x",
+                "ghp_[redacted] x",
             ),
             (r"\u001b[1mghp_a1B2c3D4e5F6g7H8", r"\u001b[1mghp_[redacted]"),
             (r"\u003eghp_a1B2c3D4e5F6g7H8", r"\u003eghp_[redacted]"),
