@@ -682,12 +682,12 @@ fn help_of_every_command() {
       sessionary secrets --project app --since 2w
       sessionary secrets --json                 for a program: sessions, entries, rules, counts
 
-    Every entry is read, also of branches that were given up, with system prompts and instruction
-    files, and what is no entry; all is looked through by the rules of redaction. Named are session,
-    entry and rule. A value is never printed, unless it is part of an id or a path. A fork that only
-    refers to its parent's entries is named for its own: where --project, --agent or a time leaves the
-    parent out, the parent's are not looked through. --since and --until go by when a session was last
-    modified.
+    Every entry is read whole, also of branches that were given up and of system prompts, and what is
+    no entry; all but pictures and what is encrypted is looked through by the rules of redaction.
+    Named are session, entry, and each rule with how many it found where these are several. A value is
+    never printed, unless it is part of an id or a path. A fork that only refers to its parent's
+    entries is named for its own: where --project, --agent or a time leaves the parent out, the
+    parent's are not looked through. --since and --until go by when a session was last modified.
     Exit code 0 says that all was looked through and nothing found, 1 that there are some, 2 that
     none were found, but no session fits or not all could be read.
     A key that was in a session is best taken as known to others: withdraw it where it was issued;

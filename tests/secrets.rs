@@ -6,13 +6,14 @@ use crate::lines::pi_session;
 use crate::sandbox::Sandbox;
 
 const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
+const OTHER: &str = "ghp_9876543210abcdefghijABCDEFGHIJ456789";
 const PASSWORD: &str = "q7Zr2LmV9xTb4";
 const AT: &str = "2026-01-02T09:00:00.000Z";
 
 /// One session with keys in its title, an output and a branch that was given up; one without.
 fn home() -> Sandbox {
     let home = Sandbox::new();
-    let typed = format!("deploy with {TOKEN} and again {TOKEN}");
+    let typed = format!("deploy with {TOKEN}, {OTHER} and again {TOKEN}");
     let url = format!("postgres://ada:{PASSWORD}@db:5432/parser");
     let said = [
         ("user", typed.as_str()),
@@ -38,7 +39,7 @@ fn home() -> Sandbox {
 
 /// No form of the answer repeats a value.
 fn says_nothing(said: &str) {
-    for value in [TOKEN, &TOKEN[4..], PASSWORD] {
+    for value in [TOKEN, &TOKEN[4..], &OTHER[4..], PASSWORD] {
         assert!(!said.contains(value), "{said}");
     }
 }
@@ -49,7 +50,7 @@ fn sessions_and_entries_are_named_by_rule_and_values_are_not() {
     let said = home.run(&["secrets"]);
     says_nothing(&said);
     insta::assert_snapshot!(said, @r#"
-    0199aaaa  pi  ~/code/parser  deploy with ghp_[redacted] and again ghp_[redacted]
+    0199aaaa  pi  ~/code/parser  deploy with ghp_[redacted], ghp_[redacted] and again ghp_[redacted]
       0199aaaa:e0  user  GitHub ×2
       0199aaaa:e2  toolResult  password or token in a URL
       0199aaaa:given  assistant  GitHub
@@ -211,6 +212,33 @@ fn prompts_names_and_keys_that_only_their_name_tells_are_read() {
     assert_eq!(found[0].1, json!({"value of a secret's name": 1}));
 }
 
+/// Claude Code keeps the file as it was beside what it says of an edit; a picture is no text.
+#[test]
+fn what_stands_beside_what_was_said_is_read() {
+    let home = Sandbox::new();
+    let edited = json!({"originalFile": format!("deploy = \"{TOKEN}\"\n"), "filePath": "/x/a"});
+    let picture = format!("{}-sk-{}", "A/".repeat(3000), "B1c2".repeat(12));
+    let line = |uuid: &str, content: Value, twin: Value| {
+        json!({"type": "user", "uuid": uuid, "parentUuid": null, "timestamp": AT,
+            "sessionId": "7f000000-0000-4000-8000-000000000001", "cwd": "/x", "version": "2.1.0",
+            "message": {"role": "user", "content": content}, "toolUseResult": twin})
+    };
+    let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": "edited"}]);
+    let source = json!({"type": "base64", "data": picture});
+    let lines = [
+        line("e1", result, edited),
+        line(
+            "p1",
+            json!([{"type": "image", "source": source}]),
+            Value::Null,
+        ),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let name = "7f000000-0000-4000-8000-000000000001.jsonl";
+    home.write(&format!(".claude/projects/-x/{name}"), &lines);
+    assert_eq!(held(&home), [("e1".to_owned(), json!({"GitHub": 1}))]);
+}
+
 #[test]
 fn what_is_no_entry_is_looked_through_to_its_end() {
     let home = home();
@@ -223,7 +251,7 @@ fn what_is_no_entry_is_looked_through_to_its_end() {
     // Behind what `show` shows of such bytes, across what is read at once, and at the end.
     let far = "no JSON ".repeat(100);
     let across = "no JSON ".repeat((1 << 17) - 101);
-    file.push_str(&format!("{far}{TOKEN} {across}{TOKEN} {far}{TOKEN}\n"));
+    file.push_str(&format!("{far}{TOKEN} {across}{OTHER} {far}{TOKEN}x\n"));
     std::fs::write(&path, file).unwrap();
     let found = held(&home);
     let (id, rules) = found.last().unwrap();
@@ -250,11 +278,12 @@ fn nothing_that_is_printed_holds_a_key_but_ids_and_paths() {
     assert!(!said.contains(rest), "{said}");
     insta::assert_snapshot!(said, @r#"
     0199cccc-odd  pi  /srv/ghp_[redacted]/app  is ␛]8;;https://a.b␛\ghp_[redacted] it
+      0199cccc-odd:0199cccc-odd  session  GitHub
       0199cccc-odd:u1  user  GitHub
       0199cccc-odd:r1  ghp_[redacted]  GitHub
       0199cccc-odd:k1  ghp_[redacted]  GitHub
     --- stderr
-    1 session with 4 entries looked through: 3 entries in 1 session hold keys or tokens, which are not shown.
+    1 session with 4 entries looked through: 4 entries in 1 session hold keys or tokens, which are not shown.
     --- exit Some(1)
     "#);
     let json = home.output(&["secrets", "--reveal", "--json"]).stdout;
@@ -267,9 +296,9 @@ fn nothing_that_is_printed_holds_a_key_but_ids_and_paths() {
         .iter()
         .map(|entry| (&entry["role"], &entry["kind"]))
         .collect();
-    assert_eq!(told.len(), 3, "{answer}");
-    assert_eq!(told[1].0, "ghp_[redacted]", "{answer}");
-    assert_eq!(told[2].1, "ghp_[redacted]", "{answer}");
+    assert_eq!(told.len(), 4, "{answer}");
+    assert_eq!(told[2].0, "ghp_[redacted]", "{answer}");
+    assert_eq!(told[3].1, "ghp_[redacted]", "{answer}");
     assert_eq!(
         answer["sessions"][0]["session"]["cwd"],
         "/srv/ghp_[redacted]/app"

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::lineage::Lineage;
-use super::masked::{mask_labels, mask_pieces};
+use super::masked::{all_texts, mask_labels, mask_pieces};
 use super::outline::{Outline, OutlineQuery, Without};
 use super::tree::current_labels;
 use super::unreadable::Unreadable;
@@ -33,8 +33,9 @@ pub struct ShowScope {
     /// Every entry and problem of the files in file order, instead of one branch.
     pub all: bool,
     /// With `all`: also what a transcript leaves out. Each entry with its system prompts and tool
-    /// schemas, and with its text where another one says the same; bytes that are no entry to their
-    /// end, where they are many in several parts of one id, whose beginnings repeat the ends before.
+    /// schemas, and once more with all texts of its record but pictures and what is encrypted;
+    /// bytes that are no entry to their end, where they are many in several parts of one id, whose
+    /// beginnings repeat the ends before.
     pub everything: bool,
     /// Makes parts of what is shown unreadable.
     pub mask: Option<Mask>,
@@ -457,6 +458,9 @@ impl<'a> Reader<'a> {
         if let Some(mask) = self.mask {
             let passages = text.iter_mut().flatten();
             mask_pieces(record, passages.flat_map(|(_, pieces)| pieces), mask);
+        }
+        if let Some(text) = text.as_mut().filter(|_| self.everything) {
+            text.push((Class::Output, all_texts(record, self.mask)));
         }
         text
     }

@@ -1,6 +1,6 @@
 //! Which sessions hold keys and tokens?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 
 use clap::Args;
@@ -18,7 +18,7 @@ use crate::output::spool::Spool;
 use crate::output::style::Tone;
 use crate::output::text::plain_line;
 use crate::output::time::count;
-use crate::redact;
+use crate::redact::{self, FoundSecret};
 
 /// Find the sessions that hold keys and tokens
 #[derive(Debug, Args)]
@@ -26,12 +26,12 @@ use crate::redact;
     sessionary secrets                        in all sessions\n  \
     sessionary secrets --project app --since 2w\n  \
     sessionary secrets --json                 for a program: sessions, entries, rules, counts\n\n\
-    Every entry is read, also of branches that were given up, with system prompts and instruction\n\
-    files, and what is no entry; all is looked through by the rules of redaction. Named are session,\n\
-    entry and rule. A value is never printed, unless it is part of an id or a path. A fork that only\n\
-    refers to its parent's entries is named for its own: where --project, --agent or a time leaves the\n\
-    parent out, the parent's are not looked through. --since and --until go by when a session was last\n\
-    modified.\n\
+    Every entry is read whole, also of branches that were given up and of system prompts, and what is\n\
+    no entry; all but pictures and what is encrypted is looked through by the rules of redaction.\n\
+    Named are session, entry, and each rule with how many it found where these are several. A value is\n\
+    never printed, unless it is part of an id or a path. A fork that only refers to its parent's\n\
+    entries is named for its own: where --project, --agent or a time leaves the parent out, the\n\
+    parent's are not looked through. --since and --until go by when a session was last modified.\n\
     Exit code 0 says that all was looked through and nothing found, 1 that there are some, 2 that\n\
     none were found, but no session fits or not all could be read.\n\
     A key that was in a session is best taken as known to others: withdraw it where it was issued;\n\
@@ -77,8 +77,10 @@ struct Held {
     role: Option<String>,
     kind: String,
     time: Option<String>,
-    /// How many are found by each rule.
+    /// How many different ones are found by each rule.
     secrets: BTreeMap<&'static str, u64>,
+    #[serde(skip)]
+    known: HashSet<FoundSecret>,
 }
 
 pub fn run(args: &Secrets, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -208,12 +210,8 @@ fn of_session(
             if is_new || !is_held {
                 looked.held.push(Held::of(entry));
             }
-            let secrets = looked.held.last_mut().map(|held| &mut held.secrets);
-            if let Some(secrets) = secrets {
-                for rule in found {
-                    *secrets.entry(rule).or_default() += 1;
-                }
-            }
+            let held = looked.held.last_mut();
+            held.into_iter().for_each(|held| held.add(&found));
         }
         Ok(())
     })?;
@@ -229,6 +227,15 @@ impl Held {
             kind: masked(entry.kind),
             time: entry.time,
             secrets: BTreeMap::new(),
+            known: HashSet::new(),
+        }
+    }
+
+    fn add(&mut self, found: &[FoundSecret]) {
+        for secret in found {
+            if self.known.insert(*secret) {
+                *self.secrets.entry(secret.rule).or_default() += 1;
+            }
         }
     }
 }
@@ -258,7 +265,7 @@ fn print(answer: &Answer, index: &Index, screen: &Screen, out: &mut Spool) -> Re
     Ok(())
 }
 
-/// A rule, and how often it found something where that is more than once.
+/// A rule, and how many it found where these are more than one.
 fn times((rule, number): (&&str, &u64)) -> String {
     match number {
         1 => (*rule).to_owned(),

@@ -12,9 +12,12 @@ mod rules;
 mod value;
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sessionary::format::terminal::seen;
 use sessionary::settings::Redact;
 
 use crate::agents;
@@ -60,7 +63,8 @@ fn secrets(text: &str) -> Vec<Secret> {
             range: plain.coloured(secret.range),
             ..secret
         }));
-        secrets.sort_by_key(|secret| secret.range.start);
+        // Of two that begin together the longer one is it.
+        secrets.sort_by_key(|secret| (secret.range.start, Reverse(secret.range.end)));
     }
     secrets
 }
@@ -73,32 +77,51 @@ pub fn redacted(text: &str) -> Option<String> {
 }
 
 thread_local! {
-    /// The rules by which [`noting`] has found something on this thread.
-    static FOUND: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+    /// What [`noting`] has found on this thread.
+    static FOUND: RefCell<Vec<FoundSecret>> = const { RefCell::new(Vec::new()) };
 }
 
-/// As [`redacted`], for what is not shown: [`found`] gives the rules.
+/// A secret that was found, without its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FoundSecret {
+    /// The name of the rule that found it.
+    pub rule: &'static str,
+    /// A hash of the value, by which this process knows it again.
+    value: u64,
+}
+
+/// As [`redacted`], for what is not shown: [`found`] gives what was found.
 pub fn noting(text: &str) -> Option<String> {
-    FOUND.with_borrow_mut(|found| masked(text, |rule| found.push(rule)))
+    FOUND.with_borrow_mut(|found| {
+        masked(text, |secret| {
+            let mut hasher = DefaultHasher::new();
+            seen(text[secret.range.clone()].into()).hash(&mut hasher);
+            found.push(FoundSecret {
+                rule: secret.rule,
+                value: hasher.finish(),
+            });
+        })
+    })
 }
 
-/// By which rule each secret is found that [`noting`] has masked since this was asked last.
-pub fn found() -> Vec<&'static str> {
+/// The secrets that [`noting`] has masked since this was asked last.
+pub fn found() -> Vec<FoundSecret> {
     FOUND.take()
 }
 
-fn masked(text: &str, mut by: impl FnMut(&'static str)) -> Option<String> {
+fn masked(text: &str, mut each: impl FnMut(&Secret)) -> Option<String> {
     let secrets = secrets(text);
     if secrets.is_empty() {
         return None;
     }
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for Secret { range, rule } in secrets {
+    for secret in secrets {
+        let range = &secret.range;
         if range.start >= from {
             out.push_str(&text[from..range.start]);
             out.push_str(MARK);
-            by(rule);
+            each(&secret);
         }
         from = from.max(range.end);
     }
