@@ -102,3 +102,35 @@ fn the_library_needs_each_of_its_dependencies() {
         assert!(is_used, "{name} is the command's alone");
     }
 }
+
+/// A package lacks nothing that is compiled into the program.
+#[test]
+fn what_is_compiled_in_is_packed() {
+    let manifest: Table = read("Cargo.toml").parse().unwrap();
+    let included = manifest["package"]["include"].as_array().unwrap().iter();
+    let included: Vec<&str> = included.map(|path| path.as_str().unwrap()).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .canonicalize()
+        .unwrap();
+    let mut found = BTreeSet::new();
+    for file in walkdir::WalkDir::new(root.join("src"))
+        .into_iter()
+        .flatten()
+    {
+        let Ok(code) = fs::read_to_string(file.path()) else {
+            continue;
+        };
+        for literal in code.split("include_str!(").skip(1) {
+            let path = literal.trim_start().strip_prefix('"').unwrap();
+            let path = path.split('"').next().unwrap();
+            let path = file.path().with_file_name(path).canonicalize().unwrap();
+            found.insert(path.strip_prefix(&root).unwrap().to_owned());
+        }
+    }
+    assert!(found.len() > 10, "{found:?}");
+    // These are compiled by documentation tests alone.
+    for path in found.iter().filter(|path| !path.starts_with("docs")) {
+        let is_packed = |folder: &&str| path.starts_with(folder.trim_start_matches('/'));
+        assert!(included.iter().any(is_packed), "{}", path.display());
+    }
+}

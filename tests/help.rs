@@ -157,8 +157,8 @@ fn help_of_the_whole() {
 
     Only new, append, name, label, branch, fork and migrate write session files; delete moves them to
     the trash. The index is a cache: delete it and nothing is lost.
-    Exit codes: 0 found or done; 1 nothing found, a question answered with no, or differences that
-    `verify` found; 2 error.
+    Exit codes: 0 found or done; 1 nothing found, a question answered with no, or what `verify` or
+    `secrets` found; 2 error.
     "#);
 }
 
@@ -642,8 +642,8 @@ fn help_of_every_command() {
       -A, --agent <NAME>        Only sessions of this agent
       -p, --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
                                 itself and everything below it
-      -s, --since <WHEN>        Only what was answered at WHEN or later, to a quarter of an hour
-      -u, --until <WHEN>        Only what was answered at WHEN or earlier, to a quarter of an hour
+      -s, --since <WHEN>        Only what happened at WHEN or later
+      -u, --until <WHEN>        Only what happened at WHEN or earlier
           --csv                 Print CSV
           --html                Print an HTML page with bars, which loads nothing and runs nothing
       -h, --help                Print help
@@ -660,7 +660,8 @@ fn help_of_every_command() {
     agents record with their answers. Where they record tokens alone, ESTIMATED is what these cost by a
     table of prices, which may have differed on the day. The bar is of both; without a cost it is of
     tokens. Days come in their order, everything else with the longest bar first. Days are those of
-    your time zone; a week is called by its Monday.
+    your time zone; a week is called by its Monday. --since and --until go by when an answer was given,
+    to a quarter of an hour; of tools by when they were called.
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
     2026-10-05T14:30.
     ----
@@ -672,8 +673,8 @@ fn help_of_every_command() {
       -A, --agent <NAME>        Only sessions of this agent
       -p, --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
                                 itself and everything below it
-      -s, --since <WHEN>        Only sessions last modified at WHEN or later
-      -u, --until <WHEN>        Only sessions last modified at WHEN or earlier
+      -s, --since <WHEN>        Only what happened at WHEN or later
+      -u, --until <WHEN>        Only what happened at WHEN or earlier
       -h, --help                Print help
 
     Examples:
@@ -681,10 +682,16 @@ fn help_of_every_command() {
       sessionary secrets --project app --since 2w
       sessionary secrets --json                 for a program: sessions, entries, rules, counts
 
-    Every entry is read, also of branches that were given up, and looked through by the rules of
-    redaction. Named are session, entry and rule; the value is never printed. Exit code 1 says that
-    there are some, 0 that none were found. A key that was in a session is best taken as known to
-    others: withdraw it where it was issued; `delete` removes the session.
+    Every entry is read whole, also of branches that were given up and of system prompts, and what is
+    no entry; all but pictures and what is encrypted is looked through by the rules of redaction.
+    Named are session, entry, and each rule with how many it found where these are several. A value is
+    never printed, unless it is part of an id or a path. A fork that only refers to its parent's
+    entries is named for its own: where --project, --agent or a time leaves the parent out, the
+    parent's are not looked through. --since and --until go by when a session was last modified.
+    Exit code 0 says that all was looked through and nothing found, 1 that there are some, 2 that
+    none were found, but no session fits or not all could be read.
+    A key that was in a session is best taken as known to others: withdraw it where it was issued;
+    `delete` removes the session.
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
     2026-10-05T14:30.
     ----
@@ -804,8 +811,9 @@ fn help_of_every_command() {
       sessionary setup gemini --print    only shows it
 
     The agent then starts `sessionary mcp` by itself, and finds earlier sessions of the repository in
-    which it works; docs/mcp.md says what it may see. `sessionary skill` prints the same as a skill,
-    for agents that run commands.
+    which it works; docs/mcp.md says what it may see. --index, --root, --no-default-roots and
+    --follow-links are passed on. `sessionary skill` prints the same as a skill, for agents that run
+    commands.
     ----
     Print a skill (SKILL.md) that tells an agent how to look into earlier sessions
 
@@ -816,7 +824,8 @@ fn help_of_every_command() {
 
     Examples:
       sessionary skill                           print it
-      sessionary skill > ~/.claude/skills/sessionary/SKILL.md    where Claude Code looks for it
+      mkdir -p ~/.claude/skills/sessionary       where Claude Code looks for it
+      sessionary skill > ~/.claude/skills/sessionary/SKILL.md
 
     It is for agents that run commands; `sessionary setup` gives others the same as tools. Agents look
     for skills in folders of their own, many in `skills` of their configuration folder.

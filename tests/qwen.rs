@@ -180,6 +180,13 @@ fn no_provenance() {
     assert_eq!(classes_of(&index, "puffin"), [Output]);
     assert_eq!(hits(&index, "puffin role:user"), 0);
     assert_eq!(only(&index).message_count, row.message_count);
+    // Where it is said whose it is, that counts, whatever stands beside what was typed.
+    let mut typed = answer;
+    typed["provenance"] = "real_user".into();
+    typed["uuid"] = "r10".into();
+    typed["message"]["parts"] = json!([{"text": "gannet"}, {"functionResponse": {"id": "c8", "response": {"output": "x"}}}]);
+    fs::write(&log, format!("{lines}{typed}\n")).unwrap();
+    assert_eq!(hits(&store.index(), "gannet role:user"), 1);
 }
 
 #[test]

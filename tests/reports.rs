@@ -967,6 +967,26 @@ fn a_report_of_tools_says_what_their_view_says() {
     assert!(nothing.contains("--- exit Some(1)"), "{nothing}");
 }
 
+/// A tool may be called by a key.
+#[test]
+fn a_report_of_tools_prints_no_key() {
+    let home = Sandbox::new();
+    let (key, shown) = ("ghp_0123456789abcdefghijABCDEFGHIJ456789", "ghp_[redacted]");
+    let line = format!(
+        r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:02.000Z","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"c1","name":"{key}","arguments":{{}}}}]}}}}"#
+    );
+    let first = r#"{"type":"session","version":3,"id":"one","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/x"}"#;
+    let path = ".pi/agent/sessions/--x--/one.jsonl";
+    home.write(path, &format!("{first}\n{line}\n"));
+    for form in [&[][..], &["--csv"], &["--json"]] {
+        let asked = [&["report", "--by", "tool"], form].concat();
+        let said = home.run(&asked);
+        assert!(said.contains(shown) && !said.contains(key), "{said}");
+        let revealed = home.run(&[&asked[..], &["--reveal"]].concat());
+        assert!(revealed.contains(key), "{revealed}");
+    }
+}
+
 /// One answer with a cost says nothing of the next one, of the same model and minute.
 #[test]
 fn answers_without_a_cost_are_told_apart() {

@@ -108,6 +108,66 @@ fn nothing_runs_without_a_yes() {
 }
 
 #[test]
+fn the_server_gets_what_was_said_of_index_and_roots() {
+    let home = Sandbox::new();
+    home.write("code/parser/old/--x--/none.txt", "");
+    let arguments = [
+        "gemini",
+        "--print",
+        "--index",
+        "../index",
+        "--root",
+        "pi:old=laptop",
+        "--no-default-roots",
+        "--follow-links",
+    ];
+    let (code, said) = setup(&home, &arguments);
+    assert_eq!(code, Some(0), "{said}");
+    let said = said.replace(&home.home.display().to_string(), "/home");
+    insta::assert_snapshot!(said, @"gemini mcp add --scope user sessionary /bin/sessionary mcp --index /home/code/parser/../index --no-default-roots --follow-links --root 'pi:/home/code/parser/old=laptop'");
+    let (code, said) = setup(&home, &["gemini", "--print", "--root", "nonsense"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        said.starts_with("error: --root nonsense: not FORMAT:DIR\n"),
+        "{said}"
+    );
+}
+
+/// The name on the PATH stays where an upgrade puts another program behind it.
+#[test]
+fn the_server_is_started_by_the_name_on_the_path() {
+    let home = Sandbox::new();
+    home.write("bin/readme", "");
+    let name = home
+        .home
+        .join("bin")
+        .join(Path::new(PROGRAM).file_name().unwrap());
+    std::os::unix::fs::symlink(PROGRAM, &name).unwrap();
+    let (_, said) = setup(&home, &["codex", "--print"]);
+    let expected = format!("codex mcp add sessionary -- {} mcp\n", name.display());
+    assert_eq!(said, expected);
+    // Another program of that name is another program.
+    fs::remove_file(&name).unwrap();
+    fs::write(&name, "").unwrap();
+    let (_, said) = setup(&home, &["codex", "--print"]);
+    assert_eq!(said, "codex mcp add sessionary -- /bin/sessionary mcp\n");
+}
+
+#[test]
+fn who_adds_no_server_twice_can_take_it_out() {
+    let home = Sandbox::new();
+    agent(&home, "claude", 1);
+    let (_, said) = setup(&home, &["claude", "--yes"]);
+    insta::assert_snapshot!(said, @r#"
+    added
+    Running claude mcp add --scope user sessionary -- /bin/sessionary mcp
+    error: claude did not add the server: it ended with exit status: 1
+    hint: `sessionary setup claude --print` prints the command
+    hint: where it has the server already, `claude mcp remove --scope user sessionary` removes it
+    "#);
+}
+
+#[test]
 fn what_an_agent_refuses_and_one_that_is_not_there_are_errors() {
     let home = Sandbox::new();
     agent(&home, "qwen", 3);
@@ -176,6 +236,9 @@ fn the_skill_is_true() {
         .filter(|line| line.contains("--json"))
         .collect();
     assert_eq!(commands.len(), 3, "{commands:?}");
+    // By that an answer is cut off, and has a cursor.
+    let is_bounded = |command: &&str| command.contains(" --max-bytes ");
+    assert!(commands.iter().all(is_bounded), "{commands:?}");
     let mut address = String::new();
     for command in commands {
         let command = command.replace("ADDRESS", &address);

@@ -135,12 +135,19 @@ fn done(program: &str, arguments: &[&OsStr]) -> bool {
 
 /// The watcher with all that was said of index and roots: nobody types it again.
 fn command_line(global: &Global, config: &Config) -> io::Result<Vec<String>> {
-    let absolute = |path: &Path| text(std::path::absolute(path)?.into_os_string());
     let mut words = vec![
         absolute(&program()?)?,
         "--index".into(),
         absolute(&config.index_dir)?,
     ];
+    words.extend(sessions_meant(global, config)?);
+    words.push("watch".into());
+    Ok(words)
+}
+
+/// The options by which sessions were named, so that they name the same ones from any directory.
+pub fn sessions_meant(global: &Global, config: &Config) -> io::Result<Vec<String>> {
+    let mut words: Vec<String> = Vec::new();
     if global.no_default_roots {
         words.push("--no-default-roots".into());
     }
@@ -162,30 +169,33 @@ fn command_line(global: &Global, config: &Config) -> io::Result<Vec<String>> {
             label.unwrap_or_default()
         ));
     }
-    words.push("watch".into());
     Ok(words)
+}
+
+/// A path as it is written where it is kept.
+pub fn absolute(path: &Path) -> io::Result<String> {
+    text(std::path::absolute(path)?.into_os_string())
 }
 
 fn text(value: OsString) -> io::Result<String> {
     let refused = |value: OsString| {
         let value = value.display();
-        io::Error::other(format!("{value}: not UTF-8, as the system's file must be"))
+        io::Error::other(format!("{value}: not UTF-8, as what is kept of it must be"))
     };
     value.into_string().map_err(refused)
 }
 
-/// The program by the name it was called by: an upgrade puts another one behind a link, and the old
-/// one stays where it is.
+/// The program by its name on the PATH, else by the name it was called by: an upgrade puts another
+/// one behind a link, and the old one stays where it is, or goes.
 pub fn program() -> io::Result<PathBuf> {
     let real = env::current_exe()?;
     let called = env::args_os().next().map(PathBuf::from).unwrap_or_default();
-    let folders = match called.components().count() {
-        1 => env::var_os("PATH").unwrap_or_default(),
-        _ => env::current_dir()?.into_os_string(),
-    };
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let name = called.file_name().unwrap_or_default();
+    let named = env::split_paths(&folders).map(|folder| folder.join(name));
     let canonical = fs::canonicalize(&real)?;
     let is_it = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == canonical);
-    let mut named = env::split_paths(&folders).map(|folder| folder.join(&called));
+    let mut named = named.chain(std::iter::once(env::current_dir()?.join(&called)));
     Ok(named.find(is_it).unwrap_or(real))
 }
 

@@ -28,7 +28,7 @@ const AGAIN: &str =
 pub enum Outcome {
     /// Found, or done.
     Found,
-    /// Nothing found, a question answered with no, or stores that differ from the files.
+    /// Nothing found, a question answered with no, stores that differ from the files, or secrets.
     Nothing,
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::format::json::{Leaf, leaves};
+use crate::format::json::{Leaf, is_encoded, leaves};
 use crate::format::terminal::seen;
 use crate::model::{MASKED_BEHIND, Mask, masked_behind};
 
@@ -44,6 +44,20 @@ pub(super) fn mask_pieces<'a>(
             *piece = masked;
         }
     }
+}
+
+/// All texts of a record but pictures and what is encrypted, masked.
+pub(super) fn all_texts(record: &[u8], mask: Option<Mask>) -> Vec<String> {
+    let mut texts = Vec::new();
+    leaves(record, |_, leaf| {
+        if let Leaf::Text(text) = leaf
+            && !is_encoded(text.as_bytes())
+        {
+            let masked = mask.and_then(|mask| mask(&text));
+            texts.push(masked.unwrap_or_else(|| text.into_owned()));
+        }
+    });
+    texts
 }
 
 /// Masks labels, by whatever they hang on.

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::lineage::Lineage;
-use super::masked::{mask_labels, mask_pieces};
+use super::masked::{all_texts, mask_labels, mask_pieces};
 use super::outline::{Outline, OutlineQuery, Without};
 use super::tree::current_labels;
 use super::unreadable::Unreadable;
@@ -32,6 +32,11 @@ pub struct ShowScope {
     pub branch: Option<String>,
     /// Every entry and problem of the files in file order, instead of one branch.
     pub all: bool,
+    /// With `all`: also what a transcript leaves out. Each entry with its system prompts and tool
+    /// schemas, and once more with all texts of its record but pictures and what is encrypted;
+    /// bytes that are no entry to their end, where they are many in several parts of one id, whose
+    /// beginnings repeat the ends before.
+    pub everything: bool,
     /// Makes parts of what is shown unreadable.
     pub mask: Option<Mask>,
 }
@@ -107,7 +112,7 @@ impl Snapshot<'_> {
             None => None,
         };
         let mut unreadable = match scope.all {
-            true => self.unreadable(stored.session, scope.mask)?,
+            true => self.unreadable(stored.session, scope)?,
             false => Vec::new(),
         };
         each(ShownPart::Head(&Transcript {
@@ -120,6 +125,7 @@ impl Snapshot<'_> {
             changed_files: self.changed_files(),
         }))?;
         let mut reader = Reader::new(self).masking(scope.mask).asked(shown.focus);
+        reader.everything = scope.everything;
         // Around one entry, unreadable bytes are shown only where they stand between the entries
         // that are shown.
         let is_part = scope.entry.is_some();
@@ -148,6 +154,11 @@ impl Snapshot<'_> {
         for of_file in unreadable.iter_mut().filter(|_| !is_part) {
             while let Some(bytes) = of_file.next_before(u64::MAX).map_err(Error::from)? {
                 each(ShownPart::Entry(bytes))?;
+            }
+        }
+        for source in unreadable.iter().filter_map(Unreadable::lost) {
+            if let Some((path, _)) = catalogue.source_place(source).map_err(Error::from)? {
+                self.note_changed(source, &path);
             }
         }
         Ok(())
@@ -211,15 +222,22 @@ impl Snapshot<'_> {
     }
 
     /// The unreadable bytes of each of a session's files.
-    fn unreadable(&self, session: i64, mask: Option<Mask>) -> Result<Vec<Unreadable<'_>>, Error> {
+    fn unreadable(&self, session: i64, scope: &ShowScope) -> Result<Vec<Unreadable<'_>>, Error> {
         let mut unreadable = Vec::new();
         for source in self.catalogue.sources_of(session)? {
             let place = self.catalogue.source_place(source)?;
             let place = place.and_then(|(path, name)| Some((path, self.config().format(&name)?)));
-            let place = place.filter(|(path, format)| format.shape_of(path) == Shape::Lines);
+            let has_lines = place
+                .as_ref()
+                .is_some_and(|(path, format)| format.shape_of(path) == Shape::Lines);
+            let place = place.filter(|_| has_lines || scope.everything);
             let file =
                 place.and_then(|(path, format)| RangeReader::new(path.open(format).ok()?).ok());
-            unreadable.push(Unreadable::new(self.catalogue, source, file, mask));
+            let of_source = Unreadable::new(self.catalogue, source, file, scope.mask);
+            unreadable.push(match scope.everything {
+                true => of_source.whole(has_lines),
+                false => of_source,
+            });
         }
         Ok(unreadable)
     }
@@ -334,6 +352,8 @@ pub(super) struct Reader<'a> {
     mask: Option<Mask>,
     /// Key of the entry that was asked for by its name.
     asked: Option<i64>,
+    /// As [`ShowScope::everything`].
+    everything: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -343,6 +363,7 @@ impl<'a> Reader<'a> {
             open: HashMap::new(),
             mask: None,
             asked: None,
+            everything: false,
         }
     }
 
@@ -438,6 +459,9 @@ impl<'a> Reader<'a> {
             let passages = text.iter_mut().flatten();
             mask_pieces(record, passages.flat_map(|(_, pieces)| pieces), mask);
         }
+        if let Some(text) = text.as_mut().filter(|_| self.everything) {
+            text.push((Class::Output, all_texts(record, self.mask)));
+        }
         text
     }
 
@@ -464,16 +488,22 @@ impl<'a> Reader<'a> {
     fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
         let source = self.open.get(&entry.source)?.as_ref()?;
         let (path, format) = (&source.path, source.format);
-        let passages = match entry.flags & flag::SILENT {
-            0 => format.passages_at(path, record),
-            _ => Vec::new(),
+        let is_silent = entry.flags & flag::SILENT != 0 && !self.everything;
+        let passages = match is_silent {
+            true => Vec::new(),
+            false => format.passages_at(path, record),
         };
+        let mut text: Text = passages.into_iter().map(|p| (p.class, p.pieces)).collect();
         // A system message holds nothing but its prompt. In other entries the prompt is left out,
         // because it is not what a reader looks for.
-        let is_prompt = entry.role.as_deref() == Some("system") || self.asked == Some(entry.key);
-        if passages.is_empty() && is_prompt {
-            return Some(vec![(Class::Prose, format.prompts_at(path, record))]);
+        let is_system = entry.role.as_deref() == Some("system");
+        let is_prompt = match self.everything {
+            true => is_system || entry.flags & flag::PROMPT != 0,
+            false => text.is_empty() && (is_system || self.asked == Some(entry.key)),
+        };
+        if is_prompt {
+            text.push((Class::Prose, format.prompts_at(path, record)));
         }
-        Some(passages.into_iter().map(|p| (p.class, p.pieces)).collect())
+        Some(text)
     }
 }

@@ -12,15 +12,27 @@ const PREVIEW: usize = 200;
 /// Bytes that are read for that, at most: a key that begins within the preview is masked as a
 /// whole, and one that is longer is not shown.
 const READ: u64 = 4 << 10;
+/// Bytes of a part, where all are read, and of the end of one that the next one repeats: a key that
+/// begins in the one and ends in the other is found whole.
+const PART: u64 = 1 << 20;
+const REPEATED: u64 = 16 << 10;
 /// Bytes that are looked through at once for ends of lines.
 const AT_ONCE: u64 = 64 << 10;
 
 /// The unreadable bytes of one source, in file order.
 pub(super) struct Unreadable<'c> {
+    source: i64,
     problems: Peekable<Problems<'c>>,
     /// To be looked into; `None`: it has no lines, or cannot be read.
     file: Option<RangeReader>,
     mask: Option<Mask>,
+    has_lines: bool,
+    /// All of it is asked for, instead of the beginnings.
+    is_whole: bool,
+    /// What follows of the bytes whose first parts were given, and where.
+    rest: Option<(StoredProblem, u64)>,
+    /// Some that were asked for could not be read.
+    is_lost: bool,
     /// A place in the file, and its line.
     at: u64,
     line: u64,
@@ -45,12 +57,31 @@ impl<'c> Unreadable<'c> {
         mask: Option<Mask>,
     ) -> Self {
         Unreadable {
+            source,
             problems: Problems(catalogue.problems(source)).peekable(),
             file,
             mask,
+            has_lines: true,
+            is_whole: false,
+            rest: None,
+            is_lost: false,
             at: 0,
             line: 1,
         }
+    }
+
+    /// All of them from beginning to end, of sources without lines too.
+    pub fn whole(self, has_lines: bool) -> Self {
+        Unreadable {
+            has_lines,
+            is_whole: true,
+            ..self
+        }
+    }
+
+    /// The source, where some of its bytes could not be read although all were asked for.
+    pub fn lost(&self) -> Option<i64> {
+        self.is_lost.then_some(self.source)
     }
 
     /// An entry that ends at byte `end` stands on this line.
@@ -72,13 +103,24 @@ impl<'c> Unreadable<'c> {
         Ok(())
     }
 
-    /// The next one that stands before this byte.
+    /// The next one that stands before this byte, or the next part of it.
     pub fn next_before(&mut self, byte: u64) -> Result<Option<ShownEntry>, catalogue::Error> {
-        let Some(problem) = self.take_before(byte)? else {
-            return Ok(None);
+        let (problem, from) = match self.rest.take() {
+            Some(rest) => rest,
+            None => match self.take_before(byte)? {
+                Some(problem) => {
+                    let start = problem.start;
+                    (problem, start)
+                }
+                None => return Ok(None),
+            },
         };
         let line = self.line_of(problem.start);
-        let preview = self.preview(&problem).filter(|text| !text.is_empty());
+        let text = match self.is_whole {
+            true => self.part(&problem, from),
+            false => self.preview(&problem),
+        };
+        let text = text.filter(|text| !text.is_empty());
         Ok(Some(ShownEntry {
             id: format!("@{}", problem.start),
             parent: None,
@@ -92,7 +134,7 @@ impl<'c> Unreadable<'c> {
             time_ms: None,
             is_error: false,
             agent_sees: false,
-            text: preview
+            text: text
                 .map(|text| vec![(Class::Output, vec![text])])
                 .unwrap_or_default(),
             problem: Some(problem.reason),
@@ -106,6 +148,9 @@ impl<'c> Unreadable<'c> {
         let Some(file) = &mut self.file else {
             return 0;
         };
+        if !self.has_lines {
+            return 0;
+        }
         while self.at < byte {
             let length = (byte - self.at).min(AT_ONCE);
             let Ok(Some(bytes)) = file.bytes(self.at, length) else {
@@ -115,6 +160,22 @@ impl<'c> Unreadable<'c> {
             self.at += length;
         }
         self.line
+    }
+
+    /// A part of the bytes, as the file stands now; what follows is kept for the next time.
+    fn part(&mut self, problem: &StoredProblem, from: u64) -> Option<String> {
+        let left = (problem.start + problem.length).saturating_sub(from);
+        let length = left.min(PART);
+        let bytes = self.file.as_mut().map(|file| file.bytes(from, length));
+        let Some(Ok(Some(bytes))) = bytes else {
+            self.is_lost = true;
+            return None;
+        };
+        let text = String::from_utf8_lossy(bytes).replace('\0', "");
+        if left > length {
+            self.rest = Some((problem.clone(), from + length - REPEATED));
+        }
+        Some(self.mask.and_then(|mask| mask(&text)).unwrap_or(text))
     }
 
     /// What the bytes say, as the file stands now.

@@ -6,13 +6,16 @@ use sessionary_formats::{AGENTS, FORMATS, entries, session_files};
 fn main() -> std::io::Result<()> {
     let home = PathBuf::from(std::env::args().nth(1).expect("a home folder"));
     for agent in AGENTS {
-        let format = *FORMATS
-            .iter()
-            .find(|one| one.name() == agent.format)
-            .expect("its format");
-        for folder in agent.sessions {
-            let root = home.join(agent.dir_default).join(folder);
-            for file in session_files(format, &root).unwrap_or_default() {
+        let mut formats = FORMATS.iter().copied();
+        let format = formats.find(|one| one.name() == agent.format).expect("one");
+        let roots = agent.sessions.iter();
+        let roots = roots.map(|folder| home.join(agent.dir_default).join(folder));
+        for root in roots.filter(|root| root.is_dir()) {
+            let found = session_files(format, &root)?;
+            for (folder, why) in found.unread {
+                eprintln!("{}: {why}", root.join(folder).display());
+            }
+            for file in found.files {
                 for entry in entries(format, &root, &file)? {
                     let (role, said) = (entry.facts.role, entry.passages);
                     let text: String = said.into_iter().flat_map(|one| one.pieces).collect();

@@ -19,34 +19,58 @@ pub struct Entry {
     pub passages: Vec<Passage>,
 }
 
-/// The session files below `root`, which is a folder where the format's agent keeps sessions:
-/// relative to it, by their names. What the agent keeps in a database is left out, as is what is no
-/// session.
+/// The session files below a folder.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct SessionFiles {
+    /// Relative to the folder, by their names.
+    pub files: Vec<PathBuf>,
+    /// Folders below it that could not be read, or not to their end, and why.
+    pub unread: Vec<(PathBuf, io::Error)>,
+}
+
+/// The session files below `root`, which is a folder where the format's agent keeps sessions. What
+/// the agent keeps in a database is left out, as is what is no session.
 ///
 /// # Errors
-/// A folder that cannot be read.
-pub fn session_files(format: &dyn Format, root: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut folders = vec![PathBuf::new()];
+/// `root` itself cannot be read.
+pub fn session_files(format: &dyn Format, root: &Path) -> io::Result<SessionFiles> {
+    let mut found = SessionFiles::default();
+    let mut folders = Vec::new();
+    add_folder(format, root, Path::new(""), &mut found.files, &mut folders)?;
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder))? {
-            let entry = entry?;
-            let path = folder.join(entry.file_name());
-            if entry.file_type()?.is_dir() {
-                if format.leaves_out(&path).is_none() {
-                    folders.push(path);
-                }
-            } else if let Placement::Source { .. } = format.place(&path, false) {
-                found.push(path);
-            }
-        }
+        let added = add_folder(format, root, &folder, &mut found.files, &mut folders);
+        found
+            .unread
+            .extend(added.err().map(|error| (folder, error)));
     }
-    found.sort();
+    found.files.sort();
     Ok(found)
 }
 
-/// The entries of the session file at `relative` below `root`, in their order. The file is read into
-/// memory. Bytes that the agent itself could not read are no entry; compressed files are to be
+fn add_folder(
+    format: &dyn Format,
+    root: &Path,
+    folder: &Path,
+    files: &mut Vec<PathBuf>,
+    folders: &mut Vec<PathBuf>,
+) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(folder))? {
+        let entry = entry?;
+        let path = folder.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            if format.leaves_out(&path).is_none() {
+                folders.push(path);
+            }
+        } else if let Placement::Source { .. } = format.place(&path, false) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The entries of the session file at `relative` below `root`, in their order. The file is read
+/// into memory. Bytes that the agent itself could not read are no entry; compressed files are to be
 /// unpacked first.
 ///
 /// # Errors
@@ -102,5 +126,40 @@ impl Reader<'_> {
         self.format.fold(&mut self.fold, &facts);
         let passages = self.format.passages_at(self.path, record);
         self.entries.push(Entry { facts, passages });
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::FORMATS;
+
+    #[test]
+    fn a_folder_that_cannot_be_read_hides_no_other() {
+        let pi = FORMATS.iter().find(|format| format.name() == "pi").unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("sessions");
+        assert!(session_files(*pi, &root).is_err());
+        for folder in ["--a--", "--z--"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+            fs::write(root.join(folder).join("one.jsonl"), "").unwrap();
+        }
+        // Below a folder that gets a longer name, paths become longer than the system takes. (Where
+        // nobody has rights, who runs this may have them all the same.)
+        let name = "o".repeat(250);
+        let mut deep = root.join("m");
+        while deep.as_os_str().len() + 1 + name.len() < 4096 {
+            deep.push(&name);
+        }
+        fs::create_dir_all(deep).unwrap();
+        fs::rename(root.join("m"), root.join("o".repeat(255))).unwrap();
+
+        let found = session_files(*pi, &root).unwrap();
+        let expected = ["--a--/one.jsonl", "--z--/one.jsonl"].map(PathBuf::from);
+        assert_eq!(found.files, expected);
+        let [(folder, _)] = &found.unread[..] else {
+            panic!("{found:?}");
+        };
+        assert!(folder.as_os_str().len() > 3000, "{}", folder.display());
     }
 }

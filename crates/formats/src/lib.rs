@@ -12,14 +12,15 @@
 //! use sessionary_formats::{FORMATS, entries, session_files};
 //!
 //! let sessions = tempfile::tempdir()?;
-//! std::fs::create_dir(sessions.path().join("--home-ada--"))?;
-//! std::fs::write(sessions.path().join("--home-ada--/one.jsonl"), r#"{"type":"session","version":3,"id":"01","cwd":"/home/ada"}
+//! let folder = sessions.path().join("--home-ada--");
+//! std::fs::create_dir(&folder)?;
+//! std::fs::write(folder.join("one.jsonl"), r#"{"type":"session","version":3,"id":"01","cwd":"/"}
 //! {"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"Hello"}}
 //! "#)?;
 //!
 //! let pi = FORMATS.iter().find(|format| format.name() == "pi").expect("a known format");
-//! let files = session_files(*pi, sessions.path())?;
-//! let entries = entries(*pi, sessions.path(), &files[0])?;
+//! let found = session_files(*pi, sessions.path())?;
+//! let entries = entries(*pi, sessions.path(), &found.files[0])?;
 //! assert_eq!(entries[1].facts.role.as_deref(), Some("user"));
 //! assert_eq!(entries[1].passages[0].pieces.concat(), "Hello");
 //! # Ok::<(), std::io::Error>(())
@@ -62,12 +63,13 @@ mod parts;
 pub mod pi;
 mod pieces;
 pub mod qwen;
+mod stable_hash;
 pub mod terminal;
 #[cfg(test)]
 mod testing;
 mod title;
 
-pub use entries::{Entry, entries, session_files};
+pub use entries::{Entry, SessionFiles, entries, session_files};
 pub use format::{
     AGENTS, Agent, FORMATS, Format, ListOrder, Shape, SourceFacts, WriteMode, agent_called, family,
     resume,

@@ -65,6 +65,14 @@ fn without_sequences(text: &str) -> String {
     seen
 }
 
+/// The length of the sequence at the beginning of `bytes`, whatever it does; `None`: there is none.
+pub fn sequence_length(bytes: &[u8]) -> Option<usize> {
+    match bytes.first() {
+        Some(&ESC) => Some(sequence(bytes)?.1),
+        _ => None,
+    }
+}
+
 /// The sequence at the beginning of `bytes`, and its length.
 fn sequence(bytes: &[u8]) -> Option<(Sequence, usize)> {
     match bytes.get(1)? {

@@ -165,8 +165,9 @@ impl Service for Mcp {
     }
 
     fn too_late(&self) -> Reply {
-        let said = "It took more than two seconds, most likely because many sessions are new and \
-                    are read for the first time: what was read is kept. Ask again in a moment.";
+        let said = "It took more than two seconds. Where sessions are new and are read for the \
+                    first time, what was read is kept: ask again in a moment. Where it takes as \
+                    long again, ask for less: fewer and rarer words.";
         Ok(told(said, true, true))
     }
 }

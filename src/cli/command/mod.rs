@@ -27,6 +27,7 @@ pub mod rebuild;
 pub mod report;
 pub mod resume;
 pub mod roots;
+mod scope;
 pub mod search;
 pub mod secrets;
 pub mod serve;
@@ -129,7 +130,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Verify(_)) => verify::run(&config()?, screen),
         Some(Command::Config(args)) => config::run(args, global, screen),
         Some(Command::Clean(args)) => clean::run(args, global, screen),
-        Some(Command::Setup(args)) => setup::run(args, screen),
+        Some(Command::Setup(args)) => setup::run(args, global, &config()?, screen),
         Some(Command::Skill(args)) => skill::run(args, screen),
         Some(Command::Init(args)) => init::run(args, screen),
         Some(Command::Completions(args)) => completions::run(args, screen),

@@ -14,9 +14,8 @@ use sessionary::model::{SCHEMA_VERSION, Spending, SpendingBy, Spent};
 use sessionary::{Config, Index};
 
 use self::prices::{Prices, SOURCE};
-use super::list::{known_agent, moments, project};
+use super::scope::ScopeArgs;
 use crate::background::afterwards;
-use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::csv;
@@ -42,26 +41,16 @@ const BAR: usize = 20;
     agents record with their answers. Where they record tokens alone, ESTIMATED is what these cost by a\n\
     table of prices, which may have differed on the day. The bar is of both; without a cost it is of\n\
     tokens. Days come in their order, everything else with the longest bar first. Days are those of\n\
-    your time zone; a week is called by its Monday.\n\
+    your time zone; a week is called by its Monday. --since and --until go by when an answer was given,\n\
+    to a quarter of an hour; of tools by when they were called.\n\
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or\n\
     2026-10-05T14:30.")]
 pub struct ReportArgs {
     /// Add up by KEY
     #[arg(long, value_name = "KEY", default_value = "day")]
     by: By,
-    /// Only sessions of this agent
-    #[arg(short = 'A', long, value_name = "NAME", add = values::agent())]
-    agent: Option<String>,
-    /// Only sessions of directories whose name contains TEXT; a path means itself and everything
-    /// below it
-    #[arg(short, long, value_name = "TEXT|DIR", add = values::project())]
-    project: Option<String>,
-    /// Only what was answered at WHEN or later, to a quarter of an hour
-    #[arg(short, long, value_name = "WHEN", add = values::when())]
-    since: Option<String>,
-    /// Only what was answered at WHEN or earlier, to a quarter of an hour
-    #[arg(short, long, value_name = "WHEN", add = values::when())]
-    until: Option<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
     /// Print CSV
     #[arg(long, conflicts_with_all = ["json", "html"])]
     csv: bool,
@@ -171,16 +160,13 @@ pub fn run(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<Outcom
 }
 
 fn scope(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<SpendingScope, Failure> {
-    if let Some(agent) = &args.agent {
-        known_agent(agent, config)?;
-    }
-    let (since_ms, until_ms) = moments(args.since.as_deref(), args.until.as_deref(), screen)?;
+    let scope = args.scope.read(config, screen)?;
     Ok(SpendingScope {
         by: args.by.into(),
-        agent: args.agent.clone(),
-        project: args.project.as_deref().map(project),
-        since_ms,
-        until_ms,
+        agent: scope.agent,
+        project: scope.project,
+        since_ms: scope.since_ms,
+        until_ms: scope.until_ms,
         zone: Some(screen.zone().clone()),
     })
 }

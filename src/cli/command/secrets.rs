@@ -1,24 +1,24 @@
 //! Which sessions hold keys and tokens?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 
 use clap::Args;
 use serde::Serialize;
-use sessionary::index::{ListScope, ShowScope, ShownPart};
+use sessionary::format::json;
+use sessionary::index::{ListScope, ShowScope, ShownPart, StreamOutcome};
 use sessionary::model::{SCHEMA_VERSION, SessionRow, ShownEntry, Sort};
 use sessionary::{Config, Index};
 
-use super::list::{known_agent, moments, project};
+use super::scope::ScopeArgs;
 use crate::background::afterwards;
-use crate::completing::values;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
 use crate::output::spool::Spool;
 use crate::output::style::Tone;
 use crate::output::text::plain_line;
 use crate::output::time::count;
-use crate::redact;
+use crate::redact::{self, FoundSecret};
 
 /// Find the sessions that hold keys and tokens
 #[derive(Debug, Args)]
@@ -26,26 +26,21 @@ use crate::redact;
     sessionary secrets                        in all sessions\n  \
     sessionary secrets --project app --since 2w\n  \
     sessionary secrets --json                 for a program: sessions, entries, rules, counts\n\n\
-    Every entry is read, also of branches that were given up, and looked through by the rules of\n\
-    redaction. Named are session, entry and rule; the value is never printed. Exit code 1 says that\n\
-    there are some, 0 that none were found. A key that was in a session is best taken as known to\n\
-    others: withdraw it where it was issued; `delete` removes the session.\n\
+    Every entry is read whole, also of branches that were given up and of system prompts, and what is\n\
+    no entry; all but pictures and what is encrypted is looked through by the rules of redaction.\n\
+    Named are session, entry, and each rule with how many it found where these are several. A value is\n\
+    never printed, unless it is part of an id or a path. A fork that only refers to its parent's\n\
+    entries is named for its own: where --project, --agent or a time leaves the parent out, the\n\
+    parent's are not looked through. --since and --until go by when a session was last modified.\n\
+    Exit code 0 says that all was looked through and nothing found, 1 that there are some, 2 that\n\
+    none were found, but no session fits or not all could be read.\n\
+    A key that was in a session is best taken as known to others: withdraw it where it was issued;\n\
+    `delete` removes the session.\n\
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or\n\
     2026-10-05T14:30.")]
 pub struct Secrets {
-    /// Only sessions of this agent
-    #[arg(short = 'A', long, value_name = "NAME", add = values::agent())]
-    agent: Option<String>,
-    /// Only sessions of directories whose name contains TEXT; a path means itself and everything
-    /// below it
-    #[arg(short, long, value_name = "TEXT|DIR", add = values::project())]
-    project: Option<String>,
-    /// Only sessions last modified at WHEN or later
-    #[arg(short, long, value_name = "WHEN", add = values::when())]
-    since: Option<String>,
-    /// Only sessions last modified at WHEN or earlier
-    #[arg(short, long, value_name = "WHEN", add = values::when())]
-    until: Option<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
 }
 
 /// What `secrets --json` prints.
@@ -82,21 +77,20 @@ struct Held {
     role: Option<String>,
     kind: String,
     time: Option<String>,
-    /// How many are found by each rule.
+    /// How many different ones are found by each rule.
     secrets: BTreeMap<&'static str, u64>,
+    #[serde(skip)]
+    known: HashSet<FoundSecret>,
 }
 
 pub fn run(args: &Secrets, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    if let Some(agent) = &args.agent {
-        known_agent(agent, config)?;
-    }
-    let (since_ms, until_ms) = moments(args.since.as_deref(), args.until.as_deref(), screen)?;
+    let asked = args.scope.read(config, screen)?;
     let mut index = super::answerable(super::open(config, screen)?)?;
     let scope = ListScope {
-        agent: args.agent.clone(),
-        project: args.project.as_deref().map(project),
-        since_ms,
-        until_ms,
+        agent: asked.agent,
+        project: asked.project,
+        since_ms: asked.since_ms,
+        until_ms: asked.until_ms,
         sort: Sort::Modified,
         ..ListScope::default()
     };
@@ -111,11 +105,27 @@ pub fn run(args: &Secrets, config: &Config, screen: &Screen) -> Result<Outcome, 
     }
     super::say_pending(screen, &index, answer.complete, None);
     super::say_changed(screen, &answer.unread);
+    super::say_links(screen, &index);
     afterwards(&mut index, screen);
-    Ok(match answer.sessions.is_empty() {
-        true => Outcome::Found,
-        false => Outcome::Nothing,
-    })
+    answer.outcome()
+}
+
+impl Answer {
+    /// Whoever asks before something is published takes 0 for "there are none".
+    fn outcome(&self) -> Result<Outcome, Failure> {
+        let is_all = self.complete && self.unread.is_empty();
+        match (self.sessions.is_empty(), self.searched.sessions) {
+            (false, _) => Ok(Outcome::Nothing),
+            (true, 0) => Err(Failure::refused(
+                "nothing was looked through: there is no session like that",
+            )
+            .hint("`sessionary list --all` shows every session")),
+            (true, _) if is_all => Ok(Outcome::Found),
+            (true, _) => Err(Failure::refused(
+                "not everything was looked through, and nothing found in the rest",
+            )),
+        }
+    }
 }
 
 fn look_through(index: &Index, scope: &ListScope) -> Result<Answer, Failure> {
@@ -125,58 +135,109 @@ fn look_through(index: &Index, scope: &ListScope) -> Result<Answer, Failure> {
         complete: listing.complete,
         ..Answer::default()
     };
-    for mut session in listing.sessions {
-        let entries = of_session(index, &session, &mut answer)?;
-        if !entries.is_empty() {
-            // Whatever is configured.
-            session.mask(Screen::MASK);
-            answer.sessions.push(Holder { session, entries });
+    for session in listing.sessions {
+        let (looked, streamed) = match super::answer(|| of_session(index, &session)) {
+            // It went meanwhile.
+            Err(failure) if failure.kind() == Kind::NotFound => {
+                answer.unread.push(session.path);
+                continue;
+            }
+            looked => looked?,
+        };
+        answer.searched.sessions += 1;
+        answer.searched.entries += looked.entries;
+        answer.complete &= streamed.complete;
+        answer.unread.extend(streamed.changed_files);
+        if !looked.held.is_empty() {
+            answer.sessions.push(Holder {
+                session: masked(session)?,
+                entries: looked.held,
+            });
         }
     }
     Ok(answer)
 }
 
-/// The entries of a session that hold secrets. What a fork inherits is its parent's.
+/// A session's row without keys and tokens, whatever is configured. Its id and its path stay: by
+/// these it is found.
+fn masked(session: SessionRow) -> Result<SessionRow, Failure> {
+    let row = serde_json::to_string(&session)?;
+    Ok(match json::masked(&row, Screen::MASK) {
+        None => session,
+        Some(row) => {
+            let mut masked: SessionRow = serde_json::from_str(&row)?;
+            (masked.id, masked.path) = (session.id, session.path);
+            masked
+        }
+    })
+}
+
+/// What was looked through of a session.
+#[derive(Default)]
+struct LookedThrough {
+    entries: u64,
+    /// The entries that hold secrets.
+    held: Vec<Held>,
+}
+
+/// Looks through a session. What a fork inherits is its parent's.
 fn of_session(
     index: &Index,
     session: &SessionRow,
-    answer: &mut Answer,
-) -> Result<Vec<Held>, Failure> {
+) -> Result<(LookedThrough, StreamOutcome), Failure> {
     let scope = ShowScope {
         all: true,
+        everything: true,
+        mask: Some(redact::noting),
         ..ShowScope::default()
     };
-    let mut held = Vec::new();
-    let (mut entries, searched) = (0, &mut answer.searched);
+    let mut looked = LookedThrough::default();
+    let mut last = String::new();
     let streamed = index.show_each(session, &scope, &mut |part| -> Result<(), Failure> {
-        if let ShownPart::Entry(entry) = part
-            && entry.inherited_from.is_none()
-        {
-            entries += 1;
-            held.extend(of_entry(entry));
+        let found = redact::found();
+        let ShownPart::Entry(entry) = part else {
+            return Ok(());
+        };
+        if entry.inherited_from.is_some() {
+            return Ok(());
+        }
+        // Else it is the next part of bytes that are no entry.
+        let is_new = entry.problem.is_none() || entry.id != last;
+        looked.entries += u64::from(is_new);
+        last.clone_from(&entry.id);
+        if !found.is_empty() {
+            let is_held = looked.held.last().is_some_and(|held| held.id == entry.id);
+            if is_new || !is_held {
+                looked.held.push(Held::of(entry));
+            }
+            let held = looked.held.last_mut();
+            held.into_iter().for_each(|held| held.add(&found));
         }
         Ok(())
     })?;
-    searched.sessions += 1;
-    searched.entries += entries;
-    answer.complete &= streamed.complete;
-    answer.unread.extend(streamed.changed_files);
-    Ok(held)
+    Ok((looked, streamed))
 }
 
-fn of_entry(entry: ShownEntry) -> Option<Held> {
-    let mut secrets = BTreeMap::new();
-    let pieces = entry.text.iter().flat_map(|(_, pieces)| pieces);
-    for rule in pieces.flat_map(|piece| redact::rules_of(piece)) {
-        *secrets.entry(rule).or_default() += 1;
+impl Held {
+    fn of(entry: ShownEntry) -> Self {
+        let masked = |text: String| Screen::MASK(&text).unwrap_or(text);
+        Held {
+            id: entry.id,
+            role: entry.role.map(masked),
+            kind: masked(entry.kind),
+            time: entry.time,
+            secrets: BTreeMap::new(),
+            known: HashSet::new(),
+        }
     }
-    (!secrets.is_empty()).then_some(Held {
-        id: entry.id,
-        role: entry.role,
-        kind: entry.kind,
-        time: entry.time,
-        secrets,
-    })
+
+    fn add(&mut self, found: &[FoundSecret]) {
+        for secret in found {
+            if self.known.insert(*secret) {
+                *self.secrets.entry(secret.rule).or_default() += 1;
+            }
+        }
+    }
 }
 
 fn print(answer: &Answer, index: &Index, screen: &Screen, out: &mut Spool) -> Result<(), Failure> {
@@ -204,7 +265,7 @@ fn print(answer: &Answer, index: &Index, screen: &Screen, out: &mut Spool) -> Re
     Ok(())
 }
 
-/// A rule, and how often it found something where that is more than once.
+/// A rule, and how many it found where these are more than one.
 fn times((rule, number): (&&str, &u64)) -> String {
     match number {
         1 => (*rule).to_owned(),
@@ -215,11 +276,11 @@ fn times((rule, number): (&&str, &u64)) -> String {
 fn say(answer: &Answer, screen: &Screen) {
     let searched = &answer.searched;
     if searched.sessions == 0 {
-        screen.say("No session like that: nothing was looked through.");
         return;
     }
     let holders = answer.sessions.len() as u64;
-    let entries = answer.sessions.iter().flat_map(|of| &of.entries);
+    let entries = answer.sessions.iter().map(|of| of.entries.len() as u64);
+    let entries: u64 = entries.sum();
     let all = format!(
         "{} with {} looked through",
         count(searched.sessions, "session"),
@@ -228,9 +289,10 @@ fn say(answer: &Answer, screen: &Screen) {
     screen.say(&match holders {
         0 => format!("{all}: no key or token that the rules know."),
         _ => format!(
-            "{all}: {} in {} hold keys or tokens, which are not shown.",
-            count(entries.count() as u64, "entry"),
-            count(holders, "session")
+            "{all}: {} in {} {} keys or tokens, which are not shown.",
+            count(entries, "entry"),
+            count(holders, "session"),
+            if entries == 1 { "holds" } else { "hold" },
         ),
     });
 }

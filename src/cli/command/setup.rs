@@ -1,15 +1,18 @@
 //! How does an agent get the tools of `mcp`? By its own command, which is shown first and run after
 //! a yes; no agent's file is edited here.
 
-use std::env;
-use std::process::Command;
+use std::io::{self, ErrorKind};
+use std::process::{Command, ExitStatus};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
+use sessionary::Config;
 use sessionary::model::SCHEMA_VERSION;
 
+use crate::args::Global;
+use crate::autostart;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -22,8 +25,9 @@ use crate::output::quote;
     sessionary setup codex --yes       without a question\n  \
     sessionary setup gemini --print    only shows it\n\n\
     The agent then starts `sessionary mcp` by itself, and finds earlier sessions of the repository in\n\
-    which it works; docs/mcp.md says what it may see. `sessionary skill` prints the same as a skill,\n\
-    for agents that run commands.")]
+    which it works; docs/mcp.md says what it may see. --index, --root, --no-default-roots and\n\
+    --follow-links are passed on. `sessionary skill` prints the same as a skill, for agents that run\n\
+    commands.")]
 pub struct Setup {
     /// The agent
     #[arg(value_name = "AGENT")]
@@ -84,6 +88,16 @@ impl Client {
             Self::Cursor => return Way::File(".cursor/mcp.json"),
         })
     }
+
+    /// What takes a server out again, of those that add none in place of another; the rest put the
+    /// new one in its place.
+    fn removal(self) -> Option<&'static str> {
+        match self {
+            Self::Claude => Some("claude mcp remove --scope user sessionary"),
+            Self::Copilot => Some("copilot mcp remove sessionary"),
+            _ => None,
+        }
+    }
 }
 
 /// What `setup --json` prints.
@@ -99,12 +113,17 @@ struct Answer<'a> {
     ran: bool,
 }
 
-pub fn run(args: &Setup, screen: &Screen) -> Result<Outcome, Failure> {
+pub fn run(
+    args: &Setup,
+    global: &Global,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
     demo::refuse(
         "an agent would ask for made-up sessions",
         "without --demo it is set up for yours",
     )?;
-    let server = server(args.all)?;
+    let server = server(args.all, global, config)?;
     match args.agent.way() {
         Way::Command(words) => {
             let words = words.iter().map(|word| (*word).to_owned());
@@ -115,27 +134,39 @@ pub fn run(args: &Setup, screen: &Screen) -> Result<Outcome, Failure> {
     }
 }
 
-/// What the agent is to start: this very program, wherever it is installed.
-fn server(all: bool) -> Result<Vec<String>, Failure> {
-    let program = env::current_exe().context("the path of this program cannot be found")?;
-    let program = program.to_str().ok_or_else(|| {
-        let path = program.display();
-        Failure::usage(format!(
-            "{path}: an agent takes no path that is not Unicode"
-        ))
-    })?;
-    let mut server = vec![program.to_owned(), "mcp".to_owned()];
-    server.extend(all.then(|| "--all".to_owned()));
-    Ok(server)
+/// What the agent is to start: this very program, wherever it is installed, with what was said of
+/// index and roots.
+fn server(all: bool, global: &Global, config: &Config) -> Result<Vec<String>, Failure> {
+    let words = || -> io::Result<Vec<String>> {
+        let program = autostart::absolute(&autostart::program()?)?;
+        let mut words = vec![program, "mcp".to_owned()];
+        words.extend(all.then(|| "--all".to_owned()));
+        if let Some(index) = &global.index {
+            words.extend(["--index".to_owned(), autostart::absolute(index)?]);
+        }
+        words.extend(autostart::sessions_meant(global, config)?);
+        Ok(words)
+    };
+    Ok(words().context("the agent cannot be told what to start")?)
 }
 
-fn by_command(args: &Setup, argv: &[String], screen: &Screen) -> Result<Outcome, Failure> {
-    let quote = match cfg!(windows) {
+/// A command as the system's shell reads it.
+fn line(argv: &[String], is_windows: bool) -> String {
+    let quote = match is_windows {
         true => quote::powershell,
         false => quote::posix,
     };
     let words: Vec<String> = argv.iter().map(|word| quote(word)).collect();
-    let shown = words.join(" ");
+    let words = words.join(" ");
+    match is_windows {
+        // A word in quotes is a text to PowerShell, which it runs only if told to.
+        true => format!("& {words}"),
+        false => words,
+    }
+}
+
+fn by_command(args: &Setup, argv: &[String], screen: &Screen) -> Result<Outcome, Failure> {
+    let shown = line(argv, cfg!(windows));
     let answer = |ran| Answer {
         schema_version: SCHEMA_VERSION,
         argv: Some(argv),
@@ -160,38 +191,60 @@ fn by_command(args: &Setup, argv: &[String], screen: &Screen) -> Result<Outcome,
             return Ok(ended);
         }
     }
-    start(argv, screen.json)?;
+    start(args.agent, argv, screen.json)?;
     if screen.json {
         screen.json(&answer(true))?;
     }
     Ok(Outcome::Found)
 }
 
+/// What the agent's program may be called: npm installs a script for Windows.
+fn names(program: &str, is_windows: bool) -> Vec<String> {
+    let script = is_windows.then(|| format!("{program}.cmd"));
+    [program.to_owned()].into_iter().chain(script).collect()
+}
+
 /// Runs the agent's command to its end. What it prints belongs to people.
-fn start(argv: &[String], quietly: bool) -> Result<(), Failure> {
+fn start(agent: Client, argv: &[String], quietly: bool) -> Result<(), Failure> {
     let [program, words @ ..] = argv else {
         return Ok(());
     };
     let by_hand = format!("`sessionary setup {program} --print` prints the command");
-    let mut command = Command::new(program);
-    command.args(words);
-    if quietly {
-        command.stdout(std::io::stderr());
-    }
-    let ended = command.status().map_err(|error| {
+    let ended = run_first(&names(program, cfg!(windows)), words, quietly).map_err(|error| {
         let what = match error.kind() {
-            std::io::ErrorKind::NotFound => "is not on the PATH".to_owned(),
+            ErrorKind::NotFound => "is not on the PATH".to_owned(),
             _ => error.to_string(),
         };
         Failure::from(anyhow::anyhow!("{program}: {what}")).hint(&by_hand)
     })?;
-    match ended.success() {
-        true => Ok(()),
-        false => Err(Failure::from(anyhow::anyhow!(
-            "{program} did not add the server: it ended with {ended}"
-        ))
-        .hint(&by_hand)),
+    if ended.success() {
+        return Ok(());
     }
+    let failed = anyhow::anyhow!("{program} did not add the server: it ended with {ended}");
+    let failure = Failure::from(failed).hint(&by_hand);
+    Err(match agent.removal() {
+        Some(removal) => failure.hint(format!(
+            "where it has the server already, `{removal}` removes it"
+        )),
+        None => failure,
+    })
+}
+
+/// Runs the first of these programs that is there.
+fn run_first(programs: &[String], words: &[String], quietly: bool) -> io::Result<ExitStatus> {
+    let mut missing = io::Error::from(ErrorKind::NotFound);
+    for program in programs {
+        let mut command = Command::new(program);
+        command.args(words);
+        if quietly {
+            command.stdout(io::stderr());
+        }
+        match command.status() {
+            Err(error) if error.kind() == ErrorKind::NotFound => missing = error,
+            ended => return ended,
+        }
+    }
+    Err(missing)
 }
 
 /// The agent has no command for it: what is to be added is printed.
@@ -215,4 +268,30 @@ fn by_hand(file: &str, server: &[String], screen: &Screen) -> Result<Outcome, Fa
         ));
     }
     Ok(Outcome::Found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_runs_scripts_and_powershell_runs_what_is_in_quotes() {
+        assert_eq!(names("claude", true), ["claude", "claude.cmd"]);
+        assert_eq!(names("claude", false), ["claude"]);
+        let argv = ["claude", "--", r"C:\my programs\sessionary.exe"].map(str::to_owned);
+        let shown = r"& 'claude' '--' 'C:\my programs\sessionary.exe'";
+        assert_eq!(line(&argv, true), shown);
+        let shown = r"claude -- 'C:\my programs\sessionary.exe'";
+        assert_eq!(line(&argv, false), shown);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn of_several_names_the_one_that_is_there_runs() -> io::Result<()> {
+        let names = ["sessionary-none".to_owned(), "true".to_owned()];
+        assert!(run_first(&names, &[], true)?.success());
+        let none = run_first(&names[..1], &[], true).map_err(|error| error.kind());
+        assert_eq!(none.err(), Some(ErrorKind::NotFound));
+        Ok(())
+    }
 }

@@ -88,6 +88,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         context: args.context,
         branch: branch.transpose()?,
         all: args.all,
+        everything: false,
         mask: screen.mask(),
     };
     if args.page.is_asked() || args.fields.are_asked() {

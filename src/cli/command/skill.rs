@@ -9,7 +9,8 @@ use crate::output::Screen;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary skill                           print it\n  \
-    sessionary skill > ~/.claude/skills/sessionary/SKILL.md    where Claude Code looks for it\n\n\
+    mkdir -p ~/.claude/skills/sessionary       where Claude Code looks for it\n  \
+    sessionary skill > ~/.claude/skills/sessionary/SKILL.md\n\n\
     It is for agents that run commands; `sessionary setup` gives others the same as tools. Agents look\n\
     for skills in folders of their own, many in `skills` of their configuration folder.")]
 pub struct Skill {}

@@ -1,10 +1,11 @@
-//! Where in a coloured text does a secret stand? What looks for words colours a part of one.
+//! Where in a coloured text does a secret stand? What looks for words colours a part of one, and a
+//! link or another command to the terminal may break one in two.
 
 use std::ops::Range;
 
-const ESC: u8 = 0x1b;
+use sessionary::format::terminal::{ESC, sequence_length};
 
-/// A text without its colours, and where its parts stood.
+/// A text without its colours, and all else that a terminal acts on, and where its parts stood.
 pub struct Uncoloured {
     pub text: String,
     /// Where each part begins: here, and in the coloured text.
@@ -17,7 +18,10 @@ impl Uncoloured {
         let bytes = coloured.as_bytes();
         let (mut text, mut parts, mut from) = (String::new(), Vec::new(), 0);
         for at in memchr::memchr_iter(ESC, bytes) {
-            if let Some(length) = colour(&bytes[at..]) {
+            // One within the text of another has gone with it.
+            if at >= from
+                && let Some(length) = sequence_length(&bytes[at..])
+            {
                 parts.push((text.len(), from));
                 text.push_str(&coloured[from..at]);
                 from = at + length;
@@ -37,12 +41,4 @@ impl Uncoloured {
         };
         place(range.start)..place(range.end - 1) + 1
     }
-}
-
-/// The length of what begins or ends a colour, as grep does it too: `ESC [ 0 1 ; 3 1 m`, `ESC [ K`.
-fn colour(bytes: &[u8]) -> Option<usize> {
-    let rest = bytes.strip_prefix(b"\x1b[")?;
-    let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b';' | b':');
-    let numbers = rest.iter().take_while(|byte| is_number(byte)).count();
-    matches!(rest.get(numbers), Some(b'm' | b'K')).then_some(2 + numbers + 1)
 }

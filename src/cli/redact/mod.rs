@@ -11,9 +11,13 @@ mod pem;
 mod rules;
 mod value;
 
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sessionary::format::terminal::seen;
 use sessionary::settings::Redact;
 
 use crate::agents;
@@ -59,36 +63,65 @@ fn secrets(text: &str) -> Vec<Secret> {
             range: plain.coloured(secret.range),
             ..secret
         }));
-        secrets.sort_by_key(|secret| secret.range.start);
+        // Of two that begin together the longer one is it.
+        secrets.sort_by_key(|secret| (secret.range.start, Reverse(secret.range.end)));
     }
     secrets
 }
 
-/// By which rule each secret of a text is found, in their order.
-pub fn rules_of(text: &str) -> Vec<&'static str> {
-    let (mut rules, mut from) = (Vec::new(), 0);
-    for Secret { range, rule } in secrets(text) {
-        if range.start >= from {
-            rules.push(rule);
-        }
-        from = from.max(range.end);
-    }
-    rules
-}
-
 /// The text with [`MARK`] in place of its secrets; `None` when there are none.
 pub fn redacted(text: &str) -> Option<String> {
+    let masked = masked(text, |_| {})?;
+    LEFT_OUT.store(true, Ordering::Relaxed);
+    Some(masked)
+}
+
+thread_local! {
+    /// What [`noting`] has found on this thread.
+    static FOUND: RefCell<Vec<FoundSecret>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A secret that was found, without its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FoundSecret {
+    /// The name of the rule that found it.
+    pub rule: &'static str,
+    /// A hash of the value, by which this process knows it again.
+    value: u64,
+}
+
+/// As [`redacted`], for what is not shown: [`found`] gives what was found.
+pub fn noting(text: &str) -> Option<String> {
+    FOUND.with_borrow_mut(|found| {
+        masked(text, |secret| {
+            let mut hasher = DefaultHasher::new();
+            seen(text[secret.range.clone()].into()).hash(&mut hasher);
+            found.push(FoundSecret {
+                rule: secret.rule,
+                value: hasher.finish(),
+            });
+        })
+    })
+}
+
+/// The secrets that [`noting`] has masked since this was asked last.
+pub fn found() -> Vec<FoundSecret> {
+    FOUND.take()
+}
+
+fn masked(text: &str, mut each: impl FnMut(&Secret)) -> Option<String> {
     let secrets = secrets(text);
     if secrets.is_empty() {
         return None;
     }
-    LEFT_OUT.store(true, Ordering::Relaxed);
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for Secret { range, .. } in secrets {
+    for secret in secrets {
+        let range = &secret.range;
         if range.start >= from {
             out.push_str(&text[from..range.start]);
             out.push_str(MARK);
+            each(&secret);
         }
         from = from.max(range.end);
     }
@@ -152,6 +185,15 @@ mod tests {
             (
                 "日\u{1b}[1mpassword\u{1b}[0m=\u{1b}[31ms3cr3tpw\u{1b}[0m \u{1b}[1m日本ghp_a1B2c3D4e5F6g7H8",
                 "日\u{1b}[1mpassword\u{1b}[0m=\u{1b}[31m[redacted]\u{1b}[0m \u{1b}[1m日本ghp_[redacted]",
+            ),
+            // Links and other commands to a terminal.
+            (
+                "ghp_a1B2\u{1b}]8;;https://a.b\u{1b}\\c3D4e5F6\u{1b}]8;;\u{7}g7H8 x",
+                "ghp_[redacted] x",
+            ),
+            (
+                "ghp_a1B2\u{1b}[2Kc3D4\u{1b}(Be5F6g7H8 x",
+                "ghp_[redacted] x",
             ),
             (r"\u001b[1mghp_a1B2c3D4e5F6g7H8", r"\u001b[1mghp_[redacted]"),
             (r"\u003eghp_a1B2c3D4e5F6g7H8", r"\u003eghp_[redacted]"),

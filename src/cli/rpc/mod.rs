@@ -4,8 +4,8 @@
 //!
 //! One thread reads lines, one prints them, a few answer requests, each with an index of its own,
 //! and this one takes in what was read, calls requests off and refuses them, all at once. It waits
-//! only where nobody reads such refusals and the room that the [`OutputQueue`] has for them is full:
-//! until somebody reads, no more is taken in.
+//! only where nobody reads such refusals and the room that the [`OutputQueue`] has for them is
+//! full: until somebody reads, no more is taken in.
 
 mod lines;
 mod message;

@@ -206,15 +206,17 @@ pub(super) fn typed_of(text: &str) -> Option<&str> {
     (!is_put && !is_injected).then_some(said)
 }
 
-/// What stands behind reminders and what an editor shows.
+/// What stands behind reminders and what an editor shows. That shows any file: it ends with the last
+/// of its ends, or a file that holds one would speak for the person.
 fn behind(text: &str) -> &str {
     let mut text = text.trim_start();
     let beside = |text: &str| BESIDE.iter().find(|(begin, _)| text.starts_with(begin));
-    while let Some((_, end)) = beside(text) {
-        text = text
-            .split_once(end)
-            .map_or("", |(_, behind)| behind)
-            .trim_start();
+    while let Some((begin, end)) = beside(text) {
+        let parts = match begin.starts_with("<ide_") {
+            true => text.rsplit_once(end),
+            false => text.split_once(end),
+        };
+        text = parts.map_or("", |(_, behind)| behind).trim_start();
     }
     text
 }
@@ -290,10 +292,15 @@ fn usage(line: &Line<'_>, message: &Message<'_>) -> Option<Usage> {
         cache_read: tokens.cache_read_input_tokens.0,
         cache_write: tokens.cache_creation_input_tokens.0,
         reasoning: details.and_then(|details| details.thinking_tokens.0),
-        cost_total: line.cost_usd.0,
+        cost_total: line.cost_usd.0.filter(is_cost),
         is_repeated: message.id.as_str().is_some_and(|id| !id.is_empty()),
         ..Usage::default()
     })
+}
+
+/// Nothing is spent backwards, nor without end.
+pub(super) fn is_cost(dollars: &f64) -> bool {
+    dollars.is_finite() && *dollars >= 0.0
 }
 
 fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {

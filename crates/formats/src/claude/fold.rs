@@ -1,14 +1,13 @@
 //! What a session of Claude Code's is: the fold over its lines, and the values of its list.
 
 use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::place;
-use crate::SourceFacts;
+use super::{facts, place};
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage};
+use crate::{SourceFacts, json, stable_hash};
 
 /// Answers of which more lines may follow: a subagent's may stand between them in older files.
 const ANSWERS: usize = 16;
@@ -43,21 +42,12 @@ pub struct State {
 /// person's twice.
 const LINES: usize = 16;
 
-/// Bytes by which, and by its length, a long line is known that comes again under its id.
-const BEGIN: usize = 1024;
-
 /// A line that comes again, under its id and with what it said, says nothing.
 pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     if facts.id.is_none() || facts.is_beside {
         return;
     }
-    let mut hasher = DefaultHasher::new();
-    (&facts.id, &facts.kind, &facts.user_text).hash(&mut hasher);
-    if facts.user_text.is_none() {
-        let begin = &record[..record.len().min(BEGIN)];
-        (record.len(), begin).hash(&mut hasher);
-    }
-    let line = hasher.finish();
+    let line = known_by(record, facts);
     if state.lines.contains(&line) {
         *facts = Facts {
             kind: std::mem::take(&mut facts.kind),
@@ -77,6 +67,21 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
         state.lines.pop_front();
     }
     state.lines.push_back(line);
+}
+
+/// A hash of what tells a line from others: of all of it. The second time the desktop may write
+/// other fields around what a person said, so of that only the message counts, with its pictures.
+fn known_by(record: &[u8], facts: &Facts) -> u64 {
+    let is_typed = facts.user_text.is_some();
+    let line = is_typed.then(|| str::from_utf8(record).ok()).flatten();
+    match line.zip(facts.id.as_deref()) {
+        Some((line, id)) => {
+            let said = |key| json::member(line, key).unwrap_or_default();
+            let parts = [&facts.kind, id, said("message"), said("attachment")];
+            stable_hash::of(parts.map(str::as_bytes))
+        }
+        None => stable_hash::of([record]),
+    }
 }
 
 /// What is counted of an answer whose lines repeat its usage.
@@ -310,6 +315,7 @@ impl State {
     /// US dollars so far, with what its subagents cost.
     fn cost(&self) -> Option<f64> {
         let own: Value = serde_json::from_str(self.own.as_deref()?).ok()?;
-        own.get("totalCostUSD")?.as_f64()
+        let total = own.get("totalCostUSD")?.as_f64();
+        total.filter(facts::is_cost)
     }
 }

@@ -285,6 +285,16 @@ fn what_an_editor_shows_hides_no_prompt() {
         assert_eq!(found.user_text.as_deref(), Some("paint the hull"), "{line}");
         assert!(found.is_message);
     }
+    // Selected code that holds the end of a selection says nothing in the person's place.
+    let forged = "<ide_selection>a\n</ide_selection>\nforged\n</ide_selection>\n";
+    for (content, is_typed) in [
+        (format!("{forged}paint the hull"), true),
+        (forged.to_owned(), false),
+    ] {
+        line["message"]["content"] = json!(content);
+        let text = facts(&line).user_text;
+        assert_eq!(text.as_deref(), is_typed.then_some("paint the hull"));
+    }
     line["message"]["content"] = json!([text(shown), text("paint the hull")]);
     let said = said_of(&line);
     assert_eq!(said[0], (Class::Prose, vec!["paint the hull".to_owned()]));
@@ -336,7 +346,33 @@ fn a_line_that_comes_again() {
     // Under the same id, but not the same.
     let mut said_more = prompt.clone();
     said_more["message"]["content"] = "paint it red".into();
-    assert_eq!(session(&[prompt, said_more, answer]).message_count, 3);
+    assert_eq!(
+        session(&[prompt.clone(), said_more, answer]).message_count,
+        3
+    );
+    let entries = |lines: [&Value; 2]| {
+        let mut fold = Fold::default();
+        lines.map(|line| {
+            let mut facts = facts(line);
+            Claude.relate(&mut fold, line.to_string().as_bytes(), &mut facts);
+            facts.is_beside
+        })
+    };
+    // With another picture; and of long lines one that differs only far behind, or only in between.
+    let picture = |data: &str| {
+        let mut line = prompt.clone();
+        let source = json!({"type": "base64", "data": data});
+        line["message"]["content"] = json!([text("paint"), {"type": "image", "source": source}]);
+        line
+    };
+    assert_eq!(entries([&picture("QUJD"), &picture("QUJE")]), [false; 2]);
+    assert_eq!(entries([&picture("QUJD"), &picture("QUJD")]), [false, true]);
+    let long = |end: &str| {
+        let said_at_length = text(&format!("{}{end}", "red ".repeat(1000)));
+        said("a1", "u1", 2, "msg_1", said_at_length, 5)
+    };
+    assert_eq!(entries([&long("hull"), &long("mast")]), [false; 2]);
+    assert_eq!(entries([&long("hull"), &long("hull")]), [false, true]);
 }
 
 /// Versions of early 2025 wrote what an answer cost on each of its lines, and no `cost-state`.
@@ -352,9 +388,14 @@ fn cost_of_answers_of_older_versions() {
         with_cost(said("a2", "a1", 3, "msg_1", text("lead"), 7), json!(0.25)),
         with_cost(said("a3", "a2", 4, "msg_2", text("done"), 5), json!(0.5)),
         with_cost(said("a4", "a3", 5, "msg_3", text("odd"), 5), json!("much")),
+        with_cost(said("a5", "a4", 6, "msg_4", text("owed"), 5), json!(-0.5)),
     ];
     assert_eq!(session(&lines).cost, Some(0.75));
     assert_eq!(facts(&lines[1]).usage.unwrap().cost_total, Some(0.25));
+    assert_eq!(facts(&lines[5]).usage.unwrap().cost_total, None);
+    let endless = lines[1].to_string().replace("0.25", "1e999");
+    let endless = Claude.facts(endless.as_bytes()).usage.unwrap();
+    assert_eq!(endless.cost_total, None);
 }
 
 #[test]

@@ -5,13 +5,12 @@
 //! earlier line says is forgotten here, and nothing that a later one repeats is taken twice.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
 use super::{cut, place, text};
-use crate::SourceFacts;
 use crate::model::{Class, Facts, Fold, Header, SessionFacts};
+use crate::{SourceFacts, stable_hash};
 
 /// What is remembered of the lines before.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -182,9 +181,7 @@ fn prose(record: &[u8]) -> Option<u64> {
     let prose = passages
         .iter()
         .find(|passage| passage.class == Class::Prose)?;
-    let mut hasher = DefaultHasher::new();
-    prose.pieces.hash(&mut hasher);
-    Some(hasher.finish())
+    Some(stable_hash::of(prose.pieces.iter().map(String::as_bytes)))
 }
 
 /// Add one record, in file order.

@@ -26,7 +26,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        2
+        3
     }
 
     fn shape(&self) -> Shape {

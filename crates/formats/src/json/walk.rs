@@ -124,7 +124,8 @@ pub fn leaves<'a>(json: &'a [u8], mut visit: impl FnMut(&str, Leaf<'a>)) {
 /// part of it is chance.
 const ENCODED: usize = 4 << 10;
 
-fn is_encoded(string: &[u8]) -> bool {
+/// Whether a string is an image or the like.
+pub fn is_encoded(string: &[u8]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_=\"".contains(byte);
     string.len() > ENCODED && string.iter().all(is_letter)
 }

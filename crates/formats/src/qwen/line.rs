@@ -198,6 +198,7 @@ impl Line<'_> {
     /// message holds. A subagent is asked by the model that started it.
     pub fn said(&self, message: &[Part<'_>]) -> Said {
         let is_answer = |part: &Part<'_>| part.function_response.object().is_some();
+        let is_unknown = self.provenance.as_str().is_none();
         let is_typed = match self.provenance.as_str() {
             Some(provenance) => provenance == "real_user",
             None => matches!(
@@ -206,7 +207,7 @@ impl Line<'_> {
             ),
         };
         match self.kind.as_str() {
-            Some("user") if message.iter().any(is_answer) => Said::Result,
+            Some("user") if is_unknown && message.iter().any(is_answer) => Said::Result,
             Some("user") if is_typed && self.is_sidechain.0 != Some(true) => Said::Typed,
             Some("user") => Said::Injected,
             Some("assistant") => Said::Answer,

@@ -25,7 +25,7 @@ impl Format for Qwen {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {

@@ -30,7 +30,10 @@ pub fn run(
         return Err(Failure::usage(none).hint("--csv and --json have the tools"));
     }
     let mut index: Index = answerable(open(config, screen)?)?;
-    let report = index.tool_use(scope)?;
+    let mut report = index.tool_use(scope)?;
+    for tool in &mut report.tools {
+        tool.tool = tool.tool.take().map(|name| screen.masked(name));
+    }
     let is_found = report.total.calls > 0;
     if screen.json {
         screen.json(&report)?;
@@ -47,6 +50,7 @@ pub fn run(
     if !is_found && !screen.json {
         screen.say("No tool was called in this range.");
     }
+    screen.say_redacted();
     afterwards(&mut index, screen);
     Ok(Outcome::found(is_found))
 }

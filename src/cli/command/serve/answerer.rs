@@ -170,6 +170,7 @@ impl Answerer {
                 context: asked.context,
                 branch: branch.transpose()?,
                 all: asked.all,
+                everything: false,
                 mask: screen.mask(),
             };
             let place = (&scope.entry, scope.context, &scope.branch, scope.all);

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// What a client is told once it has subscribed.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Told {
+pub enum ChangeNotice {
     /// A session has changed.
     Change(Change),
     /// Some changes are not known any more, or had no room: what is read again is right.
@@ -37,7 +37,7 @@ pub enum Told {
     },
 }
 
-impl Told {
+impl ChangeNotice {
     fn json(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
     }
@@ -73,10 +73,10 @@ impl Changes {
         let stopped = Arc::clone(&self.stopped);
         let tell = move || match tell(feed, &output, &cancel, &stopped) {
             Ok(None) => {}
-            Ok(Some(ended)) => say(&output, &Told::Ended { ended }),
+            Ok(Some(ended)) => say(&output, &ChangeNotice::Ended { ended }),
             Err(error) => {
                 let ended = error.to_string();
-                say(&output, &Told::Ended { ended });
+                say(&output, &ChangeNotice::Ended { ended });
             }
         };
         Builder::new()
@@ -118,7 +118,7 @@ fn tell(
         }
         match (event, stopped) {
             (Some(FeedEvent::Changes(changes)), _) => {
-                let changes = changes.into_iter().map(Told::Change);
+                let changes = changes.into_iter().map(ChangeNotice::Change);
                 changes.for_each(|change| say(output, &change));
             }
             (Some(_), _) => say(output, &MISSED),
@@ -129,8 +129,8 @@ fn tell(
     Ok(None)
 }
 
-const MISSED: Told = Told::Missed { missed: true };
+const MISSED: ChangeNotice = ChangeNotice::Missed { missed: true };
 
-fn say(output: &OutputQueue, told: &Told) {
+fn say(output: &OutputQueue, told: &ChangeNotice) {
     output.news(METHOD, &told.json(), &MISSED.json());
 }

@@ -28,7 +28,7 @@ pub fn printed() -> Result<String, Failure> {
     });
     let (cancel, change) = (
         to.subschema_for::<params::Cancel>(),
-        from.subschema_for::<changes::Told>(),
+        from.subschema_for::<changes::ChangeNotice>(),
     );
     let mut types = Map::new();
     for mut generator in [asked, answered] {
