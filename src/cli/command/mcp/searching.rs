@@ -253,7 +253,9 @@ fn nothing(answer: &SearchAnswer, asked: &SearchSessions) -> String {
     if let Some(missing) = missing(answer) {
         page.below(&missing);
     }
-    end(page, answer)
+    // What follows holds no more of them.
+    plain::unread(&mut page, answer.complete);
+    page.end()
 }
 
 fn missing(answer: &SearchAnswer) -> Option<String> {
