@@ -62,6 +62,7 @@ mod parts;
 pub mod pi;
 mod pieces;
 pub mod qwen;
+mod remote;
 pub mod terminal;
 #[cfg(test)]
 mod testing;
@@ -73,4 +74,5 @@ pub use format::{
     resume,
 };
 pub use injected::injected_blocks;
+pub use remote::remote_of;
 pub use title::typed_title;
