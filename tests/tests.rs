@@ -58,6 +58,7 @@
 //! - `rebuilds`: damaged catalogues and words by other rules are rebuilt beside the answers
 //! - `redaction`: keys and tokens left out of what others read
 //! - `relevance`: judged queries find their target
+//! - `repositories`: checkouts of one remote are one repository, however its address is written
 //! - `reports`: the views for reports, and the documented queries over them
 //! - `resume`: a session goes on where it was
 //! - `rooms`: which room of the library uses which
@@ -194,6 +195,8 @@ mod redaction;
 mod relevance;
 #[cfg(unix)]
 mod reports;
+#[cfg(unix)]
+mod repositories;
 #[cfg(unix)]
 mod resume;
 mod rooms;

@@ -17,6 +17,7 @@ use crate::failpoint::reach;
 use crate::ingest::{self, BatchLimits, HintedPaths, Keeper, WordsStage};
 use crate::model::Report;
 use crate::private;
+use crate::repository::Remotes;
 use crate::source::discover::relative;
 use crate::words::{Merge, WordsError};
 
@@ -497,8 +498,13 @@ fn open_catalogue(
     patience: WaitPolicy,
 ) -> Result<Catalogue, catalogue::Error> {
     let (path, progress) = (config.catalogue_path(), Arc::clone(&lock.progress));
-    let mut catalogue =
-        Catalogue::open_writable(&path, config.wal_bytes, patience.statements, &config.zone)?;
+    let mut catalogue = Catalogue::open_writable(
+        &path,
+        config.wal_bytes,
+        patience.statements,
+        &config.zone,
+        Remotes::apart_from(config.home.as_deref()),
+    )?;
     catalogue.on_commit(move || progress.step())?;
     Ok(catalogue)
 }

@@ -70,6 +70,7 @@ pub fn sync_hints(
     hinted: &[HintedPaths<'_>],
     report: &mut Report,
 ) -> Result<RemainingHints, Error> {
+    catalogue.doubt_remotes();
     // Reads are in the same transaction as writes, because each read by itself would take and
     // release locks.
     catalogue.transaction(|| {

@@ -31,6 +31,7 @@ pub fn sync_catalogue(
 ) -> Result<(), Error> {
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
+    catalogue.doubt_remotes();
     let scanned = scan_roots((catalogue, keeper), config, roots, now_ms, report)?;
     report.ms.discover += ms(started);
     let started = Instant::now();

@@ -63,6 +63,7 @@ mod parts;
 pub mod pi;
 mod pieces;
 pub mod qwen;
+mod remote;
 mod stable_hash;
 pub mod terminal;
 #[cfg(test)]
@@ -75,4 +76,5 @@ pub use format::{
     resume,
 };
 pub use injected::injected_blocks;
+pub use remote::remote_of;
 pub use title::typed_title;

@@ -38,15 +38,20 @@ pub fn named(named: &NamedMatch, names: &ShortAddresses, screen: &Screen) -> Str
     )
 }
 
-/// How many entries there are of each agent, project, role and day.
+/// How many entries there are of each agent, project, repository, role and day.
 pub fn facets(facets: &Facets, screen: &Screen) -> String {
     let mut out = String::new();
     for (name, counts) in [
         ("agents", &facets.agents),
         ("projects", &facets.projects),
+        ("repos", &facets.repositories),
         ("roles", &facets.roles),
         ("days", &facets.days),
     ] {
+        // Not every session is of a repository with a remote.
+        if counts.is_empty() && name == "repos" {
+            continue;
+        }
         let shown = |one: &Count| {
             let value = match one.value.as_str() {
                 "" => "(none)".to_owned(),
