@@ -99,7 +99,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {
