@@ -47,9 +47,9 @@ pub struct SourceState {
     pub known: StoredSource,
     /// From where it is read on.
     pub checkpoint: Option<Checkpoint>,
-    /// Key of its first entry. It changes when the rows were written again, because no key is used
-    /// twice.
-    pub first: Option<i64>,
+    /// Key and hash of its first entry. They change when the rows were written again, because no key
+    /// is used twice, and when they were moved, because the first one is another one then.
+    pub first: Option<(i64, i64)>,
 }
 
 /// A session as stored: its number and its list row.
@@ -173,9 +173,10 @@ impl Catalogue {
 
     /// The source at a path below a root, as it is at one moment.
     pub fn source_state(&self, root: i64, relative: &str) -> Result<Option<SourceState>, Error> {
-        let first = "SELECT min((SELECT min(key) FROM _entries e WHERE e.source = ss.source
-                            AND e.key BETWEEN ss.session << 24 AND ((ss.session + 1) << 24) - 1))
-                     FROM _session_sources ss WHERE ss.source = ?1";
+        let first = "SELECT key, hash FROM _entries WHERE key =
+                         (SELECT min((SELECT min(key) FROM _entries e WHERE e.source = ss.source
+                                 AND e.key BETWEEN ss.session << 24 AND ((ss.session + 1) << 24) - 1))
+                          FROM _session_sources ss WHERE ss.source = ?1)";
         self.at_one_moment(|| {
             let query = format!("SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative = ?2");
             let found = self.first(&query, params![root, relative], known)?;
@@ -184,7 +185,7 @@ impl Catalogue {
             };
             Ok(Some(SourceState {
                 checkpoint: self.checkpoint(known.source)?,
-                first: self.one(first, [known.source], |r| r.get(0))?,
+                first: self.first(first, [known.source], |r| Ok((r.get(0)?, r.get(1)?)))?,
                 known,
             }))
         })

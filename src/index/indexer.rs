@@ -376,6 +376,7 @@ impl Indexer {
             budget,
             batch: budget.map(|_| ingest::SMALL_WORDS_BATCH),
             leaves_merging: false,
+            is_enough: None,
         };
         self.words_stage(pace, progress, report)?;
         let which = budget.map_or(Merge::All, |_| Merge::Small);
@@ -387,7 +388,7 @@ impl Indexer {
     /// the caller has to try again.
     pub(super) fn words_stage(
         &mut self,
-        pace: BatchLimits,
+        pace: BatchLimits<'_>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<bool, Error> {
@@ -414,7 +415,7 @@ impl Indexer {
     /// catalogued. `None`: another process is writing the words.
     fn add_words(
         &mut self,
-        pace: BatchLimits,
+        pace: BatchLimits<'_>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<Option<Vec<i64>>, Error> {

@@ -169,9 +169,7 @@ fn work<'a>(
         gone.extend(lost.map(|known| (known, scan.format)));
     }
     for plan in &mut plans {
-        if let Some(known) = plan.known {
-            plan.checkpoint = catalogue.checkpoint(known.source)?;
-        }
+        plan.recall(catalogue)?;
     }
     Ok(HintPlan {
         plans,

@@ -161,9 +161,7 @@ fn work<'a>(
         gone_by_root.push(gone);
     }
     for plan in &mut plans {
-        if let Some(known) = plan.known {
-            plan.checkpoint = catalogue.checkpoint(known.source)?;
-        }
+        plan.recall(catalogue)?;
     }
     // What a person looks for is most often recent.
     plans.sort_by_key(|plan| std::cmp::Reverse(plan.mtime_ns));
@@ -251,6 +249,7 @@ pub(super) fn of_archived<'a>(
         format,
         known: at.ok().map(|at| &known[at]),
         checkpoint: None,
+        stored: Vec::new(),
         size: found.identity.size,
         mtime_ns: found.identity.mtime_ns,
         until: None,

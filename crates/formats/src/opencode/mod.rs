@@ -154,6 +154,10 @@ impl Format for OpenCode {
         fold::fold(fold, facts);
     }
 
+    fn says_the_same(&self, fold: &Fold, facts: &Facts) -> bool {
+        fold::says_the_same(fold, facts)
+    }
+
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
         fold::session(sources)
     }
