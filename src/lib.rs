@@ -57,6 +57,7 @@
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod archive;
+mod blame;
 mod catalogue;
 mod config;
 mod databases;
