@@ -13,6 +13,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use carry::{Between, Origin, carry};
 pub(crate) use seen::Seen;
 pub(crate) use state::State;
 

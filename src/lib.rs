@@ -59,6 +59,7 @@
 mod archive;
 mod blame;
 mod catalogue;
+mod commits;
 mod config;
 mod databases;
 mod error;

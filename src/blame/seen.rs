@@ -1,9 +1,11 @@
 //! What had a session read when it wrote a whole file? What it had not read it cannot have copied.
 
+use std::sync::Arc;
+
 /// The text that a session was given before a change, by tools and by its person.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
-    texts: Vec<String>,
+    texts: Vec<Arc<str>>,
     names_file: bool,
     /// It had read more than is known.
     is_more: bool,
@@ -11,7 +13,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Of these texts, before a file of that name is written.
-    pub fn new(texts: Vec<String>, file_name: &str) -> Self {
+    pub fn new(texts: Vec<Arc<str>>, file_name: &str) -> Self {
         Self {
             names_file: texts.iter().any(|text| text.contains(file_name)),
             texts,

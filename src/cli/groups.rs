@@ -10,7 +10,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
     (
         "Reading",
-        &["context", "export", "report", "secrets", "sql"],
+        &["context", "export", "blame", "log", "commit", "report", "secrets", "sql"],
     ),
     (
         "Writing",
