@@ -48,7 +48,9 @@ pub(crate) fn commit(common: &Path, name: &str) -> io::Result<Option<Commit>> {
     let Ok(prefix) = Prefix::from_hex(name) else {
         return Ok(None);
     };
-    let found = objects.lookup_prefix(prefix, None).map_err(io::Error::other)?;
+    let found = objects
+        .lookup_prefix(prefix, None)
+        .map_err(io::Error::other)?;
     let Some(Ok(id)) = found else {
         return Ok(None);
     };
@@ -146,7 +148,9 @@ impl Changes<'_> {
         let mut buffer = Vec::new();
         let blob = self.objects.find_blob(&id, &mut buffer);
         let bytes = blob.map_err(io::Error::other)?.data.to_vec();
-        Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
+        Ok(String::from_utf8(bytes)
+            .ok()
+            .filter(|text| !text.contains('\0')))
     }
 }
 

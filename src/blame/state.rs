@@ -64,7 +64,9 @@ impl State {
         let new: Vec<String> = lines.iter().map(|line| bare(line)).collect();
         let place = |text: &str| {
             let mut places = old.iter().enumerate();
-            let mut places = places.by_ref().filter(|(_, old)| old.as_deref() == Some(text));
+            let mut places = places
+                .by_ref()
+                .filter(|(_, old)| old.as_deref() == Some(text));
             let (at, _) = places.next()?;
             places.next().is_none().then_some(at)
         };
@@ -111,7 +113,8 @@ impl State {
 
     /// Notes whose the lines are that a change says anything of.
     fn note_owners(&mut self, made: &Made) {
-        self.owners.stand(lines(made.before.as_deref().unwrap_or_default()));
+        self.owners
+            .stand(lines(made.before.as_deref().unwrap_or_default()));
         let hunks = made.hunks.iter();
         let asked = made.changes.iter().filter_map(|change| match change {
             Change::Hunks(hunks) => Some(hunks),
@@ -190,14 +193,18 @@ impl State {
         // What was there before is not known. A line that the session has read is whose it was.
         // One that it has not read is its own, unless another one wrote it as well.
         let old: Vec<Option<&str>> = self.texts().collect();
-        let writers = new.iter().zip(carry(&old, &new, Between::Anything)).map(|(line, origin)| {
-            let before = origin.same().and_then(|at| self.writer(at));
-            match made.seen.holds(line) {
-                true => before.filter(|_| made.seen.holds_whole(line)),
-                false if origin == Origin::New => made.writer(number),
-                false => before.filter(|before| self.sessions.get(*before) == Some(&made.session)),
-            }
-        });
+        let writers =
+            new.iter()
+                .zip(carry(&old, &new, Between::Anything))
+                .map(|(line, origin)| {
+                    let before = origin.same().and_then(|at| self.writer(at));
+                    match made.seen.holds(line) {
+                        true => before.filter(|_| made.seen.holds_whole(line)),
+                        false if origin == Origin::New => made.writer(number),
+                        false => before
+                            .filter(|before| self.sessions.get(*before) == Some(&made.session)),
+                    }
+                });
         let writers: Vec<Writer> = writers.collect();
         self.slots = slots(new.into_iter().zip(writers));
     }
@@ -258,7 +265,8 @@ impl State {
             self.disown(line, made.session);
         }
         self.slots.push(None);
-        self.slots.extend(island.into_iter().map(|it| Some(it.line)));
+        self.slots
+            .extend(island.into_iter().map(|it| Some(it.line)));
         self.slots.push(None);
     }
 

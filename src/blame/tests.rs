@@ -37,7 +37,11 @@ const FILE: &str = "use std::fs;\n\nfn main() {\n    println!(\"one\");\n}\n";
 
 #[test]
 fn a_file_is_its_writers_and_an_edit_only_what_it_changed() {
-    let edit = replace(2, "    println!(\"one\");", "    let two = 2;\n    println!(\"{two}\");");
+    let edit = replace(
+        2,
+        "    println!(\"one\");",
+        "    let two = 2;\n    println!(\"{two}\");",
+    );
     let file = "use std::fs;\n\nfn main() {\n    let two = 2;\n    println!(\"{two}\");\n}\n";
     assert_eq!(blamed(&[write(1, FILE), edit], file), "111221");
 }
@@ -60,8 +64,13 @@ fn within_a_line_and_everywhere() {
 
 #[test]
 fn of_a_file_that_is_not_known_only_what_was_written_there_is_anybodys() {
-    let edit = replace(1, "fn main() {\n", "fn main() {\n    let number = start();\n");
-    let file = "use std::fs;\n\nfn main() {\n    let number = start();\n    println!(\"one\");\n}\n";
+    let edit = replace(
+        1,
+        "fn main() {\n",
+        "fn main() {\n    let number = start();\n",
+    );
+    let file =
+        "use std::fs;\n\nfn main() {\n    let number = start();\n    println!(\"one\");\n}\n";
     assert_eq!(blamed(&[edit], file), "---1--");
 }
 

@@ -45,7 +45,12 @@ impl Catalogue {
 
     /// Entries between these times with calls whose command, or another argument that says what they
     /// are about, holds this text.
-    pub fn entries_calling_between(&self, text: &str, from_ms: i64, to_ms: i64) -> Result<Vec<i64>, Error> {
+    pub fn entries_calling_between(
+        &self,
+        text: &str,
+        from_ms: i64,
+        to_ms: i64,
+    ) -> Result<Vec<i64>, Error> {
         let sql = "SELECT DISTINCT c.key FROM _calls c JOIN _entries e USING (key)
             WHERE NOT c.is_result AND instr(c.subject, ?1)
                 AND coalesce(e.time_ms, e.taken_ms) BETWEEN ?2 AND ?3 ORDER BY c.key";

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use super::{Error, Event, Index, ListPage, Snapshot, StreamOutcome};
 use crate::model::{
-    Blame, Class, CommitWriter, FileLog, Listing, SearchAnswer, SessionRow, ShortIds, Spending, Status, ToolReport, Transcript,
-    Tree,
+    Blame, Class, CommitWriter, FileLog, Listing, SearchAnswer, SessionRow, ShortIds, Spending,
+    Status, ToolReport, Transcript, Tree,
 };
 use crate::query::{
-    BlameScope, CommitScope, ListScope, NameScope, SearchScope, ShowScope, ShownPart, SpendingScope, TreePart, TreeScope,
-    WrittenList,
+    BlameScope, CommitScope, ListScope, NameScope, SearchScope, ShowScope, ShownPart,
+    SpendingScope, TreePart, TreeScope, WrittenList,
 };
 use crate::session::{Progress, SessionInfo, Setup};
 

@@ -116,7 +116,9 @@ impl Snapshot<'_> {
         sessions.dedup();
         let sessions = self.catalogue.sessions_by_number(&sessions)?;
         let mut found: HashMap<i64, FileSession> = HashMap::new();
-        let rows = sessions.into_iter().map(|stored| (stored.session, stored.row));
+        let rows = sessions
+            .into_iter()
+            .map(|stored| (stored.session, stored.row));
         let rows: HashMap<i64, _> = rows.collect();
         for touch in touches {
             let session = touch.key >> 24;

@@ -42,14 +42,20 @@ impl History {
             away: Vec::new(),
             told: 0,
         };
-        let by = if history.rng.random_bool(0.5) { HANDS } else { 1 };
+        let by = if history.rng.random_bool(0.5) {
+            HANDS
+        } else {
+            1
+        };
         let lines = history.lines(6..14);
         if by == HANDS {
             history.put(0..0, &lines, HANDS);
         } else {
             let is_new = history.rng.random_bool(0.5).then_some(true);
             history.put(0..0, &lines, 1);
-            history.push(1, vec![Change::Write(joined(&lines))], |made| made.is_new = is_new);
+            history.push(1, vec![Change::Write(joined(&lines))], |made| {
+                made.is_new = is_new
+            });
         }
         history
     }
@@ -63,9 +69,11 @@ impl History {
                 0..3 => "}".to_owned(),
                 3..5 => String::new(),
                 5..7 => "    return;".to_owned(),
-                7..9 if !self.written.is_empty() => {
-                    self.written.choose(&mut self.rng).cloned().unwrap_or_default()
-                }
+                7..9 if !self.written.is_empty() => self
+                    .written
+                    .choose(&mut self.rng)
+                    .cloned()
+                    .unwrap_or_default(),
                 _ => {
                     self.told += 1;
                     format!("    let value = compute({});", self.told)
@@ -128,7 +136,12 @@ impl History {
         for gone in taken {
             let mut any: Vec<i64> = gone.by.clone();
             let is_equal = |line: &&mut Line| line.text == gone.text;
-            any.extend(self.file.iter_mut().filter(is_equal).flat_map(|line| line.by.clone()));
+            any.extend(
+                self.file
+                    .iter_mut()
+                    .filter(is_equal)
+                    .flat_map(|line| line.by.clone()),
+            );
             any.sort_unstable();
             any.dedup();
             let equal = self.file.iter_mut().filter(is_equal);
@@ -185,16 +198,22 @@ impl History {
                 // Doubled.
                 let range = self.range(3);
                 let copied = self.file[range.clone()].to_vec();
-                self.file.splice(range.end..range.end, copied.iter().cloned());
+                self.file
+                    .splice(range.end..range.end, copied.iter().cloned());
                 self.take(copied);
             }
             _ => {
                 let Some(past) = self.past.choose(&mut self.rng) else {
                     return;
                 };
-                self.away.extend(std::mem::replace(&mut self.file, past.clone()));
+                self.away
+                    .extend(std::mem::replace(&mut self.file, past.clone()));
                 // Nobody can tell a line that a session wrote once more from the one that is back.
-                for line in self.file.iter_mut().filter(|line| line.text.contains("compute")) {
+                for line in self
+                    .file
+                    .iter_mut()
+                    .filter(|line| line.text.contains("compute"))
+                {
                     let same = self.away.iter().filter(|other| other.text == line.text);
                     line.by.extend(same.flat_map(|other| other.by.clone()));
                 }
@@ -253,7 +272,11 @@ impl History {
         }
         let hunk = hunk(&old_lines, &wide, &range, &lines);
         let new = joined(&new);
-        let replace = Change::Replace { old, new, all: false };
+        let replace = Change::Replace {
+            old,
+            new,
+            all: false,
+        };
         let kind = self.rng.random_range(0..4);
         let change = match kind {
             0 => Change::Hunks(vec![hunk.clone()]),
@@ -311,7 +334,9 @@ fn checked(seed: u64) -> Result<(usize, usize), String> {
         if session.is_some_and(|session| !line.by.contains(&session)) {
             let made: String = history.made.iter().map(told).collect();
             let file = history.file.iter();
-            let file: String = file.map(|it| format!("  {:?} {}\n", it.by, it.text)).collect();
+            let file: String = file
+                .map(|it| format!("  {:?} {}\n", it.by, it.text))
+                .collect();
             let number = number + 1;
             return Err(format!(
                 "seed {seed}: line {number} of\n{file}is said to be {session:?}'s after\n{made}"
@@ -323,7 +348,9 @@ fn checked(seed: u64) -> Result<(usize, usize), String> {
 
 /// A change as far as it fits a line.
 fn told(made: &Made) -> String {
-    let Made { session, changes, .. } = made;
+    let Made {
+        session, changes, ..
+    } = made;
     let (before, is_new) = (made.before.is_some(), made.is_new);
     let (hunks, is_uncertain) = (made.hunks.is_some(), made.is_uncertain);
     format!("  {session} {changes:?} {before} {is_new:?} {hunks} {is_uncertain}\n")

@@ -74,7 +74,12 @@ fn place(typed: &str) -> (PathBuf, Option<u64>) {
 
 /// What is asked about a file: of one that is there also what is in it.
 fn scope(file: &Path, line: Option<u64>, screen: &Screen) -> Result<BlameScope, Failure> {
-    let failed = |error| Failure::from(Error::Io { path: file.to_owned(), error });
+    let failed = |error| {
+        Failure::from(Error::Io {
+            path: file.to_owned(),
+            error,
+        })
+    };
     let metadata = std::fs::metadata(file).map_err(failed)?;
     if !metadata.is_file() {
         return Err(Failure::usage(format!("{} is no file", screen.path(file))));
@@ -85,7 +90,9 @@ fn scope(file: &Path, line: Option<u64>, screen: &Screen) -> Result<BlameScope, 
     if let Some(line) = line.filter(|line| !(1..=lines).contains(line)) {
         let file = screen.path(file);
         let lines = count(lines, "line");
-        return Err(Failure::usage(format!("{file} has {lines}, and no line {line}")));
+        return Err(Failure::usage(format!(
+            "{file} has {lines}, and no line {line}"
+        )));
     }
     Ok(BlameScope {
         file: super::current_directory()?.join(file),
@@ -112,7 +119,9 @@ impl Addresses {
             {
                 entries.insert(path, ids);
             }
-            let entry = entries.get(path).map_or(&*call.entry, |ids| ids.short(&call.entry));
+            let entry = entries
+                .get(path)
+                .map_or(&*call.entry, |ids| ids.short(&call.entry));
             let session = sessions.short(&call.session.id);
             of.push(plain_line(&format!("{session}:{entry}")));
         }
@@ -120,7 +129,8 @@ impl Addresses {
     }
 
     fn named(&self, call: Option<usize>) -> &str {
-        call.and_then(|call| self.of.get(call)).map_or("", |named| named)
+        call.and_then(|call| self.of.get(call))
+            .map_or("", |named| named)
     }
 }
 

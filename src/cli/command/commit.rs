@@ -48,8 +48,10 @@ pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcom
     };
     let name = name.filter(is_name).ok_or_else(|| {
         let typed = plain_line(&args.commit);
-        Failure::usage(format!("{typed} is no SHA-1 of a commit, nor the beginning of one"))
-            .hint("`git rev-parse NAME` prints the SHA-1 of a branch, a tag or HEAD")
+        Failure::usage(format!(
+            "{typed} is no SHA-1 of a commit, nor the beginning of one"
+        ))
+        .hint("`git rev-parse NAME` prints the SHA-1 of a branch, a tag or HEAD")
     })?;
     let known = known_trees::file(&places::surroundings());
     let scope = CommitScope {

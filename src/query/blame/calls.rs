@@ -128,9 +128,9 @@ impl<'s> Calls<'s> {
             };
             let meant = all.iter().filter(|edit| is_meant(edit));
             let mut calls = self.ended(&entry, &record, meant.clone())?;
-            let tree = meant.into_iter().find_map(|edit| {
-                names.tree(&edit.path, edit.folder.as_deref(), &cwd)
-            });
+            let tree = meant
+                .into_iter()
+                .find_map(|edit| names.tree(&edit.path, edit.folder.as_deref(), &cwd));
             for call in &mut calls {
                 call.tree = tree.clone().unwrap_or_default();
             }
@@ -276,7 +276,11 @@ impl<'s> Calls<'s> {
         names: &FileNames,
     ) -> Result<Seen, Error> {
         // What it goes on from is not in its file.
-        if self.sessions.get(&session).is_none_or(|of| of.base.is_some()) {
+        if self
+            .sessions
+            .get(&session)
+            .is_none_or(|of| of.base.is_some())
+        {
             return Ok(Seen::anything());
         }
         let is_own = |entry: &StoredEntry| {
@@ -304,9 +308,8 @@ impl<'s> Calls<'s> {
         lines: &[&str],
     ) -> Result<Vec<Option<usize>>, Error> {
         let mut found: Vec<Vec<usize>> = vec![Vec::new(); lines.len()];
-        let is_in = |line: &str, text: &str| {
-            crate::blame::is_telling(line) && text.contains(line.trim())
-        };
+        let is_in =
+            |line: &str, text: &str| crate::blame::is_telling(line) && text.contains(line.trim());
         if lines.iter().any(|line| crate::blame::is_telling(line)) {
             for key in self.snapshot.catalogue.entries_calling_with(names.last())? {
                 for (number, text) in self.add_commands(key, |text| {
@@ -320,7 +323,9 @@ impl<'s> Calls<'s> {
         }
         let only = |found: Vec<usize>| {
             let first = found.first().map(|number| self.session_of(*number));
-            let is_one = found.iter().all(|number| Some(self.session_of(*number)) == first);
+            let is_one = found
+                .iter()
+                .all(|number| Some(self.session_of(*number)) == first);
             found.last().copied().filter(|_| is_one)
         };
         Ok(found.into_iter().map(only).collect())
@@ -330,9 +335,8 @@ impl<'s> Calls<'s> {
     /// calls from now on; what forks and copies repeat of them is left out.
     pub fn committing(&mut self, keys: &[i64], commit: &str) -> Result<Vec<usize>, Error> {
         for key in keys {
-            let commands = self.add_commands(*key, |text| {
-                text.contains("git") && text.contains("commit")
-            })?;
+            let commands =
+                self.add_commands(*key, |text| text.contains("git") && text.contains("commit"))?;
             for (number, _) in commands.into_iter().rev() {
                 if !self.is_told(number, commit)? {
                     self.calls.remove(number);
@@ -472,16 +476,17 @@ impl<'s> Calls<'s> {
         use std::collections::hash_map::Entry;
         Ok(match self.chains.entry(session) {
             Entry::Occupied(chain) => chain.into_mut(),
-            Entry::Vacant(new) => {
-                new.insert(Chain::of(self.snapshot.catalogue.entries(session)?))
-            }
+            Entry::Vacant(new) => new.insert(Chain::of(self.snapshot.catalogue.entries(session)?)),
         })
     }
 }
 
 /// Whether a text says that this commit was made: `[main 1a2b3c4] What changed`.
 fn names_commit(text: &str, commit: &str) -> bool {
-    let said = text.split('[').skip(1).filter_map(|said| said.split_once(']'));
+    let said = text
+        .split('[')
+        .skip(1)
+        .filter_map(|said| said.split_once(']'));
     said.map(|(said, _)| said.rsplit(' ').next().unwrap_or_default())
         .any(|name| name.len() >= 7 && commit.starts_with(name))
 }

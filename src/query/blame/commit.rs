@@ -83,7 +83,9 @@ impl Snapshot<'_> {
             lines,
         });
         answer.sessions = sessions.collect();
-        answer.sessions.sort_by_key(|of| std::cmp::Reverse(of.lines));
+        answer
+            .sessions
+            .sort_by_key(|of| std::cmp::Reverse(of.lines));
         answer.complete = self.is_complete();
         answer.changed_files = self.changed_files();
         Ok(Some(answer))
@@ -102,7 +104,9 @@ impl Snapshot<'_> {
         for number in made {
             let call = calls.shown(number, mask)?;
             let is_other = |call: &LineCall| {
-                recorded.iter().all(|other| other.session.path != call.session.path)
+                recorded
+                    .iter()
+                    .all(|other| other.session.path != call.session.path)
             };
             let call = call.filter(is_other);
             recorded.extend(call);
@@ -137,7 +141,10 @@ impl Snapshot<'_> {
         let trees = calls.in_trees(commit.time_ms.saturating_add(1000));
         let mut wrote: BTreeMap<usize, usize> = BTreeMap::new();
         for numbers in trees {
-            let made: Vec<_> = numbers.iter().map(|number| calls.made_by(*number)).collect();
+            let made: Vec<_> = numbers
+                .iter()
+                .map(|number| calls.made_by(*number))
+                .collect();
             let writers = State::after(&made).writers(&after);
             for (writer, is_added) in writers.into_iter().zip(&is_added) {
                 let number = writer.filter(|_| *is_added);

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::call::{items, row_data, states, text};
-use super::patch::{self, Hunk, HunkLine};
 use super::parsed;
+use super::patch::{self, Hunk, HunkLine};
 
 /// What is known of a change that was made. A call without any has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -70,8 +70,8 @@ pub(super) fn of_files(patch: &str) -> Vec<(String, Change)> {
         }
         let begun = mark("*** Add File: ").map(|path| (path, Change::Write(String::new())));
         let begun = begun.or_else(|| Some((mark("*** Delete File: ")?, Change::Delete)));
-        let begun = begun
-            .or_else(|| Some((mark("*** Update File: ")?, Change::Hunks(vec![Hunk::new()]))));
+        let begun =
+            begun.or_else(|| Some((mark("*** Update File: ")?, Change::Hunks(vec![Hunk::new()]))));
         if let Some(begun) = begun {
             files.extend(moved.take().map(|(path, to)| (path, Change::Move(to))));
             files.push(begun);

@@ -56,9 +56,7 @@ fn tool(name: &str) -> Option<Tool> {
     // Agentuse puts the server before the name.
     let name = name.rsplit("__").next().unwrap_or(name);
     let letters = name.chars().filter(|letter| letter.is_ascii_alphanumeric());
-    let name: String = letters
-        .map(|letter| letter.to_ascii_lowercase())
-        .collect();
+    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     Some(match name.strip_prefix("filesystem").unwrap_or(&name) {
         "write" | "writefile" | "create" | "createfile" => Tool::Write,
         "edit" | "editfile" | "multiedit" | "replace" | "strreplace" | "searchreplace" => {
