@@ -1,5 +1,6 @@
 //! What is known of a file while the changes of sessions are made again on it?
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::carry::{Between, Origin, carry};
@@ -60,22 +61,30 @@ impl State {
     /// Who wrote each of these lines but for its white space; asked of those that are `open`.
     pub fn writers_but_for_space(&self, lines: &[&str], open: &[bool]) -> Vec<Writer> {
         let bare = |text: &str| text.split_whitespace().collect::<String>();
-        let old: Vec<Option<String>> = self.texts().map(|text| text.map(bare)).collect();
-        let new: Vec<String> = lines.iter().map(|line| bare(line)).collect();
-        let place = |text: &str| {
-            let mut places = old.iter().enumerate();
-            let mut places = places
-                .by_ref()
-                .filter(|(_, old)| old.as_deref() == Some(text));
-            let (at, _) = places.next()?;
-            places.next().is_none().then_some(at)
+        let mut old: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, text) in self.texts().enumerate() {
+            if let Some(text) = text {
+                old.entry(bare(text)).or_default().push(at);
+            }
+        }
+        let mut new: HashMap<String, usize> = HashMap::new();
+        for line in lines {
+            *new.entry(bare(line)).or_default() += 1;
+        }
+        let writer = |(line, is_open): (&&str, &bool)| {
+            let text = bare(line);
+            if !is_open || !super::is_telling(&text) || new.get(&text) != Some(&1) {
+                return None;
+            }
+            let [at] = old.get(&text)?[..] else {
+                return None;
+            };
+            let was = self.slots.get(at)?.as_ref()?;
+            let session = self.sessions.get(was.writer?)?;
+            let is_theirs = was.text != **line && !self.owners.is_disputed(&was.text, *session);
+            was.writer.filter(|_| is_theirs)
         };
-        let is_once = |text: &str| new.iter().filter(|new| *new == text).count() == 1;
-        let writer = |(text, is_open): (&String, &bool)| {
-            let is_asked = *is_open && super::is_telling(text) && is_once(text);
-            is_asked.then(|| self.writer(place(text)?))?
-        };
-        new.iter().zip(open).map(writer).collect()
+        lines.iter().zip(open).map(writer).collect()
     }
 
     fn texts(&self) -> impl Iterator<Item = Option<&str>> {
@@ -121,12 +130,11 @@ impl State {
             _ => None,
         });
         for hunk in hunks.chain(asked).flatten() {
-            self.owners.stand(hunk.iter().filter_map(HunkLine::before));
-            for line in hunk {
-                if let HunkLine::New(text) = line {
-                    self.owners.write(text, made.session);
-                }
-            }
+            let old: Vec<&str> = hunk.iter().filter_map(HunkLine::before).collect();
+            self.owners.stand(old.iter().copied());
+            let new = hunk.iter().filter_map(HunkLine::after);
+            let new = new.filter(|line| !old.contains(line));
+            new.for_each(|line| self.owners.write(line, made.session));
         }
         for change in &made.changes {
             match change {

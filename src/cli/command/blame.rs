@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::spool::Spool;
 use crate::output::style::Tone;
-use crate::output::text::{fit, plain_beginning, plain_line};
+use crate::output::text::{fit, plain_beginning, plain_line, plain_lines};
 use crate::output::time::count;
 
 /// Characters of a prompt that a person is shown.
@@ -53,7 +53,7 @@ pub fn run(args: &BlameArgs, config: &Config, screen: &Screen) -> Result<Outcome
             _ => print_all(&blame, &index, screen, &mut out)?,
         }
         super::page(out, &mut index, screen)?;
-        say(&blame, screen);
+        say(&blame, line, screen);
     }
     screen.say_redacted();
     super::say_changed(screen, &blame.changed_files);
@@ -160,7 +160,7 @@ fn print_all(
             agent(line),
             line.line,
         );
-        let text = plain_line(&line.text.replace('\t', "    "));
+        let text = plain_lines(&line.text);
         let text = match screen.width {
             Some(width) => {
                 let taken = address + agents + number + 25;
@@ -189,7 +189,7 @@ fn print_one(
     screen: &Screen,
     out: &mut Spool,
 ) -> Result<(), Failure> {
-    writeln!(out, "{}", plain_line(&line.text))?;
+    writeln!(out, "{}", plain_lines(&line.text))?;
     let Some(call) = line.call.and_then(|call| blame.calls.get(call)) else {
         return Ok(());
     };
@@ -234,18 +234,26 @@ pub fn print_call(
     Ok(())
 }
 
-fn say(blame: &Blame, screen: &Screen) {
+fn say(blame: &Blame, line: Option<u64>, screen: &Screen) {
     let file = screen.path(&blame.file);
-    if blame.changes == 0 && blame.calls.is_empty() {
+    let all = blame.lines.len() as u64;
+    let known = blame
+        .lines
+        .iter()
+        .filter(|line| line.call.is_some())
+        .count() as u64;
+    if blame.changes == 0 && known == 0 {
         screen.say(&format!("No session is known to have changed {file}."));
-        return;
+    } else if known == 0 {
+        let what = match line {
+            Some(_) => "this line",
+            None => "any line of it",
+        };
+        screen.say(&format!("No session is known to have written {what}."));
+    } else if line.is_none() {
+        let (lines, calls) = (count(all, "line"), count(blame.changes, "call"));
+        screen.say(&format!(
+            "{known} of {lines} by sessions, which changed the file in {calls}."
+        ));
     }
-    let known = blame.lines.iter().filter(|line| line.call.is_some());
-    screen.say(&format!(
-        "{} of {} {} a session's, by {} that changed the file.",
-        known.clone().count(),
-        count(blame.lines.len() as u64, "line"),
-        if known.count() == 1 { "is" } else { "are" },
-        count(blame.changes, "call"),
-    ));
 }

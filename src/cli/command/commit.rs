@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use sessionary::index::CommitScope;
-use sessionary::model::{CommitEvidence, CommitWriter};
+use sessionary::model::{CommitEvidence, CommitWriter, ShortIds};
 use sessionary::repository::Repository;
 use sessionary::{Config, Index};
 
@@ -73,7 +73,7 @@ pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcom
         let mut out = Spool::default();
         print(&writer, &index, screen, &mut out)?;
         super::page(out, &mut index, screen)?;
-        say(&writer, screen);
+        say(&writer, &index.short_ids()?, screen);
     }
     screen.say_redacted();
     super::say_changed(screen, &writer.changed_files);
@@ -104,12 +104,11 @@ fn how(evidence: Option<CommitEvidence>) -> &'static str {
     }
 }
 
-fn say(writer: &CommitWriter, screen: &Screen) {
+fn say(writer: &CommitWriter, ids: &ShortIds, screen: &Screen) {
     let lines = count(writer.lines, "line");
-    let by: Vec<String> = writer
-        .sessions
-        .iter()
-        .map(|of| format!("{} by {}", of.lines, plain_line(&of.session.id)))
+    let by = writer.sessions.iter();
+    let by: Vec<String> = by
+        .map(|of| format!("{} by {}", of.lines, plain_line(ids.short(&of.session.id))))
         .collect();
     let by = match by.is_empty() {
         true => "none by a session".to_owned(),
@@ -119,5 +118,7 @@ fn say(writer: &CommitWriter, screen: &Screen) {
         Some(_) => "",
         None => "No session is known to have made it. ",
     };
-    screen.say(&format!("{what}Of {lines} that say something: {by}."));
+    screen.say(&format!(
+        "{what}Of {lines} that it adds, brackets and the like aside: {by}."
+    ));
 }

@@ -111,7 +111,7 @@ impl<'s> Calls<'s> {
     /// The calls that changed the file under this name, and before it got that under others.
     fn under_any_name(&mut self, names: &FileNames, most: usize) -> Result<Vec<FileCall>, Error> {
         let mut found = Vec::new();
-        let mut moved: Vec<(PathBuf, (Option<i64>, i64))> = Vec::new();
+        let mut moved: Vec<(PathBuf, Option<i64>)> = Vec::new();
         for key in self.snapshot.catalogue.entries_editing(names.last())? {
             let session = self.session(key >> 24)?;
             let Some(cwd) = session.map(|session| session.row.cwd.clone()) else {
@@ -137,13 +137,13 @@ impl<'s> Calls<'s> {
             found.extend(calls);
             for edit in all.iter().filter(|edit| comes_here(edit)) {
                 let from = absolute(&edit.path, edit.folder.as_deref(), &cwd);
-                moved.push((from, (entry.searched_ms, key)));
+                moved.push((from, entry.searched_ms));
             }
         }
-        for (from, (ms, key)) in moved.into_iter().filter(|_| most > 0) {
+        for (from, ms) in moved.into_iter().filter(|_| most > 0) {
             let before = self.under_any_name(&FileNames::of(&from), most - 1)?;
             let before = before.into_iter();
-            found.extend(before.filter(|call| call.entry.searched_ms <= ms && call.key <= key));
+            found.extend(before.filter(|call| call.entry.searched_ms <= ms));
         }
         Ok(found)
     }
