@@ -244,14 +244,63 @@ fn as_people_read_it() {
         5,
         &[Step::Prompt("What is it?"), Step::Read("main.rs", FILE)],
     );
-    insta::assert_snapshot!(home.run(&["blame", "main.rs"]), @"");
-    insta::assert_snapshot!(home.run(&["blame", "main.rs:4"]), @"");
-    insta::assert_snapshot!(home.run(&["blame", "main.rs:6"]), @"");
-    insta::assert_snapshot!(home.run(&["blame", "main.rs:7"]), @"");
-    insta::assert_snapshot!(home.run(&["blame", "other.rs"]), @"");
-    insta::assert_snapshot!(home.run(&["blame", "none.rs"]), @"");
-    insta::assert_snapshot!(home.run(&["log", "main.rs"]), @"");
-    insta::assert_snapshot!(home.run(&["log", "other.rs"]), @"");
+    insta::assert_snapshot!(home.run(&["blame", "main.rs"]), @r#"
+    0a000000:a1   pi  2026-01-02 09:00  1  use std::fs;
+    0a000000:a1   pi  2026-01-02 09:00  2
+    0a000000:a1   pi  2026-01-02 09:00  3  fn main() {
+    0a000000:a1   pi  2026-01-02 09:00  4      let first = begin();
+                                        5  }
+                                        6  // By hand.
+    --- stderr
+    4 of 6 lines were written by sessions; they changed the file in 1 call.
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "main.rs:4"]), @r#"
+      let first = begin();
+    written by  write
+    entry       0a000000:a1
+    when        2026-01-02 09:00
+    session     Write a program
+    agent       pi
+    folder      ~/code/parser
+    branch      the active branch
+    asked for   Write a program
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "main.rs:6"]), @r#"
+    // By hand.
+    --- stderr
+    No session is known to have written this line.
+    --- exit Some(1)
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "main.rs:7"]), @r#"
+    --- stderr
+    error: main.rs has 6 lines, and no line 7
+    --- exit Some(2)
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "other.rs"]), @r#"
+                           1  use std::fs;
+                           2
+                           3  fn main() {
+                           4      let first = begin();
+                           5  }
+    --- stderr
+    No session is known to have changed ~/code/parser/other.rs.
+    --- exit Some(1)
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "none.rs"]), @r#"
+    --- stderr
+    error: none.rs: No such file or directory (os error 2)
+    --- exit Some(2)
+    "#);
+    insta::assert_snapshot!(home.run(&["log", "main.rs"]), @r#"
+    session   agent   last              changed  read  title
+    0b000000  claude  2026-01-02 09:05        0     1  What is it?
+    0a000000  pi      2026-01-02 09:00        1     1  Write a program
+    "#);
+    insta::assert_snapshot!(home.run(&["log", "other.rs"]), @r#"
+    --- stderr
+    No session is known to have touched other.rs.
+    --- exit Some(1)
+    "#);
 }
 
 /// Runs git in the working directory; `None` where there is no git.
@@ -342,8 +391,34 @@ fn a_commit_is_the_sessions_that_made_it_or_alone_wrote_its_lines() {
     assert_eq!(of("HEAD"), (Value::Null, Value::Null));
     assert_eq!(of(&hands), of("HEAD"));
     let shown = |commit: &str| home.run(&["commit", commit]).replace(&commit[..10], "SHA");
-    insta::assert_snapshot!(shown(&added), @"");
-    insta::assert_snapshot!(shown(&both), @"");
-    insta::assert_snapshot!(home.run(&["commit", "0123456"]), @"");
-    insta::assert_snapshot!(home.run(&["commit", "main"]), @"");
+    insta::assert_snapshot!(shown(&added), @r#"
+    SHA  What changed
+      written by  it wrote the lines
+      entry       0a000000:a3
+      when        2026-01-02 09:00
+      session     Write a program
+      agent       pi
+      folder      ~/code/parser
+      branch      the active branch
+      asked for   Write a program
+    --- stderr
+    Of 1 line that it adds, brackets and the like aside: 1 by 0a000000.
+    "#);
+    insta::assert_snapshot!(shown(&both), @r#"
+    SHA  What changed
+    --- stderr
+    No session is known to have made it. Of 2 lines that it adds, brackets and the like aside: 1 by 0b000000, 1 by 0a000000.
+    --- exit Some(1)
+    "#);
+    insta::assert_snapshot!(home.run(&["commit", "0123456"]), @r#"
+    --- stderr
+    error: no commit of this repository is called 0123456, or several objects are
+    --- exit Some(2)
+    "#);
+    insta::assert_snapshot!(home.run(&["commit", "main"]), @r#"
+    --- stderr
+    error: main is no SHA-1 of a commit, nor the beginning of one
+    hint: `git rev-parse NAME` prints the SHA-1 of a branch, a tag or HEAD
+    --- exit Some(2)
+    "#);
 }

@@ -253,7 +253,7 @@ fn say(blame: &Blame, line: Option<u64>, screen: &Screen) {
     } else if line.is_none() {
         let (lines, calls) = (count(all, "line"), count(blame.changes, "call"));
         screen.say(&format!(
-            "{known} of {lines} by sessions, which changed the file in {calls}."
+            "{known} of {lines} were written by sessions; they changed the file in {calls}."
         ));
     }
 }

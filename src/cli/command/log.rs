@@ -16,7 +16,7 @@ use crate::output::text::plain_line;
 /// List the sessions that read or changed a file
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    sessionary log src/main.rs            who touched it last first\n  \
+    sessionary log src/main.rs            the session that touched it last first\n  \
     sessionary log src/main.rs --json     for a program: sessions, counts, times\n\n\
     Counted is what agents' tools for files were told to do with it, also where that failed; what \
     commands did to it is not known. The file need not be there any more. Exit code 1: no session \
