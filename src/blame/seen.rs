@@ -1,21 +1,20 @@
-//! What had a session read when it wrote a whole file? What it had not read it cannot have copied.
+//! What of a file had a session read when it wrote all of it? What it had not read it cannot have
+//! copied.
 
 use std::sync::Arc;
 
-/// The text that a session was given before a change, by tools and by its person.
+/// The texts that a session was given before a change and in which lines of the file may stand.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     texts: Vec<Arc<str>>,
-    names_file: bool,
     /// It had read more than is known.
     is_more: bool,
 }
 
 impl Seen {
-    /// Of these texts, before a file of that name is written.
-    pub fn new(texts: Vec<Arc<str>>, file_name: &str) -> Self {
+    /// These texts.
+    pub fn new(texts: Vec<Arc<str>>) -> Self {
         Self {
-            names_file: texts.iter().any(|text| text.contains(file_name)),
             texts,
             is_more: false,
         }
@@ -24,8 +23,8 @@ impl Seen {
     /// Nobody knows what it had read.
     pub fn anything() -> Self {
         Self {
+            texts: Vec::new(),
             is_more: true,
-            ..Self::default()
         }
     }
 
@@ -38,6 +37,6 @@ impl Seen {
     /// knew nothing of is its own.
     pub fn holds(&self, line: &str) -> bool {
         let line = line.trim();
-        self.is_more || self.names_file && self.texts.iter().any(|text| text.contains(line))
+        self.is_more || self.texts.iter().any(|text| text.contains(line))
     }
 }

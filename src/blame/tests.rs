@@ -76,7 +76,7 @@ fn of_a_file_that_is_not_known_only_what_was_written_there_is_anybodys() {
 
 #[test]
 fn what_a_session_had_read_is_not_its_own_when_it_writes_the_file() {
-    let seen = Seen::new(vec![format!("main.rs:\n{FILE}").into()], "main.rs");
+    let seen = Seen::new(vec![format!("main.rs:\n{FILE}").into()]);
     let file = format!("{FILE}// The end of it.\n");
     let write = Made {
         seen,

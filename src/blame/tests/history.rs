@@ -240,7 +240,7 @@ impl History {
         let written = Change::Write(self.text());
         self.push(session, vec![written], |made| match knows {
             true => made.before = Some(before),
-            false => made.seen = Seen::new(vec![format!("file.rs\n{before}").into()], "file.rs"),
+            false => made.seen = Seen::new(vec![format!("file.rs\n{before}").into()]),
         });
     }
 

@@ -286,6 +286,7 @@ impl<'s> Calls<'s> {
         let is_own = |entry: &StoredEntry| {
             entry.role.as_deref() == Some("assistant") && entry.flags & flag::ANSWER == 0
         };
+        let naming = self.naming(session, names)?;
         let entries = self.chain(session)?.entries().iter();
         let before = entries
             .filter(|entry| entry.key != key && entry.searched_ms <= ms && !is_own(entry))
@@ -295,9 +296,26 @@ impl<'s> Calls<'s> {
         for entry in before {
             let text = self.reader.text(&entry)?.unwrap_or_default();
             let pieces = text.into_iter().flat_map(|(_, pieces)| pieces);
+            let is_of_file = naming.contains(&entry.key);
+            let pieces = pieces.filter(|text| is_of_file || text.contains(names.last()));
             texts.extend(pieces.map(Arc::from));
         }
-        Ok(Seen::new(texts, names.last()))
+        Ok(Seen::new(texts))
+    }
+
+    /// The entries of a session that call for something with this file, or with any, and those that
+    /// answer.
+    fn naming(&self, session: i64, names: &FileNames) -> Result<HashSet<i64>, Error> {
+        let mut naming = HashSet::new();
+        for text in [names.last(), "*"] {
+            let keys = self.snapshot.catalogue.entries_calling_with(text)?;
+            for key in keys.into_iter().filter(|key| key >> 24 == session) {
+                let calls = self.snapshot.catalogue.ended_calls(key)?;
+                naming.extend(calls.into_iter().filter_map(|call| call.answer));
+                naming.insert(key);
+            }
+        }
+        Ok(naming)
     }
 
     /// For each of these lines the command that it stands in, if one session alone ran such a
