@@ -141,7 +141,7 @@ impl Changes<'_> {
     /// A file, where it is text.
     fn text(&self, id: ObjectId) -> io::Result<Option<String>> {
         use gix_odb::HeaderExt;
-        let header = self.objects.header(&id).map_err(io::Error::other)?;
+        let header = self.objects.header(id).map_err(io::Error::other)?;
         if header.size() > MOST_BYTES {
             return Ok(None);
         }
