@@ -407,7 +407,7 @@ fn a_commit_is_the_sessions_that_made_it_or_alone_wrote_its_lines() {
     insta::assert_snapshot!(shown(&both), @r#"
     SHA  What changed
     --- stderr
-    No session is known to have made it. Of 2 lines that it adds, brackets and the like aside: 1 by 0b000000, 1 by 0a000000.
+    No session is known to have made it. Of 2 lines that it adds, brackets and the like aside: 1 by 0a000000, 1 by 0b000000.
     --- exit Some(1)
     "#);
     insta::assert_snapshot!(home.run(&["commit", "0123456"]), @r#"

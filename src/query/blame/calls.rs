@@ -286,10 +286,20 @@ impl<'s> Calls<'s> {
         let is_own = |entry: &StoredEntry| {
             entry.role.as_deref() == Some("assistant") && entry.flags & flag::ANSWER == 0
         };
+        let source = self
+            .snapshot
+            .catalogue
+            .entry(key)?
+            .map(|entry| entry.source);
+        // The keys of one source are in file order.
+        let is_before = |entry: &StoredEntry| match Some(entry.source) == source {
+            true => entry.key < key,
+            false => entry.searched_ms <= ms,
+        };
         let naming = self.naming(session, names)?;
         let entries = self.chain(session)?.entries().iter();
         let before = entries
-            .filter(|entry| entry.key != key && entry.searched_ms <= ms && !is_own(entry))
+            .filter(|entry| is_before(entry) && !is_own(entry))
             .cloned();
         let before: Vec<StoredEntry> = before.collect();
         let mut texts: Vec<Arc<str>> = Vec::new();
