@@ -68,6 +68,28 @@ impl Repository {
     pub fn remote(&self) -> Option<String> {
         remote(&self.common, &self.top)
     }
+
+    /// The name of the commit that is checked out; `None`: there is none yet, or git keeps it in a
+    /// way that is not read here.
+    pub fn head(&self) -> Option<String> {
+        let git = self.top.join(".git");
+        let private = match first_line(&git) {
+            Some(line) => self.top.join(line.strip_prefix("gitdir:")?.trim()),
+            None if git.is_dir() => git,
+            None => self.common.clone(),
+        };
+        let head = first_line(&private.join("HEAD"))?;
+        let Some(reference) = head.strip_prefix("ref:").map(str::trim) else {
+            return Some(head);
+        };
+        let loose = first_line(&self.common.join(reference));
+        loose.or_else(|| {
+            let packed = fs::read_to_string(self.common.join("packed-refs")).ok()?;
+            let mut lines = packed.lines().filter_map(|line| line.split_once(' '));
+            let (commit, _) = lines.find(|(_, name)| *name == reference)?;
+            Some(commit.to_owned())
+        })
+    }
 }
 
 /// Whether a folder that is said to be, or to have been, a working tree of the repository with this

@@ -7,6 +7,7 @@
 //! - `archive`: what an agent deletes is still there, and what is forgotten is not
 //! - `archived_rows`: the same of rows that an agent deletes from its database
 //! - `background`: who indexes the words after an answer
+//! - `blame`: which session wrote a line, touched a file, made a commit
 //! - `cli`: what the command prints, in a sandbox home
 //! - `codex`: what a fork inherits, and rollouts that move, are cut or compressed
 //! - `contract`: the documented views are the real ones
@@ -97,6 +98,7 @@ mod archive;
 mod archived_rows;
 #[cfg(target_os = "linux")]
 mod background;
+mod blame;
 #[cfg(unix)]
 mod browser;
 mod claude;

@@ -47,6 +47,7 @@ pub mod codex;
 pub mod copilot;
 pub mod cursor;
 pub mod database;
+pub mod edits;
 mod entries;
 mod format;
 pub mod gemini;
