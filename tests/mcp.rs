@@ -479,6 +479,43 @@ fn the_asking_session_is_left_out_or_stands_last() {
     );
 }
 
+/// The session that asks holds every word of its question: that says nothing about the others.
+#[test]
+fn words_that_only_a_live_session_holds_hide_no_answer() {
+    let home = home();
+    let question = "what did we settle and decree about the tokenizer and its trailing newline?";
+    // Written while it is asked: it may be the one that asks though it is newer than the question.
+    for now in ["2026-01-05T11:59:00.000Z", "2026-01-05T12:00:01.000Z"] {
+        pi_session(&home, "0199n", "code/parser", now, &[("user", question)]);
+        home.settle();
+        let mut talk = initialized(&home, &[], &[]);
+        let found = good(&mut talk, "search_sessions", json!({"query": question}));
+        let sessions = found.lines().filter(|line| line.starts_with("session "));
+        let sessions: Vec<&str> = sessions.collect();
+        let [answer, asking] = sessions[..] else {
+            panic!("{found}");
+        };
+        assert!(answer.starts_with("session 0199a:x · pi"), "{found}");
+        let is_live = asking.ends_with(" · live");
+        assert!(asking.starts_with("session 0199n") && is_live, "{found}");
+        assert!(
+            found.contains("No session here holds: settle, decree."),
+            "{found}"
+        );
+        // Where nothing else fits, that is said.
+        let alone = json!({"query": "settle and decree"});
+        let found = good(&mut talk, "search_sessions", alone);
+        assert!(
+            found.contains("session 0199n") && !found.contains("0199a:x"),
+            "{found}"
+        );
+        assert!(
+            found.contains("Nothing fits but what is being written now"),
+            "{found}"
+        );
+    }
+}
+
 fn said_of(talk: &mut Talk, params: Value) -> (String, bool) {
     said(&talk.ask("tools/call", params))
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs run.mjs for one agent where there is no network but the loopback: run.sh AGENT HOME [WORD...]
+# Runs run.mjs for one agent where there is no network but the loopback: run.sh AGENT HOME VERB [WORD...]
 # Exits with 77 where the system does not let a namespace be made.
 set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)

@@ -121,6 +121,7 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         )));
     }
     let query = query(call, asked, &words)?;
+    let live = call.live()?;
     let scope = SearchScope {
         limit: SESSIONS * PASSAGES,
         per_session: Some(PASSAGES),
@@ -129,6 +130,7 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         cursor: asked.cursor.clone(),
         cancel: call.cancel.clone(),
         mask: Some(MASK),
+        without: [call.asking.as_slice(), &live].concat(),
         ..SearchScope::default()
     };
     let scope = match call.place() {
@@ -139,10 +141,35 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
     let is_known = 2 * answer.missing.len() < words.len() || answer.missing.is_empty();
     let fits = |group: &HitGroup| asked.cursor.is_some() || is_known && evidence(group) >= FLOOR;
     let groups: Vec<&HitGroup> = answer.sessions.iter().filter(|group| fits(group)).collect();
-    match groups.is_empty() {
+    let live = match asked.cursor {
+        None => written_now(call, &query, &live, scope)?,
+        Some(_) => Vec::new(),
+    };
+    match groups.is_empty() && live.is_empty() {
         true => Ok(nothing(&answer, asked)),
-        false => Ok(found(call, &answer, groups)),
+        false => Ok(found(&answer, &groups, &live)),
     }
+}
+
+/// What the sessions hold that are being written. One of them may be the one that asks, and holds
+/// whatever it asks for: among the others it would hide them.
+fn written_now(
+    call: &Call,
+    query: &str,
+    live: &[String],
+    scope: SearchScope,
+) -> Result<Vec<HitGroup>, Failure> {
+    let named = live.iter().filter(|id| !id.contains('"'));
+    let named: String = named.map(|id| format!(" session:\"{id}\"")).collect();
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let scope = SearchScope {
+        without: Vec::new(),
+        ..scope
+    };
+    let answer = call.index.search(&format!("{query}{named}"), &scope)?;
+    Ok(answer.sessions)
 }
 
 /// Words and phrases of a question; whatever would be more than that to the query language is a
@@ -191,8 +218,6 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
         list::known_agent(agent, &call.config)?;
         query.push_str(&format!(" agent:\"{agent}\""));
     }
-    let ids = call.asking.iter().filter(|id| !id.contains('"'));
-    ids.for_each(|id| query.push_str(&format!(" -session:\"{id}\"")));
     Ok(query)
 }
 
@@ -206,16 +231,20 @@ fn evidence(group: &HitGroup) -> f32 {
     held.unwrap_or(1.0)
 }
 
-fn found(call: &Call, answer: &SearchAnswer, mut groups: Vec<&HitGroup>) -> String {
-    // One that is being written may be the one that asks.
-    groups.sort_by_key(|group| call.is_live(&group.session));
+fn found(answer: &SearchAnswer, groups: &[&HitGroup], live: &[HitGroup]) -> String {
     let mut page = Page::framed();
-    for group in &groups {
-        let heading = plain::heading(&group.session, call.is_live(&group.session));
+    let mut show = |group: &HitGroup, is_live| {
+        let heading = plain::heading(&group.session, is_live);
         page.line(&format!("\n{heading}"));
         group.hits.iter().for_each(|hit| passage(&mut page, hit));
+    };
+    groups.iter().for_each(|group| show(group, false));
+    live.iter().for_each(|group| show(group, true));
+    let (live, shown) = (live.len() as u64, (groups.len() + live.len()) as u64);
+    let all = answer.total_sessions + live;
+    if groups.is_empty() {
+        page.below("\nNothing fits but what is being written now, maybe by you.");
     }
-    let (shown, all) = (groups.len() as u64, answer.total_sessions);
     page.below(&format!(
         "\n{shown} of {}. show_entry reads what an address names, with `context` what \
          stands around it.",

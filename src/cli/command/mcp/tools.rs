@@ -317,13 +317,28 @@ impl Call {
         Ok(sessions.max_by_key(|row| row.modified_ms))
     }
 
-    /// Whether a session may be the one that asks, where that is not known.
+    /// The ids of sessions that may be the one that asks, where that is not known.
+    pub fn live(&self) -> Result<Vec<String>, Failure> {
+        if !self.asking.is_empty() {
+            return Ok(Vec::new());
+        }
+        let scope = self.list_scope(ListScope {
+            since_ms: Some(self.screen.now_ms.saturating_sub(LIVE)),
+            ..ListScope::default()
+        });
+        let sessions = self.index.list(&scope)?.sessions.into_iter();
+        let sessions = sessions.filter(|session| self.is_live(session));
+        Ok(sessions.map(|session| session.id).collect())
+    }
+
+    /// Whether a session may be the one that asks, where that is not known. It may be written after
+    /// the moment at which this call began.
     pub fn is_live(&self, session: &SessionRow) -> bool {
-        let age = |modified| self.screen.now_ms.saturating_sub(modified);
+        let age = |modified| self.screen.now_ms.abs_diff(modified);
         self.asking.is_empty()
             && session
                 .modified_ms
-                .is_some_and(|modified| (0..LIVE).contains(&age(modified)))
+                .is_some_and(|modified| age(modified) < LIVE.unsigned_abs())
     }
 }
 
