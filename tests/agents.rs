@@ -2,9 +2,10 @@
 //! they learn through `mcp` what another agent's session decided?
 //!
 //! `agents/run.sh` has each agent hold scripted conversations with a stub that keeps a ledger of
-//! what it said, what it said was spent, and what tools told it. It needs `sh tests/agents/install.sh` (1.6 GB) and a
+//! what it said, what it said was spent, and what tools told it. It needs
+//! `sh tests/agents/install.sh` (1.6 GB), for pi also `sh packages/pi/test/install.sh`, and a
 //! system that lets a network namespace be made; without them the tests are skipped and say so.
-//! `SESSIONARY_AGENTS` names the installed `node_modules` where that is another one.
+//! `SESSIONARY_AGENTS` and `SESSIONARY_PI` name the installed `node_modules` where these are others.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,9 @@ use crate::sandbox::Sandbox;
 
 /// What the stub says when its asker is gone.
 const LATE: &str = "It boils.";
+/// What installs the agents.
+const AGENTS: &str = "tests/agents/install.sh";
+const PI: &str = "packages/pi/test/install.sh";
 /// What `run.sh` exits with where no namespace can be made.
 const NO_NAMESPACE: i32 = 77;
 
@@ -29,16 +33,23 @@ struct Held {
     ledger: Vec<Value>,
 }
 
-fn modules() -> PathBuf {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/node_modules");
-    env::var_os("SESSIONARY_AGENTS").map_or_else(beside, PathBuf::from)
+/// What this script installed, where this variable does not name it.
+fn modules(variable: &str, script: &str) -> PathBuf {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
+    env::var_os(variable).map_or_else(|| beside.with_file_name("node_modules"), PathBuf::from)
 }
 
 /// What `run.sh` prints for these words. `None`: the agent is not installed, or may not run here.
 fn run(agent: &str, home: &Sandbox, words: &[&str]) -> Option<Output> {
-    let modules = modules();
-    if !modules.join(agent).exists() {
-        eprintln!("skipped: {agent} is not installed; run `sh tests/agents/install.sh`");
+    let agents = modules("SESSIONARY_AGENTS", AGENTS);
+    let pi = modules("SESSIONARY_PI", PI);
+    let itself = match agent {
+        "pi" => (pi.join("pi-1.5"), PI),
+        agent => (agents.join(agent), AGENTS),
+    };
+    let needed = [(agents.join("node-26"), AGENTS), itself];
+    if let Some((_, script)) = needed.iter().find(|(folder, _)| !folder.exists()) {
+        eprintln!("skipped: {agent} cannot run; run `sh {script}`");
         return None;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/run.sh");
@@ -46,7 +57,8 @@ fn run(agent: &str, home: &Sandbox, words: &[&str]) -> Option<Output> {
         .arg(agent)
         .arg(&home.home)
         .args(words)
-        .env("AGENTS", modules)
+        .env("AGENTS", agents)
+        .env("PI", pi)
         .output()
         .expect("tests/agents/run.sh starts");
     if output.status.code() == Some(NO_NAMESPACE) {
@@ -364,6 +376,11 @@ fn gemini_learns_what_was_decided() {
 #[test]
 fn opencode_learns_what_was_decided() {
     learns_what_was_decided("opencode", false);
+}
+
+#[test]
+fn pi_learns_what_was_decided() {
+    learns_what_was_decided("pi", false);
 }
 
 #[test]

@@ -89,8 +89,9 @@ fn good(talk: &mut Talk, tool: &str, arguments: Value) -> String {
 fn a_decision_is_found_and_read_in_two_calls() {
     let home = home();
     let mut talk = initialized(&home, &[], &[]);
-    let names = talk.result("tools/list", json!({}));
-    let names = names["tools"].as_array().unwrap().iter();
+    let tools = talk.result("tools/list", json!({}));
+    assert!(!tools.to_string().contains("\"format\""), "{tools}");
+    let names = tools["tools"].as_array().unwrap().iter();
     let names: Vec<&str> = names.map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
@@ -499,7 +500,7 @@ fn words_that_only_a_live_session_holds_hide_no_answer() {
         let is_live = asking.ends_with(" · live");
         assert!(asking.starts_with("session 0199n") && is_live, "{found}");
         assert!(
-            found.contains("No session here holds: settle, decree."),
+            found.contains("No earlier session here holds: settle, decree."),
             "{found}"
         );
         // Where nothing else fits, that is said.
@@ -514,6 +515,30 @@ fn words_that_only_a_live_session_holds_hide_no_answer() {
             "{found}"
         );
     }
+}
+
+#[test]
+fn a_cursor_goes_on_when_another_session_begins() {
+    let home = home();
+    let said = [("user", "the tokenizer and its trailing newline")];
+    let written = ["d", "e", "f", "g", "h", "i"].map(|letter| format!("0199{letter}"));
+    for id in &written {
+        let at = "2026-01-02T09:00:00.000Z";
+        pi_session(&home, id, "code/parser", at, &said);
+    }
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let query = "tokenizer trailing newline";
+    let first = good(&mut talk, "search_sessions", json!({"query": query}));
+    let cursor = first.split("More with cursor ").nth(1).expect("a cursor");
+    let now = "2026-01-05T11:59:00.000Z";
+    pi_session(&home, "0199n", "code/parser", now, &said);
+    home.settle();
+    let more = json!({"query": query, "cursor": cursor});
+    let more = good(&mut talk, "search_sessions", more);
+    let shown = |id: &str| first.contains(id) || more.contains(id);
+    assert!(written.iter().all(|id| shown(id)), "{first}\n{more}");
+    assert!(!more.contains("0199n"), "{more}");
 }
 
 fn said_of(talk: &mut Talk, params: Value) -> (String, bool) {

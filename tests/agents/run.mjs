@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const modules = process.env.AGENTS ?? join(here, "node_modules");
+const piModules = process.env.PI ?? join(here, "../../packages/pi/test/node_modules");
 const [agent, home, verb, ...words] = process.argv.slice(2);
 const work = join(home, "code", "parser");
 const ledger = join(home, "ledger.jsonl");
@@ -24,7 +25,8 @@ const tool = (name, input) => `tool:${name}:${JSON.stringify(input)}`;
 
 // How each is started; `port` is the stub's. `shell` is its tool for commands, and `helper` what
 // starts another agent of it. `ours` begins its names for the tools of `sessionary mcp`; where models
-// are not told of these at first, `finder` is the tool that tells of them, and `caller` calls them.
+// are not told of these at first, `finder` is its tool that tells of them, and `caller` calls one of
+// them by another tool of its own.
 const AGENTS = {
   claude: {
     command: [join(modules, "claude/claude")],
@@ -137,6 +139,23 @@ stream_max_retries = 0
       return JSON.parse(list.stdout || "[]").map(({ id }) => id);
     },
   },
+  pi: {
+    command: [join(piModules, "node-22/bin/node"), join(piModules, "pi-1.5/dist/bundle/cli.js")],
+    variables: () => ({ CI: "true" }),
+    prepare: (port) => {
+      const models = [{ id: "m1", name: "m1", contextWindow: 100_000, maxTokens: 1000 }];
+      const stub = { baseUrl: `http://127.0.0.1:${port}/v1`, api: "openai-completions", apiKey: KEY, models };
+      mkdirSync(join(home, ".pi/agent"), { recursive: true });
+      writeFileSync(join(home, ".pi/agent/models.json"), JSON.stringify({ providers: { stub } }));
+      // Its models call the tools of servers from scripts, which takes a module that is not installed
+      // here, or look them up with this one.
+      writeFileSync(join(home, ".pi/agent/settings.json"), JSON.stringify({ defaultTools: ["+tool_search"] }));
+    },
+    ask: (prompt) => ["--offline", "--provider", "stub", "--model", "m1", "-p", prompt],
+    ours: "mcp__sessionary__",
+    finder: "tool_search",
+    sessions: () => stems(".pi/agent/sessions", /^.*_([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl$/),
+  },
   qwen: {
     command: [node, join(modules, "qwen/cli.js")],
     variables: (port) => ({
@@ -151,7 +170,7 @@ stream_max_retries = 0
     helper: (prompt) => tool("agent", { description: "Look", prompt, subagent_type: "general-purpose" }),
     ours: "mcp__sessionary__",
     finder: "tool_search",
-    caller: "tool_call",
+    caller: (name, input) => tool("tool_call", { name, arguments: input }),
     sessions: () => stems(".qwen/projects", /^([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl$/),
   },
 };
@@ -234,8 +253,7 @@ function remember(program) {
   const { status, stdout, stderr } = spawnSync(program, ["setup", agent, "--yes"], { cwd: work, env, encoding: "utf8" });
   runs.push({ what: "setup", status, stdout, stderr });
   const question = "What did we decide about the cider press?";
-  const ours = (name, input) =>
-    one.caller ? tool(one.caller, { name: one.ours + name, arguments: input }) : tool(one.ours + name, input);
+  const ours = (name, input) => (one.caller ?? tool)(one.ours + name, input);
   const wanted = ["search_sessions", "show_entry"].map((name) => one.ours + name);
   const find = one.finder ? [tool(one.finder, { query: `select:${wanted}`, max_results: 5 })] : [];
   const search = ours("search_sessions", { query: question });

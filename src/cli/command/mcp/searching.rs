@@ -138,11 +138,13 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         None => scope,
     };
     let answer = call.index.search(&query, &scope)?;
-    let is_known = 2 * answer.missing.len() < words.len() || answer.missing.is_empty();
-    let fits = |group: &HitGroup| asked.cursor.is_some() || is_known && evidence(group) >= FLOOR;
-    let groups: Vec<&HitGroup> = answer.sessions.iter().filter(|group| fits(group)).collect();
+    let fits = fits(&answer, &words);
+    let groups = answer.sessions.iter();
+    let groups: Vec<&HitGroup> = groups
+        .filter(|group| asked.cursor.is_some() || fits(group))
+        .collect();
     let live = match asked.cursor {
-        None => written_now(call, &query, &live, scope)?,
+        None => written_now(call, &query, &words, &live, scope)?,
         Some(_) => Vec::new(),
     };
     match groups.is_empty() && live.is_empty() {
@@ -156,6 +158,7 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
 fn written_now(
     call: &Call,
     query: &str,
+    words: &[String],
     live: &[String],
     scope: SearchScope,
 ) -> Result<Vec<HitGroup>, Failure> {
@@ -168,7 +171,9 @@ fn written_now(
         without: Vec::new(),
         ..scope
     };
-    let answer = call.index.search(&format!("{query}{named}"), &scope)?;
+    let mut answer = call.index.search(&format!("{query}{named}"), &scope)?;
+    let fits = fits(&answer, words);
+    answer.sessions.retain(fits);
     Ok(answer.sessions)
 }
 
@@ -219,6 +224,13 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
         query.push_str(&format!(" agent:\"{agent}\""));
     }
     Ok(query)
+}
+
+/// Whether a session of this answer holds enough of the words to be one.
+fn fits(answer: &SearchAnswer, words: &[String]) -> impl Fn(&HitGroup) -> bool + use<> {
+    let missing = answer.missing.len();
+    let is_known = 2 * missing < words.len() || missing == 0;
+    move |group| is_known && evidence(group) >= FLOOR
 }
 
 /// How much of what was asked a session holds, by how rare the words are: from 0 to 1.
@@ -290,7 +302,7 @@ fn nothing(answer: &SearchAnswer, asked: &SearchSessions) -> String {
 fn missing(answer: &SearchAnswer) -> Option<String> {
     let words = answer.missing.iter().map(|word| plain::short(word, 40));
     let words: Vec<String> = words.collect();
-    (!words.is_empty()).then(|| format!("No session here holds: {}.", words.join(", ")))
+    (!words.is_empty()).then(|| format!("No earlier session here holds: {}.", words.join(", ")))
 }
 
 fn end(mut page: Page, answer: &SearchAnswer) -> String {
