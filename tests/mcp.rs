@@ -520,25 +520,28 @@ fn words_that_only_a_live_session_holds_hide_no_answer() {
 #[test]
 fn a_cursor_goes_on_when_another_session_begins() {
     let home = home();
-    let said = [("user", "the tokenizer and its trailing newline")];
-    let written = ["d", "e", "f", "g", "h", "i"].map(|letter| format!("0199{letter}"));
-    for id in &written {
-        let at = "2026-01-02T09:00:00.000Z";
-        pi_session(&home, id, "code/parser", at, &said);
+    let write = |id: &str, at: &str| {
+        let text = format!("the tokenizer and its trailing newline in {id}");
+        pi_session(&home, id, "code/parser", at, &[("user", &text)]);
+    };
+    let written = ["0199d", "0199e", "0199f", "0199g", "0199h", "0199i"];
+    for id in written {
+        write(id, "2026-01-02T09:00:00.000Z");
     }
     home.settle();
     let mut talk = initialized(&home, &[], &[]);
     let query = "tokenizer trailing newline";
     let first = good(&mut talk, "search_sessions", json!({"query": query}));
-    let cursor = first.split("More with cursor ").nth(1).expect("a cursor");
-    let now = "2026-01-05T11:59:00.000Z";
-    pi_session(&home, "0199n", "code/parser", now, &said);
+    let (_, cursor) = first.split_once("More with cursor ").expect("a cursor");
+    write("0199n", "2026-01-05T11:59:00.000Z");
     home.settle();
-    let more = json!({"query": query, "cursor": cursor});
+    let more = json!({"query": query, "cursor": cursor.trim()});
     let more = good(&mut talk, "search_sessions", more);
-    let shown = |id: &str| first.contains(id) || more.contains(id);
-    assert!(written.iter().all(|id| shown(id)), "{first}\n{more}");
-    assert!(!more.contains("0199n"), "{more}");
+    let shown = |id: &str| [&first, &more].map(|page| page.contains(&format!("session {id} ")));
+    for id in written {
+        assert!(shown(id).contains(&true), "{id}: {first}\n{more}");
+    }
+    assert!(!shown("0199n").contains(&true), "{more}");
 }
 
 fn said_of(talk: &mut Talk, params: Value) -> (String, bool) {
