@@ -54,6 +54,9 @@ pub struct Config {
     /// The reader's time zone: of the days in searches, unless
     /// [`SearchScope`](crate::index::SearchScope) names one, and of `local_day` in reports.
     pub zone: Zone,
+    /// The home folder. A repository at its top or above it is of no session: who keeps that in git
+    /// does not work on one thing.
+    pub home: Option<PathBuf>,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,
     /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction
@@ -74,6 +77,7 @@ impl Config {
             rules: Rules::stored(),
             background: true,
             zone: Zone::UTC,
+            home: None,
             cancel: Cancel::default(),
             wal_bytes: WAL_BYTES,
         }

@@ -14,13 +14,14 @@ use crate::words;
 
 /// Names of what lies in the directory of a generation, beside the lock, the words and what a
 /// watcher says.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "catalogue.sqlite",
     "catalogue.sqlite-wal",
     "catalogue.sqlite-shm",
     "catalogue.sqlite-damaged",
     "writer",
     "background",
+    "asked",
 ];
 
 /// What lies in an index directory.

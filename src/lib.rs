@@ -57,7 +57,9 @@
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod archive;
+mod blame;
 mod catalogue;
+mod commits;
 mod config;
 mod databases;
 mod error;

@@ -5,9 +5,18 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file of git's that are read at most: each of them names one path, or begins with what
-/// is looked for.
+use crate::format::remote_of;
+
+mod remotes;
+mod settings;
+
+pub(crate) use self::remotes::Remotes;
+use self::settings::{Setting, settings};
+
+/// Bytes of a file of git's that are read at most: each of them names one path.
 const MOST_BYTES: u64 = 16 << 10;
+/// Bytes of a file of settings that are read at most.
+const MOST_SETTINGS: u64 = 256 << 10;
 
 /// A git repository, as its files describe it; links resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +62,34 @@ impl Repository {
         let trees = std::iter::once(top.clone()).chain(others).collect();
         Some(Self { common, top, trees })
     }
+
+    /// Its remote, as [`remote_of`] names it: `origin`, or else its only one. What its settings
+    /// include, and `insteadOf`, are left alone.
+    pub fn remote(&self) -> Option<String> {
+        remote(&self.common, &self.top)
+    }
+
+    /// The name of the commit that is checked out; `None`: there is none yet, or git keeps it in a
+    /// way that is not read here.
+    pub fn head(&self) -> Option<String> {
+        let git = self.top.join(".git");
+        let private = match first_line(&git) {
+            Some(line) => self.top.join(line.strip_prefix("gitdir:")?.trim()),
+            None if git.is_dir() => git,
+            None => self.common.clone(),
+        };
+        let head = first_line(&private.join("HEAD"))?;
+        let Some(reference) = head.strip_prefix("ref:").map(str::trim) else {
+            return Some(head);
+        };
+        let loose = first_line(&self.common.join(reference));
+        loose.or_else(|| {
+            let packed = fs::read_to_string(self.common.join("packed-refs")).ok()?;
+            let mut lines = packed.lines().filter_map(|line| line.split_once(' '));
+            let (commit, _) = lines.find(|(_, name)| *name == reference)?;
+            Some(commit.to_owned())
+        })
+    }
 }
 
 /// Whether a folder that is said to be, or to have been, a working tree of the repository with this
@@ -93,35 +130,60 @@ pub(crate) fn common_folder(directory: &Path) -> Option<PathBuf> {
     Some(common.canonicalize().unwrap_or_else(|_| git.clone()))
 }
 
-/// A setting of the section `core`, which stands at the beginning of the files of settings.
-fn core_setting(common: &Path, key: &str) -> Option<String> {
+/// A setting of the section `core`.
+fn core_setting(common: &Path, name: &str) -> Option<String> {
     let files = ["config.worktree", "config"].map(|file| common.join(file));
     files.iter().find_map(|file| {
-        let text = beginning(file)?;
-        let of_core = text
-            .lines()
-            .map(str::trim)
-            .skip_while(|line| !line.eq_ignore_ascii_case("[core]"))
-            .skip(1)
-            .take_while(|line| !line.starts_with('['));
-        let mut settings = of_core.filter_map(|line| line.split_once('='));
-        let found = settings.find(|(name, _)| name.trim().eq_ignore_ascii_case(key));
-        found.map(|(_, value)| value.trim().trim_matches('"').to_owned())
+        let mut all = settings(&beginning(file, MOST_SETTINGS)?).into_iter();
+        let found = all.find(|one| one.section == "core" && one.part.is_none() && one.name == name);
+        found.map(|one| one.value)
     })
 }
 
+/// The remote of the repository with this common folder, `origin` or else its only one; a path is
+/// taken from the working tree at `top`.
+pub(crate) fn remote(common: &Path, top: &Path) -> Option<String> {
+    let all = settings(&beginning(&common.join("config"), MOST_SETTINGS)?);
+    let is_address = |one: &&Setting| {
+        one.section == "remote" && one.name == "url" && one.part.is_some() && !one.value.is_empty()
+    };
+    let addresses: Vec<&Setting> = all.iter().filter(is_address).collect();
+    let origin = { addresses.iter() }.find(|one| one.part.as_deref() == Some("origin"));
+    let only = addresses.first().filter(|first| {
+        let mut all = addresses.iter();
+        all.all(|one| one.part == first.part)
+    });
+    let address = &origin.or(only)?.value;
+    remote_of(address).or_else(|| {
+        let folder = top.join(address).canonicalize().ok()?;
+        remote_of(folder.to_str()?)
+    })
+}
+
+/// Whether a folder is the home folder, one above it, or holds everything: a repository there is
+/// nothing that somebody works on.
+pub fn holds_home(folder: &Path, home: Option<&Path>) -> bool {
+    folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder))
+}
+
 fn first_line(file: &Path) -> Option<String> {
-    Some(beginning(file)?.lines().next()?.trim().to_owned())
+    Some(
+        beginning(file, MOST_BYTES)?
+            .lines()
+            .next()?
+            .trim()
+            .to_owned(),
+    )
 }
 
 /// The beginning of a file, as text.
-fn beginning(file: &Path) -> Option<String> {
+fn beginning(file: &Path, most: u64) -> Option<String> {
     // Whoever opened a pipe would wait for its writer.
     if !fs::metadata(file).ok()?.is_file() {
         return None;
     }
     let mut text = Vec::new();
-    let mut file = File::open(file).ok()?.take(MOST_BYTES);
+    let mut file = File::open(file).ok()?.take(most);
     file.read_to_end(&mut text).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
 }
@@ -229,6 +291,56 @@ mod tests {
         }
         assert_eq!(trees(&at, "moved"), ["moved"]);
         assert_eq!(trees(&at, "whole/rubbish"), ["whole"]);
+        Ok(())
+    }
+
+    #[test]
+    fn the_remote_is_origin_or_the_only_one() -> std::io::Result<()> {
+        let (_folder, at) = folder(&[
+            ("app/.git/HEAD", ""),
+            ("app/.git/worktrees/fix/commondir", "../..\n"),
+            ("app/.git/worktrees/fix/gitdir", "~/fix/.git\n"),
+            ("fix/.git", "gitdir: ~/app/.git/worktrees/fix\n"),
+            ("app/part/.git", "gitdir: ../.git/modules/part\n"),
+            ("app/.git/modules/part/HEAD", ""),
+            (
+                "app/.git/modules/part/config",
+                "[remote \"origin\"]\nurl = https://host/part\n",
+            ),
+            ("bare.git/HEAD", ""),
+            ("bare.git/objects/x", ""),
+            ("bare.git/refs/x", ""),
+        ])?;
+        let of = |below: &str| Repository::around(&at.join(below)).and_then(|found| found.remote());
+        assert_eq!(of("app"), None);
+        for (settings, remote) in [
+            ("[core]\nbare = false\n", None),
+            ("[remote \"up\"]\nurl = git@host:up\n", Some("host/up")),
+            (
+                "[remote \"up\"]\nurl = git@host:up\n[remote \"x\"]\nurl = git@host:x\n",
+                None,
+            ),
+            (
+                "[remote \"up\"]\nurl = a:up\n[remote \"origin\"]\nurl = a:b\nurl = a:c\n",
+                Some("a/b"),
+            ),
+            ("[remote \"origin\"]\nurl = https://u:p/w@host/x\n", None),
+            ("[remote]\npushdefault = up\nurl = a:b\n", None),
+        ] {
+            fs::write(at.join("app/.git/config"), settings)?;
+            // A linked working tree has that of its repository.
+            assert_eq!(of("app").as_deref(), remote, "{settings}");
+            assert_eq!(of("fix").as_deref(), remote, "{settings}");
+        }
+        assert_eq!(of("app/part").as_deref(), Some("host/part"));
+        // Another folder is the remote of those that were cloned from it.
+        let far = format!("[branch \"x\"]\n{}", "\tremote = origin\n".repeat(2_000));
+        fs::write(
+            at.join("app/.git/config"),
+            format!("{far}[remote \"origin\"]\nurl = ../bare.git/\n"),
+        )?;
+        let bare = at.join("bare").display().to_string();
+        assert_eq!(of("app"), Some(bare));
         Ok(())
     }
 

@@ -153,6 +153,8 @@ pub struct Filters {
     pub agent: Names,
     /// Projects, by a part of the last folder of the working directory, or by a path that holds it.
     pub project: Names,
+    /// Repositories, by a part of their name, by whole parts of host and path, or by an address.
+    pub repo: Names,
     /// Working directories and what is below them.
     pub cwd: Names,
     /// Roots, by label or path.
@@ -206,6 +208,7 @@ impl Filters {
         let names = match typed.field.as_str() {
             "agent" => &self.agent,
             "project" => &self.project,
+            "repo" => &self.repo,
             "cwd" => &self.cwd,
             "root" => &self.root,
             "session" => &self.session,

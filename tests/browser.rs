@@ -51,10 +51,7 @@ fn seen(home: &Sandbox, page: &str, width: u32, script: &str) -> Option<Value> {
         browser.arg(format!("--user-data-dir={}", profile.display()));
         browser.arg(&file).env("HOME", &home.home).output().ok()
     };
-    let Some(ran) = ["chromium", "google-chrome"]
-        .iter()
-        .find_map(|browser| opened(browser))
-    else {
+    let Some(ran) = ["chromium", "google-chrome"].iter().find_map(opened) else {
         eprintln!("SKIPPED: chromium is not installed");
         return None;
     };

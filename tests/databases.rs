@@ -106,7 +106,8 @@ impl Store {
 
     pub fn session(&mut self, id: &str, title: &str) {
         let now = self.tick();
-        let insert = "INSERT INTO session VALUES (?1, 'p', NULL, '/code/parser', ?2, '1.18.33', NULL, ?3, ?3, NULL)";
+        let insert = "INSERT INTO session (id, project_id, directory, title, version, time_created, time_updated)
+            VALUES (?1, 'p', '/code/parser', ?2, '1.18.33', ?3, ?3)";
         self.writer()
             .execute(insert, params![id, title, now])
             .unwrap();
@@ -352,18 +353,148 @@ fn what_has_not_changed_is_not_read() {
     assert_eq!(hits(&store.sync(), "something"), 2);
 }
 
+/// What is stored of each entry: its key, and by what it stands there.
+fn stored(index: &Index) -> Vec<String> {
+    let rows = index.sql("SELECT entry, row, kind, role FROM entries ORDER BY entry");
+    let rows = rows.unwrap().rows;
+    rows.iter().map(|row| format!("{row:?}")).collect()
+}
+
+#[test]
+fn one_message_more_writes_that_message_alone() {
+    let mut store = Store::new(true, "WAL");
+    store.run("ALTER TABLE session ADD COLUMN cost REAL DEFAULT 0 NOT NULL");
+    store.talk("ses_1", "walrus", "answer");
+    for at in 0..300 {
+        store.message("ses_1", &format!("msg_3{at:03}"), "user");
+        let (message, part) = (format!("msg_3{at:03}"), format!("prt_3{at:03}"));
+        store.text("ses_1", &message, &part, "a heron stands");
+    }
+    let before = stored(&store.sync());
+    assert_eq!(before.len(), 605);
+    // The session's own row changes with it, and becomes longer or shorter.
+    for (turn, cost) in ["0.25", "0.123456", "3.5"].iter().enumerate() {
+        let (message, part) = (format!("msg_4{turn}"), format!("prt_4{turn}"));
+        store.message("ses_1", &message, "user");
+        store.text("ses_1", &message, &part, &format!("an otter swims {turn}"));
+        store.run(&format!(
+            "UPDATE session SET cost = {cost}, time_updated = {} WHERE id = 'ses_1'",
+            store.now
+        ));
+        store.note("ses_1");
+        let mut indexer = Indexer::open(&store.config()).unwrap();
+        let report = indexer.sync_catalogue(&mut |_| {}).unwrap();
+        assert_eq!((report.files_changed, report.entries), (1, 2));
+        drop(indexer);
+        // Nothing but these two is owed to the words; searches find them nevertheless.
+        let index = store.index();
+        assert_eq!(index.status().unwrap().outstanding, 2);
+        assert_eq!(hits(&index, &format!("\"swims {turn}\"")), 1);
+        assert_eq!(hits(&index, "walrus"), 1);
+        let now = stored(&index);
+        assert_eq!((now.len(), &now[..605]), (607 + 2 * turn, &before[..]));
+        drop(index);
+        store.is_followed("a message more");
+    }
+    // What is changed in place is written again with all behind it, and no more.
+    store.update("ses_1", "prt_3299", r#"{"type":"text","text":"a lynx"}"#);
+    let mut indexer = Indexer::open(&store.config()).unwrap();
+    let report = indexer.sync_catalogue(&mut |_| {}).unwrap();
+    assert_eq!(report.entries, 7);
+    drop(indexer);
+    store.is_followed("a part has changed");
+    // What the session's row says of all of them is no mere change of the row.
+    store.run("UPDATE session SET parent_id = 'ses_0', time_updated = time_updated + 1");
+    store.note("ses_1");
+    store.is_followed("it is a subagent's");
+    assert_eq!(hits(&store.index(), "role:user swims"), 0);
+    store.run(r#"UPDATE session SET revert = '{"messageID":"msg_41"}', title = 'Otters'"#);
+    store.note("ses_1");
+    store.is_followed("something was taken back");
+}
+
+/// Bytes that this thread asked of the kernel.
+#[cfg(target_os = "linux")]
+fn bytes_read() -> u64 {
+    let io = fs::read_to_string("/proc/thread-self/io").unwrap();
+    let read = io.lines().find_map(|line| line.strip_prefix("rchar: "));
+    read.unwrap().parse().unwrap()
+}
+
+/// Of all sessions one is read, once, and of the words that are owed their own rows.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_search_after_one_message_reads_its_session_once() {
+    let mut store = Store::new(true, "WAL");
+    store.run("BEGIN");
+    for session in ["ses_1", "ses_2", "ses_3"] {
+        store.talk(session, "walrus", "answer");
+        for at in 0..400 {
+            let (message, part) = (
+                format!("msg_3{at:03}{session}"),
+                format!("prt_3{at:03}{session}"),
+            );
+            store.message(session, &message, "assistant");
+            store.text(session, &message, &part, &"heron ".repeat(1000));
+        }
+    }
+    store.run("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
+    let one = fs::metadata(store.file()).unwrap().len() / 3;
+    drop(store.sync());
+    // What was written just now is looked at once more.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    drop(store.sync());
+    let search = |store: &Store, word: &str| {
+        let before = bytes_read();
+        let index = Index::open(&store.config(), Freshness::Check).unwrap();
+        let found = hits(&index, word);
+        (found, bytes_read() - before)
+    };
+    let (found, nothing_new) = search(&store, "otter");
+    assert_eq!(found, 0);
+    assert!(
+        nothing_new < one / 4,
+        "{nothing_new} bytes of {one} where nothing has changed"
+    );
+    store.message("ses_2", "msg_4", "user");
+    store.text("ses_2", "msg_4", "prt_4", "an otter");
+    let (found, read) = search(&store, "otter");
+    assert_eq!(found, 1);
+    let more = read - nothing_new;
+    assert!(
+        more < one + one / 4,
+        "{more} bytes more, of a session of {one}"
+    );
+}
+
 fn history(seed: u64) -> Vec<String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut log = Vec::new();
     let mode = ["WAL", "DELETE", "TRUNCATE"][rng.random_range(0..3)];
     let mut store = Store::new(rng.random_ratio(1, 2), mode);
+    store.run("ALTER TABLE session ADD COLUMN cost REAL DEFAULT 0 NOT NULL");
     let config = store.config();
     let mut indexer = Indexer::open(&config).unwrap();
     let mut parts: Vec<(String, String, String)> = Vec::new();
     let (mut sessions, mut made): (Vec<String>, u64) = (Vec::new(), 0);
     for _ in 0..rng.random_range(20..60) {
         made += 1;
-        match rng.random_range(0..16) {
+        match rng.random_range(0..20) {
+            16.. if !sessions.is_empty() => {
+                let session = &sessions[rng.random_range(0..sessions.len())];
+                let change = match rng.random_range(0..8) {
+                    0 => format!("title = 'Lynx {made}'"),
+                    1 => format!("revert = '{{\"messageID\":\"msg_2_{session}\"}}'"),
+                    2 => "parent_id = 'ses_0'".to_owned(),
+                    _ => format!("cost = {}", rng.random_range(0..2000) as f64 / 64.0),
+                };
+                log.push(format!("{session}: {change}"));
+                let now = store.tick();
+                store.run(&format!(
+                    "UPDATE session SET {change}, time_updated = {now} WHERE id = '{session}'"
+                ));
+                store.note(session);
+            }
             0 | 1 => {
                 let id = format!("ses_{made}");
                 log.push(format!("session {id}"));

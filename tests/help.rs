@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 36] = [
+const VERBS: [&str; 39] = [
     "list",
     "search",
     "pick",
@@ -23,6 +23,9 @@ const VERBS: [&str; 36] = [
     "export",
     "delete",
     "report",
+    "blame",
+    "log",
+    "commit",
     "secrets",
     "sql",
     "sync",
@@ -64,6 +67,9 @@ fn help_of_the_whole() {
     Reading:
       context      Show what the model would see of a session
       export       Export a branch of a session as Markdown, an HTML page or a session file
+      blame        Find out which session wrote each line of a file
+      log          List the sessions that read or changed a file
+      commit       Find out which session made a commit
       report       Report what was spent, by day, project, model or agent, or which tools were called
       secrets      Find the sessions that hold keys and tokens
       sql          Query the catalogue in SQL, read-only
@@ -664,6 +670,64 @@ fn help_of_every_command() {
     to a quarter of an hour; of tools by when they were called.
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or
     2026-10-05T14:30.
+    ----
+    Find out which session wrote each line of a file
+
+    Usage: sessionary blame [OPTIONS] <FILE[:LINE]>
+
+    Arguments:
+      <FILE[:LINE]>  The file, and `:LINE` for one of its lines
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary blame src/main.rs              each line with the call that wrote it
+      sessionary blame src/main.rs:120          this line: call, session, and what was asked for
+      sessionary blame src/main.rs --json       for a program: lines, and the calls that wrote them
+
+    The edits, writes and patches of all sessions are made again on the file, in order of time. A line
+    is a session's only where nobody else can have written it; the others have no address. `~` marks a
+    line that differs in white space from what the session wrote, as after a formatter, and `$` a line
+    that stands in a command which names the file. Exit code 1: no session is known to have written any
+    line that was asked for.
+    ----
+    List the sessions that read or changed a file
+
+    Usage: sessionary log [OPTIONS] <FILE>
+
+    Arguments:
+      <FILE>  The file
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary log src/main.rs            the session that touched it last first
+      sessionary log src/main.rs --json     for a program: sessions, counts, times
+
+    Counted is what agents' tools for files were told to do with it, also where that failed; what
+    commands did to it is not known. The file need not be there any more. Exit code 1: no session is
+    known to have touched it.
+    ----
+    Find out which session made a commit
+
+    Usage: sessionary commit [OPTIONS] [SHA]
+
+    Arguments:
+      [SHA]  The commit's SHA-1, or the beginning of it [default: HEAD]
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary commit                     the commit that is checked out
+      sessionary commit 1a2b3c4             another one of this repository
+      sessionary commit 1a2b3c4 --json      for a program: session, evidence, lines
+
+    A session made it that ran `git commit` and was told this name of it; else the only session that
+    wrote lines of it, if it wrote half of them or more. Git's objects are read, git is not run. Exit
+    code 1: no session is known to have made it.
     ----
     Find the sessions that hold keys and tokens
 

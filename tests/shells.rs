@@ -27,7 +27,7 @@ fn told(home: &Sandbox, shell: &str, words: &[&str]) -> Output {
 }
 
 /// The same as text; nothing was said beside it.
-fn offered(home: &Sandbox, shell: &str, words: &[&str]) -> String {
+pub fn offered(home: &Sandbox, shell: &str, words: &[&str]) -> String {
     let output = told(home, shell, words);
     assert!(
         output.stderr.is_empty() && output.status.success(),

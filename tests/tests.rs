@@ -7,6 +7,7 @@
 //! - `archive`: what an agent deletes is still there, and what is forgotten is not
 //! - `archived_rows`: the same of rows that an agent deletes from its database
 //! - `background`: who indexes the words after an answer
+//! - `blame`: which session wrote a line, touched a file, made a commit
 //! - `cli`: what the command prints, in a sandbox home
 //! - `codex`: what a fork inherits, and rollouts that move, are cut or compressed
 //! - `contract`: the documented views are the real ones
@@ -58,6 +59,7 @@
 //! - `rebuilds`: damaged catalogues and words by other rules are rebuilt beside the answers
 //! - `redaction`: keys and tokens left out of what others read
 //! - `relevance`: judged queries find their target
+//! - `repositories`: checkouts of one remote are one repository, however its address is written
 //! - `reports`: the views for reports, and the documented queries over them
 //! - `resume`: a session goes on where it was
 //! - `rooms`: which room of the library uses which
@@ -96,6 +98,7 @@ mod archive;
 mod archived_rows;
 #[cfg(target_os = "linux")]
 mod background;
+mod blame;
 #[cfg(unix)]
 mod browser;
 mod claude;
@@ -194,6 +197,8 @@ mod redaction;
 mod relevance;
 #[cfg(unix)]
 mod reports;
+#[cfg(unix)]
+mod repositories;
 #[cfg(unix)]
 mod resume;
 mod rooms;

@@ -44,6 +44,8 @@ pub struct BacklogRow<'a> {
     pub role: Option<&'a str>,
     /// It says why it ended.
     pub ended: bool,
+    /// Of a row of a database which it is, `table:key`.
+    pub row: Option<&'a str>,
 }
 
 impl Catalogue {
@@ -56,12 +58,13 @@ impl Catalogue {
         mut each: impl FnMut(BacklogRow<'_>),
     ) -> Result<(), Error> {
         let sql = format!(
-            "SELECT key, start, length, hash, {SEARCHED}, flags, kind, role, stop_reason IS NOT NULL
+            "SELECT key, start, length, hash, {SEARCHED}, flags, kind, role, stop_reason IS NOT NULL, row
              FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3"
         );
         self.each(&sql, params![first, last, source], |row| {
             let kind = row.get_ref(6)?;
             let role = row.get_ref(7)?;
+            let name = row.get_ref(9)?;
             each(BacklogRow {
                 key: row.get(0)?,
                 start: in_file(row.get(1)?),
@@ -72,6 +75,7 @@ impl Catalogue {
                 kind: kind.as_str()?,
                 role: role.as_str_or_null()?,
                 ended: row.get(8)?,
+                row: name.as_str_or_null()?,
             });
             Ok(())
         })

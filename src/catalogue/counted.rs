@@ -395,6 +395,7 @@ mod tests {
             part: SourcePart::Main,
             unlisted: None,
             forget_from: None,
+            moved: None,
             entries,
             problems: Vec::new(),
             length: 0,

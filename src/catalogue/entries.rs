@@ -43,6 +43,15 @@ pub struct StoredEntry {
     pub searched_ms: Option<i64>,
 }
 
+/// Where an entry stands in its source, and the hash that it is known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct EntryPlace {
+    pub start: u64,
+    pub length: u64,
+    pub hash: u64,
+}
+
 /// Where the record of an entry stands, and the hash that it is known by.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
@@ -286,6 +295,38 @@ impl Catalogue {
             "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY start"
         );
         self.all(&sql, params![first, last, source], stored_entry)
+    }
+
+    /// The places of all entries of a source that belongs to one session, in order; none where
+    /// something of it is no entry, or not yet.
+    pub fn entry_places(&self, source: i64) -> Result<Vec<EntryPlace>, Error> {
+        let problems = "SELECT EXISTS (SELECT 1 FROM _problems WHERE source = ?1)";
+        let sessions = "SELECT session FROM _session_sources WHERE source = ?1";
+        let sessions: Vec<i64> = self.all(sessions, [source], |row| row.get(0))?;
+        let [session] = sessions[..] else {
+            return Ok(Vec::new());
+        };
+        if self.one(problems, [source], |row| row.get(0))? {
+            return Ok(Vec::new());
+        }
+        let (first, last) = key_range(session);
+        let sql = "SELECT start, length, hash, flags FROM _entries
+            WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key";
+        let places: Vec<(EntryPlace, bool)> =
+            self.all(sql, params![first, last, source], |row| {
+                let place = EntryPlace {
+                    start: in_file(row.get(0)?),
+                    length: in_file(row.get(1)?),
+                    hash: row.get::<_, i64>(2)?.cast_unsigned(),
+                };
+                Ok((place, row.get::<_, i64>(3)? & flag::PROVISIONAL != 0))
+            })?;
+        Ok(
+            match places.iter().any(|(_, is_provisional)| *is_provisional) {
+                true => Vec::new(),
+                false => places.into_iter().map(|(place, _)| place).collect(),
+            },
+        )
     }
 
     /// Entries that hold a system prompt or tool schemas, those of the newest sessions first.

@@ -32,6 +32,8 @@ pub struct SessionFilterRow<'a> {
     pub path: &'a str,
     pub id: &'a str,
     pub cwd: &'a str,
+    /// The repository that it is of, as its remote names it.
+    pub repository: Option<&'a str>,
     pub name: Option<&'a str>,
     /// The provider that was in use at the end of the session.
     pub provider: Option<&'a str>,
@@ -58,7 +60,8 @@ impl Catalogue {
         mut each: impl FnMut(SessionFilterRow<'_>),
     ) -> Result<(), Error> {
         let query = format!(
-            "SELECT s.session, r.agent, r.label, s.path, s.id, s.cwd, s.name, s.provider, s.model, s.own, s.gone_ms IS NOT NULL
+            "SELECT s.session, r.agent, r.label, s.path, s.id, s.cwd, s.name, s.provider, s.model, s.own, s.gone_ms IS NOT NULL,
+                    coalesce(s.repository, s.remote)
              FROM _sessions s JOIN _roots r USING (root) WHERE s.root IN ({})",
             numbers(roots)
         );
@@ -70,6 +73,7 @@ impl Catalogue {
                 path: row.get_ref(3)?.as_str()?,
                 id: row.get_ref(4)?.as_str()?,
                 cwd: row.get_ref(5)?.as_str()?,
+                repository: row.get_ref(11)?.as_str_or_null()?,
                 name: row.get_ref(6)?.as_str_or_null()?,
                 provider: row.get_ref(7)?.as_str_or_null()?,
                 model: row.get_ref(8)?.as_str_or_null()?,

@@ -11,6 +11,7 @@ mod check;
 pub mod children;
 mod counted;
 mod damage;
+pub mod edited;
 pub mod entries;
 mod error;
 pub mod excluded;

@@ -16,6 +16,7 @@ use crate::failpoint;
 use crate::model::Zone;
 #[cfg(unix)]
 use crate::private;
+use crate::repository::Remotes;
 use crate::source::identity::{FileId, file_at};
 
 /// Name of the index directory's generation: a binary touches its own only.
@@ -32,7 +33,10 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 const TRIES: u32 = 3;
 
 /// One step a file, numbered by `user_version`.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_catalogue.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_catalogue.sql"),
+    include_str!("../../migrations/0002_repositories.sql"),
+];
 
 /// An open catalogue.
 pub struct Catalogue {
@@ -47,6 +51,8 @@ pub struct Catalogue {
     pub(super) patience: Duration,
     /// The zone in which a writer stores local days.
     pub(super) zone: Zone,
+    /// Of which repositories directories are, as far as this sync has asked.
+    pub(super) remotes: RefCell<Remotes>,
     path: PathBuf,
     file: Option<FileId>,
 }
@@ -98,12 +104,14 @@ impl Catalogue {
 
     /// Open for writing: made when missing, migrated when older. The caller holds the writer lock.
     /// `wal_bytes` is how long the WAL may become while another process reads, `patience` how long
-    /// a statement waits for another program's lock. Local days will be those of `zone`.
+    /// a statement waits for another program's lock. Local days will be those of `zone`, and
+    /// `remotes` tells of which repositories working directories are.
     pub fn open_writable(
         path: &Path,
         wal_bytes: u64,
         patience: Duration,
         zone: &Zone,
+        remotes: Remotes,
     ) -> Result<Catalogue, Error> {
         let make = || -> std::io::Result<()> {
             #[cfg(unix)]
@@ -151,6 +159,7 @@ impl Catalogue {
             unsettled: RefCell::default(),
             touched: RefCell::default(),
             zone: zone.clone(),
+            remotes: RefCell::new(remotes),
             path: path.to_path_buf(),
             file: None,
         };
@@ -220,6 +229,9 @@ impl Catalogue {
             for step in &MIGRATIONS[taken as usize..] {
                 c.execute_batch(step)?;
             }
+            if taken > 0 {
+                self.renew_sessions()?;
+            }
             c.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
             step("catalogue.migrate")?;
             c.execute_batch("COMMIT")
@@ -242,6 +254,7 @@ impl Catalogue {
             unsettled: RefCell::default(),
             touched: RefCell::default(),
             zone: Zone::UTC,
+            remotes: RefCell::default(),
             path,
             file: None,
         };
@@ -364,6 +377,7 @@ impl Catalogue {
             unsettled: RefCell::default(),
             touched: RefCell::default(),
             zone: Zone::UTC,
+            remotes: RefCell::default(),
             path: path.to_path_buf(),
             file,
         }))

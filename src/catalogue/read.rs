@@ -47,9 +47,9 @@ pub struct SourceState {
     pub known: StoredSource,
     /// From where it is read on.
     pub checkpoint: Option<Checkpoint>,
-    /// Key of its first entry. It changes when the rows were written again, because no key is used
-    /// twice.
-    pub first: Option<i64>,
+    /// Key and hash of its first entry. They change when the rows were written again, because no key
+    /// is used twice, and when they were moved, because the first one is another one then.
+    pub first: Option<(i64, i64)>,
 }
 
 /// A session as stored: its number and its list row.
@@ -173,9 +173,10 @@ impl Catalogue {
 
     /// The source at a path below a root, as it is at one moment.
     pub fn source_state(&self, root: i64, relative: &str) -> Result<Option<SourceState>, Error> {
-        let first = "SELECT min((SELECT min(key) FROM _entries e WHERE e.source = ss.source
-                            AND e.key BETWEEN ss.session << 24 AND ((ss.session + 1) << 24) - 1))
-                     FROM _session_sources ss WHERE ss.source = ?1";
+        let first = "SELECT key, hash FROM _entries WHERE key =
+                         (SELECT min((SELECT min(key) FROM _entries e WHERE e.source = ss.source
+                                 AND e.key BETWEEN ss.session << 24 AND ((ss.session + 1) << 24) - 1))
+                          FROM _session_sources ss WHERE ss.source = ?1)";
         self.at_one_moment(|| {
             let query = format!("SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative = ?2");
             let found = self.first(&query, params![root, relative], known)?;
@@ -184,7 +185,7 @@ impl Catalogue {
             };
             Ok(Some(SourceState {
                 checkpoint: self.checkpoint(known.source)?,
-                first: self.one(first, [known.source], |r| r.get(0))?,
+                first: self.first(first, [known.source], |r| Ok((r.get(0)?, r.get(1)?)))?,
                 known,
             }))
         })
@@ -276,7 +277,7 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
          SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end, s.subagent,
-        s.gone_ms
+        s.gone_ms, coalesce(s.repository, s.remote)
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -331,6 +332,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             bytes: r.get::<_, i64>(25)? as u64,
             resume,
             git_branch: r.get(29)?,
+            repository: r.get(35)?,
             thinking_level: r.get(30)?,
             archived: gone_ms.is_some(),
             gone_since: gone_ms.and_then(crate::model::iso),

@@ -60,6 +60,8 @@ pub struct RowSelection {
     /// Folders (of a session's project, else its working directory) that are the directory asked
     /// for.
     pub here: Option<Vec<String>>,
+    /// Remotes whose sessions are there too, where `here` asks for some.
+    pub remotes: Vec<String>,
 }
 
 impl RowSelection {
@@ -78,10 +80,10 @@ impl RowSelection {
         };
         let list = |folders: &Vec<String>| Value::from(serde_json::json!(folders).to_string());
         let here = match &self.here {
-            Some(here) => {
-                let here = bind(list(here));
-                format!("{PROJECT} IN (SELECT value FROM json_each({here}))")
-            }
+            Some(here) => HERE
+                .replace("PROJECT", PROJECT)
+                .replace("FOLDERS", &bind(list(here)))
+                .replace("REMOTES", &bind(list(&self.remotes))),
             None => "1".to_owned(),
         };
         let mut asked = vec!["1".to_owned()];
@@ -134,6 +136,10 @@ const WITH_IDS: &str = "s.session IN (SELECT i.session FROM _roots o CROSS JOIN 
 
 /// The folder that a session is looked for by: its project where its agent goes by projects.
 const PROJECT: &str = "coalesce(s.own ->> '$.projectRoot', s.cwd)";
+
+/// Whether a session is of one of these folders, or of a repository with one of these remotes.
+const HERE: &str = "(PROJECT IN (SELECT value FROM json_each(FOLDERS))
+     OR coalesce(s.repository, s.remote, '') IN (SELECT value FROM json_each(REMOTES)))";
 
 /// The beginning of a row.
 pub fn head(agent: &str, label: Option<&str>, subagents: u64) -> Result<String, serde_json::Error> {

@@ -49,10 +49,15 @@ impl Catalogue {
                  modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
                  version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
                  bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26, list_order = ?27, typed = ?28,
-                 git_branch = ?29, thinking_level = ?30, base_session = ?31, base_end = ?32, gone_ms = ?33
+                 git_branch = ?29, thinking_level = ?30, base_session = ?31, base_end = ?32, gone_ms = ?33,
+                 repository = ?34, remote = CASE WHEN ?36 OR cwd IS NOT ?3 THEN ?35 ELSE coalesce(remote, ?35) END
              WHERE session = ?1",
         )?;
-        made.with_columns(session, |columns| update.execute(columns))?;
+        let found = self.remotes.borrow_mut().of(&made.facts.cwd);
+        made.with_columns(session, |columns| {
+            let of_directory: [&dyn ToSql; 2] = [&found.remote, &found.is_there];
+            update.execute(&[columns, &of_directory].concat()[..])
+        })?;
         let of_steps = format.shape() == Shape::Document;
         if of_steps {
             self.settle_steps(session)?;
@@ -240,7 +245,7 @@ impl Catalogue {
                            AND hidden IS ?23 AND path IS ?24 AND own IS ?25
                            AND subagent IS ?26 AND list_order IS ?27 AND typed IS ?28
                            AND git_branch IS ?29 AND thinking_level IS ?30
-                           AND base_session IS ?31 AND base_end IS ?32 AND gone_ms IS ?33",
+                           AND base_session IS ?31 AND base_end IS ?32 AND gone_ms IS ?33 AND repository IS ?34",
                 )?;
                 let equal: i64 =
                     made.with_columns(session, |columns| same.query_row(columns, |r| r.get(0)))?;
@@ -253,6 +258,27 @@ impl Catalogue {
             }
             Ok(None)
         })
+    }
+
+    /// Of which repositories directories are, is looked up anew from here on: each directory once.
+    pub fn doubt_remotes(&self) {
+        self.remotes.borrow_mut().forget();
+    }
+
+    /// After a migration: look up what sessions say beside their files, and make their rows again.
+    pub(super) fn renew_sessions(&self) -> rusqlite::Result<()> {
+        let c = &self.connection;
+        let sessions: Vec<(i64, String)> = c
+            .prepare("SELECT session, cwd FROM _sessions WHERE path <> ''")?
+            .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        for (session, cwd) in sessions {
+            let found = self.remotes.borrow_mut().of(&cwd);
+            c.prepare_cached("UPDATE _sessions SET remote = ?2 WHERE session = ?1")?
+                .execute(params![session, found.remote])?;
+            self.make_ready(session)?;
+        }
+        Ok(())
     }
 
     /// Make a session's row from its sources.
@@ -344,6 +370,7 @@ impl SessionRecord {
             &s.base.as_ref().map(|base| &base.session),
             &s.base.as_ref().map(|base| base.end.cast_signed()),
             &self.gone_ms,
+            &s.repository,
         ])
     }
 }

@@ -118,6 +118,8 @@ pub struct Chunk<E> {
     pub gone_ms: Option<i64>,
     /// On a source's first chunk: forget all rows from this offset on.
     pub forget_from: Option<u64>,
+    /// With it, where what is not forgotten has other places now.
+    pub moved: Option<Moved>,
     /// New entries in file order.
     pub entries: E,
     /// New problems in file order.
@@ -144,6 +146,18 @@ pub struct Chunk<E> {
     pub last: bool,
     /// Bytes of the source that the chunk covers.
     pub source_bytes: u64,
+}
+
+/// The first entry of a source is another one now, of which nothing but its bytes is stored; those
+/// behind it are as they were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Of the first entry.
+    pub length: u64,
+    /// See `length`.
+    pub hash: u64,
+    /// By how many bytes the others stand further back.
+    pub by: i64,
 }
 
 impl<E: Entries> Chunk<E> {
@@ -282,6 +296,9 @@ impl Catalogue {
         let c = &self.connection;
         let source = self.ensure_source(chunk)?;
         let (session, arrival, is_ready) = self.ensure_session(chunk, source)?;
+        if let Some(moved) = chunk.moved {
+            self.move_entries(source, session, moved)?;
+        }
         if let Some(from) = chunk.forget_from {
             self.forget(source, session, from)?;
         }
@@ -418,6 +435,32 @@ impl Catalogue {
                     newest_ms,
                 ))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Give the entries of a source the places that they have now. What is said of them anywhere
+    /// stays as it is.
+    fn move_entries(&self, source: i64, session: i64, moved: Moved) -> rusqlite::Result<()> {
+        let c = &self.connection;
+        let (low, high) = key_range(session);
+        c.prepare_cached(
+            "UPDATE _entries SET length = ?3, hash = ?4
+             WHERE key = (SELECT min(key) FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?5)",
+        )?
+        .execute(params![
+            low,
+            high,
+            moved.length.cast_signed(),
+            moved.hash.cast_signed(),
+            source
+        ])?;
+        if moved.by != 0 {
+            c.prepare_cached(
+                "UPDATE _entries SET start = start + ?4
+                 WHERE key BETWEEN ?1 AND ?2 AND source = ?3 AND start > 0",
+            )?
+            .execute(params![low, high, source, moved.by])?;
         }
         Ok(())
     }

@@ -7,9 +7,9 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    append, archive, clean, completions, config, context, delete, export, fork, init, label, list,
-    man, mcp, migrate, name, new, pick, rebuild, report, resume, roots, search, secrets, serve,
-    setup, show, skill, sql, status, sync, tree, verify, watch,
+    append, archive, blame, clean, commit, completions, config, context, delete, export, fork,
+    init, label, list, log, man, mcp, migrate, name, new, pick, rebuild, report, resume, roots,
+    search, secrets, serve, setup, show, skill, sql, status, sync, tree, verify, watch,
 };
 use crate::completing::values;
 use crate::groups::in_groups;
@@ -196,6 +196,9 @@ pub enum Command {
     #[command(visible_alias = "rm")]
     Delete(delete::Delete),
     Report(report::ReportArgs),
+    Blame(blame::BlameArgs),
+    Log(log::Log),
+    Commit(commit::CommitArgs),
     Secrets(secrets::Secrets),
     Sql(sql::Sql),
     Sync(sync::Sync),

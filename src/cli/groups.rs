@@ -10,7 +10,9 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
     (
         "Reading",
-        &["context", "export", "report", "secrets", "sql"],
+        &[
+            "context", "export", "blame", "log", "commit", "report", "secrets", "sql",
+        ],
     ),
     (
         "Writing",

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sessionary::repository::Repository;
+use sessionary::repository::{Repository, holds_home};
 use sessionary::settings::Surroundings;
 
 use crate::known_trees;
@@ -36,9 +36,7 @@ impl Here {
     pub fn around(directory: PathBuf, surroundings: &Surroundings) -> Self {
         let home = surroundings.home.as_deref();
         let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_path_buf()));
-        let is_all = |folder: &Path| {
-            folder.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(folder))
-        };
+        let is_all = |folder: &Path| holds_home(folder, home.as_deref());
         let found = Repository::around(&directory).filter(|found| !is_all(&found.top));
         if let Some(repository) = found {
             let file = known_trees::file(surroundings);
@@ -71,6 +69,12 @@ impl Here {
     pub fn repositories(&self) -> Vec<PathBuf> {
         let repository = self.repository.iter();
         repository.map(|one| one.common.clone()).collect()
+    }
+
+    /// Its remote: sessions of other checkouts of that are here too.
+    pub fn remotes(&self) -> Vec<String> {
+        let remote = self.repository.as_ref().and_then(Repository::remote);
+        remote.into_iter().collect()
     }
 
     /// What it is called.

@@ -128,8 +128,9 @@ impl Folder<'_> {
         for key in self.keys()? {
             let files = self.files(&key, sessions.get(&key).map_or(&[][..], |all| all));
             let looks = files.look();
-            let known = known(&key).filter(|known| known.ctime_ns == looks);
-            let identity = known.unwrap_or_else(|| files.identity());
+            let stands = known.standing(&key);
+            let stands = stands.filter(|known| known.ctime_ns == looks);
+            let identity = stands.unwrap_or_else(|| files.identity());
             all.insert(key, identity);
         }
         Ok(all)

@@ -20,15 +20,29 @@ use super::schema::{Present, quoted};
 use crate::format::database::{Database, Generation, Stamp};
 use crate::format::identity::Identity;
 
-/// What is known of a session by its key: its identity when it was read.
-pub type KnownIdentities<'a> = &'a dyn Fn(&str) -> Option<Identity>;
+/// What is known of sessions.
+#[derive(Clone, Copy)]
+pub struct KnownIdentities<'a> {
+    /// By the key of one its identity when it was read.
+    pub of: &'a dyn Fn(&str) -> Option<Identity>,
+    /// Whether that stands where the agent notes no change.
+    pub stand: bool,
+}
+
+impl KnownIdentities<'_> {
+    /// The identity that stands where the agent notes no change.
+    pub fn standing(&self, key: &str) -> Option<Identity> {
+        (self.of)(key).filter(|_| self.stand)
+    }
+}
 
 /// The number of a session of which the agent keeps none.
 const NO_NUMBER: i64 = -1;
 const NS_A_MS: i64 = 1_000_000;
 
 /// Every session of the database at `path` with its identity. Those whose number and own row are as
-/// `known` keep their identity, uncounted.
+/// `known` keep their identity, uncounted. Nor are rows counted of those that are read whatever
+/// would come of it: these have an identity that none is read with.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -177,7 +191,7 @@ impl<'c> Stamps<'c> {
     }
 
     /// Add every session that is not there yet.
-    fn each(
+    pub fn each(
         &self,
         known: KnownIdentities<'_>,
         all: &mut BTreeMap<String, Identity>,
@@ -190,14 +204,13 @@ impl<'c> Stamps<'c> {
                 continue;
             };
             let (changed, number) = (integer(row, 1)?, integer(row, 2)?);
-            let is_known = |known: &Identity| {
-                self.has_numbers
-                    && number != NO_NUMBER
-                    && (known.device, known.inode) == (changed, number)
-            };
-            let identity = match known(&key).filter(is_known) {
-                Some(known) => known,
-                None => self.counted(&key, changed, number)?,
+            let is_known = |known: &Identity| (known.device, known.inode) == (changed, number);
+            let says_all = self.has_numbers && number != NO_NUMBER;
+            let identity = match (known.of)(&key) {
+                Some(known) if !is_known(&known) => uncounted(changed, number),
+                Some(stands) if known.stand && says_all => stands,
+                Some(_) => self.counted(&key, changed, number)?,
+                None => uncounted(changed, number),
             };
             all.insert(key, identity);
         }
@@ -249,6 +262,17 @@ impl<'c> Stamps<'c> {
             mtime_ns: newest.saturating_mul(NS_A_MS),
             ctime_ns: sum,
         })
+    }
+}
+
+/// The identity of a session whose rows are not counted.
+fn uncounted(changed: i64, number: i64) -> Identity {
+    Identity {
+        device: changed,
+        inode: number,
+        size: 0,
+        mtime_ns: changed.saturating_mul(NS_A_MS),
+        ctime_ns: i64::MIN,
     }
 }
 

@@ -15,6 +15,8 @@ mod list;
 mod names;
 mod one;
 mod open;
+#[cfg(test)]
+mod plans;
 mod rows;
 mod schema;
 mod shelf;
@@ -27,7 +29,7 @@ pub use documents::{Store, store};
 pub use lines::RowNames;
 pub use list::{KnownIdentities, identity, list};
 pub use names::{ABOVE, Said, identity_of_line, line_of, named, names_files};
-pub use one::row;
+pub use one::rows;
 pub use open::{FileState, companion, is_alone};
 pub use rows::session;
 pub use versions::{newest_rows, next_rows, row_states};

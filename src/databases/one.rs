@@ -1,4 +1,4 @@
-//! What does one row say, and which row is a line?
+//! What do some rows say, and which row is a line?
 
 use std::io;
 use std::path::Path;
@@ -13,44 +13,55 @@ use super::schema::{Present, quoted};
 use super::write::{repeated, write};
 use crate::format::database::{Database, Generation, Inner, Line, Table};
 
-/// The line of one row, `table:key`, of a session in a database, not in documents; `None` where
-/// there is no such row.
+/// The line of each of these rows, `table:key`, of a session in a database, not in documents; `None`
+/// where there is no such row.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn row(
+pub fn rows(
     path: &Path,
     database: &'static Database,
     session: &str,
+    names: &[&str],
+) -> io::Result<Vec<Option<Vec<u8>>>> {
+    read(path, |connection| {
+        let names = names.iter();
+        let lines = names.map(|name| row_named(connection, database, session, name));
+        lines.collect()
+    })
+}
+
+fn row_named(
+    connection: &Connection,
+    database: &'static Database,
+    session: &str,
     name: &str,
-) -> io::Result<Option<Vec<u8>>> {
+) -> rusqlite::Result<Option<Vec<u8>>> {
     let Some((table, wanted)) = name.split_once(':') else {
         return Ok(None);
     };
-    read(path, |connection| {
-        let mut may_be_put_away = false;
-        for (generation, own, outer) in tables_of(database, table) {
-            may_be_put_away |= !own.shelves.is_empty();
-            let Some(own) = Present::of(connection, own, generation)? else {
-                continue;
-            };
-            let found = match &own.table.line {
-                Some(line) => row_held(connection, (&own, line), session, wanted)?,
-                None => row_of(connection, generation, (&own, outer), session, wanted)?,
-            };
-            if found.is_some() {
-                return Ok(found);
-            }
+    let mut may_be_put_away = false;
+    for (generation, own, outer) in tables_of(database, table) {
+        may_be_put_away |= !own.shelves.is_empty();
+        let Some(own) = Present::of(connection, own, generation)? else {
+            continue;
+        };
+        let found = match &own.table.line {
+            Some(line) => row_held(connection, (&own, line), session, wanted)?,
+            None => row_of(connection, generation, (&own, outer), session, wanted)?,
+        };
+        if found.is_some() {
+            return Ok(found);
         }
-        if !may_be_put_away {
-            return Ok(None);
-        }
-        let session = read_session(connection, database, session)?;
-        Ok(session.and_then(|session| {
-            let line = session.names.line(name, &session.lines);
-            line.map(<[u8]>::to_vec)
-        }))
-    })
+    }
+    if !may_be_put_away {
+        return Ok(None);
+    }
+    let session = read_session(connection, database, session)?;
+    Ok(session.and_then(|session| {
+        let line = session.names.line(name, &session.lines);
+        line.map(<[u8]>::to_vec)
+    }))
 }
 
 /// The line of the row with that key.
@@ -72,7 +83,7 @@ fn row_of(
         line.pop();
         Ok(line)
     };
-    let mut statement = connection.prepare(&select(own, &is_it))?;
+    let mut statement = connection.prepare_cached(&select(own, &is_it))?;
     statement.query_row([session, key], line).optional()
 }
 
@@ -156,7 +167,7 @@ fn of_outer(
         quoted(outer.table.name),
         quoted(outer.table.key)
     );
-    let mut statement = connection.prepare(&select)?;
+    let mut statement = connection.prepare_cached(&select)?;
     let repeated = statement.query_row([named], |row| repeated(row, &outer, inner));
     Ok(repeated.optional()?.flatten())
 }

@@ -123,11 +123,13 @@ fn within(
     let own = Present::of(connection, inner.table, generation)?;
     let of_outer = own.as_ref().map(|own| {
         let is_of_outer = format!("{} = ?1", quoted(inner.outer));
-        (own, select(own, &is_of_outer))
+        let session_at = column(own, own.table.session);
+        (own, select(own, &is_of_outer), session_at)
     });
+    let mut own_rows = 0;
     of_session(connection, outer, session, |row| {
         write(&mut lines.bytes, outer, row, None)?;
-        if let Some((own, of_outer)) = &of_outer
+        if let Some((own, of_outer, session_at)) = &of_outer
             && let Some(named) = key(row, column(outer, outer.table.key))?
         {
             let repeated = repeated(row, outer, inner)?;
@@ -135,14 +137,31 @@ fn within(
             let mut rows = statement.query([named])?;
             while let Some(row) = rows.next()? {
                 write(&mut lines.bytes, own, row, repeated.as_deref())?;
+                let is_own = row.get_ref(*session_at)? == ValueRef::Text(session.as_bytes());
+                own_rows += i64::from(is_own);
             }
         }
         Ok(())
     })?;
     match &own {
-        Some(own) => orphans(connection, outer, (inner, own), session, &mut lines.bytes),
-        None => Ok(()),
+        // To look for those without a message costs as much as to read all, and there are none.
+        Some(own) if count(connection, own, session)? != own_rows => {
+            orphans(connection, outer, (inner, own), session, &mut lines.bytes)
+        }
+        _ => Ok(()),
     }
+}
+
+/// How many rows a session has in this table.
+fn count(connection: &Connection, present: &Present, session: &str) -> rusqlite::Result<i64> {
+    let sql = format!(
+        "SELECT count(*) FROM {} WHERE {}",
+        quoted(present.table.name),
+        present.of_session
+    );
+    connection
+        .prepare_cached(&sql)?
+        .query_row([session], |row| row.get(0))
 }
 
 /// Give the line of every row of a session in this table to `each`, in order.

@@ -1,12 +1,13 @@
 //! Which tables and columns of an agent's database are there?
 
 use rusqlite::Connection;
+use serde_json::Value;
 
 use crate::format::database::{Generation, Table};
 
 /// The columns of a table in its order; none where there is no such table.
 pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let mut info = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let mut info = connection.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
     info.query_map([table], |row| row.get(0))?.collect()
 }
 
@@ -15,6 +16,8 @@ pub(super) struct Present {
     pub table: &'static Table,
     /// Its columns that are read, in its order.
     pub columns: Vec<String>,
+    /// Each of them as the name of a member in a line.
+    pub members: Vec<String>,
     /// How a statement finds the rows of the session whose key is `?1`.
     pub of_session: String,
 }
@@ -35,8 +38,10 @@ impl Present {
             return Ok(None);
         };
         columns.retain(|column| !table.without.contains(&column.as_str()));
+        let member = |name: &String| format!("{}:", Value::from(&**name));
         Ok(Some(Present {
             table,
+            members: columns.iter().map(member).collect(),
             columns,
             of_session: format!("{} = {session}", quoted(table.session)),
         }))
@@ -52,13 +57,13 @@ impl Present {
         quoted.join(", ")
     }
 
-    /// The order of its rows, as a statement names it.
+    /// The order of its rows, as a statement names it: each column once, for SQLite sorts rows by
+    /// itself where one is named twice, whatever index there is.
     pub fn order(&self) -> String {
-        let known = self.table.order.iter().filter(|name| self.has(name));
-        let columns: Vec<String> = known
-            .chain([&self.table.key])
-            .map(|name| quoted(name))
-            .collect();
+        let key = self.table.key;
+        let known = self.table.order.iter().filter(|name| **name != key);
+        let known = known.filter(|name| self.has(name));
+        let columns: Vec<String> = known.chain([&key]).map(|name| quoted(name)).collect();
         columns.join(", ")
     }
 

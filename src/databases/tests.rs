@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use super::budget::{Budget, LONGEST_LINE};
 use super::lines::{Lines, RowNames};
 use super::rows::add_lines;
-use super::{row, session};
+use super::{rows, session};
 use crate::format::FORMATS;
 use crate::format::database::Database;
 
@@ -271,10 +271,13 @@ fn every_row_of_a_session_is_read_by_itself() {
         assert_eq!(all.len(), count, "{key}");
         for (start, line) in all {
             let name = names.of(start, line).unwrap();
-            let alone = row(&file, openclaw(), key, &name).unwrap();
+            let alone = rows(&file, openclaw(), key, &[&*name])
+                .unwrap()
+                .pop()
+                .flatten();
             assert_eq!(alone.as_deref(), Some(line), "{name} of {key}");
         }
-        let none = row(&file, openclaw(), key, "session_nodes:agent:main:none");
-        assert_eq!(none.unwrap(), None);
+        let none = rows(&file, openclaw(), key, &["session_nodes:agent:main:none"]);
+        assert_eq!(none.unwrap(), [None]);
     }
 }

@@ -53,12 +53,12 @@ pub(super) fn write(
     lines.push(b',');
     lines.extend_from_slice(repeated.unwrap_or_default().as_bytes());
     lines.extend_from_slice(b"\"row\":{");
-    for (at, name) in present.columns.iter().enumerate() {
+    let columns = present.columns.iter().zip(&present.members);
+    for (at, (name, member)) in columns.enumerate() {
         if at > 0 {
             lines.push(b',');
         }
-        text(lines, name);
-        lines.push(b':');
+        lines.extend_from_slice(member.as_bytes());
         let is_json = present.table.json.contains(&name.as_str());
         value(lines, row.get_ref(at)?, is_json);
     }

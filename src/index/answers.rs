@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use super::{Error, Event, Index, ListPage, Snapshot, StreamOutcome};
 use crate::model::{
-    Class, Listing, SearchAnswer, SessionRow, ShortIds, Spending, Status, ToolReport, Transcript,
-    Tree,
+    Blame, Class, CommitWriter, FileLog, Listing, SearchAnswer, SessionRow, ShortIds, Spending,
+    Status, ToolReport, Transcript, Tree,
 };
 use crate::query::{
-    ListScope, NameScope, SearchScope, ShowScope, ShownPart, SpendingScope, TreePart, TreeScope,
-    WrittenList,
+    BlameScope, CommitScope, ListScope, NameScope, SearchScope, ShowScope, ShownPart,
+    SpendingScope, TreePart, TreeScope, WrittenList,
 };
 use crate::session::{Progress, SessionInfo, Setup};
 
@@ -312,6 +312,30 @@ impl Index {
         progress: Progress<'_>,
     ) -> Result<Vec<SessionInfo>, Error> {
         self.ask(|snapshot| snapshot.agent_list(setup, cwd, with_text, progress))
+    }
+
+    /// [`Snapshot::blame`](Snapshot::blame) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn blame(&self, scope: &BlameScope) -> Result<Blame, Error> {
+        self.ask(|snapshot| snapshot.blame(scope))
+    }
+
+    /// [`Snapshot::commit`](Snapshot::commit) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue or git's objects cannot be read.
+    pub fn commit(&self, scope: &CommitScope) -> Result<Option<CommitWriter>, Error> {
+        self.ask(|snapshot| snapshot.commit(scope))
+    }
+
+    /// [`Snapshot::file_log`](Snapshot::file_log) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn file_log(&self, scope: &BlameScope) -> Result<FileLog, Error> {
+        self.ask(|snapshot| snapshot.file_log(scope))
     }
 
     /// [`Snapshot::dump_words`](Snapshot::dump_words) of the newest snapshot.

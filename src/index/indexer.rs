@@ -17,6 +17,7 @@ use crate::failpoint::reach;
 use crate::ingest::{self, BatchLimits, HintedPaths, Keeper, WordsStage};
 use crate::model::Report;
 use crate::private;
+use crate::repository::Remotes;
 use crate::source::discover::relative;
 use crate::words::{Merge, WordsError};
 
@@ -375,6 +376,7 @@ impl Indexer {
             budget,
             batch: budget.map(|_| ingest::SMALL_WORDS_BATCH),
             leaves_merging: false,
+            is_enough: None,
         };
         self.words_stage(pace, progress, report)?;
         let which = budget.map_or(Merge::All, |_| Merge::Small);
@@ -386,7 +388,7 @@ impl Indexer {
     /// the caller has to try again.
     pub(super) fn words_stage(
         &mut self,
-        pace: BatchLimits,
+        pace: BatchLimits<'_>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<bool, Error> {
@@ -413,7 +415,7 @@ impl Indexer {
     /// catalogued. `None`: another process is writing the words.
     fn add_words(
         &mut self,
-        pace: BatchLimits,
+        pace: BatchLimits<'_>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<Option<Vec<i64>>, Error> {
@@ -497,8 +499,13 @@ fn open_catalogue(
     patience: WaitPolicy,
 ) -> Result<Catalogue, catalogue::Error> {
     let (path, progress) = (config.catalogue_path(), Arc::clone(&lock.progress));
-    let mut catalogue =
-        Catalogue::open_writable(&path, config.wal_bytes, patience.statements, &config.zone)?;
+    let mut catalogue = Catalogue::open_writable(
+        &path,
+        config.wal_bytes,
+        patience.statements,
+        &config.zone,
+        Remotes::apart_from(config.home.as_deref()),
+    )?;
     catalogue.on_commit(move || progress.step())?;
     Ok(catalogue)
 }

@@ -1,5 +1,6 @@
 //! Is a process at work that indexes words for nobody who waits, and lets others write between two
-//! batches? It holds a lock of its own for as long as it lives.
+//! batches? It holds a lock of its own for as long as it lives. Who waits for a turn to end shares
+//! another one, and the turn is cut short: a batch may take long where much else is done.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -9,6 +10,9 @@ use crate::private;
 
 /// The lock's file, in the directory of a generation.
 const FILE: &str = "background";
+
+/// The file of the lock that is shared by those who wait.
+const ASKED: &str = "asked";
 
 /// The lock of the process that indexes in the background.
 pub(super) struct BackgroundLock(File);
@@ -42,4 +46,48 @@ impl Drop for BackgroundLock {
 pub(super) fn is_at_work(generation: &Path) -> bool {
     let file = File::open(generation.join(FILE));
     file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn asked(generation: &Path) -> Option<File> {
+    let mut options = private::options();
+    let options = options.create(true).truncate(false).write(true);
+    options.open(generation.join(ASKED)).ok()
+}
+
+/// Somebody waits, as long as this is there.
+pub(super) struct Asking(File);
+
+impl Asking {
+    /// `None`: it cannot be told to anybody. Then whole turns are waited for.
+    pub fn begin(generation: &Path) -> Option<Self> {
+        let file = asked(generation)?;
+        file.try_lock_shared().ok().map(|()| Self(file))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        // As above.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Tells whether somebody waits.
+pub(super) struct Asked(Option<File>);
+
+impl Asked {
+    pub fn of(generation: &Path) -> Self {
+        Self(asked(generation))
+    }
+
+    /// Whether somebody waits now.
+    pub fn is(&self) -> bool {
+        let Some(file) = &self.0 else {
+            return false;
+        };
+        match file.try_lock() {
+            Ok(()) => file.unlock().is_err(),
+            Err(error) => matches!(error, TryLockError::WouldBlock),
+        }
+    }
 }

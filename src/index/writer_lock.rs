@@ -51,11 +51,12 @@ pub(crate) const AT_ONCE: WaitPolicy = WaitPolicy {
     longest: Duration::from_millis(250),
     statements: BRIEFLY,
 };
-/// How long a read waits for a turn to end: of a watcher mostly some tenths of a millisecond, of a
-/// process in the background some tenths of a second.
+/// How long a read waits for a turn to end: of a watcher mostly some tenths of a millisecond. A
+/// process in the background cuts its turn short, which takes some tenths of a second, and longer
+/// where much else is done; without that wait the answer would lack what has just been said.
 pub(crate) const MOMENT: WaitPolicy = WaitPolicy {
     awaited: LockHolder::TurnTaker,
-    longest: Duration::from_millis(250),
+    longest: Duration::from_secs(1),
     statements: BRIEFLY,
 };
 /// How long a writer waits for any other writer, which may be indexing words.
@@ -147,7 +148,7 @@ pub(crate) fn lock_within(
     waits: &mut dyn FnMut() -> bool,
 ) -> io::Result<bool> {
     let (mut began, mut state) = (Instant::now(), None);
-    let mut takes_turns = None;
+    let (mut takes_turns, mut asking) = (None, None);
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(true),
@@ -168,6 +169,7 @@ pub(crate) fn lock_within(
                 if !is_awaited && !is_only_asked_for(lock)? {
                     return Ok(false);
                 }
+                asking = asking.or_else(|| turns::Asking::begin(generation));
                 if gets_on && state.is_none() {
                     state = Some(progress::state(generation));
                 }
@@ -346,10 +348,12 @@ impl Indexer {
         slice: Duration,
         report: &mut Report,
     ) -> Result<bool, Error> {
+        let asked = turns::Asked::of(&self.config.generation_dir());
         let pace = BatchLimits {
             budget: Some(slice),
             batch: Some(SLICE_BYTES),
             leaves_merging: true,
+            is_enough: Some(&|| asked.is()),
         };
         let written = self.words_stage(pace, &mut |_| {}, report)?;
         self.merging.start(&self.config, Merge::All);

@@ -108,23 +108,27 @@ fn read_together<'a>(
     failed: &mut BTreeSet<i64>,
 ) -> Result<bool, catalogue::Error> {
     let (next, read, large) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(()));
+    let parts_of_one = parts_of_one(ranges);
     std::thread::scope(|scope| {
         let (ask, asked) = channel();
         let start = |_| {
             let mut reader = BacklogReader::new(scan.part(), asking(ask.clone()), (&large, wanted));
-            let (next, read) = (&next, &read);
+            let (next, read, all) = (&next, &read, &parts_of_one);
             let read_on = move || {
                 let mut failed = BTreeSet::new();
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(range) = ranges.get(number).filter(|_| reader.is_wanted()) else {
-                        return (reader.part, failed);
-                    };
-                    if !reader.read(number, range) {
-                        failed.insert(range.source);
+                while let Some(numbers) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for number in numbers.clone() {
+                        if !reader.is_wanted() {
+                            return (reader.part, failed);
+                        }
+                        let range = &ranges[number];
+                        if !reader.read(number, range) {
+                            failed.insert(range.source);
+                        }
+                        read.fetch_add(range.bytes, Ordering::Relaxed);
                     }
-                    read.fetch_add(range.bytes, Ordering::Relaxed);
                 }
+                (reader.part, failed)
             };
             Builder::new().spawn_scoped(scope, read_on).ok()
         };
@@ -145,6 +149,19 @@ fn read_together<'a>(
         }
         served.map(|()| true)
     })
+}
+
+/// The ranges that a thread takes at once, by their numbers: all of a session in a database, which
+/// is read as a whole when it is opened, and of a file one.
+fn parts_of_one(ranges: &[Range]) -> Vec<std::ops::Range<usize>> {
+    let is_one = |a: &Range, b: &Range| a.source == b.source && a.format.database().is_some();
+    let mut next = 0;
+    let numbers = |parts: &[Range]| {
+        let first = next;
+        next += parts.len();
+        first..next
+    };
+    ranges.chunk_by(is_one).map(numbers).collect()
 }
 
 /// A thread asks for the entries of a range.
@@ -360,6 +377,7 @@ fn entries(
             length: row.length,
             hash: row.hash,
             stored: (row.flags, row.ended),
+            row: row.row.map(str::to_owned),
         });
     })?;
     // Keys ascend in nearly the same order.

@@ -158,6 +158,7 @@ fn compare_once(
         format,
         known: None,
         checkpoint: None,
+        stored: Vec::new(),
         size: 0,
         mtime_ns: 0,
         until: Some(until),

@@ -70,6 +70,7 @@ pub fn sync_hints(
     hinted: &[HintedPaths<'_>],
     report: &mut Report,
 ) -> Result<RemainingHints, Error> {
+    catalogue.doubt_remotes();
     // Reads are in the same transaction as writes, because each read by itself would take and
     // release locks.
     catalogue.transaction(|| {
@@ -168,9 +169,7 @@ fn work<'a>(
         gone.extend(lost.map(|known| (known, scan.format)));
     }
     for plan in &mut plans {
-        if let Some(known) = plan.known {
-            plan.checkpoint = catalogue.checkpoint(known.source)?;
-        }
+        plan.recall(catalogue)?;
     }
     Ok(HintPlan {
         plans,

@@ -26,7 +26,7 @@ const TAKEN_OVER: &str = "its agent took these documents over into the database 
 /// At which sessions of databases to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// At all: their rows are counted.
+    /// At all: the rows of those that look as they were are counted.
     All,
     /// At those that changed by what the agent notes of changes, where it notes any.
     Changes,
@@ -142,10 +142,9 @@ fn list(
         // Of a source that was not read to its end no identity is stored.
         (stored.identity.mtime_ns != 0).then_some(stored.identity)
     };
-    let none = |_: &str| None;
-    let known: KnownIdentities<'_> = match look {
-        Look::All => &none,
-        Look::Changes => &as_stored,
+    let known = KnownIdentities {
+        of: &as_stored,
+        stand: look == Look::Changes,
     };
     databases::list(&root.join(relative), database, known)
 }

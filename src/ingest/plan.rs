@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use crate::archive::Place;
+use crate::catalogue::entries::EntryPlace;
 use crate::catalogue::read::{Checkpoint, StoredSource};
+use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::model::SourcePart;
 use crate::source::checkpoint::{Decision, decide};
-use crate::source::content::Location;
+use crate::source::content::{Location, is_in_database};
 use crate::source::discover::{Discovery, FoundSource};
 
 /// One source that has to be read or compared.
@@ -35,12 +37,31 @@ pub struct SourcePlan<'a> {
     /// From where it may be read on. Not for [`plan`] to say, which sees no more than a check
     /// needs.
     pub checkpoint: Option<Checkpoint>,
+    /// Of a session in a database the entries that are stored, in order, if all of its lines became
+    /// entries. Not for [`plan`] to say either.
+    pub stored: Vec<EntryPlace>,
     /// Size as found.
     pub size: u64,
     /// Modification time as found: newest first.
     pub mtime_ns: i64,
     /// Up to which byte lines are read; `None`: to the end.
     pub until: Option<u64>,
+}
+
+impl SourcePlan<'_> {
+    /// Get what the catalogue says of what was read before.
+    pub fn recall(&mut self, catalogue: &Catalogue) -> Result<(), Error> {
+        let Some(known) = self.known else {
+            return Ok(());
+        };
+        self.checkpoint = catalogue.checkpoint(known.source)?;
+        let is_valid = known.stored.revision == self.format.revision();
+        let is_live = known.gone_ms.is_none() && self.gone_ms.is_none();
+        if is_valid && is_live && is_in_database(self.format, self.relative) {
+            self.stored = catalogue.entry_places(known.source)?;
+        }
+        Ok(())
+    }
 }
 
 /// The work of one root: sources to read, and sources that are gone.
@@ -82,6 +103,7 @@ pub fn plan<'a>(
             format,
             known,
             checkpoint: None,
+            stored: Vec::new(),
             size: found.identity.size,
             mtime_ns: found.identity.mtime_ns,
             until: None,

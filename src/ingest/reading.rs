@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use self::lines::LineParser;
+use self::same::SameEntries;
 use self::start::{ReadStart, resume_point};
 use super::beside::{cwd_in, named_beside};
 use super::plan::SourcePlan;
@@ -19,6 +20,7 @@ use crate::source::lines::Lines;
 use crate::source::place::bytes_at;
 
 mod lines;
+mod same;
 mod start;
 
 /// Bytes of a source that go into the catalogue at once, about: bounds what a crash costs.
@@ -151,6 +153,10 @@ pub fn read_once<E: Entries>(
         tail,
         chunk_from: from,
         is_again,
+        same: match from == 0 && !is_again {
+            true => SameEntries::of(plan),
+            false => SameEntries::default(),
+        },
     };
     let since = match plan.format.shape_of(&plan.path) {
         Shape::Lines => reader.lines(&mut file, buffer, cost, emit)?,
@@ -201,6 +207,8 @@ struct Reader<'p> {
     /// Where the chunk under way begins.
     chunk_from: u64,
     is_again: bool,
+    /// What need not be written again.
+    same: SameEntries<'p>,
     /// Packs what is read, where it is kept.
     packer: Option<Packer>,
 }
@@ -215,6 +223,7 @@ impl Reader<'_> {
             unlisted: self.plan.unlisted.clone(),
             gone_ms: self.plan.gone_ms,
             forget_from,
+            moved: None,
             entries: E::default(),
             problems: Vec::new(),
             identity: self.identity,
@@ -240,6 +249,13 @@ impl Reader<'_> {
         chunk.fold = self.fold.clone();
         chunk.shown = shown.unwrap_or_else(|| self.fold.clone());
         chunk.last = last;
+    }
+
+    /// Whether the chunk, which reaches up to `end`, is to be written. Until something has changed
+    /// there is nothing to write.
+    fn is_full<E: Entries>(&self, chunk: &Chunk<E>, end: u64) -> bool {
+        let is_much = end - self.chunk_from >= CHUNK_BYTES || chunk.rows_memory() >= CHUNK_ROWS;
+        is_much && !self.same.goes_on()
     }
 
     fn note_tail(&mut self, bytes: &[u8]) {
@@ -332,6 +348,7 @@ impl Reader<'_> {
                     chunk: &mut chunk,
                     fold: &mut fold,
                     rows: self.rows.as_deref(),
+                    same: &mut self.same,
                 };
                 taking.add_line(block, at, flag::PROVISIONAL);
                 shown = Some(fold);
@@ -344,6 +361,7 @@ impl Reader<'_> {
                     chunk: &mut chunk,
                     fold: &mut self.fold,
                     rows: self.rows.as_deref(),
+                    same: &mut self.same,
                 };
                 taking.add_line(&block[start..end], at + start as u64, 0);
                 self.fold.lines += 1;
@@ -352,7 +370,7 @@ impl Reader<'_> {
             self.proof.extend(block);
             self.note_tail(block);
             at += block.len() as u64;
-            if at - self.chunk_from >= CHUNK_BYTES || chunk.rows_memory() >= CHUNK_ROWS {
+            if self.is_full(&chunk, at) {
                 self.close(&mut chunk, at, None, false);
                 let next = self.chunk(None);
                 let packed = self.packer.as_mut().map(Packer::packed);
@@ -360,6 +378,7 @@ impl Reader<'_> {
             }
         }
         let end = self.from + lines.bytes_read;
+        self.same.end(end, &mut chunk);
         cost.bytes_read += lines.bytes_read;
         *buffer = lines.into_buffer();
         let since = self.since_lines(file, at, end)?;
@@ -399,6 +418,7 @@ impl Reader<'_> {
             chunk: &mut chunk,
             fold: &mut self.fold,
             rows: self.rows.as_deref(),
+            same: &mut self.same,
         };
         match self.plan.format.shape_of(&self.plan.path) {
             Shape::Elements => taking.add_elements(&bytes),

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::plan::SourcePlan;
 use super::reading::{Cost, read_source};
 use crate::catalogue::{Catalogue, Error};
-use crate::databases::store;
+use crate::databases::{KnownIdentities, store};
 use crate::format::{Format, Shape};
 use crate::model::{Placement, SourcePart};
 use crate::source::content::file_name;
@@ -14,6 +14,11 @@ use crate::source::root::RootSpec;
 
 /// Why no agent lists it.
 const OUTSIDE: &str = "outside the folders that are scanned";
+/// Of sessions that are in no index.
+const NOTHING_KNOWN: KnownIdentities<'_> = KnownIdentities {
+    of: &|_| None,
+    stand: false,
+};
 
 /// Read the file with the format in which it is most of a session: one with a header, else one with
 /// any entry. `None` when it holds no entry in any format.
@@ -65,7 +70,7 @@ fn whole_session(path: &Path, format: &dyn Format) -> Whole {
     let Some(documents) = documents.and_then(|database| store(path, database)) else {
         return Whole::None;
     };
-    let listed = documents.list(&|_| None).unwrap_or_default();
+    let listed = documents.list(NOTHING_KNOWN).unwrap_or_default();
     match listed.into_keys().next() {
         Some(key) => Whole::Session(key),
         None => Whole::Nothing,
@@ -104,6 +109,7 @@ fn read_as(
         format,
         known: None,
         checkpoint: None,
+        stored: Vec::new(),
         size: 0,
         mtime_ns: 0,
         until: None,

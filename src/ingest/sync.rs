@@ -31,6 +31,7 @@ pub fn sync_catalogue(
 ) -> Result<(), Error> {
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
+    catalogue.doubt_remotes();
     let scanned = scan_roots((catalogue, keeper), config, roots, now_ms, report)?;
     report.ms.discover += ms(started);
     let started = Instant::now();
@@ -160,9 +161,7 @@ fn work<'a>(
         gone_by_root.push(gone);
     }
     for plan in &mut plans {
-        if let Some(known) = plan.known {
-            plan.checkpoint = catalogue.checkpoint(known.source)?;
-        }
+        plan.recall(catalogue)?;
     }
     // What a person looks for is most often recent.
     plans.sort_by_key(|plan| std::cmp::Reverse(plan.mtime_ns));
@@ -250,6 +249,7 @@ pub(super) fn of_archived<'a>(
         format,
         known: at.ok().map(|at| &known[at]),
         checkpoint: None,
+        stored: Vec::new(),
         size: found.identity.size,
         mtime_ns: found.identity.mtime_ns,
         until: None,

@@ -18,7 +18,7 @@ use crate::format::Format;
 use crate::model::Event;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
-use crate::source::content::Location;
+use crate::source::content::{LastOpened, Location};
 use crate::threads;
 use crate::words::{Adder, AdderReport, Doc, Words, WordsError, WordsLock, WordsWriter};
 
@@ -75,8 +75,8 @@ impl From<WordsStage> for crate::error::Error {
 }
 
 /// How much is done at once.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct BatchLimits {
+#[derive(Clone, Copy, Default)]
+pub struct BatchLimits<'a> {
     /// How long it may take; the first batch is always added. `None`: until nothing is left.
     pub budget: Option<Duration>,
     /// Bytes of a batch; `None`: [`words_batch`].
@@ -84,6 +84,14 @@ pub struct BatchLimits {
     /// Before there are too many segments it ends, and the caller merges; else what must be is
     /// merged on the way.
     pub leaves_merging: bool,
+    /// Asked again and again: whether a batch is to end with what it has, because somebody waits.
+    pub is_enough: Option<&'a dyn Fn() -> bool>,
+}
+
+impl BatchLimits<'_> {
+    fn is_enough(&self) -> bool {
+        self.is_enough.is_some_and(|is_enough| is_enough())
+    }
 }
 
 /// Bring the words up to the catalogue. The caller holds the index's lock; that of the words is
@@ -97,7 +105,7 @@ pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    pace: BatchLimits,
+    pace: BatchLimits<'_>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<BTreeSet<i64>, WordsStage> {
@@ -144,7 +152,7 @@ fn add_owed(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    pace: BatchLimits,
+    pace: BatchLimits<'_>,
     done: Option<i64>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
@@ -213,13 +221,13 @@ struct OwedBatches<'a> {
 impl OwedBatches<'_> {
     /// Add batch after batch until the backlog is empty, the time is over, or segments must be
     /// merged first.
-    fn add_all(&mut self, pace: BatchLimits) -> Result<(), WordsStage> {
+    fn add_all(&mut self, pace: BatchLimits<'_>) -> Result<(), WordsStage> {
         let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(self.owed_bytes));
         let (mut is_first, mut owes_prose) = (true, false);
         loop {
             // The first batch is added whatever the budget, so that each call gets somewhere.
             let is_over = pace.budget.is_some_and(|b| self.started.elapsed() >= b);
-            if is_over && !is_first {
+            if !is_first && (is_over || pace.is_enough()) {
                 return Ok(());
             }
             is_first = false;
@@ -240,7 +248,7 @@ impl OwedBatches<'_> {
             if !dead.is_empty() {
                 self.delete(&dead)?;
             }
-            self.add_batch(&work)?;
+            self.add_batch(&work, pace)?;
         }
     }
 
@@ -255,10 +263,11 @@ impl OwedBatches<'_> {
     }
 
     /// Add what can be read of these items, and commit it.
-    fn add_batch(&mut self, work: &[OutboxItem]) -> Result<(), WordsStage> {
+    fn add_batch(&mut self, work: &[OutboxItem], pace: BatchLimits<'_>) -> Result<(), WordsStage> {
         let mut complete = Vec::with_capacity(work.len());
         let (catalogue, formats, of) = (self.catalogue, self.formats, self.owed_bytes);
-        add_all(catalogue, &mut self.writer, formats, work, |item, added| {
+        let places = (catalogue, formats);
+        add_all(places, &mut self.writer, work, pace, |item, added| {
             self.indexed_bytes += item.bytes;
             let bytes = self.indexed_bytes;
             (self.progress)(Event::Indexed { bytes, of });
@@ -325,17 +334,18 @@ fn job(catalogue: &Catalogue, item: &OutboxItem) -> Result<Option<Job>, catalogu
     }))
 }
 
-/// Read all items on every core and add them, each as a whole or not at all. `each` gets the number
-/// of passages added and of bytes read, or the error.
+/// Read all items on every core and add them, each as a whole or not at all; not those that are
+/// left when it [is enough](BatchLimits::is_enough). `each` gets the number of passages added and
+/// of bytes read, or the error.
 fn add_all(
-    catalogue: &Catalogue,
+    (catalogue, formats): (&Catalogue, &[&'static dyn Format]),
     writer: &mut WordsWriter,
-    formats: &[&'static dyn Format],
     work: &[OutboxItem],
+    pace: BatchLimits<'_>,
     mut each: impl FnMut(OutboxItem, io::Result<(u64, u64)>),
 ) -> Result<(), WordsStage> {
     let Some(pool) = threads::pool() else {
-        return add_alone(catalogue, writer, formats, work, each);
+        return add_alone((catalogue, formats), writer, work, pace, each);
     };
     let adders: Vec<Adder> = (0..adders().min(work.len()))
         .map(|_| writer.adder())
@@ -349,10 +359,10 @@ fn add_all(
         for mut adder in adders {
             let (results, finish, jobs) = (results.clone(), finish.clone(), Arc::clone(&jobs));
             scope.spawn(move |_| {
-                let mut bytes = Vec::new();
+                let mut reader = JobReader::default();
                 let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 let added = std::iter::from_fn(|| next().ok()).try_for_each(|job| {
-                    let done = add(&mut adder, &job, formats, &mut bytes)?;
+                    let done = reader.add(&mut adder, &job, formats)?;
                     let _ = results.send((job.item, done));
                     Ok(())
                 });
@@ -361,7 +371,7 @@ fn add_all(
         }
         drop((results, finish, jobs));
         let mut queued = Ok(());
-        for item in work {
+        for item in until_enough(work, pace) {
             match job(catalogue, item) {
                 // Of a source that is in no catalogue: a damaged row.
                 Ok(None) => each(item.clone(), Err(ErrorKind::Unsupported.into())),
@@ -397,19 +407,29 @@ fn add_all(
     Ok(())
 }
 
+/// The items until it is enough, one at least, so that each call gets somewhere.
+fn until_enough<'w>(
+    work: &'w [OutboxItem],
+    pace: BatchLimits<'w>,
+) -> impl Iterator<Item = &'w OutboxItem> {
+    let numbered = work.iter().enumerate();
+    let is_wanted = move |(at, _): &(usize, _)| *at == 0 || !pace.is_enough();
+    numbered.take_while(is_wanted).map(|(_, item)| item)
+}
+
 /// Read and add all items on this thread, because no other one can be started. `each` is called as
 /// by [`add_all`].
 fn add_alone(
-    catalogue: &Catalogue,
+    (catalogue, formats): (&Catalogue, &[&'static dyn Format]),
     writer: &mut WordsWriter,
-    formats: &[&'static dyn Format],
     work: &[OutboxItem],
+    pace: BatchLimits<'_>,
     mut each: impl FnMut(OutboxItem, io::Result<(u64, u64)>),
 ) -> Result<(), WordsStage> {
-    let (mut adder, mut bytes) = (writer.adder()?, Vec::new());
-    for item in work {
+    let (mut adder, mut reader) = (writer.adder()?, JobReader::default());
+    for item in until_enough(work, pace) {
         let done = match job(catalogue, item)? {
-            Some(job) => add(&mut adder, &job, formats, &mut bytes)?,
+            Some(job) => reader.add(&mut adder, &job, formats)?,
             // Of a source that is in no catalogue: a damaged row.
             None => Err(ErrorKind::Unsupported.into()),
         };
@@ -418,22 +438,31 @@ fn add_alone(
     Ok(writer.take(adder.finish()?)?)
 }
 
-/// Add the passages of a job: how many, and of how many bytes. An error where it cannot be read, or
-/// is no longer what was catalogued.
-fn add(
-    adder: &mut Adder,
-    job: &Job,
-    formats: &[&'static dyn Format],
-    bytes: &mut Vec<u8>,
-) -> Result<io::Result<(u64, u64)>, WordsError> {
-    let done = match DecodedJob::read(job, formats, bytes) {
-        Ok(ready) => Ok((ready.add_to(adder)?, ready.read)),
-        Err(error) => Err(error),
-    };
-    if bytes.len() > MUCH_READ {
-        *bytes = Vec::new();
+/// Reads one job after the other.
+#[derive(Default)]
+struct JobReader {
+    bytes: Vec<u8>,
+    last: LastOpened,
+}
+
+impl JobReader {
+    /// Add the passages of a job: how many, and of how many bytes. An error where it cannot be
+    /// read, or is no longer what was catalogued.
+    fn add(
+        &mut self,
+        adder: &mut Adder,
+        job: &Job,
+        formats: &[&'static dyn Format],
+    ) -> Result<io::Result<(u64, u64)>, WordsError> {
+        let done = match DecodedJob::read(job, formats, self) {
+            Ok(ready) => Ok((ready.add_to(adder)?, ready.read)),
+            Err(error) => Err(error),
+        };
+        if self.bytes.len() > MUCH_READ {
+            self.bytes = Vec::new();
+        }
+        Ok(done)
     }
-    Ok(done)
 }
 
 /// Threads that add passages. Each has a part of the memory, so they must not be many.
@@ -451,16 +480,20 @@ struct DecodedJob<'j, 'b> {
 }
 
 impl<'j, 'b> DecodedJob<'j, 'b> {
-    /// Read the entries into `buffer`. If the bytes of one are no longer what was catalogued, the
-    /// error [`is_change`].
+    /// Read the entries into the memory of `reader`. If the bytes of one are no longer what was
+    /// catalogued, the error [`is_change`].
     fn read(
         job: &'j Job,
         formats: &[&'static dyn Format],
-        buffer: &'b mut Vec<u8>,
+        reader: &'b mut JobReader,
     ) -> io::Result<DecodedJob<'j, 'b>> {
         let format = formats.iter().find(|f| f.name() == job.format);
         let format = *format.ok_or(ErrorKind::Unsupported)?;
-        let mut file = job.path.open(format)?;
+        let JobReader {
+            bytes: buffer,
+            last,
+        } = reader;
+        let mut file = last.open(&job.path, format)?;
         // What a damaged row names beyond the file's end is nothing to make room for.
         let length = file.length()?;
         let end_of = |entry: &StoredEntry| {
@@ -496,6 +529,7 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
             places.extend(run.iter().map(|entry| place(entry)));
             read = end;
         }
+        last.keep(&job.path, file);
         let buffer = &*buffer;
         let record = |(entry, from): (&'j StoredEntry, usize)| {
             let end = from.checked_add(usize::try_from(entry.length).ok()?)?;

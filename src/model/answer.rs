@@ -118,6 +118,9 @@ pub struct SessionRow {
     /// The git branch that was checked out last; `null` = not recorded.
     #[serde(default)]
     pub git_branch: Option<String>,
+    /// The repository in which it ran, as the host and the path of its remote; `null` = not known.
+    #[serde(default)]
+    pub repository: Option<String>,
     /// How much the model was told to think last, in the agent's own words; `null` = not recorded.
     #[serde(default)]
     pub thinking_level: Option<String>,
@@ -163,6 +166,10 @@ pub struct Listing {
         serialize_with = "all_lossy"
     )]
     pub within: Vec<PathBuf>,
+    /// The repositories that were asked for, wherever their checkouts are: as their remotes name
+    /// them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remotes: Vec<String>,
     /// Whether all that is on disk is in this answer. Last, as it is known last.
     pub complete: bool,
     /// Files known to be not yet read.

@@ -1,6 +1,7 @@
 //! Plain data that crosses the walls between the rooms. No logic but conversions, no I/O.
 
 mod answer;
+mod blame;
 mod cancel;
 mod event;
 mod json_text;
@@ -18,6 +19,10 @@ mod zone;
 
 pub use answer::{
     Change, ChangeKind, Listing, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript, Tree, TreeRow,
+};
+pub use blame::{
+    Blame, BlamedLine, CommitEvidence, CommitSession, CommitWriter, FileLog, FileSession, LineCall,
+    LineOrigin,
 };
 pub use cancel::Cancel;
 pub use event::Event;

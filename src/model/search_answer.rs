@@ -221,6 +221,9 @@ pub struct Facets {
     pub agents: Vec<Count>,
     /// By the last folder of the working directory.
     pub projects: Vec<Count>,
+    /// By the remote of the repository; sessions of none are not among them.
+    #[serde(default)]
+    pub repositories: Vec<Count>,
     /// By role, or kind where there is none.
     pub roles: Vec<Count>,
     /// Of `timezone`, as the filter `on:` takes them; "" = without a time.
@@ -294,6 +297,10 @@ pub struct SearchAnswer {
         serialize_with = "all_lossy"
     )]
     pub within: Vec<PathBuf>,
+    /// The repositories that were asked for, wherever their checkouts are: as their remotes name
+    /// them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remotes: Vec<String>,
     /// Sessions and entries that the query is the id of, or the beginning of one: ten at most,
     /// unless all hits were asked for.
     pub named: Vec<NamedMatch>,

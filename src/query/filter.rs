@@ -15,6 +15,7 @@ use crate::catalogue::Catalogue;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::error::Error;
+use crate::format::remote_of;
 use crate::query::Snapshot;
 use crate::syntax::{Filters, Names};
 
@@ -126,6 +127,7 @@ impl<'a> FilteredEntries<'a> {
         let names = [
             &f.agent,
             &f.project,
+            &f.repo,
             &f.cwd,
             &f.root,
             &f.session,
@@ -154,6 +156,9 @@ impl<'a> FilteredEntries<'a> {
             };
             let keep = is_of_agent(&f.agent, s.agent)
                 && passes(&f.project, &|n| is_of_project(s.cwd, n))
+                && passes(&f.repo, &|n| {
+                    s.repository.is_some_and(|one| is_of_repository(one, n))
+                })
                 && passes(&f.cwd, &|n| is_at(s.cwd, n))
                 && passes(&f.root, &|n| s.label == Some(n) || is_at(s.path, n))
                 && passes(&f.session, &|n| begins(s.id, n) || s.path == n)
@@ -307,6 +312,15 @@ fn both(names: &Names) -> impl Iterator<Item = (&[String], bool)> {
     both.into_iter().filter(|(names, _)| !names.is_empty())
 }
 
+/// Whether a repository is the one asked for: by part of its name, by whole parts of its host and
+/// path, or by an address that leads there.
+pub(super) fn is_of_repository(repository: &str, asked: &str) -> bool {
+    let remote = remote_of(asked);
+    let asked = remote.as_deref().unwrap_or(asked);
+    let asked = asked.strip_suffix(".git").unwrap_or(asked);
+    is_of_project(&repository.to_lowercase(), &asked.to_lowercase())
+}
+
 fn passes(names: &Names, is: &dyn Fn(&str) -> bool) -> bool {
     (names.any.is_empty() || names.any.iter().any(|n| is(n))) && !names.none.iter().any(|n| is(n))
 }
@@ -327,7 +341,7 @@ fn file(name: &str) -> Option<Regex> {
 
 #[cfg(test)]
 mod tests {
-    use super::{file, is_of_agent};
+    use super::{file, is_of_agent, is_of_repository};
     use crate::syntax::Names;
 
     #[test]
@@ -339,6 +353,28 @@ mod tests {
         };
         let of = |agent| is_of_agent(&names, agent);
         assert!(of("pier") && !of("PI") && !of("codex"));
+    }
+
+    #[test]
+    fn repositories_by_name_path_and_address() {
+        for (asked, is_of) in [
+            ("boat", true),
+            ("BO", true),
+            ("b*t", true),
+            ("ada/boat", true),
+            ("Ada/Boat.git", true),
+            ("github.com/ada", true),
+            ("github.com/ada/boat", true),
+            ("git@github.com:ada/boat.git", true),
+            ("https://x:secret@github.com/ada/boat", true),
+            ("da/boat", false),
+            ("ada/bo", false),
+            ("github.com", false),
+            ("https://gitlab.com/ada/boat", false),
+        ] {
+            let found = is_of_repository("github.com/ada/boat", asked);
+            assert_eq!(found, is_of, "{asked}");
+        }
     }
 
     #[test]

@@ -15,20 +15,33 @@ pub(super) struct Here {
     within: HashSet<PathBuf>,
     /// The common folders of the repositories whose working trees they are.
     repositories: Vec<PathBuf>,
+    /// Their remotes: sessions of these count wherever they are.
+    remotes: HashSet<String>,
 }
 
 impl Here {
-    pub fn of(at: Option<&Path>, within: &[PathBuf], repositories: &[PathBuf]) -> Self {
+    pub fn of(
+        at: Option<&Path>,
+        within: &[PathBuf],
+        repositories: &[PathBuf],
+        remotes: &[String],
+    ) -> Self {
         Self {
             at: at.map(canonical),
             within: within.iter().map(|folder| resolved(folder)).collect(),
             repositories: repositories.iter().map(|one| canonical(one)).collect(),
+            remotes: remotes.iter().cloned().collect(),
         }
     }
 
     /// Whether every directory is meant.
     pub fn is_everywhere(&self) -> bool {
-        self.at.is_none() && self.within.is_empty()
+        self.at.is_none() && self.within.is_empty() && self.remotes.is_empty()
+    }
+
+    /// Its remotes.
+    pub fn remotes(&self) -> impl Iterator<Item = &String> {
+        self.remotes.iter()
     }
 
     /// Whether a directory is one of `within` or lies below one. Of a repository's working tree
@@ -67,8 +80,13 @@ impl<'a> ResolvedDirs<'a> {
     }
 
     /// Whether the session is one of those of `here`: it was started there, or, where its agent
-    /// goes by projects, its project is there, or the working tree that holds it.
+    /// goes by projects, its project is there, or the working tree that holds it; or it is of the
+    /// same remote.
     pub fn is_here(&mut self, session: &SessionFilterRow<'_>) -> bool {
+        let remotes = &self.here.remotes;
+        if session.repository.is_some_and(|one| remotes.contains(one)) {
+            return true;
+        }
         match session.own("projectRoot") {
             Some(project) => self.is_folder_here(&project, true),
             None => self.is_folder_here(session.cwd, false),
@@ -81,7 +99,8 @@ impl<'a> ResolvedDirs<'a> {
         let is_at = here.at.as_deref().is_none_or(|at| {
             self.is_at(folder, at) || is_project && self.repository(folder) == Some(at)
         });
-        is_at && (here.within.is_empty() || self.is_within(folder))
+        let is_any = here.within.is_empty() && here.remotes.is_empty();
+        is_at && (is_any || self.is_within(folder))
     }
 
     fn is_at(&mut self, cwd: &str, at: &Path) -> bool {
@@ -151,7 +170,7 @@ mod tests {
         let link = home.path().join("link");
         std::fs::create_dir_all(real.join("app/src"))?;
         std::os::unix::fs::symlink(&real, &link)?;
-        let here = Here::of(None, &[link.join("app"), real.join("gone")], &[]);
+        let here = Here::of(None, &[link.join("app"), real.join("gone")], &[], &[]);
         let mut places = ResolvedDirs::new(&here);
         let mut is_here =
             |folder: PathBuf| places.is_folder_here(&folder.display().to_string(), false);

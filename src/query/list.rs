@@ -32,6 +32,12 @@ pub struct ListScope {
     /// [`Repository`](crate::repository::Repository)): what lies below them in another repository,
     /// as far as it is there, is left out. None: nothing is.
     pub repositories: Vec<PathBuf>,
+    /// The remotes of these repositories (see [`Repository::remote`]): sessions of one of them, by
+    /// [`SessionRow::repository`], count wherever their directory is.
+    ///
+    /// [`Repository::remote`]: crate::repository::Repository::remote
+    /// [`SessionRow::repository`]: crate::model::SessionRow::repository
+    pub remotes: Vec<String>,
     /// Only sessions of this agent.
     pub agent: Option<String>,
     /// Only sessions of this project: part of its folder's name, or with a separator the folder or
@@ -70,7 +76,12 @@ pub struct ListScope {
 impl ListScope {
     /// The working directories whose sessions it shows.
     pub(super) fn here(&self) -> Here {
-        Here::of(self.cwd.as_deref(), &self.within, &self.repositories)
+        Here::of(
+            self.cwd.as_deref(),
+            &self.within,
+            &self.repositories,
+            &self.remotes,
+        )
     }
 
     pub(super) fn most(&self) -> usize {
@@ -173,6 +184,7 @@ impl Snapshot<'_> {
             elsewhere: page.elsewhere,
             cwd: page.scope.cwd.clone(),
             within: page.scope.within.clone(),
+            remotes: page.scope.remotes.clone(),
             complete: self.is_complete(),
             pending_files: self.stores.pending_files,
         }

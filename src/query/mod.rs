@@ -1,6 +1,7 @@
 //! Questions: what the user types, and what answers it.
 
 mod agent_list;
+mod blame;
 mod branch;
 mod branch_part;
 mod dump;
@@ -30,6 +31,7 @@ mod unknown_types;
 mod unreadable;
 mod verify;
 
+pub use blame::{BlameScope, CommitScope};
 pub use branch_part::Branch;
 pub use highlight::Highlighter;
 pub use list::ListScope;

@@ -271,6 +271,7 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
         until_ms: scope.until_ms,
         folders,
         here,
+        remotes: place.remotes().cloned().collect(),
     })
 }
 

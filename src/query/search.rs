@@ -97,6 +97,7 @@ impl Snapshot<'_> {
             notes: query.notes.clone(),
             cwd: scope.cwd.clone(),
             within: scope.within.clone(),
+            remotes: scope.remotes.clone(),
             ..SearchAnswer::default()
         };
         if !self.stores.is_made {
@@ -214,6 +215,7 @@ impl<'a> Search<'a> {
             notes: self.query.notes.clone(),
             cwd: self.scope.cwd.clone(),
             within: self.scope.within.clone(),
+            remotes: self.scope.remotes.clone(),
             ranking: match (self.scope.newest_first, self.ranks_sessions) {
                 (true, _) => Ranking::Newest,
                 (false, true) => Ranking::Sessions,

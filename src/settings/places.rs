@@ -43,6 +43,7 @@ impl Settings {
         };
         config.background = self.background.value;
         config.zone = self.timezone.value.clone();
+        config.home = surroundings.home.clone();
         if !flags.no_default_roots {
             let surroundings = surroundings.clone();
             config.project_roots = Some(Arc::new(move |project| {

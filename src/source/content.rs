@@ -244,25 +244,59 @@ pub fn has_rows(format: &dyn Format, path: &Path) -> bool {
     file.is_none_or(|(database, file)| databases::store(file, database).is_none())
 }
 
-/// The line of one row of the source at `path`, which [`has_rows`], `table:key`; `None` where that
-/// is no longer there, or is no session in a database.
+/// The line of one row of the source at `path`: see [`rows`].
 ///
 /// # Errors
 /// When the database cannot be read.
 pub fn row(format: &dyn Format, path: &Path, name: &str) -> io::Result<Option<Vec<u8>>> {
-    match SessionKey::of(format, path) {
-        Some(SessionKey { rows, file, key }) => match rows {
-            Rows::Database(database) => databases::row(&file, database, &key, name),
-            Rows::Names(names) => {
-                let line = match databases::line_of(&file, names, &key) {
-                    Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                    line => line?.trim_end().as_bytes().to_vec(),
-                };
-                let names = RowNames::default();
-                Ok(Some(line).filter(|line| names.of(0, line).as_deref() == Some(name)))
-            }
-        },
-        None => Ok(None),
+    Ok(rows(format, path, &[name])?.pop().flatten())
+}
+
+/// The lines of these rows of the source at `path`, which [`has_rows`], `table:key`; `None` for one
+/// that is no longer there, or that is in no database.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn rows(format: &dyn Format, path: &Path, names: &[&str]) -> io::Result<Vec<Option<Vec<u8>>>> {
+    let nothing = || Ok(vec![None; names.len()]);
+    let Some(SessionKey { rows, file, key }) = SessionKey::of(format, path) else {
+        return nothing();
+    };
+    match rows {
+        Rows::Database(database) => databases::rows(&file, database, &key, names),
+        Rows::Names(of) => {
+            let line = match databases::line_of(&file, of, &key) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return nothing(),
+                line => line?.trim_end().as_bytes().to_vec(),
+            };
+            let own = RowNames::default().of(0, &line);
+            let is_it = |name: &&str| (own.as_deref() == Some(*name)).then(|| line.clone());
+            Ok(names.iter().map(is_it).collect())
+        }
+    }
+}
+
+/// The source that was opened last, where opening it means to read or to decode all of it: who reads
+/// one part of it after the other does that once.
+#[derive(Default)]
+pub struct LastOpened(Option<(Location, Content)>);
+
+impl LastOpened {
+    /// Open the source at `path`, which is one of `format`; one of which a part was just read is
+    /// open still, as it was then.
+    ///
+    /// # Errors
+    /// Those of [`Location::open`].
+    pub fn open(&mut self, path: &Location, format: &dyn Format) -> io::Result<Content> {
+        match self.0.take() {
+            Some((last, content)) if last == *path => Ok(content),
+            _ => path.open(format),
+        }
+    }
+
+    /// A part of it was read.
+    pub fn keep(&mut self, path: &Location, content: Content) {
+        self.0 = content.is_kept_whole().then(|| (path.clone(), content));
     }
 }
 

@@ -3,9 +3,9 @@
 use super::alternatives::Filter;
 use super::{Filters, Now, SyntaxError, time};
 
-pub(super) const FIELDS: [&str; 21] = [
-    "agent", "project", "cwd", "root", "session", "name", "label", "role", "kind", "tool", "file",
-    "model", "provider", "status", "is", "has", "since", "until", "after", "before", "on",
+pub(super) const FIELDS: [&str; 22] = [
+    "agent", "project", "repo", "cwd", "root", "session", "name", "label", "role", "kind", "tool",
+    "file", "model", "provider", "status", "is", "has", "since", "until", "after", "before", "on",
 ];
 
 impl Filter {
@@ -30,6 +30,7 @@ impl Filters {
         let names = match name {
             "agent" => &mut self.agent,
             "project" => &mut self.project,
+            "repo" => &mut self.repo,
             "cwd" => &mut self.cwd,
             "root" => &mut self.root,
             "name" => &mut self.name,

@@ -457,7 +457,7 @@ impl Lexer<'_> {
         let column = self.at + 1;
         let is_path = matches!(
             name,
-            "cwd" | "project" | "root" | "session" | "name" | "label" | "file" | "model"
+            "cwd" | "project" | "repo" | "root" | "session" | "name" | "label" | "file" | "model"
         );
         let begin = (self.peek(0), self.peek(1));
         if matches!(begin, (Some(':'), _) | (Some('/'), Some('/')))

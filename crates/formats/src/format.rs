@@ -218,6 +218,13 @@ pub trait Format: Send + Sync {
     fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
         let _ = (fold, line);
     }
+    /// Whether the first line of a session in a database, which is about the session itself, says of
+    /// it what it said when `fold` was saved, apart from what was spent and when it was changed.
+    /// Then entries of equal lines behind it are equal.
+    fn says_the_same(&self, fold: &Fold, facts: &Facts) -> bool {
+        let _ = (fold, facts);
+        false
+    }
     /// Where the entries are in a record of a line, where one record holds several of which only
     /// some are new: in order and without overlap, each given to [`Format::facts_at`] as it stands.
     /// None of them: the record is one entry. Called after [`Format::fold_line`], before any of

@@ -47,6 +47,7 @@ pub mod codex;
 pub mod copilot;
 pub mod cursor;
 pub mod database;
+pub mod edits;
 mod entries;
 mod format;
 pub mod gemini;
@@ -63,6 +64,7 @@ mod parts;
 pub mod pi;
 mod pieces;
 pub mod qwen;
+mod remote;
 mod stable_hash;
 pub mod terminal;
 #[cfg(test)]
@@ -75,4 +77,5 @@ pub use format::{
     resume,
 };
 pub use injected::injected_blocks;
+pub use remote::remote_of;
 pub use title::typed_title;

@@ -3,8 +3,10 @@
 pub mod address;
 pub mod append;
 pub mod archive;
+pub mod blame;
 pub mod clean;
 pub mod clido;
+pub mod commit;
 pub mod completions;
 pub mod config;
 pub mod context;
@@ -15,6 +17,7 @@ pub mod hit_fields;
 pub mod init;
 pub mod label;
 pub mod list;
+pub mod log;
 pub mod man;
 pub mod mcp;
 pub mod migrate;
@@ -117,6 +120,9 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Export(args)) => export::run(args, &config()?, screen),
         Some(Command::Delete(args)) => delete::run(args, &config()?, screen),
         Some(Command::Report(args)) => report::run(args, &config()?, screen),
+        Some(Command::Blame(args)) => blame::run(args, &config()?, screen),
+        Some(Command::Commit(args)) => commit::run(args, &config()?, screen),
+        Some(Command::Log(args)) => log::run(args, &config()?, screen),
         Some(Command::Secrets(args)) => secrets::run(args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(args, &config()?, screen),
         Some(Command::Sync(args)) => sync::run(args, &config()?, screen),

@@ -144,6 +144,7 @@ impl<'a> Lookup<'a> {
                 cwd: here.cwd(),
                 within: here.within.clone(),
                 repositories: here.repositories(),
+                remotes: here.remotes(),
                 ..ListScope::default()
             }),
             titles: self.titles,

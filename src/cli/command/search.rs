@@ -35,8 +35,8 @@ use crate::output::{Screen, hits, quote};
   /error\\[E\\d+\\]/        a regular expression, /…/i ignores case (reads all text)
 Filters stand wherever words do, also negated with a minus: (role:user OR label:todo) webhook
 Quote values that contain spaces; separate several with commas:
-  agent: project: cwd: root: session: name: model: provider: status:     which sessions
-  role: kind: tool: file: label: is:error has:image                      which entries
+  agent: project: repo: cwd: root: session: name: model: provider: status:  which sessions
+  role: kind: tool: file: label: is:error has:image                         which entries
   is:branch (not on the active branch)  is:named (sessions with a name)
   since: until: after: before: on:   2w, 3d, yesterday, last-week, monday, oct, 2026-10, 2026-10-05
 What is no filter is searched as text: http://x, std::io, foo:bar. \\: does that for any filter.
@@ -198,6 +198,7 @@ impl Search {
             cwd: here.and_then(Here::cwd),
             within: here.map_or_else(Vec::new, |here| here.within.clone()),
             repositories: here.map_or_else(Vec::new, Here::repositories),
+            remotes: here.map_or_else(Vec::new, Here::remotes),
             newest_first: self.newest,
             limit: self.limit,
             now_ms: screen.now_ms,

@@ -119,6 +119,8 @@ impl KnownValues {
             last: Some(ListScope {
                 cwd: self.here.cwd(),
                 within: self.here.within.clone(),
+                repositories: self.here.repositories(),
+                remotes: self.here.remotes(),
                 ..ListScope::default()
             }),
             titles: TitleMatch::Part,

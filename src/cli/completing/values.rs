@@ -35,9 +35,10 @@ const TIMES: [&str; 8] = [
 
 /// The filters of a query whose values are few or known, and those values where no catalogue is
 /// needed.
-const FILTERS: [(&str, &[&str]); 17] = [
+const FILTERS: [(&str, &[&str]); 18] = [
     ("agent", &[]),
     ("project", &[]),
+    ("repo", &[]),
     ("model", &[]),
     ("provider", &[]),
     ("tool", &[]),
@@ -221,6 +222,7 @@ fn of_filter(filter: &str, asked: &KnownValues) -> Vec<String> {
     match filter {
         "agent" => agents(Some(asked)),
         "project" => projects(asked),
+        "repo" => asked.column("SELECT DISTINCT repository FROM sessions WHERE current"),
         "model" => asked.column("SELECT DISTINCT model FROM sessions WHERE current"),
         "provider" => asked.column("SELECT DISTINCT provider FROM sessions WHERE current"),
         "tool" => asked.column("SELECT tool FROM tools"),

@@ -143,6 +143,7 @@ impl Item for SessionRow {
         "bytes",
         "resume",
         "git_branch",
+        "repository",
         "thinking_level",
         "archived",
         "gone_since",

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use sessionary::model::{BranchPlace, Count, Facets, Hit, HitGroup, NamedMatch, SessionRow};
+use sessionary::model::{
+    BranchPlace, Count, Explanation, Facets, Hit, HitGroup, NamedMatch, SessionRow,
+};
 
 use crate::command::title;
 use crate::output::Screen;
@@ -38,15 +40,20 @@ pub fn named(named: &NamedMatch, names: &ShortAddresses, screen: &Screen) -> Str
     )
 }
 
-/// How many entries there are of each agent, project, role and day.
+/// How many entries there are of each agent, project, repository, role and day.
 pub fn facets(facets: &Facets, screen: &Screen) -> String {
     let mut out = String::new();
     for (name, counts) in [
         ("agents", &facets.agents),
         ("projects", &facets.projects),
+        ("repos", &facets.repositories),
         ("roles", &facets.roles),
         ("days", &facets.days),
     ] {
+        // Not every session is of a repository with a remote.
+        if counts.is_empty() && name == "repos" {
+            continue;
+        }
         let shown = |one: &Count| {
             let value = match one.value.as_str() {
                 "" => "(none)".to_owned(),
@@ -114,36 +121,7 @@ fn hit_lines(hit: &Hit, session: &SessionRow, names: &ShortAddresses, screen: &S
         out.push_str(&format!("    {line}\n"));
     }
     if let Some(why) = &hit.explanation {
-        let passage = format!(
-            "words {:.2} × standing {} × recency {:.2}",
-            why.bm25, why.standing, why.recency
-        );
-        let line = match why.session {
-            None => format!("score {:.2} = {passage} × text {}", hit.score, why.text),
-            // Whatever the score would be.
-            Some(of) if hit.score == 0.0 => {
-                format!(
-                    "newest first; words it has {:.2}; this passage: {passage}",
-                    of.held
-                )
-            }
-            Some(of) => {
-                let adjacent = match of.adjacent > 0.0 {
-                    true => format!(" + words side by side {}", of.adjacent),
-                    false => String::new(),
-                };
-                format!(
-                    "score {:.2} = (session {:.2} + its best passage {:.2}{adjacent}) × words it has {:.2} × text {}; this passage: {passage} × share {:.2} × near each other {:.2}",
-                    hit.score,
-                    of.whole,
-                    of.passage,
-                    of.held,
-                    why.text,
-                    of.share,
-                    1.0 + of.closeness
-                )
-            }
-        };
+        let line = score_of(hit, why);
         for (indent, piece) in Wrap::new(width).pieces(&line) {
             let line = format!("    {:indent$}{}", "", &line[piece]);
             out.push_str(&format!("{}\n", screen.style.paint(Tone::Quiet, &line)));
@@ -151,6 +129,40 @@ fn hit_lines(hit: &Hit, session: &SessionRow, names: &ShortAddresses, screen: &S
     }
     out.push_str(&neighbours(true));
     out
+}
+
+/// How its score is made.
+fn score_of(hit: &Hit, why: &Explanation) -> String {
+    let passage = format!(
+        "words {:.2} × standing {} × recency {:.2}",
+        why.bm25, why.standing, why.recency
+    );
+    match why.session {
+        None => format!("score {:.2} = {passage} × text {}", hit.score, why.text),
+        // Whatever the score would be.
+        Some(of) if hit.score == 0.0 => {
+            format!(
+                "newest first; words it has {:.2}; this passage: {passage}",
+                of.held
+            )
+        }
+        Some(of) => {
+            let adjacent = match of.adjacent > 0.0 {
+                true => format!(" + words side by side {}", of.adjacent),
+                false => String::new(),
+            };
+            format!(
+                "score {:.2} = (session {:.2} + its best passage {:.2}{adjacent}) × words it has {:.2} × text {}; this passage: {passage} × share {:.2} × near each other {:.2}",
+                hit.score,
+                of.whole,
+                of.passage,
+                of.held,
+                why.text,
+                of.share,
+                1.0 + of.closeness
+            )
+        }
+    }
 }
 
 /// The entries before a hit, or those behind it.

@@ -224,6 +224,7 @@ impl Asker {
             cwd: here.cwd(),
             within: here.within.clone(),
             repositories: here.repositories(),
+            remotes: here.remotes(),
             ..all.clone()
         });
         let is_everywhere = question.place == Place::Everywhere || self.here.is_none();
@@ -278,6 +279,7 @@ impl Asker {
                 cwd: here.and_then(Here::cwd),
                 within: here.map_or_else(Vec::new, |here| here.within.clone()),
                 repositories: here.map_or_else(Vec::new, Here::repositories),
+                remotes: here.map_or_else(Vec::new, Here::remotes),
                 as_typed: true,
                 newest_first: question.order == Order::Newest,
                 limit: question.rows,

@@ -345,3 +345,42 @@ fn a_lock_that_was_removed_while_it_was_waited_for_is_taken_again() {
     });
     assert!(!second.unwrap().is_removed());
 }
+
+#[test]
+fn who_waits_is_heard_and_ends_a_turn() {
+    let (place, config) = walrus();
+    let folder = config.roots[0].path.join("--w--");
+    let text = std::fs::read_to_string(folder.join("s.jsonl")).unwrap();
+    for other in 1..5 {
+        let text = text.replace("\"s\"", &format!("\"s{other}\""));
+        std::fs::write(folder.join(format!("s{other}.jsonl")), text).unwrap();
+    }
+    let mut indexer = Indexer::open(&config).unwrap();
+    let mut report = indexer.sync_catalogue(&mut |_| {}).unwrap();
+    let generation = config.generation_dir();
+    let asked = turns::Asked::of(&generation);
+    assert!(!asked.is(), "nobody waits");
+    // Who waits for the lock says so, as long as it waits.
+    let lock = File::open(generation.join("lock")).unwrap();
+    let mut heard = Vec::new();
+    let mut waits = || {
+        heard.push(asked.is());
+        heard.len() < 3
+    };
+    assert!(!lock_within(&generation, &lock, WHILE, &mut waits).unwrap());
+    assert_eq!(heard, [true; 3]);
+    assert!(!asked.is());
+    // A turn ends with what it has, and gets somewhere.
+    let waiting = turns::Asking::begin(&generation).unwrap();
+    for left in [8, 6] {
+        let long = Duration::from_secs(3600);
+        indexer.index_words_in_slices(long, &mut report).unwrap();
+        assert_eq!(report.outstanding, left);
+    }
+    drop(waiting);
+    indexer
+        .index_words_in_slices(Duration::from_secs(3600), &mut report)
+        .unwrap();
+    assert_eq!(report.outstanding, 0);
+    drop(place);
+}

@@ -10,11 +10,14 @@ use crate::format::Format;
 use crate::format::Shape;
 use crate::model::Class;
 use crate::source::checkpoint::hash;
-use crate::source::content::{Content, Location};
+use crate::source::content::{Content, LastOpened, Location, has_rows, rows};
 use crate::source::identity::Identity;
 use crate::source::place::holds;
 use crate::words::{BacklogEntry, ThreadResult};
 
+/// Entries of a session in a database, and bytes of them, that are sooner read row by row: when the
+/// session is opened all of it is read.
+const FEW_ROWS: (i64, u64) = (32, 256 << 10);
 /// A range of more bytes is read by one thread at a time, and its memory given back.
 const LARGE_BYTES: u64 = 16 << 20;
 
@@ -46,6 +49,8 @@ pub(super) struct Entry {
     pub hash: u64,
     /// Its flags, and whether it says why it ended.
     pub stored: (i64, bool),
+    /// Of a row of a database which it is, `table:key`.
+    pub row: Option<String>,
 }
 
 /// Asked whether anybody still wants what is read.
@@ -59,6 +64,7 @@ pub(super) struct BacklogReader<'a, 'l, E> {
     large: &'l Mutex<()>,
     wanted: KeepReading<'l>,
     buffer: Vec<u8>,
+    last: LastOpened,
 }
 
 impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
@@ -73,6 +79,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
             large,
             wanted,
             buffer: Vec::new(),
+            last: LastOpened::default(),
         }
     }
 
@@ -86,16 +93,56 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
         let is_large = range.bytes > LARGE_BYTES;
         let large = self.large;
         let _alone = is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
-        let read = self.read_range(number, range);
+        let read = match self.read_rows(number, range) {
+            Some(read) => read,
+            None => self.read_range(number, range),
+        };
         if is_large {
             self.buffer = Vec::new();
         }
         read.is_some()
     }
 
+    /// Read the range row by row. `None`: it is not one of a few rows that are as they were
+    /// catalogued, and is to be read as any other.
+    fn read_rows(&mut self, number: usize, range: &Range) -> Option<Option<()>> {
+        let (few, bytes) = FEW_ROWS;
+        let may_be = range.place.is_none()
+            && range.bytes <= bytes
+            && range.last - range.first < few
+            && range.format.database().is_some()
+            && !range.path.is_archived()
+            && has_rows(range.format, &range.path);
+        if !may_be {
+            return None;
+        }
+        let entries = (self.entries)(number)?;
+        let names: Option<Vec<&str>> = entries.iter().map(|entry| entry.row.as_deref()).collect();
+        let lines = rows(range.format, &range.path, &names?).ok()?;
+        let lines: Vec<Vec<u8>> = lines.into_iter().collect::<Option<_>>()?;
+        let mut both = entries.iter().zip(&lines);
+        if !both.all(|(entry, line)| hash(line) == entry.hash) {
+            return None;
+        }
+        cover(&mut self.part, &entries);
+        for (entry, line) in entries.iter().zip(&lines) {
+            if !self.is_wanted() {
+                return Some(None);
+            }
+            give(&mut self.part, range, (entry, line), true);
+        }
+        Some(Some(()))
+    }
+
     /// `None` when its bytes are no longer what was catalogued.
     fn read_range(&mut self, number: usize, range: &Range) -> Option<()> {
-        let mut file = range.path.open(range.format).ok()?;
+        let mut file = self.last.open(&range.path, range.format).ok()?;
+        let read = self.read_opened(number, range, &mut file);
+        self.last.keep(&range.path, file);
+        read
+    }
+
+    fn read_opened(&mut self, number: usize, range: &Range, file: &mut Content) -> Option<()> {
         // While the identity is unchanged the bytes are, too. Otherwise each entry's hash decides.
         let same = match &range.place {
             Some(place) if place.identity.is_some() => {
@@ -110,7 +157,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
             && self.part.rules_out()
         {
             held = place.start..place.end;
-            self.fill(&mut file, held.start, held.end)?;
+            self.fill(file, held.start, held.end)?;
             let bytes = self.bytes(0, held.end - held.start)?;
             if !self.part.may_match(bytes, json) {
                 return Some(());
@@ -122,7 +169,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
         let end = entries.iter().map(Entry::end).max().unwrap_or(0);
         if start < held.start || held.end < end {
             held = start..end;
-            self.fill(&mut file, start, end)?;
+            self.fill(file, start, end)?;
         }
         let Self {
             part,
@@ -143,12 +190,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
             if wanted.is_some_and(|wanted| !wanted()) {
                 return None;
             }
-            let record = record(entry)?;
-            if entry.owed.admitted && part.may_match(record, json) {
-                for passage in passages(range.format, &range.path, record, entry.stored) {
-                    part.read(entry.owed, passage.class, &passage.pieces);
-                }
-            }
+            give(part, range, (entry, record(entry)?), json);
         }
         (entries.len() == all).then_some(())
     }
@@ -169,6 +211,15 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
 
     fn bytes(&self, from: usize, length: u64) -> Option<&[u8]> {
         self.buffer.get(from..from + usize::try_from(length).ok()?)
+    }
+}
+
+/// Let a part of the scan see an entry, whose bytes are `record`.
+fn give(part: &mut ThreadResult<'_>, range: &Range, (entry, record): (&Entry, &[u8]), json: bool) {
+    if entry.owed.admitted && part.may_match(record, json) {
+        for passage in passages(range.format, &range.path, record, entry.stored) {
+            part.read(entry.owed, passage.class, &passage.pieces);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which entries and problems are in a line, or in a whole document?
 
+use super::same::SameEntries;
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::databases::RowNames;
 use crate::format::json::{NULS, PieceKind, TORN, split};
@@ -14,6 +15,8 @@ pub struct LineParser<'a, 'p, E> {
     pub fold: &'a mut Fold,
     /// Which rows of a database the lines are; `None`: they are none.
     pub rows: Option<&'a RowNames>,
+    /// What need not be written again.
+    pub same: &'a mut SameEntries<'p>,
 }
 
 impl<E: Entries> LineParser<'_, '_, E> {
@@ -143,11 +146,16 @@ impl<E: Entries> LineParser<'_, '_, E> {
             }
             None => self.fold.last_time_ms,
         };
+        let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
+        let place = (start, length, hash);
+        let is_stored = (self.same).is_next(place, &facts, self.plan, self.chunk);
         self.plan.format.fold(self.fold, &facts);
+        if is_stored {
+            return;
+        }
         if flags & flag::BESIDE != 0 {
             facts.parent = facts.stands_at.take();
         }
-        let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
         self.chunk.entries.add(EntryRow {
             start,
             length,

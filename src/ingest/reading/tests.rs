@@ -76,6 +76,7 @@ impl Place {
             format: &Dialect::PI,
             known: known.as_ref(),
             checkpoint: known.as_ref().and_then(checkpoint),
+            stored: Vec::new(),
             size: 0,
             mtime_ns: 0,
             until: None,

@@ -39,7 +39,7 @@ pub(super) fn question(query: &str, scope: &SearchScope, zone: &Zone) -> u64 {
     let asked = (
         query.trim(),
         &scope.cwd,
-        (within, &scope.repositories),
+        (within, &scope.repositories, &scope.remotes),
         scope.as_typed,
         scope.newest_first,
         scope.passages,

@@ -1,4 +1,4 @@
-//! How are the matches spread over agents, projects, roles and days?
+//! How are the matches spread over agents, projects, repositories, roles and days?
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -25,41 +25,37 @@ impl Search<'_> {
             });
         }
         let found = asked.hits(Order::Newest, usize::MAX)?;
-        let ours = self.snapshot.root_numbers()?;
-        let mut sessions: HashMap<i64, (String, String)> = HashMap::new();
-        self.catalogue.each_session(&ours, |s| {
-            let of = (project_name(s.cwd).to_owned(), s.agent.to_owned());
-            sessions.insert(s.session, of);
-        })?;
-        let [mut agents, mut projects, mut roles, mut days]: [BTreeMap<String, u64>; 4] =
-            Default::default();
+        let sessions = self.groups()?;
+        let mut all: [BTreeMap<String, u64>; 5] = Default::default();
         let mut seen = HashSet::new();
         for hit in found.hits.iter().filter(|hit| !counted.refutes(hit)) {
             self.check_wanted()?;
             if !seen.insert(hit.key) {
                 continue;
             }
-            let Some((project, agent)) = sessions.get(&((hit.key >> ARRIVAL_BITS) as i64)) else {
+            let session = (hit.key >> ARRIVAL_BITS) as i64;
+            let Some([agent, project, repository]) = sessions.get(&session) else {
                 continue;
             };
             let Some(role) = self.catalogue.role(hit.key as i64)? else {
                 continue;
             };
             let day = hit.time_ms.and_then(|ms| self.zone.day(ms));
-            for (counts, value) in [
-                (&mut agents, agent.as_str()),
-                (&mut projects, project),
-                (&mut roles, &role),
-                (&mut days, &day.unwrap_or_default()),
-            ] {
+            let day = day.unwrap_or_default();
+            for (counts, value) in all
+                .iter_mut()
+                .zip([agent, project, repository, &role, &day])
+            {
                 match counts.get_mut(value) {
                     Some(count) => *count += 1,
                     None => {
-                        counts.insert(value.to_owned(), 1);
+                        counts.insert(value.clone(), 1);
                     }
                 }
             }
         }
+        let [agents, projects, mut repositories, roles, days] = all;
+        repositories.remove("");
         let by_count = |counts: BTreeMap<String, u64>| {
             let mut list = listed(counts);
             list.sort_by_key(|one| std::cmp::Reverse(one.count));
@@ -70,9 +66,22 @@ impl Search<'_> {
             timezone: self.zone.name().to_owned(),
             agents: by_count(agents),
             projects: by_count(projects),
+            repositories: by_count(repositories),
             roles: by_count(roles),
             days: listed(days),
         })
+    }
+
+    /// Agent, project and repository of every session.
+    fn groups(&self) -> Result<HashMap<i64, [String; 3]>, Error> {
+        let ours = self.snapshot.root_numbers()?;
+        let mut groups = HashMap::new();
+        self.catalogue.each_session(&ours, |s| {
+            let repository = s.repository.unwrap_or_default();
+            let of = [s.agent, project_name(s.cwd), repository];
+            groups.insert(s.session, of.map(str::to_owned));
+        })?;
+        Ok(groups)
     }
 }
 

@@ -456,13 +456,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             let mut known = groups.iter().map(|(known, _)| *known);
             let known = known.position(|known| known == number && !search.scope.passages);
             let group = known.unwrap_or(groups.len());
-            let has_most = matches.is_some() || search.scope.per_session.is_some();
-            let entry = has_most.then(|| entry_print(entry.key.cast_unsigned(), hit.class));
-            hits_on_page.push(PageHit {
-                group,
-                prints,
-                entry,
-            });
+            hits_on_page.push(self.page_hit(group, prints, (&entry, hit.class, matches)));
             match groups.get_mut(group) {
                 Some((_, group)) => group.hits.push(hit),
                 None => groups.push((number, group_of(search, session, (hit, matches)))),
@@ -473,6 +467,21 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             .more
             .then(|| max_bytes::cursor(search.shown, &hits_on_page));
         Ok(hits_on_page)
+    }
+
+    /// A hit as a cursor names it: by its entry too, where only so many of a session are shown.
+    fn page_hit(
+        &self,
+        group: usize,
+        prints: (Fingerprint, Option<Fingerprint>),
+        (entry, class, matches): (&StoredEntry, Class, Option<u64>),
+    ) -> PageHit {
+        let has_most = matches.is_some() || self.search.scope.per_session.is_some();
+        PageHit {
+            group,
+            prints,
+            entry: has_most.then(|| entry_print(entry.key.cast_unsigned(), class)),
+        }
     }
 
     /// Say where the hit is, for people and for programs.

@@ -18,6 +18,12 @@ pub struct SearchScope {
     /// [`Repository`](crate::repository::Repository)): what lies below them in another repository,
     /// as far as it is there, is left out. None: nothing is.
     pub repositories: Vec<PathBuf>,
+    /// The remotes of these repositories (see [`Repository::remote`]): sessions of one of them, by
+    /// [`SessionRow::repository`], count wherever their directory is.
+    ///
+    /// [`Repository::remote`]: crate::repository::Repository::remote
+    /// [`SessionRow::repository`]: crate::model::SessionRow::repository
+    pub remotes: Vec<String>,
     /// The query is what somebody is typing just now: it is never refused, and its last word may go
     /// on, see [`syntax::parse_as_typed`](crate::syntax::parse_as_typed).
     pub as_typed: bool,
@@ -79,6 +85,7 @@ impl Default for SearchScope {
             cwd: None,
             within: Vec::new(),
             repositories: Vec::new(),
+            remotes: Vec::new(),
             as_typed: false,
             newest_first: false,
             limit: 20,
@@ -105,7 +112,12 @@ impl Default for SearchScope {
 impl SearchScope {
     /// The working directories whose sessions are searched.
     pub(super) fn here(&self) -> Here {
-        Here::of(self.cwd.as_deref(), &self.within, &self.repositories)
+        Here::of(
+            self.cwd.as_deref(),
+            &self.within,
+            &self.repositories,
+            &self.remotes,
+        )
     }
 
     /// Hits at most.

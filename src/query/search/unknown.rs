@@ -7,7 +7,7 @@ use super::Search;
 use crate::catalogue::values::FilterColumn;
 use crate::error::Error;
 use crate::model::{UnknownValue, project_name};
-use crate::query::filter::{begins, holds, is_at, with_file};
+use crate::query::filter::{begins, holds, is_at, is_of_repository, with_file};
 use crate::query::page::is_of_project;
 use crate::query::tree::current_labels;
 use crate::syntax::{FilterValue, distance, opens_quote};
@@ -76,6 +76,7 @@ impl Search<'_> {
                 known.iter().any(|one| one.eq_ignore_ascii_case(value))
             }
             "project" => known.iter().any(|one| is_of_project(one, value)),
+            "repo" => known.iter().any(|one| is_of_repository(one, value)),
             "cwd" => known.iter().any(|one| is_at(one, value)),
             "root" => known.iter().any(|one| one == value || is_at(one, value)),
             "session" => known.iter().any(|one| begins(one, value) || one == value),
@@ -122,6 +123,7 @@ impl Search<'_> {
         self.catalogue.each_session(&ours, |s| match field {
             "agent" => add(&mut known, s.agent),
             "project" | "cwd" => add(&mut known, s.cwd),
+            "repo" => add(&mut known, s.repository.unwrap_or_default()),
             "root" => {
                 add(&mut known, s.label.unwrap_or_default());
                 add(&mut known, s.path);

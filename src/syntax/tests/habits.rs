@@ -285,7 +285,7 @@ fn filters_of_other_languages_are_told_once() {
         ("from:yesterday", "did you mean since:yesterday?"),
         ("from:user", "did you mean role:user?"),
         ("to:2026", "did you mean until:2026?"),
-        ("repo:app", "did you mean project:app?"),
+        ("repository:app", "did you mean repo:app?"),
         ("version:latest", "so version:latest is searched as text"),
         ("-titel:x title:y", "column 2: titel: is no filter"),
     ] {

@@ -27,7 +27,7 @@ impl Format for Agentuse {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn shape(&self) -> Shape {

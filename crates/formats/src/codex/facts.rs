@@ -6,6 +6,7 @@ use super::message::{Message, request, texts};
 use super::names::{self, NamedIn};
 use crate::json::{self, Text};
 use crate::model::{Compaction, Facts, Header, Usage};
+use crate::remote_of;
 
 /// The facts of one record; of what is no object only that it is there.
 pub(super) fn facts(record: &[u8]) -> Facts {
@@ -82,7 +83,9 @@ fn header(payload: &Payload<'_>, facts: &mut Facts) {
     facts.has_prompt =
         base.is_some_and(|base| base.text.is_value()) || payload.instructions.is_value();
     facts.provider = payload.model_provider.owned();
-    facts.git_branch = payload.git.object().and_then(|git| git.branch.owned());
+    let git = payload.git.object();
+    facts.git_branch = git.and_then(|git| git.branch.owned());
+    facts.repository = git.and_then(|git| remote_of(git.repository_url.as_str()?));
     let parent = [&payload.parent_thread_id, &payload.forked_from_id];
     facts.header = Some(Header {
         id: payload.id.owned(),

@@ -203,6 +203,10 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
             in_force.clone_from(new);
         }
     }
+    // The header of the thread itself comes before that of the one it was forked from.
+    if fold.repository.is_none() {
+        fold.repository.clone_from(&facts.repository);
+    }
     if facts.id.is_some() && facts.agent_sees {
         fold.leaf.clone_from(&facts.id);
     }
@@ -337,6 +341,7 @@ fn of_pages(sources: &[SourceFacts<'_>]) -> SessionFacts {
         model: newest(|fold| &fold.model),
         provider: newest(|fold| &fold.provider),
         git_branch: newest(|fold| &fold.git_branch),
+        repository: folds().find_map(|fold| fold.repository.clone()),
         thinking_level: newest(|fold| &fold.thinking_level),
         tokens: folds()
             .filter_map(|fold| fold.tokens)

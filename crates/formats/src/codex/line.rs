@@ -139,6 +139,8 @@ pub(super) struct Instructions<'a> {
 pub(super) struct Git<'a> {
     #[serde(borrow)]
     pub branch: Text<'a>,
+    #[serde(borrow)]
+    pub repository_url: Text<'a>,
 }
 
 #[derive(Deserialize, Default)]

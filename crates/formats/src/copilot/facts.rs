@@ -9,6 +9,7 @@ use super::types::knows;
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
 use crate::pi::touches;
+use crate::remote_of;
 
 /// The facts of one record.
 pub(super) fn facts(record: &[u8]) -> Facts {
@@ -100,6 +101,8 @@ fn of_session(kind: &str, data: &Data<'_>, is_main: bool, facts: &mut Facts) {
         }
         "session.context_changed" if is_main => {
             facts.git_branch = data.branch.owned();
+            let host = [&data.repository_host, &data.host_type];
+            facts.repository = repository(data.repository, host);
             facts.header = Some(Header {
                 cwd: data.cwd.owned(),
                 ..Header::default()
@@ -136,10 +139,16 @@ fn is_typed(data: &Data<'_>) -> bool {
 fn started(data: &Data<'_>, facts: &mut Facts) {
     let context = data.context.object();
     facts.git_branch = context.and_then(|context| context.branch.owned());
-    let repository = context.map(|context| context.repository);
+    facts.repository = context.and_then(|context| {
+        let host = [&context.repository_host, &context.host_type];
+        repository(context.repository, host)
+    });
+    let named = context.map(|context| context.repository);
+    // A name has no `@`, an address with a password has.
+    let named = named.filter(|named| named.0.is_none_or(|raw| !raw.contains('@')));
     let own = own([
         ("copilotVersion", data.copilot_version),
-        ("repository", repository.unwrap_or_default()),
+        ("repository", named.unwrap_or_default()),
     ]);
     facts.header = Some(Header {
         id: data.session_id.shown(),
@@ -151,6 +160,21 @@ fn started(data: &Data<'_>, facts: &mut Facts) {
         parent_session: data.detached_from_spawning_parent_session_id.owned(),
         own: Some(own),
     });
+}
+
+/// The repository that an event names, `owner/name`; of Azure DevOps, whose addresses have another
+/// path, none. Versions that did not write its host knew GitHub alone.
+fn repository(named: Raw<'_>, [host, kind]: [&Text<'_>; 2]) -> Option<String> {
+    let named = named.text()?;
+    let is_name = named.split('/').count() == 2 && !named.contains([':', '@', '\\']);
+    match (is_name, kind.as_str()) {
+        (_, Some("ado")) => None,
+        (true, _) => {
+            let host = host.as_str().unwrap_or("github.com");
+            remote_of(&format!("https://{host}/{named}"))
+        }
+        (false, _) => remote_of(&named),
+    }
 }
 
 fn set_model(model: &Text<'_>, data: &Data<'_>, facts: &mut Facts) {

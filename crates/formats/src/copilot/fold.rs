@@ -63,6 +63,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if facts.git_branch.is_some() {
         fold.git_branch.clone_from(&facts.git_branch);
     }
+    if facts.repository.is_some() {
+        fold.repository.clone_from(&facts.repository);
+    }
     if facts.thinking_level.is_some() {
         fold.thinking_level.clone_from(&facts.thinking_level);
     }
@@ -132,6 +135,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         version: header.version,
         model: fold.model.clone(),
         git_branch: fold.git_branch.clone(),
+        repository: fold.repository.clone(),
         thinking_level: fold.thinking_level.clone(),
         // Versions before 1.0.x wrote no usage of an answer, only totals where a run ended.
         tokens: fold.tokens.or_else(|| total(own)),

@@ -48,6 +48,10 @@ pub(super) struct Data<'a> {
     pub branch: Text<'a>,
     #[serde(borrow)]
     pub repository: Raw<'a>,
+    #[serde(borrow)]
+    pub repository_host: Text<'a>,
+    #[serde(borrow)]
+    pub host_type: Text<'a>,
     // session.model_change; the effort also session.start and session.resume.
     #[serde(borrow)]
     pub new_model: Text<'a>,
@@ -102,7 +106,7 @@ pub(super) struct Data<'a> {
 
 /// Where a session runs.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 pub(super) struct Context<'a> {
     #[serde(borrow)]
     pub cwd: Text<'a>,
@@ -110,6 +114,10 @@ pub(super) struct Context<'a> {
     pub branch: Text<'a>,
     #[serde(borrow)]
     pub repository: Raw<'a>,
+    #[serde(borrow)]
+    pub repository_host: Text<'a>,
+    #[serde(borrow)]
+    pub host_type: Text<'a>,
 }
 
 /// What is attached to a message.

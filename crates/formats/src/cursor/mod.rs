@@ -22,7 +22,7 @@ impl Format for Cursor {
     }
 
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn shape(&self) -> Shape {

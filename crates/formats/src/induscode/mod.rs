@@ -21,7 +21,7 @@ impl Format for Induscode {
     }
 
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn shape(&self) -> Shape {

@@ -56,6 +56,9 @@ pub struct Facts {
     /// The git branch that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_branch: Option<String>,
+    /// The repository in which the agent works, as [`remote_of`](crate::remote_of) names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// How much the model was told to think, in the agent's own words, from this entry on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking_level: Option<String>,

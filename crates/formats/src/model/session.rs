@@ -84,6 +84,9 @@ pub struct Fold {
     /// The git branch that was checked out at the end of the file.
     #[serde(skip_serializing_if = "is_default")]
     pub git_branch: Option<String>,
+    /// The repository in which the agent works, as [`remote_of`](crate::remote_of) names it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub repository: Option<String>,
     /// How much the model was told to think at the end of the file.
     #[serde(skip_serializing_if = "is_default")]
     pub thinking_level: Option<String>,
@@ -230,6 +233,10 @@ pub struct SessionFacts {
     /// The git branch that was checked out last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_branch: Option<String>,
+    /// The repository in which the agent says that it worked, as [`remote_of`](crate::remote_of)
+    /// names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// How much the model was told to think last, in the agent's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking_level: Option<String>,

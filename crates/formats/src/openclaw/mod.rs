@@ -172,7 +172,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn shape(&self) -> Shape {

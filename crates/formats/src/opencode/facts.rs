@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::line::{Held, Input, Line, Message, Part, Session, State};
+use super::line::{Input, Line, Message, Part, Row, State};
 use super::second;
 use crate::json::{self, Loose, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
@@ -38,17 +38,17 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
     };
     if matches!(table, "session" | "session_v2") {
         facts.kind = "session".to_owned();
-        if let Loose::Object(row) = line.row.parse::<Loose<Session<'_>>>()? {
-            session(&row, &mut facts);
+        if let Some(row) = line.row()? {
+            session(row, &mut facts);
         }
         return Some(facts);
     }
-    let Loose::Object(row) = line.row.parse::<Loose<Held<'_>>>()? else {
+    let Some(row) = line.row()? else {
         return Some(facts);
     };
     facts.time_ms = row.time_created.0;
     if table == "session_message" {
-        second::facts(&row, &mut facts)?;
+        second::facts(row, &mut facts)?;
     } else if table == "message" {
         if let Loose::Object(data) = row.data.parse::<Loose<Message<'_>>>()? {
             message(&data, &mut facts);
@@ -66,7 +66,7 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
     Some(facts)
 }
 
-fn session(row: &Session<'_>, facts: &mut Facts) {
+fn session(row: &Row<'_>, facts: &mut Facts) {
     facts.time_ms = row.time_created.0;
     facts.message_ms = row.time_updated.0;
     // Of titles that the agent makes until it knows better none is shown.

@@ -82,6 +82,12 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
+/// Whether the session's row says the same as the one in the fold: of what depends on it who typed
+/// and what was taken back are in its header.
+pub(super) fn says_the_same(fold: &Fold, facts: &Facts) -> bool {
+    facts.header.is_some() && facts.header == fold.header && facts.name == fold.name
+}
+
 /// The session's id by its path, where nothing else says it.
 fn called(source: &SourceFacts<'_>) -> String {
     let name = source.relative.file_name().unwrap_or_default();

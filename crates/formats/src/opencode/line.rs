@@ -16,7 +16,17 @@ pub(super) struct Line<'a> {
     #[serde(borrow)]
     pub message: Loose<Role<'a>>,
     #[serde(borrow)]
-    pub row: Raw<'a>,
+    pub row: Loose<Row<'a>>,
+}
+
+impl<'a> Line<'a> {
+    /// Its row, where that is an object. `None`: it has none at all.
+    pub fn row(&self) -> Option<Option<&Row<'a>>> {
+        match &self.row {
+            Loose::Missing => None,
+            row => Some(row.object()),
+        }
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -26,12 +36,16 @@ pub(super) struct Role<'a> {
     pub role: Text<'a>,
 }
 
-/// A row of `session`.
+/// A row of any table: of `session` or `session_v2`, of `message`, of `part` or, with a type, of
+/// `session_message`. One shape for all, so that a line is gone through once and not again for what
+/// its table makes of the row.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Session<'a> {
+pub(super) struct Row<'a> {
     #[serde(borrow)]
     pub id: Raw<'a>,
+    pub time_created: Int,
+    // Of a session.
     #[serde(borrow)]
     pub parent_id: Raw<'a>,
     /// 2.x: the session that this one is a copy of.
@@ -51,9 +65,15 @@ pub(super) struct Session<'a> {
     pub share_url: Raw<'a>,
     #[serde(borrow)]
     pub revert: Loose<Revert<'a>>,
-    pub time_created: Int,
     pub time_updated: Int,
     pub time_archived: Int,
+    // Of what is in it.
+    #[serde(borrow)]
+    pub message_id: Raw<'a>,
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub data: Raw<'a>,
 }
 
 /// From where on messages are outside the talk.
@@ -62,21 +82,6 @@ pub(super) struct Session<'a> {
 pub(super) struct Revert<'a> {
     #[serde(rename = "messageID", borrow)]
     pub message: Raw<'a>,
-}
-
-/// A row of `message`, of `part` or, with a type, of `session_message`.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct Held<'a> {
-    #[serde(borrow)]
-    pub id: Raw<'a>,
-    #[serde(borrow)]
-    pub message_id: Raw<'a>,
-    #[serde(rename = "type", borrow)]
-    pub kind: Text<'a>,
-    pub time_created: Int,
-    #[serde(borrow)]
-    pub data: Raw<'a>,
 }
 
 /// What a message says.

@@ -99,7 +99,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {
@@ -152,6 +152,10 @@ impl Format for OpenCode {
 
     fn fold(&self, fold: &mut Fold, facts: &Facts) {
         fold::fold(fold, facts);
+    }
+
+    fn says_the_same(&self, fold: &Fold, facts: &Facts) -> bool {
+        fold::says_the_same(fold, facts)
     }
 
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::facts::{answer, tool, typed};
-use super::line::{Held, Message, Part};
+use super::line::{Message, Part, Row};
 use super::text::{failure, part};
 use crate::json::{Loose, Raw, Text};
 use crate::model::{Compaction, Facts};
@@ -42,7 +42,7 @@ struct Model<'a> {
 }
 
 /// The facts of a row. `None` where a part of it needs the second tier.
-pub(super) fn facts(row: &Held<'_>, facts: &mut Facts) -> Option<()> {
+pub(super) fn facts(row: &Row<'_>, facts: &mut Facts) -> Option<()> {
     facts.kind = row.kind.owned().unwrap_or_default();
     let (Loose::Object(data), Loose::Object(second)) = (
         row.data.parse::<Loose<Message<'_>>>()?,
@@ -94,7 +94,7 @@ pub(super) fn facts(row: &Held<'_>, facts: &mut Facts) -> Option<()> {
 }
 
 /// The text of a row that can be searched. `None` where a part of it needs the second tier.
-pub(super) fn text(row: &Held<'_>, pieces: &mut Pieces) -> Option<()> {
+pub(super) fn text(row: &Row<'_>, pieces: &mut Pieces) -> Option<()> {
     let (Loose::Object(data), Loose::Object(second)) = (
         row.data.parse::<Loose<Message<'_>>>()?,
         row.data.parse::<Loose<Second<'_>>>()?,
@@ -125,7 +125,7 @@ pub(super) fn text(row: &Held<'_>, pieces: &mut Pieces) -> Option<()> {
 }
 
 /// A system prompt. `None` where the row needs the second tier.
-pub(super) fn prompt(row: &Held<'_>, pieces: &mut Pieces) -> Option<()> {
+pub(super) fn prompt(row: &Row<'_>, pieces: &mut Pieces) -> Option<()> {
     if row.kind.as_str() == Some("system")
         && let Loose::Object(second) = row.data.parse::<Loose<Second<'_>>>()?
     {

@@ -1,7 +1,7 @@
 //! All text of one row that can be searched. What a tool's `metadata` and `title` say stands in its
 //! input or output, and a file's `url` is the file itself.
 
-use super::line::{Failure, Held, Line, Message, Part, Session};
+use super::line::{Failure, Line, Message, Part};
 use super::second;
 use crate::json::{self, Loose};
 use crate::model::Passage;
@@ -24,14 +24,14 @@ fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
     let table = line.table.as_str().unwrap_or_default();
     if matches!(table, "session" | "session_v2") {
         // Its title is a field of the session.
-        let _ = line.row.parse::<Loose<Session<'_>>>()?;
+        let _ = line.row()?;
         return Some(());
     }
-    let Loose::Object(row) = line.row.parse::<Loose<Held<'_>>>()? else {
+    let Some(row) = line.row()? else {
         return Some(());
     };
     if table == "session_message" {
-        second::text(&row, pieces)?;
+        second::text(row, pieces)?;
     } else if table == "message" {
         if let Loose::Object(data) = row.data.parse::<Loose<Message<'_>>>()? {
             failure(&data.error, pieces);
@@ -47,9 +47,9 @@ pub(super) fn prompts(record: &[u8]) -> Vec<String> {
     let read = |text: &str| {
         let mut pieces = Pieces::default();
         if let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)?
-            && let Loose::Object(row) = line.row.parse::<Loose<Held<'_>>>()?
+            && let Some(row) = line.row()?
         {
-            second::prompt(&row, &mut pieces)?;
+            second::prompt(row, &mut pieces)?;
         }
         Some(pieces.into_pieces())
     };

@@ -126,6 +126,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         hidden: hidden(source),
         own: None,
         git_branch: fold.git_branch.clone(),
+        repository: fold.repository.clone(),
         thinking_level: fold.thinking_level.clone(),
     }
 }

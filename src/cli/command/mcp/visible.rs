@@ -92,6 +92,7 @@ fn directory(uri: &str) -> Option<PathBuf> {
 pub struct Visible {
     within: Vec<PathBuf>,
     repositories: Vec<PathBuf>,
+    remotes: Vec<String>,
     /// What it is called; every directory where it has no name.
     pub name: Option<String>,
 }
@@ -111,6 +112,7 @@ impl Visible {
         let names: Vec<String> = here.iter().map(|here| name(&here.directory)).collect();
         Some(Self {
             repositories: here.iter().flat_map(Here::repositories).collect(),
+            remotes: here.iter().flat_map(Here::remotes).collect(),
             within: here.into_iter().flat_map(|here| here.within).collect(),
             name: Some(names.join(", ")),
         })
@@ -121,6 +123,7 @@ impl Visible {
         ListScope {
             within: self.within.clone(),
             repositories: self.repositories.clone(),
+            remotes: self.remotes.clone(),
             ..scope
         }
     }
@@ -130,6 +133,7 @@ impl Visible {
         SearchScope {
             within: self.within.clone(),
             repositories: self.repositories.clone(),
+            remotes: self.remotes.clone(),
             ..scope
         }
     }

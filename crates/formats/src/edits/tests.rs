@@ -1,0 +1,220 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn record(value: &Value) -> Vec<u8> {
+    value.to_string().into_bytes()
+}
+
+fn replaced(old: &str, new: &str, all: bool) -> Change {
+    let (old, new) = (old.to_owned(), new.to_owned());
+    Change::Replace { old, new, all }
+}
+
+/// Id, path and change of each.
+fn told(value: &Value) -> Vec<(Option<String>, String, Change)> {
+    let all = edits(&record(value)).into_iter();
+    all.map(|edit| (edit.call_id, edit.path, edit.change))
+        .collect()
+}
+
+/// Every agent's place for calls, with what its tool for edits is called and given.
+#[test]
+fn the_same_edit_of_every_agent() {
+    let pi = json!({"path": "a.rs", "oldText": "one", "newText": "two"});
+    let claude = json!({"file_path": "a.rs", "old_string": "one", "new_string": "two"});
+    let opencode = json!({"filePath": "a.rs", "oldString": "one", "newString": "two"});
+    let editor = json!({"command": "str_replace", "path": "a.rs", "old_str": "one",
+        "new_str": "two"});
+    let records = [
+        json!({"message": {"content": [
+            {"type": "toolCall", "id": "c", "name": "edit", "arguments": pi}]}}),
+        json!({"message": {"content": [
+            {"type": "tool_use", "id": "c", "name": "Edit", "input": claude}]}}),
+        json!({"type": "assistant_message", "content": [
+            {"type": "tool_use", "id": "c", "name": "Edit", "input": claude}]}),
+        json!({"message": {"parts": [
+            {"functionCall": {"id": "c", "name": "edit", "args": claude}}]}}),
+        json!({"type": "gemini", "toolCalls": [{"id": "c", "name": "replace", "args": claude}]}),
+        json!({"data": {"toolRequests": [
+            {"toolCallId": "c", "name": "str_replace_editor", "arguments": editor}]}}),
+        json!({"payload": {"type": "function_call", "call_id": "c", "name": "edit",
+            "arguments": pi.to_string()}}),
+        json!({"type": "tool", "callID": "c", "tool": "edit", "state": {"input": opencode}}),
+        json!({"table": "part", "row": {"data": {"type": "tool", "callID": "c", "tool": "edit",
+            "state": {"input": opencode}}}}),
+        json!({"row": {"data": {"content": [{"type": "tool", "id": "c", "name": "edit",
+            "state": {"input": opencode}}]}}}),
+    ];
+    let expected = (
+        Some("c".to_owned()),
+        "a.rs".to_owned(),
+        replaced("one", "two", false),
+    );
+    for value in records {
+        assert_eq!(told(&value), std::slice::from_ref(&expected), "{value}");
+    }
+}
+
+fn called(tool: &str, arguments: &Value) -> Value {
+    let call = json!({"type": "toolCall", "id": "c", "name": tool, "arguments": arguments});
+    json!({"message": {"content": [call]}})
+}
+
+fn changes(tool: &str, arguments: &Value) -> Vec<Change> {
+    let told = told(&called(tool, arguments)).into_iter();
+    told.map(|(_, _, change)| change).collect()
+}
+
+#[test]
+fn what_tools_are_given() {
+    let written = [Change::Write("text\n".to_owned())];
+    assert_eq!(
+        changes("write", &json!({"path": "a", "content": "text\n"})),
+        written
+    );
+    assert_eq!(
+        changes("create", &json!({"path": "a", "file_text": "text\n"})),
+        written
+    );
+    let all = json!({"file_path": "a", "old_string": "1", "new_string": "2", "replace_all": true});
+    assert_eq!(changes("Edit", &all), [replaced("1", "2", true)]);
+    let several = json!([{"oldText": "1", "newText": "2"}, {"oldText": "3", "newText": "4"}]);
+    let both = [replaced("1", "2", false), replaced("3", "4", false)];
+    assert_eq!(
+        changes("edit", &json!({"path": "a", "edits": several})),
+        both
+    );
+    let packed = json!({"path": "a", "edits": several.to_string()});
+    assert_eq!(changes("edit", &packed), both);
+    // What is not understood is no edit of another kind.
+    assert_eq!(
+        changes("edit", &json!({"path": "a", "patch": "x"})),
+        [Change::Unknown]
+    );
+    assert_eq!(
+        changes("NotebookEdit", &json!({"notebook_path": "a"})),
+        [Change::Unknown]
+    );
+    assert_eq!(
+        changes("edit", &json!({"oldText": "1", "newText": "2"})),
+        []
+    );
+    assert_eq!(changes("read", &json!({"path": "a"})), []);
+    let view = json!({"command": "view", "path": "a"});
+    assert_eq!(changes("str_replace_editor", &view), []);
+}
+
+const PATCH: &str = "*** Begin Patch
+*** Add File: new.txt
++one
++
+*** Update File: old.txt
+*** Move to: moved.txt
+@@ fn main
+ same
+-before
++after
+
+*** Delete File: gone.txt
+*** End Patch
+";
+
+#[test]
+fn a_patch_is_read_file_by_file() {
+    let same = |text: &str| HunkLine::Same(text.to_owned());
+    let hunk = vec![
+        same("same"),
+        HunkLine::Old("before".to_owned()),
+        HunkLine::New("after".to_owned()),
+        same(""),
+    ];
+    let expected = [
+        ("new.txt", Change::Write("one\n\n".to_owned())),
+        ("old.txt", Change::Hunks(vec![hunk])),
+        ("old.txt", Change::Move("moved.txt".to_owned())),
+        ("gone.txt", Change::Delete),
+    ];
+    let shell = json!({"payload": {"type": "function_call", "call_id": "c", "name": "shell",
+        "arguments": json!({"command": ["bash", "-lc", format!("apply_patch <<'EOF'\n{PATCH}EOF")],
+            "workdir": "/home/ada"}).to_string()}});
+    let custom = json!({"type": "custom_tool_call", "call_id": "c", "name": "apply_patch",
+        "input": PATCH});
+    for (value, by_command) in [(custom, false), (shell, true)] {
+        let all = edits(&record(&value));
+        let found: Vec<_> = all
+            .iter()
+            .map(|it| (&*it.path, it.change.clone()))
+            .collect();
+        assert_eq!(found, expected);
+        assert!(all.iter().all(|edit| edit.by_command == by_command));
+        let folder = by_command.then_some("/home/ada");
+        assert_eq!(all[0].folder.as_deref(), folder);
+    }
+    // A patch without its end was not made.
+    let torn = json!({"input": PATCH.replace("*** End Patch\n", "")});
+    assert_eq!(changes("apply_patch", &torn), []);
+}
+
+#[test]
+fn commands_of_calls_and_of_people() {
+    let said = |value: &Value| -> Vec<String> {
+        let all = commands(&record(value)).into_iter();
+        all.map(|command| command.text).collect()
+    };
+    assert_eq!(
+        said(&called("bash", &json!({"command": "ls -l"}))),
+        ["ls -l"]
+    );
+    let typed = json!({"message": {"role": "bashExecution", "command": "make"}});
+    assert_eq!(said(&typed), ["make"]);
+    let editor = called(
+        "str_replace_editor",
+        &json!({"command": "view", "path": "a"}),
+    );
+    assert_eq!(said(&editor), [""; 0]);
+}
+
+#[test]
+fn what_is_recorded_beside_answers() {
+    let hunk = vec![
+        HunkLine::Same("a".to_owned()),
+        HunkLine::Old("b".to_owned()),
+        HunkLine::New("c".to_owned()),
+    ];
+    let unified = "--- a.rs\n+++ a.rs\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n\\ No newline at end of file\n";
+    let claude = json!({"message": {"content": [{"type": "tool_result", "tool_use_id": "c"}]},
+        "toolUseResult": {"originalFile": "a\nb", "userModified": true, "type": "update",
+            "structuredPatch": [{"lines": [" a", "-b", "+c", "\\ No newline"]}]}});
+    let pi =
+        json!({"message": {"toolCallId": "c", "details": {"diff": " 1 a\n-2 b\n+2 c\n   ..."}}});
+    let shown = json!({"fileDiff": unified, "originalContent": "a\nb", "isNewFile": false,
+        "diffStat": {"user_added_lines": 0}});
+    let gemini = json!({"toolCalls": [{"id": "c", "resultDisplay": shown}]});
+    let qwen = json!({"toolCallResult": {"callId": "c", "resultDisplay": shown}});
+    let copilot = json!({"data": {"toolCallId": "c", "result": {"detailedContent": unified}}});
+    let opencode = json!({"type": "tool", "callID": "c", "state": {"metadata": {
+        "diff": unified, "filediff": {"before": "a\nb"}, "exists": true}}});
+    let all = [claude, pi, gemini, qwen, copilot, opencode];
+    for (number, value) in all.iter().enumerate() {
+        let found = outcomes(&record(value));
+        let [outcome] = &*found else {
+            panic!("{value}: {found:?}");
+        };
+        assert_eq!(outcome.call_id.as_deref(), Some("c"), "{value}");
+        assert_eq!(
+            outcome.hunks.as_deref(),
+            Some(&[hunk.clone()][..]),
+            "{value}"
+        );
+        assert_eq!(outcome.is_altered, number == 0, "{value}");
+        // pi and Copilot record only the lines that changed.
+        let is_whole = ![1, 4].contains(&number);
+        assert_eq!(outcome.before.is_some(), is_whole, "{value}");
+        assert_eq!(outcome.is_new, is_whole.then_some(false), "{value}");
+    }
+    // Of a patch of several files it is not known which is meant.
+    let two = format!("{unified}{unified}");
+    let copilot = json!({"data": {"toolCallId": "c", "result": {"detailedContent": two}}});
+    assert_eq!(outcomes(&record(&copilot))[0].hunks, None);
+}

@@ -1,0 +1,165 @@
+//! What do the arguments of a tool say of a file? One table of tools for all agents: what is alike
+//! is named alike.
+
+use serde_json::Value;
+
+use super::Edit;
+use super::call::{Call, items, text};
+use super::patch::{self, Hunk};
+
+/// What becomes of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// This is all of it.
+    Write(String),
+    /// One text in place of another: everywhere, or where it stands alone.
+    Replace {
+        /// What has to stand in the file.
+        old: String,
+        /// What stands there afterwards.
+        new: String,
+        /// Wherever it stands.
+        all: bool,
+    },
+    /// Whole lines between whole lines.
+    Hunks(Vec<Hunk>),
+    /// It is removed.
+    Delete,
+    /// It has this path from then on.
+    Move(String),
+    /// It changes in a way that the arguments do not say.
+    Unknown,
+}
+
+/// What a tool does with the file that it is given.
+enum Tool {
+    Write,
+    Replace,
+    /// Its argument `command` says which.
+    Editor,
+    Patch,
+    Unknown,
+}
+
+const PATHS: &[&str] = &[
+    "path",
+    "file_path",
+    "filePath",
+    "absolute_path",
+    "notebook_path",
+];
+const TEXTS: &[&str] = &["content", "contents", "file_text"];
+const OLD: &[&str] = &["oldText", "old_string", "oldString", "old_str"];
+const NEW: &[&str] = &["newText", "new_string", "newString", "new_str"];
+
+fn tool(name: &str) -> Option<Tool> {
+    // Agentuse puts the server before the name.
+    let name = name.rsplit("__").next().unwrap_or(name);
+    let letters = name.chars().filter(|letter| letter.is_ascii_alphanumeric());
+    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    Some(match name.strip_prefix("filesystem").unwrap_or(&name) {
+        "write" | "writefile" | "create" | "createfile" => Tool::Write,
+        "edit" | "editfile" | "multiedit" | "replace" | "strreplace" | "searchreplace" => {
+            Tool::Replace
+        }
+        "strreplaceeditor" | "strreplacebasededittool" => Tool::Editor,
+        "applypatch" | "patch" => Tool::Patch,
+        "notebookedit" | "hashlineedit" => Tool::Unknown,
+        _ => return None,
+    })
+}
+
+/// What a call asks for.
+pub(super) fn edits(call: Call) -> Vec<Edit> {
+    let given = &call.arguments;
+    let edit = |path: String, change, by_command| Edit {
+        call_id: call.id.clone(),
+        path,
+        folder: text(given, &["workdir"]).map(str::to_owned),
+        change,
+        by_command,
+    };
+    let patched = |patch: &str, by_command| {
+        let files = patch::of_files(patch).into_iter();
+        files
+            .map(|(path, change)| edit(path, change, by_command))
+            .collect()
+    };
+    let named = |changes: Vec<Change>| {
+        let path = text(given, PATHS);
+        let changes = changes.into_iter();
+        path.map_or_else(Vec::new, |path| {
+            changes
+                .map(|change| edit(path.to_owned(), change, false))
+                .collect()
+        })
+    };
+    match tool(&call.tool) {
+        Some(Tool::Write) => named(vec![written(given)]),
+        Some(Tool::Replace) => named(replaced(given)),
+        Some(Tool::Editor) => named(match given["command"].as_str() {
+            Some("create") => vec![written(given)],
+            Some("str_replace") => replaced(given),
+            Some("view") => Vec::new(),
+            _ => vec![Change::Unknown],
+        }),
+        Some(Tool::Patch) => {
+            let patch = text(given, &["input", "patch", "patchText"]).or(given.as_str());
+            patched(patch.unwrap_or_default(), false)
+        }
+        Some(Tool::Unknown) => named(vec![Change::Unknown]),
+        None => match command(&call) {
+            Some(command) if command.contains("apply_patch") => patched(&command, true),
+            _ => Vec::new(),
+        },
+    }
+}
+
+/// The command that a call gives to a shell.
+pub(super) fn command(call: &Call) -> Option<String> {
+    if tool(&call.tool).is_some() {
+        return None;
+    }
+    let given = ["command", "cmd"].map(|key| &call.arguments[key]);
+    let command = given.into_iter().find(|command| !command.is_null())?;
+    if let Some(line) = command.as_str() {
+        return Some(line.to_owned());
+    }
+    let words: Vec<&str> = items(command).filter_map(Value::as_str).collect();
+    match &*words {
+        [] => None,
+        // Of what a shell is given only that.
+        [_, "-c" | "-lc" | "-Command", line] => Some((*line).to_owned()),
+        words => Some(words.join(" ")),
+    }
+}
+
+fn written(given: &Value) -> Change {
+    text(given, TEXTS).map_or(Change::Unknown, |text| Change::Write(text.to_owned()))
+}
+
+fn replaced(given: &Value) -> Vec<Change> {
+    let one = |of: &Value| match (text(of, OLD), text(of, NEW)) {
+        (Some(old), Some(new)) => Change::Replace {
+            old: old.to_owned(),
+            new: new.to_owned(),
+            all: is_everywhere(of),
+        },
+        _ => Change::Unknown,
+    };
+    // Some models give the list as JSON in a string.
+    let unpacked = given["edits"]
+        .as_str()
+        .and_then(|text| serde_json::from_str::<Value>(text).ok());
+    match unpacked.as_ref().unwrap_or(&given["edits"]) {
+        Value::Array(edits) => edits.iter().map(one).collect(),
+        _ => vec![one(given)],
+    }
+}
+
+fn is_everywhere(given: &Value) -> bool {
+    ["replace_all", "replaceAll", "allow_multiple"]
+        .iter()
+        .any(|key| given[*key] == true)
+        || given["expected_replacements"].as_i64() > Some(1)
+}

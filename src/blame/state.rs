@@ -1,0 +1,424 @@
+//! What is known of a file while the changes of sessions are made again on it?
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::carry::{Between, Origin, carry};
+use super::owners::Owners;
+use super::{ChangeNumber, Made, Writer, lines};
+use crate::format::edits::{Change, Hunk, HunkLine};
+
+/// The lines that are known of a file; `None` is a gap, in which any lines may be.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    slots: Vec<Option<Line>>,
+    /// The session of each change that was made.
+    sessions: Vec<i64>,
+    owners: Owners,
+}
+
+/// A line, without its end.
+#[derive(Debug, Clone)]
+struct Line {
+    text: String,
+    writer: Writer,
+}
+
+/// A line in place of others.
+struct Rewritten {
+    line: Line,
+    /// It stood there before.
+    is_kept: bool,
+}
+
+impl State {
+    /// The file after these changes.
+    pub fn after(made: &[Made]) -> State {
+        let mut state = State {
+            slots: vec![None],
+            sessions: Vec::new(),
+            owners: Owners::default(),
+        };
+        for (number, made) in made.iter().enumerate() {
+            state.sessions.push(made.session);
+            state.make(number, made);
+        }
+        state
+    }
+
+    /// Who wrote each of these lines.
+    pub fn writers(&self, lines: &[&str]) -> Vec<Writer> {
+        let old: Vec<Option<&str>> = self.texts().collect();
+        let origins = carry(&old, lines, Between::Anything).into_iter();
+        let writer = |(origin, line): (Origin, &&str)| {
+            let writer = self.writer(origin.same()?)?;
+            let session = self.sessions.get(writer)?;
+            (!self.owners.is_disputed(line, *session)).then_some(writer)
+        };
+        origins.zip(lines).map(writer).collect()
+    }
+
+    /// Who wrote each of these lines but for its white space; asked of those that are `open`.
+    pub fn writers_but_for_space(&self, lines: &[&str], open: &[bool]) -> Vec<Writer> {
+        let bare = |text: &str| text.split_whitespace().collect::<String>();
+        let mut old: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, text) in self.texts().enumerate() {
+            if let Some(text) = text {
+                old.entry(bare(text)).or_default().push(at);
+            }
+        }
+        let mut new: HashMap<String, usize> = HashMap::new();
+        for line in lines {
+            *new.entry(bare(line)).or_default() += 1;
+        }
+        let writer = |(line, is_open): (&&str, &bool)| {
+            let text = bare(line);
+            if !is_open || !super::is_telling(&text) || new.get(&text) != Some(&1) {
+                return None;
+            }
+            let [at] = old.get(&text)?[..] else {
+                return None;
+            };
+            let was = self.slots.get(at)?.as_ref()?;
+            let session = self.sessions.get(was.writer?)?;
+            let is_theirs = was.text != **line && !self.owners.is_disputed(&was.text, *session);
+            was.writer.filter(|_| is_theirs)
+        };
+        lines.iter().zip(open).map(writer).collect()
+    }
+
+    fn texts(&self) -> impl Iterator<Item = Option<&str>> {
+        let slots = self.slots.iter().map(Option::as_ref);
+        slots.map(|line| line.map(|line| &*line.text))
+    }
+
+    fn writer(&self, at: usize) -> Writer {
+        self.slots.get(at)?.as_ref()?.writer
+    }
+
+    fn make(&mut self, number: ChangeNumber, made: &Made) {
+        self.note_owners(made);
+        if let Some(before) = &made.before {
+            self.become_text(before);
+        } else if made.is_new == Some(true) {
+            self.slots.clear();
+        }
+        // Where the text before is known, so is what the call did to it. Else what its agent
+        // recorded says more than what was asked for.
+        let is_known = made.before.is_some() && made.changes.iter().all(|it| self.applies(it));
+        match &made.hunks {
+            Some(hunks) if !is_known => {
+                hunks.iter().for_each(|hunk| self.patch(hunk, number, made));
+                if let [.., Change::Write(text)] = &*made.changes {
+                    self.become_text(text);
+                }
+            }
+            _ => {
+                let changes = made.changes.iter();
+                changes.for_each(|change| self.change(change, number, made));
+            }
+        }
+    }
+
+    /// Notes whose the lines are that a change says anything of.
+    fn note_owners(&mut self, made: &Made) {
+        self.owners
+            .stand(lines(made.before.as_deref().unwrap_or_default()));
+        let hunks = made.hunks.iter();
+        let asked = made.changes.iter().filter_map(|change| match change {
+            Change::Hunks(hunks) => Some(hunks),
+            _ => None,
+        });
+        for hunk in hunks.chain(asked).flatten() {
+            let old: Vec<&str> = hunk.iter().filter_map(HunkLine::before).collect();
+            self.owners.stand(old.iter().copied());
+            let new = hunk.iter().filter_map(HunkLine::after);
+            let new = new.filter(|line| !old.contains(line));
+            new.for_each(|line| self.owners.write(line, made.session));
+        }
+        for change in &made.changes {
+            match change {
+                Change::Replace { old, new, .. } => {
+                    let old = lines(old);
+                    self.owners.stand(old.iter().copied());
+                    let new = lines(new);
+                    let new = new.iter().filter(|line| !old.contains(line));
+                    new.for_each(|line| self.owners.write(line, made.session));
+                }
+                Change::Write(text) => {
+                    let before = made.before.as_deref().map(lines).unwrap_or_default();
+                    for line in lines(text) {
+                        match before.contains(&line) || made.seen.holds_whole(line) {
+                            true => self.owners.stand([line]),
+                            false => self.owners.write(line, made.session),
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether what a change needs to find is there.
+    fn applies(&self, change: &Change) -> bool {
+        match change {
+            Change::Write(_) => true,
+            Change::Replace { old, new, .. } => !self.blocks(old, new).is_empty(),
+            _ => false,
+        }
+    }
+
+    fn change(&mut self, change: &Change, number: ChangeNumber, made: &Made) {
+        match change {
+            Change::Write(text) => self.write(text, number, made),
+            // So is a file made by a tool that replaces.
+            Change::Replace { old, new, .. } if old.is_empty() => self.write(new, number, made),
+            Change::Replace { old, new, all } => {
+                let (old, new) = (plain(old), plain(new));
+                self.replace(&old, &new, *all, number, made);
+            }
+            Change::Hunks(hunks) => hunks.iter().for_each(|hunk| self.patch(hunk, number, made)),
+            Change::Delete | Change::Unknown => self.slots = vec![None],
+            Change::Move(_) => {}
+        }
+    }
+
+    /// Its text is this one now, whoever made it so.
+    fn become_text(&mut self, text: &str) {
+        let new = lines(text);
+        let writers = self.writers(&new);
+        self.slots = slots(new.into_iter().zip(writers));
+    }
+
+    /// A session writes all of it.
+    fn write(&mut self, text: &str, number: ChangeNumber, made: &Made) {
+        let new = lines(text);
+        if made.before.is_some() || made.is_new == Some(true) {
+            let after = rewritten(&self.slots, &new, made.writer(number), &self.sessions);
+            self.slots = after.into_iter().map(|it| Some(it.line)).collect();
+            return;
+        }
+        // What was there before is not known. A line that the session has read is whose it was.
+        // One that it has not read is its own, unless another one wrote it as well.
+        let old: Vec<Option<&str>> = self.texts().collect();
+        let writers =
+            new.iter()
+                .zip(carry(&old, &new, Between::Anything))
+                .map(|(line, origin)| {
+                    let before = origin.same().and_then(|at| self.writer(at));
+                    match made.seen.holds(line) {
+                        true => before.filter(|_| made.seen.holds_whole(line)),
+                        false if origin == Origin::New => made.writer(number),
+                        false => before
+                            .filter(|before| self.sessions.get(*before) == Some(&made.session)),
+                    }
+                });
+        let writers: Vec<Writer> = writers.collect();
+        self.slots = slots(new.into_iter().zip(writers));
+    }
+
+    /// Puts one text in place of another: where that is known to stand, else somewhere in a gap.
+    fn replace(&mut self, old: &str, new: &str, all: bool, number: ChangeNumber, made: &Made) {
+        let blocks = self.blocks(old, new);
+        let found: usize = blocks.iter().map(|block| block.found).sum();
+        if found == 0 || found > 1 && !all {
+            self.add_island(&lines(old), &lines(new), number, made);
+            return;
+        }
+        // From below, so that the places above stay.
+        for block in blocks.into_iter().rev() {
+            let text = block.text.replace(old, new);
+            let before = &self.slots[block.lines.clone()];
+            let after = rewritten(before, &lines(&text), made.writer(number), &self.sessions);
+            let after = after.into_iter().map(|it| Some(it.line));
+            self.slots.splice(block.lines, after);
+        }
+    }
+
+    /// Puts lines between lines: where these are known to stand, else somewhere in a gap.
+    fn patch(&mut self, hunk: &Hunk, number: ChangeNumber, made: &Made) {
+        let old: Vec<&str> = hunk.iter().filter_map(HunkLine::before).collect();
+        let new: Vec<&str> = hunk.iter().filter_map(HunkLine::after).collect();
+        let is_here = |here: &[Option<Line>]| {
+            let mut pairs = here.iter().zip(&old);
+            pairs.all(|(slot, old)| slot.as_ref().is_some_and(|line| line.text == *old))
+        };
+        let windows = self.slots.windows(old.len().max(1)).enumerate();
+        let mut places = windows.filter(|(_, here)| !old.is_empty() && is_here(here));
+        match (places.next(), places.next()) {
+            (Some((at, before)), None) => {
+                let after = rewritten(before, &new, made.writer(number), &self.sessions);
+                let after = after.into_iter().map(|it| Some(it.line));
+                self.slots.splice(at..at + old.len(), after);
+            }
+            _ => self.add_island(&old, &new, number, made),
+        }
+    }
+
+    /// Puts lines in place of others somewhere in the file. Where those that stay are known from
+    /// elsewhere, that is where they are; those that go are gone; what another session wrote alike
+    /// is nobody's from now on.
+    fn add_island(&mut self, old: &[&str], new: &[&str], number: ChangeNumber, made: &Made) {
+        let before = slots(old.iter().map(|line| (*line, None)));
+        let mut island = rewritten(&before, new, made.writer(number), &self.sessions);
+        for Rewritten { line, is_kept } in &mut island {
+            if *is_kept {
+                line.writer = self.take(&line.text, old);
+            } else {
+                self.disown(&line.text, made.session);
+            }
+        }
+        for line in old.iter().filter(|line| !new.contains(line)) {
+            self.take(line, old);
+            self.disown(line, made.session);
+        }
+        self.slots.push(None);
+        self.slots
+            .extend(island.into_iter().map(|it| Some(it.line)));
+        self.slots.push(None);
+    }
+
+    /// Takes away the line that says this, because it turned out to stand among `old`: where it
+    /// says enough, is the only one of both, and stands beside what stands beside it there.
+    fn take(&mut self, text: &str, old: &[&str]) -> Writer {
+        let mut there = old.iter().enumerate().filter(|(_, line)| **line == text);
+        let (Some((there, _)), None) = (there.next(), there.next()) else {
+            return None;
+        };
+        let texts: Vec<Option<&str>> = self.texts().collect();
+        let mut here = texts.iter().enumerate();
+        let mut here = here.by_ref().filter(|(_, line)| **line == Some(text));
+        let (Some((here, _)), None) = (here.next(), here.next()) else {
+            return None;
+        };
+        let same = |here: Option<usize>, there: Option<usize>| {
+            let line = texts.get(here?).copied().flatten()?;
+            Some(line == *old.get(there?)?)
+        };
+        let above = same(here.checked_sub(1), there.checked_sub(1));
+        let below = same(Some(here + 1), Some(there + 1));
+        let is_there = above.unwrap_or(false) || below.unwrap_or(false);
+        if !is_there || !super::is_telling(text) {
+            return None;
+        }
+        self.slots[here].take()?.writer
+    }
+
+    /// Lines with this text are nobody's from now on. Those of the session that writes it again
+    /// are not known to be there.
+    fn disown(&mut self, text: &str, session: i64) {
+        let sessions = &self.sessions;
+        for slot in &mut self.slots {
+            let Some(line) = slot.as_mut().filter(|line| line.text == text) else {
+                continue;
+            };
+            let writer = line.writer.and_then(|writer| sessions.get(writer));
+            match writer == Some(&session) {
+                true => *slot = None,
+                false => line.writer = None,
+            }
+        }
+    }
+
+    /// The lines in which a text stands that another one is put in place of, from above to below.
+    fn blocks(&self, old: &str, new: &str) -> Vec<Block> {
+        let old = plain(old);
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut first = 0;
+        for run in self.slots.split(Option::is_none) {
+            let texts = run.iter().flatten().map(|line| &*line.text);
+            let whole: String = texts.flat_map(|text| [text, "\n"]).collect();
+            let found = whole.match_indices(&*old).filter(|_| !old.is_empty());
+            for (at, _) in found {
+                // Without the end of its last line the next line is joined to it.
+                let joins = usize::from(old.ends_with('\n') && !new.ends_with('\n'));
+                let from = first + ends(&whole[..at]);
+                let to = from + ends(old.strip_suffix('\n').unwrap_or(&old)) + 1 + joins;
+                let to = to.min(first + run.len());
+                match blocks.last_mut() {
+                    Some(last) if from < last.lines.end => {
+                        last.lines.end = to.max(last.lines.end);
+                        last.found += 1;
+                    }
+                    _ => blocks.push(Block {
+                        lines: from..to,
+                        found: 1,
+                        text: String::new(),
+                    }),
+                }
+            }
+            first += run.len() + 1;
+        }
+        for block in &mut blocks {
+            let lines = self.slots[block.lines.clone()].iter().flatten();
+            let texts = lines.map(|line| &*line.text);
+            block.text = texts.flat_map(|text| [text, "\n"]).collect();
+        }
+        blocks
+    }
+}
+
+impl Made {
+    /// Who wrote what this change adds.
+    fn writer(&self, number: ChangeNumber) -> Writer {
+        Some(number).filter(|_| !self.is_uncertain)
+    }
+}
+
+/// Lines in which a text stands.
+struct Block {
+    lines: Range<usize>,
+    text: String,
+    /// How often it stands there.
+    found: usize,
+}
+
+/// Lines in place of others: those that stay keep their writers, the new ones have this one.
+fn rewritten(
+    before: &[Option<Line>],
+    new: &[&str],
+    writer: Writer,
+    sessions: &[i64],
+) -> Vec<Rewritten> {
+    let texts = before.iter().map(|slot| slot.as_ref());
+    let old: Vec<Option<&str>> = texts.map(|line| line.map(|line| &*line.text)).collect();
+    let session = |writer: Writer| sessions.get(writer?).copied();
+    let origins = carry(&old, new, Between::One).into_iter().zip(new);
+    let line = |(origin, text): (Origin, &&str)| {
+        let writer = match origin {
+            Origin::New => writer,
+            Origin::Same(at) => before[at].as_ref().and_then(|line| line.writer),
+            // Whichever it is, it is the same session's.
+            Origin::Open => writer.filter(|_| {
+                let mut same = before.iter().flatten().filter(|line| line.text == **text);
+                same.all(|line| session(line.writer) == session(writer))
+            }),
+        };
+        Rewritten {
+            line: Line {
+                text: (*text).to_owned(),
+                writer,
+            },
+            is_kept: origin.same().is_some(),
+        }
+    };
+    origins.map(line).collect()
+}
+
+fn slots<'t>(lines: impl IntoIterator<Item = (&'t str, Writer)>) -> Vec<Option<Line>> {
+    let line = |(text, writer): (&str, Writer)| {
+        let text = text.to_owned();
+        Some(Line { text, writer })
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// How many lines end in a text.
+fn ends(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
+}
+
+/// A text with the ends of lines that all files have here.
+fn plain(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}

@@ -1,0 +1,88 @@
+//! Which entries may have changed a file, and how did their calls end?
+
+use super::error::Error;
+use super::open::Catalogue;
+
+/// A call of a tool, with how it ended.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct EndedCall {
+    pub call_id: Option<String>,
+    pub tool: Option<String>,
+    /// The entry that answers it, where that is another one.
+    pub answer: Option<i64>,
+    /// `None`: nobody knows.
+    pub is_error: Option<bool>,
+}
+
+/// A file that an entry names, as it names it.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct NamedFile {
+    pub key: i64,
+    pub path: String,
+    pub modified: bool,
+    pub time_ms: Option<i64>,
+}
+
+impl Catalogue {
+    /// Entries with calls that may change a file of this name: those that say so, and those whose
+    /// tools are given patches or are told in another argument what to do.
+    pub fn entries_editing(&self, name: &str) -> Result<Vec<i64>, Error> {
+        let sql = "SELECT key FROM _files WHERE modified AND substr(path, -length(?1)) = ?1
+            UNION SELECT key FROM _calls WHERE NOT is_result
+                AND tool IN ('apply_patch', 'patch', 'str_replace_editor', 'str_replace_based_edit_tool')
+            ORDER BY 1";
+        self.all(sql, [name], |r| r.get(0))
+    }
+
+    /// Entries with calls whose command, or another argument that says what they are about, holds
+    /// this text.
+    pub fn entries_calling_with(&self, text: &str) -> Result<Vec<i64>, Error> {
+        let sql = "SELECT DISTINCT key FROM _calls WHERE NOT is_result AND instr(subject, ?1) ORDER BY key";
+        self.all(sql, [text], |r| r.get(0))
+    }
+
+    /// Entries between these times with calls whose command, or another argument that says what they
+    /// are about, holds this text.
+    pub fn entries_calling_between(
+        &self,
+        text: &str,
+        from_ms: i64,
+        to_ms: i64,
+    ) -> Result<Vec<i64>, Error> {
+        let sql = "SELECT DISTINCT c.key FROM _calls c JOIN _entries e USING (key)
+            WHERE NOT c.is_result AND instr(c.subject, ?1)
+                AND coalesce(e.time_ms, e.taken_ms) BETWEEN ?2 AND ?3 ORDER BY c.key";
+        self.all(sql, rusqlite::params![text, from_ms, to_ms], |r| r.get(0))
+    }
+
+    /// Files of this name that entries say they read or modified.
+    pub fn files_named(&self, name: &str) -> Result<Vec<NamedFile>, Error> {
+        let sql = "SELECT f.key, f.path, f.modified, coalesce(e.time_ms, e.taken_ms)
+            FROM _files f JOIN _entries e USING (key)
+            WHERE substr(f.path, -length(?1)) = ?1 ORDER BY f.key, f.ordinal";
+        self.all(sql, [name], |r| {
+            Ok(NamedFile {
+                key: r.get(0)?,
+                path: r.get(1)?,
+                modified: r.get(2)?,
+                time_ms: r.get(3)?,
+            })
+        })
+    }
+
+    /// The calls of an entry.
+    pub fn ended_calls(&self, key: i64) -> Result<Vec<EndedCall>, Error> {
+        let sql = "SELECT call_id, tool, answer, is_error FROM _calls
+            WHERE key = ?1 AND NOT is_result ORDER BY ordinal";
+        self.all(sql, [key], |r| {
+            Ok(EndedCall {
+                call_id: r.get(0)?,
+                tool: r.get(1)?,
+                answer: r.get(2)?,
+                is_error: r.get(3)?,
+            })
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Which session made this commit?
+
+use std::io::Write;
+
+use clap::Args;
+use sessionary::index::CommitScope;
+use sessionary::model::{CommitEvidence, CommitWriter, ShortIds};
+use sessionary::repository::Repository;
+use sessionary::{Config, Index};
+
+use crate::background::afterwards;
+use crate::failure::{Failure, Outcome};
+use crate::known_trees;
+use crate::output::Screen;
+use crate::output::spool::Spool;
+use crate::output::style::Tone;
+use crate::output::text::plain_line;
+use crate::output::time::count;
+use crate::places;
+
+/// Find out which session made a commit
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary commit                     the commit that is checked out\n  \
+    sessionary commit 1a2b3c4             another one of this repository\n  \
+    sessionary commit 1a2b3c4 --json      for a program: session, evidence, lines\n\n\
+    A session made it that ran `git commit` and was told this name of it; else the only session \
+    that wrote lines of it, if it wrote half of them or more. Git's objects are read, git is not \
+    run. Exit code 1: no session is known to have made it.")]
+pub struct CommitArgs {
+    /// The commit's SHA-1, or the beginning of it
+    #[arg(value_name = "SHA", default_value = "HEAD")]
+    commit: String,
+}
+
+pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let directory = super::current_directory()?;
+    let repository = Repository::around(&directory).ok_or_else(|| {
+        let here = screen.path(&directory);
+        Failure::usage(format!("{here} is in no git repository"))
+    })?;
+    let name = match args.commit.as_str() {
+        "HEAD" => repository.head(),
+        name => Some(name.to_lowercase()),
+    };
+    let is_name = |name: &String| {
+        (4..=40).contains(&name.len()) && name.bytes().all(|sign| sign.is_ascii_hexdigit())
+    };
+    let name = name.filter(is_name).ok_or_else(|| {
+        let typed = plain_line(&args.commit);
+        Failure::usage(format!(
+            "{typed} is no SHA-1 of a commit, nor the beginning of one"
+        ))
+        .hint("`git rev-parse NAME` prints the SHA-1 of a branch, a tag or HEAD")
+    })?;
+    let known = known_trees::file(&places::surroundings());
+    let scope = CommitScope {
+        trees: known_trees::all_trees(&repository, known.as_deref()),
+        common: repository.common,
+        commit: name,
+        mask: screen.mask(),
+    };
+    let mut index = super::answerable(super::open(config, screen)?)?;
+    let Some(writer) = index.commit(&scope)? else {
+        let name = &scope.commit;
+        return Err(Failure::usage(format!(
+            "no commit of this repository is called {name}, or several objects are"
+        )));
+    };
+    if screen.json {
+        screen.json(&writer)?;
+    } else {
+        let mut out = Spool::default();
+        print(&writer, &index, screen, &mut out)?;
+        super::page(out, &mut index, screen)?;
+        say(&writer, &index.short_ids()?, screen);
+    }
+    screen.say_redacted();
+    super::say_changed(screen, &writer.changed_files);
+    super::say_pending(screen, &index, writer.complete, None);
+    afterwards(&mut index, screen);
+    Ok(Outcome::found(writer.evidence.is_some()))
+}
+
+fn print(
+    writer: &CommitWriter,
+    index: &Index,
+    screen: &Screen,
+    out: &mut Spool,
+) -> Result<(), Failure> {
+    let short = writer.commit.get(..10).unwrap_or(&writer.commit);
+    let commit = screen.style.paint(Tone::Name, short);
+    writeln!(out, "{commit}  {}", plain_line(&writer.subject))?;
+    let Some(call) = &writer.call else {
+        return Ok(());
+    };
+    super::blame::print_call(call, how(writer.evidence), index, screen, out)
+}
+
+fn how(evidence: Option<CommitEvidence>) -> &'static str {
+    match evidence {
+        Some(CommitEvidence::Recorded) => "git commit named it",
+        _ => "it wrote the lines",
+    }
+}
+
+fn say(writer: &CommitWriter, ids: &ShortIds, screen: &Screen) {
+    let lines = count(writer.lines, "line");
+    let by = writer.sessions.iter();
+    let by: Vec<String> = by
+        .map(|of| format!("{} by {}", of.lines, plain_line(ids.short(&of.session.id))))
+        .collect();
+    let by = match by.is_empty() {
+        true => "none by a session".to_owned(),
+        false => by.join(", "),
+    };
+    let what = match writer.evidence {
+        Some(_) => "",
+        None => "No session is known to have made it. ",
+    };
+    screen.say(&format!(
+        "{what}Of {lines} that it adds, brackets and the like aside: {by}."
+    ));
+}

@@ -1,0 +1,74 @@
+//! Which sessions touched a file?
+
+use clap::Args;
+use sessionary::Config;
+use sessionary::index::BlameScope;
+use sessionary::model::FileLog;
+
+use crate::background::afterwards;
+use crate::completing::values;
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::style::Tone;
+use crate::output::table::{Column, Table};
+use crate::output::text::plain_line;
+
+/// List the sessions that read or changed a file
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary log src/main.rs            the session that touched it last first\n  \
+    sessionary log src/main.rs --json     for a program: sessions, counts, times\n\n\
+    Counted is what agents' tools for files were told to do with it, also where that failed; what \
+    commands did to it is not known. The file need not be there any more. Exit code 1: no session \
+    is known to have touched it.")]
+pub struct Log {
+    /// The file
+    #[arg(value_name = "FILE", add = values::file())]
+    file: std::path::PathBuf,
+}
+
+pub fn run(args: &Log, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let scope = BlameScope {
+        file: super::current_directory()?.join(&args.file),
+        mask: screen.mask(),
+        ..BlameScope::default()
+    };
+    let mut index = super::answerable(super::open(config, screen)?)?;
+    let log = index.file_log(&scope)?;
+    if screen.json {
+        screen.json(&log)?;
+    } else if log.sessions.is_empty() {
+        let file = screen.path(&args.file);
+        screen.say(&format!("No session is known to have touched {file}."));
+    } else {
+        let table = table(&log, &index.short_ids()?, screen);
+        super::page(table.into(), &mut index, screen)?;
+    }
+    screen.say_redacted();
+    super::say_pending(screen, &index, log.complete, None);
+    afterwards(&mut index, screen);
+    Ok(Outcome::found(!log.sessions.is_empty()))
+}
+
+fn table(log: &FileLog, ids: &sessionary::model::ShortIds, screen: &Screen) -> String {
+    let mut table = Table::new(&[
+        Column::text("session"),
+        Column::text("agent"),
+        Column::text("last"),
+        Column::number("changed"),
+        Column::number("read"),
+        Column::long("title"),
+    ]);
+    for of in &log.sessions {
+        let id = plain_line(ids.short(&of.session.id));
+        table.row(vec![
+            (Tone::Name, id),
+            (Tone::Plain, of.session.agent.clone()),
+            (Tone::Plain, screen.minute(of.last.as_deref())),
+            (Tone::Plain, of.modifications.to_string()),
+            (Tone::Plain, of.reads.to_string()),
+            super::title(&of.session),
+        ]);
+    }
+    table.render(screen.style, screen.width)
+}

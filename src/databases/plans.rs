@@ -1,0 +1,176 @@
+//! Does SQLite find the rows of OpenCode's sessions by the indexes that OpenCode makes, and are no
+//! more rows looked at than is needed?
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, StatementStatus};
+
+use super::list::{KnownIdentities, Stamps};
+use super::rows::{read_session, select};
+use super::schema::{Present, quoted};
+use crate::format::FORMATS;
+use crate::format::database::Database;
+use crate::format::identity::Identity;
+
+/// Tables and indexes of OpenCode 1.18, as far as they matter.
+const SCHEMA: &str = "
+    CREATE TABLE session (id text PRIMARY KEY, directory text, title text, time_created integer, time_updated integer);
+    CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer, time_updated integer, data text);
+    CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer,
+        time_updated integer, data text);
+    CREATE TABLE event_sequence (aggregate_id text PRIMARY KEY, seq integer NOT NULL, owner_id text);
+    CREATE INDEX message_session_time_created_id_idx ON message (session_id, time_created, id);
+    CREATE INDEX part_message_id_id_idx ON part (message_id, id);
+    CREATE INDEX part_session_idx ON part (session_id);";
+
+fn opencode() -> &'static Database {
+    let mut formats = FORMATS.iter();
+    let format = formats.find(|format| format.name() == "opencode").unwrap();
+    format.database().unwrap()
+}
+
+/// Sessions of so many messages, each of three parts.
+fn store(sessions: usize, messages: usize) -> Connection {
+    let connection = Connection::open_in_memory().unwrap();
+    connection.execute_batch(SCHEMA).unwrap();
+    for session in 0..sessions {
+        let mut sql = format!(
+            "INSERT INTO session VALUES ('s{session}', '/code', 'Birds', 5, 9);
+             INSERT INTO event_sequence VALUES ('s{session}', 7, NULL);"
+        );
+        for at in 0..messages {
+            let message = format!("m{session}-{at:04}");
+            sql += &format!(
+                "INSERT INTO message VALUES ('{message}', 's{session}', {at}, {at}, '{{\"role\":\"user\"}}');"
+            );
+            for part in 0..3 {
+                sql += &format!(
+                    "INSERT INTO part VALUES ('p{session}-{at:04}-{part}', '{message}', 's{session}', {at}, {at},
+                         '{{\"type\":\"text\",\"text\":\"heron\"}}');"
+                );
+            }
+        }
+        connection.execute_batch(&sql).unwrap();
+    }
+    connection
+}
+
+/// The first generation of its tables.
+fn first() -> &'static crate::format::database::Generation {
+    &opencode().generations[1]
+}
+
+#[test]
+fn rows_come_in_the_order_of_an_index() {
+    let connection = store(2, 50);
+    let message = &first().rows[0];
+    let inner = message.inner.as_ref().unwrap();
+    let of = |table| Present::of(&connection, table, first()).unwrap().unwrap();
+    let (message, part) = (of(message), of(inner.table));
+    let of_message = format!("{} = ?1", quoted(inner.outer));
+    for (sql, key, count) in [
+        (select(&message, &message.of_session), "s1", 50),
+        (select(&part, &of_message), "m1-0007", 3),
+    ] {
+        let mut statement = connection.prepare(&sql).unwrap();
+        let rows = statement.query_map([key], |row| row.get::<_, String>(0));
+        let keys: Vec<String> = rows.unwrap().map(Result::unwrap).collect();
+        assert_eq!(keys.len(), count, "{sql}");
+        assert!(keys.is_sorted(), "{keys:?}");
+        for (what, status) in [
+            ("sorted", StatementStatus::Sort),
+            ("read through", StatementStatus::FullscanStep),
+            ("given an index", StatementStatus::AutoIndex),
+        ] {
+            assert_eq!(statement.get_status(status), 0, "{what}: {sql}");
+        }
+    }
+}
+
+/// Steps of SQLite's machine while this is done.
+fn steps(connection: &mut Connection, work: impl FnOnce(&Connection)) -> usize {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let steps = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&steps);
+    let count = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    connection.progress_handler(1, Some(count)).unwrap();
+    work(connection);
+    connection
+        .progress_handler(0, None::<fn() -> bool>)
+        .unwrap();
+    steps.load(Ordering::Relaxed)
+}
+
+type Known<'k> = &'k dyn Fn(&str) -> Option<Identity>;
+
+fn known(of: Known<'_>, stand: bool) -> KnownIdentities<'_> {
+    KnownIdentities { of, stand }
+}
+
+#[test]
+fn no_rows_are_counted_of_a_session_that_is_read_anyway() {
+    let listed = |connection: &Connection, known: KnownIdentities<'_>| {
+        let mut all = BTreeMap::new();
+        let stamps = Stamps::of(connection, first()).unwrap().unwrap();
+        stamps.each(known, &mut all).unwrap();
+        all
+    };
+    let mut of_few = Vec::new();
+    for messages in [1, 200] {
+        let mut connection = store(20, messages);
+        let read = read_session(&connection, opencode(), "s3")
+            .unwrap()
+            .unwrap();
+        let other = Identity {
+            inode: read.identity.inode - 1,
+            ..read.identity
+        };
+        let none = |_: &str| None;
+        let same = |key: &str| (key == "s3").then_some(read.identity);
+        let changed = |key: &str| (key == "s3").then_some(other);
+        // What is new, what has changed by its number, and what is to stand.
+        let cases = [
+            (known(&none, false), false),
+            (known(&changed, false), false),
+            (known(&changed, true), false),
+            (known(&same, true), true),
+        ];
+        for (at, (known, is_same)) in cases.into_iter().enumerate() {
+            let looked = steps(&mut connection, |connection| {
+                let all = listed(connection, known);
+                assert_eq!(all.len(), 20);
+                assert_eq!(all["s3"] == read.identity, is_same, "{at}");
+            });
+            match messages {
+                1 => of_few.push(looked),
+                _ => assert_eq!(looked, of_few[at], "{at}: rows were looked at"),
+            }
+        }
+        // The full look counts what looks as it was.
+        let counted = listed(&connection, known(&same, false));
+        assert_eq!(counted["s3"], read.identity);
+    }
+}
+
+#[test]
+fn parts_without_a_message_are_looked_for_only_where_there_are_any() {
+    let mut connection = store(1, 100);
+    let lines = |connection: &Connection| {
+        let session = read_session(connection, opencode(), "s0").unwrap().unwrap();
+        session.lines.iter().filter(|byte| **byte == b'\n').count()
+    };
+    let before = steps(&mut connection, |connection| {
+        assert_eq!(lines(connection), 401)
+    });
+    connection
+        .execute("DELETE FROM message WHERE id = 'm0-0050'", [])
+        .unwrap();
+    let after = steps(&mut connection, |connection| {
+        assert_eq!(lines(connection), 400)
+    });
+    assert!(after > before, "{after} steps, {before} before");
+}

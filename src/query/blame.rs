@@ -1,0 +1,171 @@
+//! Which session wrote which line of a file, and which sessions touched it? Asked of the calls that
+//! name the file; what they were given is read from the session files.
+
+mod calls;
+mod commit;
+mod names;
+mod prompts;
+
+pub use self::commit::CommitScope;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use self::calls::{Calls, FileCall};
+use self::names::FileNames;
+use super::Snapshot;
+use crate::blame::{State, lines};
+use crate::error::Error;
+use crate::model::{
+    Blame, BlamedLine, FileLog, FileSession, LineCall, LineOrigin, Mask, SCHEMA_VERSION, iso,
+};
+
+/// The file that is asked about, as it is now.
+#[derive(Debug, Clone, Default)]
+pub struct BlameScope {
+    /// Where it is: an absolute path. It need not be there any more to be asked who touched it.
+    pub file: PathBuf,
+    /// What is in it.
+    pub text: String,
+    /// Only this line, counted from 1.
+    pub line: Option<u64>,
+    /// Makes parts of what is shown unreadable.
+    pub mask: Option<Mask>,
+}
+
+impl Snapshot<'_> {
+    /// Who wrote each line of a file.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn blame(&self, scope: &BlameScope) -> Result<Blame, Error> {
+        let names = FileNames::of(&scope.file);
+        let mut calls = Calls::of(self, &names)?;
+        let texts = lines(&scope.text);
+        let state = State::after(&calls.made());
+        let writers = state.writers(&texts);
+        let open: Vec<bool> = writers.iter().map(Option::is_none).collect();
+        let respaced = state.writers_but_for_space(&texts, &open);
+        let mut found: Vec<(LineOrigin, Option<usize>)> = Vec::new();
+        for (writer, respaced) in writers.into_iter().zip(respaced) {
+            found.push(match (writer, respaced) {
+                (Some(call), _) => (LineOrigin::Edit, Some(call)),
+                (None, Some(call)) => (LineOrigin::WhiteSpace, Some(call)),
+                (None, None) => (LineOrigin::NoSession, None),
+            });
+        }
+        let is_asked = |number: usize| scope.line.is_none_or(|line| line == number as u64 + 1);
+        let open = found.iter().enumerate();
+        let open = open.filter(|(at, (_, call))| call.is_none() && is_asked(*at));
+        let open: Vec<usize> = open.map(|(at, _)| at).collect();
+        let said: Vec<&str> = open.iter().map(|at| texts[*at]).collect();
+        for (at, call) in open.iter().zip(calls.commands(&names, &said)?) {
+            if let Some(call) = call {
+                found[*at] = (LineOrigin::Command, Some(call));
+            }
+        }
+        let numbered = found.into_iter().zip(texts).enumerate();
+        let numbered = numbered.filter(|(at, _)| is_asked(*at));
+        let blamed = numbered.map(|(at, ((origin, call), text))| BlamedLine {
+            line: at as u64 + 1,
+            origin,
+            call,
+            text: masked(text, scope.mask),
+        });
+        let mut answer = Blame {
+            schema_version: SCHEMA_VERSION,
+            file: scope.file.clone(),
+            lines: blamed.collect(),
+            changes: calls.edits() as u64,
+            ..Blame::default()
+        };
+        answer.calls = self.only_named(&mut answer.lines, &mut calls, scope.mask)?;
+        answer.complete = self.is_complete();
+        answer.changed_files = self.changed_files();
+        Ok(answer)
+    }
+
+    /// The calls that lines name, which name them by their places among these from now on.
+    fn only_named(
+        &self,
+        lines: &mut [BlamedLine],
+        calls: &mut Calls<'_>,
+        mask: Option<Mask>,
+    ) -> Result<Vec<LineCall>, Error> {
+        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        places.extend(lines.iter().filter_map(|line| Some((line.call?, 0))));
+        let mut named = Vec::new();
+        for (number, place) in &mut places {
+            *place = named.len();
+            named.extend(calls.shown(*number, mask)?);
+        }
+        for line in lines {
+            line.call = line.call.and_then(|call| places.get(&call).copied());
+        }
+        Ok(named)
+    }
+
+    /// Which sessions read or changed a file.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn file_log(&self, scope: &BlameScope) -> Result<FileLog, Error> {
+        let names = FileNames::of(&scope.file);
+        let touches = self.catalogue.files_named(names.last())?;
+        let mut sessions: Vec<i64> = touches.iter().map(|touch| touch.key >> 24).collect();
+        sessions.dedup();
+        let sessions = self.catalogue.sessions_by_number(&sessions)?;
+        let mut found: HashMap<i64, FileSession> = HashMap::new();
+        let rows = sessions
+            .into_iter()
+            .map(|stored| (stored.session, stored.row));
+        let rows: HashMap<i64, _> = rows.collect();
+        for touch in touches {
+            let session = touch.key >> 24;
+            let Some(row) = rows.get(&session) else {
+                continue;
+            };
+            if !names.are_meant(&touch.path, None, &row.cwd) {
+                continue;
+            }
+            let of = found.entry(session).or_insert_with(|| {
+                let mut row = row.clone();
+                scope.mask.into_iter().for_each(|mask| row.mask(mask));
+                FileSession {
+                    session: row,
+                    ..FileSession::default()
+                }
+            });
+            of.reads += u64::from(!touch.modified);
+            of.modifications += u64::from(touch.modified);
+            of.first_ms = of.first_ms.into_iter().chain(touch.time_ms).min();
+            of.last_ms = of.last_ms.max(touch.time_ms);
+        }
+        let mut sessions: Vec<FileSession> = found.into_values().collect();
+        for of in &mut sessions {
+            (of.first, of.last) = (of.first_ms.and_then(iso), of.last_ms.and_then(iso));
+        }
+        sessions.sort_by(|a, b| {
+            let order = b.last_ms.cmp(&a.last_ms);
+            order.then_with(|| a.session.path.cmp(&b.session.path))
+        });
+        Ok(FileLog {
+            schema_version: SCHEMA_VERSION,
+            file: scope.file.clone(),
+            sessions,
+            complete: self.is_complete(),
+        })
+    }
+}
+
+fn masked(text: &str, mask: Option<Mask>) -> String {
+    let masked = mask.and_then(|mask| mask(text));
+    masked.unwrap_or_else(|| text.to_owned())
+}
+
+impl FileCall {
+    /// When it was done, by which calls are made again.
+    fn order(&self) -> (Option<i64>, i64) {
+        (self.done_ms, self.key)
+    }
+}

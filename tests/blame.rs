@@ -1,0 +1,424 @@
+//! Which session wrote a line, touched a file, made a commit? Sessions of several agents write
+//! files whose authors are known.
+
+mod stores;
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+use stores::{AGENTS, Session, Step};
+
+const FIRST: &str = "0a000000-0000-4000-8000-000000000001";
+const SECOND: &str = "0b000000-0000-4000-8000-000000000002";
+
+const FILE: &str = "use std::fs;\n\nfn main() {\n    let first = begin();\n}\n";
+const OLD: &str = "    let first = begin();\n";
+const NEW: &str = "    let first = begin();\n    let second = go_on(first);\n";
+
+fn session(home: &Sandbox, (agent, id): (&str, &str), minute: u32, steps: &[Step<'_>]) {
+    let cwd = "code/parser";
+    Session {
+        agent,
+        id,
+        cwd,
+        minute,
+        steps,
+    }
+    .write(home);
+}
+
+/// For each line of the file a letter: `1` and `2` for the sessions, `~` and `$` before it where
+/// the line is not quite theirs, `-` for none.
+fn blamed(home: &Sandbox, file: &str) -> String {
+    let answer = home.json(&["blame", file, "--json"]);
+    assert_eq!(answer["complete"], true, "{answer}");
+    let lines = answer["lines"].as_array().expect("lines").iter();
+    lines.map(|line| letter(&answer, line)).collect()
+}
+
+fn letter(answer: &Value, line: &Value) -> String {
+    let Some(call) = line["call"].as_u64() else {
+        assert_eq!(line["origin"], "no_session");
+        return "-".to_owned();
+    };
+    let session = &answer["calls"][call as usize]["session"]["id"];
+    let session = match session.as_str() {
+        Some(FIRST) => "1",
+        Some(SECOND) => "2",
+        other => panic!("{other:?}"),
+    };
+    let sign = match line["origin"].as_str() {
+        Some("edit") => "",
+        Some("white_space") => "~",
+        Some("command") => "$",
+        other => panic!("{other:?}"),
+    };
+    format!("{sign}{session}")
+}
+
+#[test]
+fn lines_are_their_sessions_whatever_the_agents() {
+    for (number, agent) in AGENTS.into_iter().enumerate() {
+        let other = AGENTS[(number + 1) % AGENTS.len()];
+        let home = Sandbox::new();
+        let file = FILE.replace(OLD, NEW).replace("begin()", "begin(1)");
+        home.write(
+            "code/parser/src/main.rs",
+            &file.replace("}\n", "}\n// By hand.\n"),
+        );
+        session(
+            &home,
+            (agent, FIRST),
+            0,
+            &[
+                Step::Prompt("Write a program"),
+                Step::Write("src/main.rs", FILE),
+                Step::Refused("src/main.rs", "fn other() {", "fn third() {\n// By hand."),
+                Step::Prompt("Count from one"),
+                Step::Edit(
+                    "src/main.rs",
+                    "    let first = begin();",
+                    "    let first = begin(1);",
+                ),
+            ],
+        );
+        session(
+            &home,
+            (other, SECOND),
+            5,
+            &[
+                Step::Prompt("Go on"),
+                Step::Edit(
+                    "src/main.rs",
+                    "    let first = begin(1);\n",
+                    "    let first = begin(1);\n    let second = go_on(first);\n",
+                ),
+                // Whether the empty line is still the one behind this nobody knows.
+                Step::Unanswered("src/main.rs", "use std::fs;", "use std::fs;\nuse std::io;"),
+            ],
+        );
+        assert_eq!(blamed(&home, "src/main.rs"), "1-112--", "{agent}, {other}");
+        // Of each line is known what was asked for.
+        let one = home.json(&["blame", "src/main.rs:4", "--json"]);
+        let call = &one["calls"][0];
+        assert_eq!(call["prompt"], "Count from one", "{agent}: {one}");
+        assert_eq!(one["lines"].as_array().map(Vec::len), Some(1));
+    }
+}
+
+#[test]
+fn what_was_read_before_is_not_the_sessions_and_ties_are_nobodys() {
+    let home = Sandbox::new();
+    let file = FILE.replace(OLD, NEW);
+    home.write("code/parser/main.rs", &file);
+    // It writes the whole file, of which it has read most.
+    session(
+        &home,
+        ("pi", FIRST),
+        0,
+        &[
+            Step::Prompt("Go on"),
+            Step::Read("main.rs", FILE),
+            Step::Write("main.rs", &file),
+        ],
+    );
+    assert_eq!(blamed(&home, "main.rs"), "----1-");
+    // Another one writes the same line, into a file that looks otherwise.
+    session(
+        &home,
+        ("claude", SECOND),
+        5,
+        &[
+            Step::Prompt("Go on"),
+            Step::Edit(
+                "main.rs",
+                "    // Here.\n",
+                "    let second = go_on(first);\n    // Here.\n",
+            ),
+        ],
+    );
+    assert_eq!(blamed(&home, "main.rs"), "------");
+}
+
+#[test]
+fn white_space_and_commands_are_told_apart() {
+    let home = Sandbox::new();
+    let file = FILE.replace(OLD, "\tlet first  = begin();\n") + "static LAST: u8 = 1;\n";
+    home.write("code/parser/main.rs", &file);
+    session(
+        &home,
+        ("pi", FIRST),
+        0,
+        &[
+            Step::Prompt("Write a program"),
+            Step::Write("main.rs", FILE),
+        ],
+    );
+    session(
+        &home,
+        ("codex", SECOND),
+        5,
+        &[
+            Step::Prompt("One more line"),
+            Step::Run("cat >> main.rs <<'EOF'\nstatic LAST: u8 = 1;\nEOF", ""),
+        ],
+    );
+    assert_eq!(blamed(&home, "main.rs"), "111~1-$2");
+}
+
+#[test]
+fn what_a_fork_copied_is_its_origins_and_a_branch_given_up_counts() {
+    let home = Sandbox::new();
+    home.write("code/parser/main.rs", FILE);
+    let steps = [
+        Step::Prompt("Write a program"),
+        Step::Write("main.rs", FILE),
+    ];
+    session(&home, ("pi", FIRST), 0, &steps);
+    let path = home
+        .home
+        .join(format!(".pi/agent/sessions/--x--/{FIRST}.jsonl"));
+    let lines = std::fs::read_to_string(&path).unwrap();
+    let fork = lines.replacen(FIRST, SECOND, 1).replacen(
+        "\"type\":\"session\"",
+        &format!(
+            "\"type\":\"session\",\"parentSession\":\"{}\"",
+            path.display()
+        ),
+        1,
+    );
+    home.write(&format!(".pi/agent/sessions/--x--/{SECOND}.jsonl"), &fork);
+    // In the origin somebody goes back to before it was written.
+    let line = serde_json::json!({"type": "message", "id": "again", "parentId": null,
+        "timestamp": "2026-01-02T09:30:00.000Z",
+        "message": {"role": "user", "content": [{"type": "text", "text": "Start again"}]}});
+    std::fs::write(&path, format!("{lines}{line}\n")).unwrap();
+    assert_eq!(blamed(&home, "main.rs"), "11111");
+    let call = &home.json(&["blame", "main.rs:1", "--json"])["calls"][0];
+    assert_eq!(call["on_active_branch"], false, "{call}");
+    assert_eq!(call["prompt"], "Write a program");
+}
+
+#[test]
+fn a_patch_that_moves_a_file_takes_its_writers_along() {
+    let home = Sandbox::new();
+    home.write("code/parser/new.rs", &FILE.replace(OLD, NEW));
+    session(
+        &home,
+        ("pi", FIRST),
+        0,
+        &[Step::Prompt("Write a program"), Step::Write("old.rs", FILE)],
+    );
+    let moved = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: old.rs\n\
+        *** Move to: new.rs\n@@\n     let first = begin();\n+    let second = go_on(first);\n }\n\
+        *** End Patch\nEOF";
+    session(
+        &home,
+        ("codex", SECOND),
+        5,
+        &[Step::Prompt("Move it"), Step::Run(moved, "Success.")],
+    );
+    assert_eq!(blamed(&home, "new.rs"), "111121");
+}
+
+#[test]
+fn as_people_read_it() {
+    let home = Sandbox::new();
+    home.write("code/parser/main.rs", &(FILE.to_owned() + "// By hand.\n"));
+    home.write("code/parser/other.rs", FILE);
+    session(
+        &home,
+        ("pi", FIRST),
+        0,
+        &[
+            Step::Prompt("Write a program"),
+            Step::Write("main.rs", FILE),
+            Step::Read("main.rs", FILE),
+        ],
+    );
+    session(
+        &home,
+        ("claude", SECOND),
+        5,
+        &[Step::Prompt("What is it?"), Step::Read("main.rs", FILE)],
+    );
+    insta::assert_snapshot!(home.run(&["blame", "main.rs"]), @r#"
+    0a000000:a1   pi  2026-01-02 09:00  1  use std::fs;
+    0a000000:a1   pi  2026-01-02 09:00  2
+    0a000000:a1   pi  2026-01-02 09:00  3  fn main() {
+    0a000000:a1   pi  2026-01-02 09:00  4      let first = begin();
+                                        5  }
+                                        6  // By hand.
+    --- stderr
+    4 of 6 lines were written by sessions; they changed the file in 1 call.
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "main.rs:4"]), @r#"
+      let first = begin();
+    written by  write
+    entry       0a000000:a1
+    when        2026-01-02 09:00
+    session     Write a program
+    agent       pi
+    folder      ~/code/parser
+    branch      the active branch
+    asked for   Write a program
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "main.rs:6"]), @r#"
+    // By hand.
+    --- stderr
+    No session is known to have written this line.
+    --- exit Some(1)
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "main.rs:7"]), @r#"
+    --- stderr
+    error: main.rs has 6 lines, and no line 7
+    --- exit Some(2)
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "other.rs"]), @r#"
+                           1  use std::fs;
+                           2
+                           3  fn main() {
+                           4      let first = begin();
+                           5  }
+    --- stderr
+    No session is known to have changed ~/code/parser/other.rs.
+    --- exit Some(1)
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "none.rs"]), @r#"
+    --- stderr
+    error: none.rs: No such file or directory (os error 2)
+    --- exit Some(2)
+    "#);
+    insta::assert_snapshot!(home.run(&["log", "main.rs"]), @r#"
+    session   agent   last              changed  read  title
+    0b000000  claude  2026-01-02 09:05        0     1  What is it?
+    0a000000  pi      2026-01-02 09:00        1     1  Write a program
+    "#);
+    insta::assert_snapshot!(home.run(&["log", "other.rs"]), @r#"
+    --- stderr
+    No session is known to have touched other.rs.
+    --- exit Some(1)
+    "#);
+}
+
+/// Runs git in the working directory; `None` where there is no git.
+fn git(home: &Sandbox, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+        .args(["-c", "init.defaultBranch=main", "-c", "gc.auto=0"])
+        .args(arguments)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH")?)
+        .env("HOME", &home.home)
+        .env("GIT_COMMITTER_DATE", "2026-01-02T09:30:00Z")
+        .env("GIT_AUTHOR_DATE", "2026-01-02T09:30:00Z")
+        .current_dir(&home.cwd)
+        .output()
+        .map_err(|_| eprintln!("SKIPPED: there is no git"))
+        .ok()?;
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn committed(home: &Sandbox, file: &str, text: &str) -> Option<String> {
+    home.write(&format!("code/parser/{file}"), text);
+    git(home, &["add", "."])?;
+    git(home, &["commit", "-qm", "What changed"])?;
+    git(home, &["rev-parse", "HEAD"])
+}
+
+#[test]
+fn a_commit_is_the_sessions_that_made_it_or_alone_wrote_its_lines() {
+    let home = Sandbox::new();
+    let Some(_) = git(&home, &["init", "-q"]) else {
+        return;
+    };
+    let begun = committed(&home, "main.rs", FILE).expect("a commit");
+    let added = committed(&home, "main.rs", &FILE.replace(OLD, NEW)).expect("a commit");
+    let both = FILE
+        .replace(OLD, NEW)
+        .replace("}\n", "    finish(first, second);\n    end_of_all();\n}\n");
+    let both = committed(&home, "main.rs", &both).expect("a commit");
+    // Packed, with deltas.
+    git(&home, &["gc", "-q"]);
+    let hands = committed(&home, "notes.md", "Written by hand alone.\n").expect("a commit");
+    session(
+        &home,
+        ("pi", FIRST),
+        0,
+        &[
+            Step::Prompt("Write a program"),
+            Step::Write("main.rs", FILE),
+            Step::Run(
+                "git add . && git commit -m 'What changed'",
+                &format!(
+                    "[main (root-commit) {}] What changed\n 1 file changed\n",
+                    &begun[..7]
+                ),
+            ),
+            Step::Edit("main.rs", OLD, NEW),
+            Step::Edit(
+                "main.rs",
+                "    let second = go_on(first);\n",
+                "    let second = go_on(first);\n    finish(first, second);\n",
+            ),
+        ],
+    );
+    session(
+        &home,
+        ("claude", SECOND),
+        5,
+        &[
+            Step::Prompt("Go on"),
+            Step::Edit(
+                "main.rs",
+                "    finish(first, second);\n",
+                "    finish(first, second);\n    end_of_all();\n",
+            ),
+        ],
+    );
+    let of = |commit: &str| {
+        let answer = home.json(&["commit", commit, "--json"]);
+        let session = answer["call"]["session"]["id"].clone();
+        (answer["evidence"].clone(), session)
+    };
+    let (recorded, lines) = (Value::from("recorded"), Value::from("lines"));
+    assert_eq!(of(&begun), (recorded, Value::from(FIRST)));
+    assert_eq!(of(&added[..8]), (lines, Value::from(FIRST)));
+    assert_eq!(of(&both), (Value::Null, Value::Null));
+    assert_eq!(of("HEAD"), (Value::Null, Value::Null));
+    assert_eq!(of(&hands), of("HEAD"));
+    let shown = |commit: &str| home.run(&["commit", commit]).replace(&commit[..10], "SHA");
+    insta::assert_snapshot!(shown(&added), @r#"
+    SHA  What changed
+      written by  it wrote the lines
+      entry       0a000000:a3
+      when        2026-01-02 09:00
+      session     Write a program
+      agent       pi
+      folder      ~/code/parser
+      branch      the active branch
+      asked for   Write a program
+    --- stderr
+    Of 1 line that it adds, brackets and the like aside: 1 by 0a000000.
+    "#);
+    insta::assert_snapshot!(shown(&both), @r#"
+    SHA  What changed
+    --- stderr
+    No session is known to have made it. Of 2 lines that it adds, brackets and the like aside: 1 by 0a000000, 1 by 0b000000.
+    --- exit Some(1)
+    "#);
+    insta::assert_snapshot!(home.run(&["commit", "0123456"]), @r#"
+    --- stderr
+    error: no commit of this repository is called 0123456, or several objects are
+    --- exit Some(2)
+    "#);
+    insta::assert_snapshot!(home.run(&["commit", "main"]), @r#"
+    --- stderr
+    error: main is no SHA-1 of a commit, nor the beginning of one
+    hint: `git rev-parse NAME` prints the SHA-1 of a branch, a tag or HEAD
+    --- exit Some(2)
+    "#);
+}
