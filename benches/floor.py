@@ -211,7 +211,7 @@ class Answer:
     def __init__(self, text):
         self.text, self.bytes = text, len(text.encode())
         self.is_silent = text.startswith("Nothing fits")
-        self.warns = "\nNo session here holds: " in text
+        self.warns = "\nNo earlier session here holds: " in text
         found = re.findall(r"^(\S+):(\S+) · .*\n(.?)", text, re.MULTILINE)
         self.named = [(session, entry, mark == ">") for session, entry, mark in found]
 

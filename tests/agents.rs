@@ -1,20 +1,26 @@
-//! Is what the real agents of other vendors wrote listed, found and counted, to the token?
+//! Is what the real agents of other vendors wrote listed, found and counted, to the token? And do
+//! they learn through `mcp` what another agent's session decided?
 //!
 //! `agents/run.sh` has each agent hold scripted conversations with a stub that keeps a ledger of
-//! what it said and what it said was spent. It needs `sh tests/agents/install.sh` (1.6 GB) and a
+//! what it said, what it said was spent, and what tools told it. It needs
+//! `sh tests/agents/install.sh` (1.6 GB), for pi also `sh packages/pi/test/install.sh`, and a
 //! system that lets a network namespace be made; without them the tests are skipped and say so.
-//! `SESSIONARY_AGENTS` names the installed `node_modules` where that is another one.
+//! `SESSIONARY_AGENTS` and `SESSIONARY_PI` name the installed `node_modules` where these are others.
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::lines::pi_session;
 use crate::sandbox::Sandbox;
 
 /// What the stub says when its asker is gone.
 const LATE: &str = "It boils.";
+/// What installs the agents.
+const AGENTS: &str = "tests/agents/install.sh";
+const PI: &str = "packages/pi/test/install.sh";
 /// What `run.sh` exits with where no namespace can be made.
 const NO_NAMESPACE: i32 = 77;
 
@@ -27,31 +33,46 @@ struct Held {
     ledger: Vec<Value>,
 }
 
-fn modules() -> PathBuf {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/node_modules");
-    env::var_os("SESSIONARY_AGENTS").map_or_else(beside, PathBuf::from)
+/// What this script installed, where this variable does not name it.
+fn modules(variable: &str, script: &str) -> PathBuf {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
+    env::var_os(variable).map_or_else(|| beside.with_file_name("node_modules"), PathBuf::from)
 }
 
-/// Lets an agent hold its conversations. `None`: it is not installed, or may not run here.
-fn hold(agent: &'static str) -> Option<Held> {
-    let modules = modules();
-    if !modules.join(agent).exists() {
-        eprintln!("skipped: {agent} is not installed; run `sh tests/agents/install.sh`");
+/// What `run.sh` prints for these words. `None`: the agent is not installed, or may not run here.
+fn run(agent: &str, home: &Sandbox, words: &[&str]) -> Option<Output> {
+    let agents = modules("SESSIONARY_AGENTS", AGENTS);
+    let pi = modules("SESSIONARY_PI", PI);
+    let itself = match agent {
+        "pi" => (pi.join("pi-1.5"), PI),
+        agent => (agents.join(agent), AGENTS),
+    };
+    let needed = [(agents.join("node-26"), AGENTS), itself];
+    if let Some((_, script)) = needed.iter().find(|(folder, _)| !folder.exists()) {
+        eprintln!("skipped: {agent} cannot run; run `sh {script}`");
         return None;
     }
-    let home = Sandbox::new();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/run.sh");
     let output = Command::new(script)
         .arg(agent)
         .arg(&home.home)
-        .env("AGENTS", modules)
+        .args(words)
+        .env("AGENTS", agents)
+        .env("PI", pi)
         .output()
         .expect("tests/agents/run.sh starts");
-    let said = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(NO_NAMESPACE) {
+        let said = String::from_utf8_lossy(&output.stderr);
         eprintln!("skipped: {agent}: {said}");
         return None;
     }
+    Some(output)
+}
+
+/// Lets an agent hold the conversations that these words ask for. `None`: as for [`run`].
+fn hold(agent: &'static str, home: Sandbox, words: &[&str]) -> Option<Held> {
+    let output = run(agent, &home, words)?;
+    let said = String::from_utf8_lossy(&output.stderr);
     let report: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{agent}: {error}: {said}"));
     let ledger = report["ledger"].as_str().expect("the ledger's path");
@@ -158,10 +179,8 @@ impl Held {
 
     /// What the agent prints when it is started with these words.
     fn says(&self, words: &[&str]) -> Vec<u8> {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/run.sh");
-        let mut run = Command::new(script);
-        run.arg(self.agent).arg(&self.home.home).args(words);
-        let said = run.env("AGENTS", modules()).output().expect("it starts");
+        let said = run(self.agent, &self.home, &[&["start"], words].concat());
+        let said = said.expect("it ran before");
         let why = String::from_utf8_lossy(&said.stderr);
         assert!(said.status.success(), "{words:?}: {why}");
         said.stdout
@@ -206,6 +225,31 @@ impl Held {
         self.is_verified();
     }
 
+    /// What tools told the model before each of its answers.
+    fn told(&self) -> Vec<&str> {
+        let lines = self.ledger.iter().filter(|line| line["is_aside"] == false);
+        let told = lines.map(|line| line["told"].as_str().expect("what was told"));
+        told.collect()
+    }
+
+    /// The calls of this session are listed by the names that the agent has for them, none failed.
+    fn called(&self, id: &str) {
+        let sql = format!(
+            "SELECT tool, is_error FROM calls JOIN sessions USING (session) WHERE id = '{id}'
+             ORDER BY entry, ordinal"
+        );
+        let ours = self.json(&["--json", "sql", &sql]);
+        let calls = self
+            .ledger
+            .iter()
+            .filter_map(|line| line["calls"].as_array());
+        let names = calls.flatten().filter_map(|call| call["name"].as_str());
+        // Codex writes a namespace beside the name.
+        let names = names.map(|name| name.rsplit('/').next());
+        let theirs: Vec<Value> = names.map(|name| json!([name, 0])).collect();
+        assert_eq!(ours["rows"], json!(theirs), "{}", self.agent);
+    }
+
     /// The index is what the files say.
     fn is_verified(&self) {
         let verified = self.home.output(&["verify"]);
@@ -217,7 +261,7 @@ impl Held {
 /// All of it, and what more may be asked of it. `resume`: the command that goes on with the session
 /// `ID`.
 fn is_read_as_it_was_held(agent: &'static str, resume: &[&str]) -> Option<Held> {
-    let held = hold(agent)?;
+    let held = hold(agent, Sandbox::new(), &["hold"])?;
     held.is_listed();
     held.is_findable();
     held.is_typed_once("tool error", "List the shed");
@@ -225,6 +269,56 @@ fn is_read_as_it_was_held(agent: &'static str, resume: &[&str]) -> Option<Held> 
     held.is_resumed_by(resume);
     held.is_verified();
     Some(held)
+}
+
+/// An agent to which `setup` gave our tools is asked what was decided, and learns it from a session
+/// of pi. `is_known`: it tells which session asks; else that one comes last, marked as live.
+fn learns_what_was_decided(agent: &'static str, is_known: bool) {
+    let home = Sandbox::new();
+    let decision = "We decided that a screw drives the cider press, not a lever.";
+    let said = [
+        ("user", "What should drive the cider press?"),
+        ("assistant", decision),
+    ];
+    let at = "2026-01-02T09:00:00.000Z";
+    pi_session(&home, "0199a", "code/parser", at, &said);
+    let words = ["remember", env!("CARGO_BIN_EXE_sessionary")];
+    let Some(held) = hold(agent, home, &words) else {
+        return;
+    };
+    let setup = &held.runs[0];
+    assert_eq!(setup["status"], 0, "{agent}: {setup}");
+
+    let told = held.told();
+    let [.., found, shown] = told[..] else {
+        panic!("{agent}: {told:?}");
+    };
+    let recorded = format!("> {decision}");
+    for answer in [found, shown] {
+        let repeats = answer.lines().filter(|line| line.contains(decision));
+        let repeats: Vec<&str> = repeats.collect();
+        assert_eq!(repeats, [&recorded], "{agent}: {answer}");
+        let is_framed = answer.contains("Recorded in earlier sessions.");
+        let has_origin = answer.contains("\nsession 0199a · pi · 2026-01-02T09:00Z");
+        assert!(is_framed && has_origin, "{agent}: {answer}");
+    }
+    assert!(shown.contains("\n0199a:e1 · assistant"), "{agent}: {shown}");
+
+    let asking = held.session("remember").expect("a session");
+    let sessions = found.lines().filter(|line| line.starts_with("session "));
+    let others: Vec<&str> = sessions.skip(1).collect();
+    if is_known {
+        assert!(!found.contains(asking), "{agent}: {found}");
+    } else {
+        let [last] = others[..] else {
+            panic!("{agent}: {found}");
+        };
+        let is_it = last.starts_with(&format!("session {asking} · {agent} ·"));
+        assert!(is_it && last.ends_with(" · live"), "{agent}: {found}");
+    }
+    held.is_listed();
+    held.called(asking);
+    held.is_verified();
 }
 
 #[test]
@@ -257,4 +351,39 @@ fn opencode() {
 #[test]
 fn qwen() {
     is_read_as_it_was_held("qwen", &["qwen", "--resume", "ID"]);
+}
+
+#[test]
+fn claude_code_learns_what_was_decided() {
+    learns_what_was_decided("claude", true);
+}
+
+#[test]
+fn codex_learns_what_was_decided() {
+    learns_what_was_decided("codex", true);
+}
+
+#[test]
+fn copilot_learns_what_was_decided() {
+    learns_what_was_decided("copilot", true);
+}
+
+#[test]
+fn gemini_learns_what_was_decided() {
+    learns_what_was_decided("gemini", false);
+}
+
+#[test]
+fn opencode_learns_what_was_decided() {
+    learns_what_was_decided("opencode", false);
+}
+
+#[test]
+fn pi_learns_what_was_decided() {
+    learns_what_was_decided("pi", false);
+}
+
+#[test]
+fn qwen_learns_what_was_decided() {
+    learns_what_was_decided("qwen", false);
 }

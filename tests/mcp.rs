@@ -89,8 +89,9 @@ fn good(talk: &mut Talk, tool: &str, arguments: Value) -> String {
 fn a_decision_is_found_and_read_in_two_calls() {
     let home = home();
     let mut talk = initialized(&home, &[], &[]);
-    let names = talk.result("tools/list", json!({}));
-    let names = names["tools"].as_array().unwrap().iter();
+    let tools = talk.result("tools/list", json!({}));
+    assert!(!tools.to_string().contains("\"format\""), "{tools}");
+    let names = tools["tools"].as_array().unwrap().iter();
     let names: Vec<&str> = names.map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
@@ -477,6 +478,70 @@ fn the_asking_session_is_left_out_or_stands_last() {
         !found.contains("0199n") && found.contains("0199a:x"),
         "{found}"
     );
+}
+
+/// The session that asks holds every word of its question: that says nothing about the others.
+#[test]
+fn words_that_only_a_live_session_holds_hide_no_answer() {
+    let home = home();
+    let question = "what did we settle and decree about the tokenizer and its trailing newline?";
+    // Written while it is asked: it may be the one that asks though it is newer than the question.
+    for now in ["2026-01-05T11:59:00.000Z", "2026-01-05T12:00:01.000Z"] {
+        pi_session(&home, "0199n", "code/parser", now, &[("user", question)]);
+        home.settle();
+        let mut talk = initialized(&home, &[], &[]);
+        let found = good(&mut talk, "search_sessions", json!({"query": question}));
+        let sessions = found.lines().filter(|line| line.starts_with("session "));
+        let sessions: Vec<&str> = sessions.collect();
+        let [answer, asking] = sessions[..] else {
+            panic!("{found}");
+        };
+        assert!(answer.starts_with("session 0199a:x · pi"), "{found}");
+        let is_live = asking.ends_with(" · live");
+        assert!(asking.starts_with("session 0199n") && is_live, "{found}");
+        assert!(
+            found.contains("No earlier session here holds: settle, decree."),
+            "{found}"
+        );
+        // Where nothing else fits, that is said.
+        let alone = json!({"query": "settle and decree"});
+        let found = good(&mut talk, "search_sessions", alone);
+        assert!(
+            found.contains("session 0199n") && !found.contains("0199a:x"),
+            "{found}"
+        );
+        assert!(
+            found.contains("Nothing fits but what is being written now"),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn a_cursor_goes_on_when_another_session_begins() {
+    let home = home();
+    let write = |id: &str, at: &str| {
+        let text = format!("the tokenizer and its trailing newline in {id}");
+        pi_session(&home, id, "code/parser", at, &[("user", &text)]);
+    };
+    let written = ["0199d", "0199e", "0199f", "0199g", "0199h", "0199i"];
+    for id in written {
+        write(id, "2026-01-02T09:00:00.000Z");
+    }
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let query = "tokenizer trailing newline";
+    let first = good(&mut talk, "search_sessions", json!({"query": query}));
+    let (_, cursor) = first.split_once("More with cursor ").expect("a cursor");
+    write("0199n", "2026-01-05T11:59:00.000Z");
+    home.settle();
+    let more = json!({"query": query, "cursor": cursor.trim()});
+    let more = good(&mut talk, "search_sessions", more);
+    let shown = |id: &str| [&first, &more].map(|page| page.contains(&format!("session {id} ")));
+    for id in written {
+        assert!(shown(id).contains(&true), "{id}: {first}\n{more}");
+    }
+    assert!(!shown("0199n").contains(&true), "{more}");
 }
 
 fn said_of(talk: &mut Talk, params: Value) -> (String, bool) {

@@ -84,6 +84,9 @@ impl Snapshot<'_> {
         if let Some(home) = scope.home.as_deref().and_then(std::path::Path::to_str) {
             query.write_out_home(home);
         }
+        for one in &mut query.alternatives {
+            one.filters.session.none.extend_from_slice(&scope.without);
+        }
         let mut answer = SearchAnswer {
             schema_version: SCHEMA_VERSION,
             complete: self.is_complete(),

@@ -9,8 +9,11 @@
 //   [[http:400]]                an answer that is an error
 //   [[wait:5000 && text: late]] time to interrupt it
 //
-// After the last step, and without a plan, it says a sentence. Every answer is a line of LEDGER:
-// its id, texts, thoughts, calls, and what it says was spent.
+// In the input of a tool, ADDRESS stands for the first address in what the tool before it told of an
+// assistant.
+//
+// After the last step, and without a plan, it says a sentence. Every answer is a line of LEDGER: what
+// tools had told it since the one before, its id, texts, thoughts, calls, and what it says was spent.
 import http from "node:http";
 import { appendFileSync } from "node:fs";
 
@@ -18,27 +21,29 @@ const ledger = process.argv[2];
 const SPENT = { input: 80, cacheRead: 20, cacheWrite: 10, output: 25, reasoning: 5 };
 let answers = 0;
 
+// What a message says, or in it a tool, which each vendor puts elsewhere.
 const textOf = (content) =>
   typeof content === "string"
     ? content
     : (Array.isArray(content) ? content : [])
-        .map((part) => part.text ?? part.content ?? "")
-        .filter((text) => typeof text === "string")
+        .map((part) => part.text ?? textOf(part.content ?? part.functionResponse?.response.output))
         .join("\n");
 
 // What to say next to `messages`: `{by: "user" | "model" | "tool", text}` each.
-function next(messages) {
+function next(messages, told) {
   const planned = messages.findLastIndex(({ by, text }) => by === "user" && /\[\[[^]*\]\]/.test(text));
   if (planned < 0) return [{ kind: "text", text: "The frobnicator is mended." }];
   const steps = messages[planned].text.match(/\[\[([^]*)\]\]/)[1].split("||");
   const said = messages.slice(planned + 1).filter(({ by }) => by === "model").length;
-  return (steps[said] ?? "text: All of it is done.").split("&&").map(part);
+  return (steps[said] ?? "text: All of it is done.").split("&&").map((step) => part(step, told));
 }
 
-function part(written) {
+function part(written, told) {
   const [, kind, rest] = written.trim().match(/^(\w+):\s*([^]*)$/) ?? [null, "text", written];
   if (kind !== "tool") return { kind, text: rest };
-  const [, name, input] = rest.match(/^([^:]+):([^]*)$/);
+  const [, name, plan] = rest.match(/^([^:]+):([^]*)$/);
+  const [, address] = told.match(/^(\S+:\S+) · assistant/m) ?? [];
+  const input = plan.replace("ADDRESS", address);
   // OpenCode hands the prompt on as a quoted string.
   return { kind, name, input: JSON.parse(input.includes('\\"') ? input.replaceAll('\\"', '"') : input) };
 }
@@ -96,7 +101,7 @@ function responses(request, say) {
   const messages = (request.input ?? []).map((item) =>
     item.role
       ? { by: item.role === "assistant" ? "model" : item.role, text: textOf(item.content) }
-      : { by: item.type.endsWith("call") ? "model" : "tool", text: "" },
+      : { by: item.type.endsWith("call") ? "model" : "tool", text: textOf(item.output) },
   );
   return say(messages, (id, parts) => {
     const items = parts.map((part, at) => {
@@ -217,7 +222,9 @@ const server = http.createServer(async (request, response) => {
   // What an agent asks without tools is not the conversation: a title, a summary.
   const is_aside = !(asked.tools ?? []).length;
   const say = async (messages, answer) => {
-    const parts = is_aside ? [{ kind: "text", text: "A short title" }] : next(messages);
+    const since = messages.slice(messages.findLastIndex(({ by }) => by === "model") + 1);
+    const told = since.filter(({ by }) => by === "tool").map(({ text }) => text).join("\n");
+    const parts = is_aside ? [{ kind: "text", text: "A short title" }] : next(messages, told);
     const wait = parts.find((part) => part.kind === "wait");
     if (wait) await new Promise((done) => setTimeout(done, Number(wait.text)));
     const status = parts.find((part) => part.kind === "http");
@@ -229,6 +236,7 @@ const server = http.createServer(async (request, response) => {
       id,
       path: request.url,
       is_aside,
+      told,
       texts: of("text").map(({ text }) => text),
       thoughts: of("think").map(({ text }) => text),
       calls: of("tool").map(({ name, input }) => ({ name, input })),

@@ -49,6 +49,9 @@ pub struct SearchScope {
     pub context: usize,
     /// Only sessions whose files are there, and none that are archived.
     pub only_live: bool,
+    /// Sessions with one of these ids are left out, as by `-session:`; they may be others on the
+    /// next page.
+    pub without: Vec<String>,
     /// Count what was found by agent, project, role and day.
     pub facets: bool,
     /// Say for each hit why it is ranked where it is.
@@ -93,6 +96,7 @@ impl Default for SearchScope {
             passages: false,
             context: 0,
             only_live: false,
+            without: Vec::new(),
             facets: false,
             explain: false,
             max_bytes: 0,

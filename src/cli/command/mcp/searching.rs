@@ -121,6 +121,7 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         )));
     }
     let query = query(call, asked, &words)?;
+    let live = call.live()?;
     let scope = SearchScope {
         limit: SESSIONS * PASSAGES,
         per_session: Some(PASSAGES),
@@ -129,6 +130,7 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         cursor: asked.cursor.clone(),
         cancel: call.cancel.clone(),
         mask: Some(MASK),
+        without: [call.asking.as_slice(), &live].concat(),
         ..SearchScope::default()
     };
     let scope = match call.place() {
@@ -136,13 +138,43 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         None => scope,
     };
     let answer = call.index.search(&query, &scope)?;
-    let is_known = 2 * answer.missing.len() < words.len() || answer.missing.is_empty();
-    let fits = |group: &HitGroup| asked.cursor.is_some() || is_known && evidence(group) >= FLOOR;
-    let groups: Vec<&HitGroup> = answer.sessions.iter().filter(|group| fits(group)).collect();
-    match groups.is_empty() {
+    let fits = fits(&answer, &words);
+    let groups = answer.sessions.iter();
+    let groups: Vec<&HitGroup> = groups
+        .filter(|group| asked.cursor.is_some() || fits(group))
+        .collect();
+    let live = match asked.cursor {
+        None => written_now(call, &query, &words, &live, scope)?,
+        Some(_) => Vec::new(),
+    };
+    match groups.is_empty() && live.is_empty() {
         true => Ok(nothing(&answer, asked)),
-        false => Ok(found(call, &answer, groups)),
+        false => Ok(found(&answer, &groups, &live)),
     }
+}
+
+/// What the sessions hold that are being written. One of them may be the one that asks, and holds
+/// whatever it asks for: among the others it would hide them.
+fn written_now(
+    call: &Call,
+    query: &str,
+    words: &[String],
+    live: &[String],
+    scope: SearchScope,
+) -> Result<Vec<HitGroup>, Failure> {
+    let named = live.iter().filter(|id| !id.contains('"'));
+    let named: String = named.map(|id| format!(" session:\"{id}\"")).collect();
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let scope = SearchScope {
+        without: Vec::new(),
+        ..scope
+    };
+    let mut answer = call.index.search(&format!("{query}{named}"), &scope)?;
+    let fits = fits(&answer, words);
+    answer.sessions.retain(fits);
+    Ok(answer.sessions)
 }
 
 /// Words and phrases of a question; whatever would be more than that to the query language is a
@@ -191,9 +223,14 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
         list::known_agent(agent, &call.config)?;
         query.push_str(&format!(" agent:\"{agent}\""));
     }
-    let ids = call.asking.iter().filter(|id| !id.contains('"'));
-    ids.for_each(|id| query.push_str(&format!(" -session:\"{id}\"")));
     Ok(query)
+}
+
+/// Whether a session of this answer holds enough of the words to be one.
+fn fits(answer: &SearchAnswer, words: &[String]) -> impl Fn(&HitGroup) -> bool + use<> {
+    let missing = answer.missing.len();
+    let is_known = 2 * missing < words.len() || missing == 0;
+    move |group| is_known && evidence(group) >= FLOOR
 }
 
 /// How much of what was asked a session holds, by how rare the words are: from 0 to 1.
@@ -206,16 +243,20 @@ fn evidence(group: &HitGroup) -> f32 {
     held.unwrap_or(1.0)
 }
 
-fn found(call: &Call, answer: &SearchAnswer, mut groups: Vec<&HitGroup>) -> String {
-    // One that is being written may be the one that asks.
-    groups.sort_by_key(|group| call.is_live(&group.session));
+fn found(answer: &SearchAnswer, groups: &[&HitGroup], live: &[HitGroup]) -> String {
     let mut page = Page::framed();
-    for group in &groups {
-        let heading = plain::heading(&group.session, call.is_live(&group.session));
+    let mut show = |group: &HitGroup, is_live| {
+        let heading = plain::heading(&group.session, is_live);
         page.line(&format!("\n{heading}"));
         group.hits.iter().for_each(|hit| passage(&mut page, hit));
+    };
+    groups.iter().for_each(|group| show(group, false));
+    live.iter().for_each(|group| show(group, true));
+    let (live, shown) = (live.len() as u64, (groups.len() + live.len()) as u64);
+    let all = answer.total_sessions + live;
+    if groups.is_empty() {
+        page.below("\nNothing fits but what is being written now, maybe by you.");
     }
-    let (shown, all) = (groups.len() as u64, answer.total_sessions);
     page.below(&format!(
         "\n{shown} of {}. show_entry reads what an address names, with `context` what \
          stands around it.",
@@ -261,7 +302,7 @@ fn nothing(answer: &SearchAnswer, asked: &SearchSessions) -> String {
 fn missing(answer: &SearchAnswer) -> Option<String> {
     let words = answer.missing.iter().map(|word| plain::short(word, 40));
     let words: Vec<String> = words.collect();
-    (!words.is_empty()).then(|| format!("No session here holds: {}.", words.join(", ")))
+    (!words.is_empty()).then(|| format!("No earlier session here holds: {}.", words.join(", ")))
 }
 
 fn end(mut page: Page, answer: &SearchAnswer) -> String {
