@@ -162,7 +162,7 @@ fn pages_and_what_was_asked_about() {
     std::fs::create_dir_all(&there.cwd).expect("a folder");
     assert_snapshot!(there.run(&["list", "--cost", "100"]), @r#"
     --- stderr
-    No matching sessions in ~/code/app; there is 1.
+    No matching sessions in ~/code/app; there are 2.
     --- exit Some(1)
     "#);
     let mut below = three();

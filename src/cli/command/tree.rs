@@ -35,7 +35,7 @@ use crate::picker::Purpose;
     Only branches are indented. ● and ◆ are on the active branch; ◆ is its leaf."
 )]
 pub struct TreeArgs {
-    /// Session id, the start of one, a path, a name or title, `last`, `last~N`, or an address in it
+    /// Session id, the start of one, a path, a name or title, `last`, or `last~N`
     #[arg(add = values::session())]
     session: Option<String>,
     /// Which entries to show

@@ -355,8 +355,8 @@ mod tests {
                     &["needle"],
                     &[&format!("{around}{pad} needle {pad} {around}")],
                 );
-                let shown = line.trim_matches(['…', ' ']).split(' ');
-                for end in shown.clone().take(1).chain(shown.last()) {
+                let mut shown = line.trim_matches(['…', ' ']).split(' ');
+                for end in shown.clone().take(1).chain(shown.next_back()) {
                     assert_eq!(end, word, "{line}");
                 }
             }
