@@ -170,7 +170,7 @@ fn pages_and_what_was_asked_about() {
     std::fs::create_dir_all(&below.cwd).expect("a folder");
     assert_snapshot!(below.run(&["list", "--named"]), @r#"
     --- stderr
-    No sessions in ~/code/app/deep. 1 session in ~/code/app. --all lists 2 sessions.
+    No matching sessions in ~/code/app/deep; there is 1. 1 session in ~/code/app. --all lists 2 sessions.
     --- exit Some(1)
     "#);
 }
