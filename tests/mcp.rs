@@ -301,6 +301,48 @@ fn nothing_fits_is_an_answer() {
 }
 
 #[test]
+fn most_of_the_words_stand_in_one_place_of_an_answer() {
+    let home = Sandbox::new();
+    let small_talk = |of: &mut Vec<(&'static str, String)>| {
+        let talk = (0..6).map(|n| ("assistant", format!("step {n} went well")));
+        of.extend(talk);
+    };
+    // The same three words, far from each other and two entries apart.
+    for (session, is_far) in [("0199f", true), ("0199e", false)] {
+        let mut said = Vec::new();
+        for text in ["the walrus", "the harbour", "the trumpet"] {
+            said.push(("user", text.to_owned()));
+            said.push(("assistant", "noted".to_owned()));
+            if is_far {
+                small_talk(&mut said);
+            }
+        }
+        small_talk(&mut said);
+        let said: Vec<_> = said
+            .iter()
+            .map(|(who, text)| (*who, text.as_str()))
+            .collect();
+        pi_session(
+            &home,
+            session,
+            "code/parser",
+            "2026-01-02T09:00:00.000Z",
+            &said,
+        );
+    }
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let mut ask = |query| good(&mut talk, "search_sessions", json!({"query": query}));
+    let said = ask("walrus harbour trumpet");
+    assert!(said.contains("0199e:"), "{said}");
+    assert!(!said.contains("0199f:"), "{said}");
+    // Two of three are not more than two thirds; two of two are.
+    let said = ask("walrus harbour xylophone");
+    assert!(said.starts_with("Nothing fits"), "{said}");
+    assert!(ask("walrus harbour").contains("0199e:"));
+}
+
+#[test]
 fn nothing_but_ids_of_sessions_that_may_be_seen_goes_in() {
     let home = home();
     let json = home.write(

@@ -4,7 +4,9 @@
 //! Two eras of the protocol are spoken: that of the handshake (`initialize`, up to 2025-11-25), and
 //! that in which each request says its version (2026-07-28).
 
+mod fitting;
 mod plain;
+mod question;
 mod reading;
 mod searching;
 mod tools;

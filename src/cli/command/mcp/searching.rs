@@ -1,12 +1,12 @@
-//! Where was that said? And is what was found an answer at all?
-
-use std::collections::BTreeSet;
+//! Where was that said?
 
 use sessionary::index::SearchScope;
 use sessionary::model::{Class, Hit, HitGroup, SearchAnswer};
 use sessionary::syntax::{self, Now};
 
+use super::fitting::Floor;
 use super::plain::{self, Page};
+use super::question;
 use super::tools::{Call, MASK, SearchSessions};
 use crate::command::list;
 use crate::failure::Failure;
@@ -20,95 +20,10 @@ const PASSAGES: usize = 2;
 const WORDS: usize = 40;
 /// Characters of a passage.
 const SNIPPET: usize = 300;
-/// Of the words that tell something, as far as any session holds them, a session must hold this
-/// part to be an answer. What only tools printed counts half.
-const FLOOR: f32 = 0.5;
-
-/// Words of questions, which stand in every session and tell nothing about one.
-const TELL_NOTHING: [&str; 78] = [
-    "a",
-    "about",
-    "again",
-    "all",
-    "an",
-    "and",
-    "any",
-    "are",
-    "as",
-    "at",
-    "be",
-    "been",
-    "before",
-    "but",
-    "by",
-    "can",
-    "could",
-    "did",
-    "do",
-    "does",
-    "ever",
-    "for",
-    "from",
-    "had",
-    "has",
-    "have",
-    "how",
-    "i",
-    "if",
-    "in",
-    "into",
-    "is",
-    "it",
-    "its",
-    "last",
-    "me",
-    "my",
-    "no",
-    "not",
-    "of",
-    "on",
-    "or",
-    "our",
-    "out",
-    "session",
-    "sessions",
-    "should",
-    "so",
-    "some",
-    "that",
-    "the",
-    "their",
-    "them",
-    "then",
-    "there",
-    "they",
-    "this",
-    "to",
-    "up",
-    "us",
-    "use",
-    "used",
-    "was",
-    "we",
-    "were",
-    "what",
-    "when",
-    "where",
-    "which",
-    "who",
-    "why",
-    "will",
-    "with",
-    "would",
-    "you",
-    "your",
-    "earlier",
-    "previously",
-];
 
 /// What search_sessions says.
 pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
-    let words = words(&asked.query);
+    let words = question::words(&asked.query);
     if words.is_empty() {
         return Err(Failure::usage(
             "The query has no word to look for: question words, and `session`, do not count.",
@@ -138,14 +53,13 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         None => scope,
     };
     let answer = call.index.search(&query, &scope)?;
-    let fits = fits(&answer, &words);
-    let groups = answer.sessions.iter();
-    let groups: Vec<&HitGroup> = groups
-        .filter(|group| asked.cursor.is_some() || fits(group))
-        .collect();
-    let live = match asked.cursor {
-        None => written_now(call, &query, &words, &live, scope)?,
-        Some(_) => Vec::new(),
+    let floor = Floor::new(call, &words);
+    let (groups, live) = match asked.cursor {
+        None => (
+            floor.fitting(&answer)?,
+            written_now(call, &query, &floor, &live, scope)?,
+        ),
+        Some(_) => (answer.sessions.iter().collect(), Vec::new()),
     };
     match groups.is_empty() && live.is_empty() {
         true => Ok(nothing(&answer, asked)),
@@ -158,7 +72,7 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
 fn written_now(
     call: &Call,
     query: &str,
-    words: &[String],
+    floor: &Floor,
     live: &[String],
     scope: SearchScope,
 ) -> Result<Vec<HitGroup>, Failure> {
@@ -171,35 +85,8 @@ fn written_now(
         without: Vec::new(),
         ..scope
     };
-    let mut answer = call.index.search(&format!("{query}{named}"), &scope)?;
-    let fits = fits(&answer, words);
-    answer.sessions.retain(fits);
-    Ok(answer.sessions)
-}
-
-/// Words and phrases of a question; whatever would be more than that to the query language is a
-/// blank.
-fn words(query: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    for (number, part) in query.split('"').enumerate() {
-        // In quotes: it stands next to each other.
-        if number % 2 == 1 && part.split_whitespace().count() > 1 {
-            all.push(format!("\"{}\"", part.trim()));
-            continue;
-        }
-        let is_blank = |c: char| c.is_whitespace() || "()|*~!\\,;<>{}[]'`’?".contains(c);
-        for word in part.split(is_blank) {
-            let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-            let is_telling = !TELL_NOTHING.contains(&word.to_lowercase().as_str());
-            if !word.is_empty() && is_telling {
-                // An operator in lower case is a word, and so is a filter whose sign is escaped.
-                all.push(word.to_lowercase().replace(':', "\\:"));
-            }
-        }
-    }
-    let mut known = BTreeSet::new();
-    all.retain(|word| known.insert(word.clone()));
-    all
+    let answer = call.index.search(&format!("{query}{named}"), &scope)?;
+    Ok(floor.fitting(&answer)?.into_iter().cloned().collect())
 }
 
 /// The query of the library's language that asks for these words.
@@ -224,23 +111,6 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
         query.push_str(&format!(" agent:\"{agent}\""));
     }
     Ok(query)
-}
-
-/// Whether a session of this answer holds enough of the words to be one.
-fn fits(answer: &SearchAnswer, words: &[String]) -> impl Fn(&HitGroup) -> bool + use<> {
-    let missing = answer.missing.len();
-    let is_known = 2 * missing < words.len() || missing == 0;
-    move |group| is_known && evidence(group) >= FLOOR
-}
-
-/// How much of what was asked a session holds, by how rare the words are: from 0 to 1.
-fn evidence(group: &HitGroup) -> f32 {
-    let explained = group.hits.iter();
-    let explained = explained.filter_map(|hit| hit.explanation.as_ref());
-    let held = explained.filter_map(|explanation| explanation.session);
-    // Where a passage has all of the words there is no such figure.
-    let held = held.map(|session| session.held).reduce(f32::max);
-    held.unwrap_or(1.0)
 }
 
 fn found(answer: &SearchAnswer, groups: &[&HitGroup], live: &[HitGroup]) -> String {
@@ -311,33 +181,4 @@ fn end(mut page: Page, answer: &SearchAnswer) -> String {
         plain::more(&mut page, cursor);
     }
     page.end()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_question_is_words_and_phrases() {
-        let query = r#"What did WE decide about "the line  index" and role:user /re.*gex/ -x NOT y? a/b.rs "#;
-        let words = words(query);
-        let expected = [
-            r#""the line  index""#,
-            "decide",
-            "role\\:user",
-            "re",
-            "gex",
-            "x",
-            "y",
-            "a/b.rs",
-        ];
-        let mut sorted = words.clone();
-        sorted.sort();
-        let mut expected = expected.map(str::to_owned).to_vec();
-        expected.sort();
-        // A dot at the end of a piece goes with what was cut off.
-        assert_eq!(sorted, expected);
-        let said = syntax::parse(&words.join(" "), Now::utc(0)).unwrap();
-        assert!(said.typed.is_empty(), "{said:?}");
-    }
 }
