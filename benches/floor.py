@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Does an agent find what is there, and does it hear "nothing fits" of what is not?
 
-    floor.py PROGRAM [--real FOLDER] [--rg PROGRAM] [--answers FILE]
+    floor.py PROGRAM [--questions FILE] [--real FOLDER] [--rg PROGRAM] [--answers FILE]
 
-Asks `PROGRAM mcp` the questions of questions.tsv: over the scenes of the judged queries, forks and
+Asks `PROGRAM mcp` the questions of FILE (questions.tsv, or fresh-questions.tsv, which was written
+after the floor was chosen, without sight of it): over the scenes of the judged queries, forks and
 noise among them as the ranking is measured, and over the pi sessions in FOLDER, which the last
-twenty known items are in. Without FOLDER these are left out. Each is asked twice: in the repository
+known items are in. Without FOLDER these are left out. Each is asked twice: in the repository
 that it is about, as agents ask, and over all sessions (`--all`), most of which are of other
 repositories. FILE gets every answer.
 
@@ -357,10 +358,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--real", metavar="FOLDER")
+    parser.add_argument("--questions", metavar="FILE", default=os.path.join(HERE, "questions.tsv"))
     parser.add_argument("--rg", metavar="PROGRAM")
     parser.add_argument("--answers", metavar="FILE")
     options = parser.parse_args()
-    with open(os.path.join(HERE, "questions.tsv"), encoding="utf-8", newline="") as file:
+    with open(options.questions, encoding="utf-8", newline="") as file:
         items = [Item(row) for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
     with tempfile.TemporaryDirectory() as home, open(options.answers or os.devnull, "w", encoding="utf-8") as log:
         folders = [os.path.join(home, "sessions"), *([os.path.abspath(options.real)] if options.real else [])]

@@ -25,6 +25,14 @@ pub struct Floor<'a> {
     words: Vec<Option<Highlighter>>,
 }
 
+/// What an answer has for a question.
+#[derive(Default)]
+pub struct Fitting<'a> {
+    pub sessions: Vec<&'a HitGroup>,
+    /// They hold enough of the words, but scattered.
+    pub near: Vec<&'a HitGroup>,
+}
+
 impl Floor<'_> {
     /// Of a question of these words.
     pub fn new<'a>(call: &'a Call, words: &[String]) -> Floor<'a> {
@@ -36,16 +44,19 @@ impl Floor<'_> {
         }
     }
 
-    /// The sessions of an answer that are answers.
-    pub fn fitting<'a>(&self, answer: &'a SearchAnswer) -> Result<Vec<&'a HitGroup>, Error> {
+    /// The sessions of an answer that are answers, and those that only come near.
+    pub fn fitting<'a>(&self, answer: &'a SearchAnswer) -> Result<Fitting<'a>, Error> {
+        let mut fitting = Fitting::default();
         let missing = answer.missing.len();
         if missing > 0 && 2 * missing >= self.words.len() {
-            return Ok(Vec::new());
+            return Ok(fitting);
         }
-        let mut fitting = Vec::new();
         for group in &answer.sessions {
-            if evidence(group) >= FLOOR && self.is_in_one_place(group)? {
-                fitting.push(group);
+            if evidence(group) >= FLOOR {
+                match self.is_in_one_place(group)? {
+                    true => fitting.sessions.push(group),
+                    false => fitting.near.push(group),
+                }
             }
         }
         Ok(fitting)

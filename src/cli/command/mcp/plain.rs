@@ -32,10 +32,14 @@ pub struct Page {
 impl Page {
     /// One that repeats what was recorded.
     pub fn framed() -> Self {
-        Self {
-            text: format!("{FRAME}\n"),
-            ..Self::default()
-        }
+        let mut page = Self::default();
+        page.frame();
+        page
+    }
+
+    /// Says that what follows repeats what was recorded.
+    pub fn frame(&mut self) {
+        self.line(FRAME);
     }
 
     /// A line of our own, where there is room.

@@ -16,6 +16,8 @@ use crate::output::time::count;
 const SESSIONS: usize = 5;
 /// Passages of each, at most.
 const PASSAGES: usize = 2;
+/// Sessions that only come near, at most, each with one passage.
+const NEAR: usize = 2;
 /// Words and phrases of a question, at most: each is looked up.
 const WORDS: usize = 40;
 /// Characters of a passage.
@@ -53,17 +55,15 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         None => scope,
     };
     let answer = call.index.search(&query, &scope)?;
+    if asked.cursor.is_some() {
+        return Ok(next(&answer));
+    }
     let floor = Floor::new(call, &words);
-    let (groups, live) = match asked.cursor {
-        None => (
-            floor.fitting(&answer)?,
-            written_now(call, &query, &floor, &live, scope)?,
-        ),
-        Some(_) => (answer.sessions.iter().collect(), Vec::new()),
-    };
-    match groups.is_empty() && live.is_empty() {
-        true => Ok(nothing(&answer, asked)),
-        false => Ok(found(&answer, &groups, &live)),
+    let fitting = floor.fitting(&answer)?;
+    let live = written_now(call, &query, &floor, &live, scope)?;
+    match fitting.sessions.is_empty() && live.is_empty() {
+        true => Ok(nothing(&answer, &fitting.near)),
+        false => Ok(found(&answer, &fitting.sessions, &live)),
     }
 }
 
@@ -86,7 +86,8 @@ fn written_now(
         ..scope
     };
     let answer = call.index.search(&format!("{query}{named}"), &scope)?;
-    Ok(floor.fitting(&answer)?.into_iter().cloned().collect())
+    let fitting = floor.fitting(&answer)?.sessions;
+    Ok(fitting.into_iter().cloned().collect())
 }
 
 /// The query of the library's language that asks for these words.
@@ -111,6 +112,17 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
         query.push_str(&format!(" agent:\"{agent}\""));
     }
     Ok(query)
+}
+
+/// What goes on from a cursor.
+fn next(answer: &SearchAnswer) -> String {
+    if !answer.sessions.is_empty() {
+        return found(answer, &answer.sessions.iter().collect::<Vec<_>>(), &[]);
+    }
+    let mut page = Page::default();
+    page.line("That was all.");
+    plain::unread(&mut page, answer.complete);
+    page.end()
 }
 
 fn found(answer: &SearchAnswer, groups: &[&HitGroup], live: &[HitGroup]) -> String {
@@ -152,14 +164,23 @@ fn passage(page: &mut Page, hit: &Hit) {
     }
 }
 
-/// That nothing fits is an answer.
-fn nothing(answer: &SearchAnswer, asked: &SearchSessions) -> String {
+/// That nothing fits is an answer. What comes near is named, and no more than that.
+fn nothing(answer: &SearchAnswer, near: &[&HitGroup]) -> String {
     let mut page = Page::default();
-    match asked.cursor {
-        Some(_) => page.line("That was all."),
-        None => page.line(
-            "Nothing fits: no earlier session here holds enough of these words to be an answer.",
-        ),
+    page.line("Nothing fits: no earlier session here holds enough of these words to be an answer.");
+    if !near.is_empty() {
+        page.line(
+            "What follows holds some of them far from each other, and may be about something else.",
+        );
+        page.frame();
+    }
+    for group in near.iter().take(NEAR) {
+        page.line(&format!("\n{}", plain::heading(&group.session, false)));
+        group
+            .hits
+            .iter()
+            .take(1)
+            .for_each(|hit| passage(&mut page, hit));
     }
     if let Some(missing) = missing(answer) {
         page.below(&missing);
