@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
+use serde_json::json;
 
 use super::error::Error;
 use super::open::Catalogue;
@@ -28,12 +29,12 @@ const SAME: &str = "u.response_id, u.model, CASE WHEN u.what <> 4 THEN u.input E
 /// path has it, and there the first. One file may be below the roots of two agents.
 /// Of several that record what was known so far, the last of those with the most output.
 const ORDER: &str = "coalesce(s.created_ms, 1 << 62), s.path, r.agent, CASE WHEN u.what = 4 THEN -coalesce(u.output, 0) END,
-    f.relative, CASE WHEN u.what = 4 THEN -e.start END, e.start";
+    f.relative, CASE WHEN u.what = 4 THEN -e.start END, e.start ROWS UNBOUNDED PRECEDING";
 
 /// Whether a row counts: 1 yes, 0 no. 2: another record of the answer in its session does, and its
-/// calls count, of which the other has none.
-const COUNTS: &str = "CASE WHEN row_number() OVER w = 1 THEN 1
-    WHEN u.what = 4 AND u.key >> 24 = first_value(u.key >> 24) OVER w THEN 2 ELSE 0 END";
+/// calls count, of which the other has none. One window function: each goes over all rows once.
+const COUNTS: &str = "CASE WHEN u.key = first_value(u.key) OVER w THEN 1
+    WHEN u.what = 4 AND u.key >> 24 = first_value(u.key) OVER w >> 24 THEN 2 ELSE 0 END";
 
 /// The rows that are compared. Rows of a session that is not completely read are not among them:
 /// they count once it is, and are invisible before.
@@ -184,18 +185,19 @@ impl Catalogue {
             if said.is_empty() {
                 continue;
             }
+            // One statement for all of them: beginning one costs more than comparing some rows.
             let mut settle = self.connection.prepare_cached(&format!(
                 "UPDATE _usage SET counted = w.counts
-                 FROM (SELECT u.key, {COUNTS} AS counts FROM {RANKED} WHERE u.said = ?1 AND u.counted {which}
-                       WINDOW w AS (PARTITION BY {SAME} ORDER BY {ORDER})) w
+                 FROM (SELECT u.key, {COUNTS} AS counts FROM {RANKED}
+                       WHERE u.said IN (SELECT value FROM json_each(?1)) AND u.counted {which}
+                       WINDOW w AS (PARTITION BY u.said, {SAME} ORDER BY {ORDER})) w
                  WHERE _usage.key = w.key AND _usage.counted <> w.counts RETURNING key"
             ))?;
-            for said in said.keys() {
-                let mut settled = settle.query([said])?;
-                while let Some(row) = settled.next()? {
-                    let key = row.get(0)?;
-                    self.touch(key, key);
-                }
+            let said = json!(said.keys().collect::<Vec<_>>());
+            let mut settled = settle.query([said.to_string()])?;
+            while let Some(row) = settled.next()? {
+                let key = row.get(0)?;
+                self.touch(key, key);
             }
         }
         Ok(())

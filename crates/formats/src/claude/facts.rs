@@ -1,5 +1,6 @@
 //! What one line of Claude Code's says about itself.
 
+use memchr::memmem;
 use serde_json::{Map, Value};
 
 use super::line::{Attachment, Block, Input, Line, Message, Twin, blocks};
@@ -143,7 +144,7 @@ fn user(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
     let none = Message::default();
     let message = line.message.object().map_or(&none, |message| message);
     let blocks = blocks(&message.content)?;
-    let objects = || blocks.iter().filter_map(|(block, _)| block.object());
+    let objects = || blocks.iter().filter_map(Loose::object);
     for block in objects().filter(|block| block.is("tool_result")) {
         answer(line, block, facts)?;
     }
@@ -238,8 +239,12 @@ fn answer(line: &Line<'_>, block: &Block<'_>, facts: &mut Facts) -> Option<()> {
         None => twin.interrupted.0 == Some(true) || tells_of_error(),
     };
     facts.is_error |= is_error;
-    for (inner, _) in blocks(&block.content)? {
-        facts.has_image |= inner.object().is_some_and(|inner| inner.is("image"));
+    // Most answers are long texts, which are not read once more for a picture that is not there.
+    let is_shown = |raw: &str| memmem::find(raw.as_bytes(), b"\"image\"").is_some();
+    if block.content.0.is_some_and(is_shown) {
+        for inner in blocks(&block.content)? {
+            facts.has_image |= inner.object().is_some_and(|inner| inner.is("image"));
+        }
     }
     // A subagent's session is called by its agent's id.
     let agent = twin.agent_id.as_str().map(|id| format!("agent-{id}"));
@@ -269,7 +274,7 @@ fn assistant(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
     facts.stop_reason = message.stop_reason.owned();
     facts.thinking_level = line.effort.owned();
     facts.usage = usage(line, message);
-    for (block, _) in blocks(&message.content)? {
+    for block in blocks(&message.content)? {
         let Loose::Object(block) = block else {
             continue;
         };
@@ -344,7 +349,7 @@ fn of_attachment(line: &Line<'_>, attachment: &Attachment<'_>, facts: &mut Facts
         // What somebody typed while the agent worked, or what a task in the background reports.
         Some("queued_command") => {
             let blocks = blocks(&attachment.prompt)?;
-            let objects = blocks.iter().filter_map(|(block, _)| block.object());
+            let objects = blocks.iter().filter_map(Loose::object);
             said(line, typed(&attachment.prompt, objects), facts);
             let mode = attachment.command_mode.as_str();
             if mode.is_some_and(|mode| !matches!(mode, "prompt" | "bash")) {

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::json::{Flag, Int, Loose, Num, Raw, Text};
+use crate::json::{self, Flag, Int, Loose, Num, Raw, Text};
 
 /// Any line. Objects are boxed: most lines lack most of them.
 #[derive(Deserialize, Default)]
@@ -140,9 +140,16 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The blocks of a content with their JSON text; what is no object has no block. `None` where the
-/// second tier is needed.
-pub(super) fn blocks<'a>(content: &Raw<'a>) -> Option<Vec<(Loose<Block<'a>>, &'a str)>> {
+/// The blocks of a content; what is no object has no block. `None` where the second tier is needed.
+pub(super) fn blocks<'a>(content: &Raw<'a>) -> Option<Vec<Loose<Block<'a>>>> {
+    match content.0 {
+        Some(raw) if raw.starts_with('[') => json::parse(raw),
+        _ => Some(Vec::new()),
+    }
+}
+
+/// The same, each with its JSON text, which takes reading all of it once more.
+pub(super) fn blocks_as_written<'a>(content: &Raw<'a>) -> Option<Vec<(Loose<Block<'a>>, &'a str)>> {
     let block = |raw: Raw<'a>| Some((raw.parse::<Loose<Block<'a>>>()?, raw.0?));
     content.items()?.into_iter().map(block).collect()
 }

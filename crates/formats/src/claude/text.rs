@@ -5,7 +5,7 @@
 //! beside it says. Only what is named here is searched.
 
 use super::facts::{typed, typed_of};
-use super::line::{Attachment, Block, Line, Message, blocks};
+use super::line::{Attachment, Block, Line, Message, blocks, blocks_as_written};
 use crate::json::{self, Loose, Raw};
 use crate::model::{Class, Passage};
 use crate::pieces::Pieces;
@@ -93,7 +93,7 @@ fn of_attachment(attachment: &Attachment<'_>, pieces: &mut Pieces) -> Option<()>
     if attachment.prompt.text().is_some() {
         pieces.prose(&attachment.prompt);
     }
-    for (block, _) in blocks(&attachment.prompt)? {
+    for block in blocks(&attachment.prompt)? {
         if let Some(block) = block.object().filter(|block| block.is("text")) {
             pieces.prose(&block.text);
         }
@@ -105,7 +105,7 @@ fn content(message: &Message<'_>, is_user: bool, said: Add, pieces: &mut Pieces)
     if message.content.text().is_some() {
         said(pieces, &message.content);
     }
-    let blocks = blocks(&message.content)?;
+    let blocks = blocks_as_written(&message.content)?;
     let is_typed = |block: &Block<'_>| {
         let text = block.text.text();
         text.is_some_and(|text| typed_of(&text).is_some())
@@ -146,7 +146,7 @@ fn answer(content: &Raw<'_>, pieces: &mut Pieces) -> Option<()> {
     if content.text().is_some() {
         pieces.output(content);
     }
-    for (block, raw) in blocks(content)? {
+    for (block, raw) in blocks_as_written(content)? {
         match block.object() {
             Some(block) if block.is("text") => pieces.output(&block.text),
             Some(block) if block.is("image") || block.is("document") => {}
