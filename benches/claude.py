@@ -2,7 +2,7 @@
 """Writes sessions of the corpus as Claude Code would have: claude.py CORPUS FOLDER
 
 CORPUS is a folder of pi's sessions, as `cargo bench -- --only-corpus` writes it; FOLDER is then
-given as `--root claude:FOLDER`. The same texts, calls, results and pictures stand in lines of the
+given as `--root claude:FOLDER/projects`. The same texts, calls, results and pictures stand in lines of the
 shape of Claude Code 2.1: a line for each block of an answer, all with the answer's id and usage, a
 result once in its message and once more as `toolUseResult`, and the environment in every line.
 Branches, labels, names and compactions are left out.
