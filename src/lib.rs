@@ -44,7 +44,8 @@
 //! Also public: [`model`], the plain data of answers; [`mod@format`], how each agent's files are
 //! read; [`syntax`], the query language; [`index_files`], what lies in an index directory;
 //! [`locations`], where agents keep their sessions; [`settings`], what the user has set.
-//! [`repository`], which working trees a git repository has. `docs/architecture.md` draws the rooms
+//! [`repository`], which working trees a git repository has; [`redact`], which parts of a text are
+//! keys and tokens. `docs/architecture.md` draws the rooms
 //! and the main paths.
 //!
 //! The library prints nothing, reads no environment (but the current directory, where [`session`]
@@ -75,6 +76,7 @@ pub mod model;
 mod private;
 mod process;
 pub mod query;
+pub mod redact;
 mod regular;
 pub mod repository;
 pub mod settings;
