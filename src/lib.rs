@@ -45,8 +45,8 @@
 //! read; [`syntax`], the query language; [`index_files`], what lies in an index directory;
 //! [`locations`], where agents keep their sessions; [`settings`], what the user has set.
 //! [`repository`], which working trees a git repository has; [`redact`], which parts of a text are
-//! keys and tokens. `docs/architecture.md` draws the rooms
-//! and the main paths.
+//! keys and tokens; [`share`], what of a session's file may leave the machine.
+//! `docs/architecture.md` draws the rooms and the main paths.
 //!
 //! The library prints nothing, reads no environment (but the current directory, where [`session`]
 //! or a [root](RootSpec) is given a relative path), starts no process, and opens session files
@@ -80,6 +80,7 @@ pub mod redact;
 mod regular;
 pub mod repository;
 pub mod settings;
+pub mod share;
 mod source;
 pub mod syntax;
 mod words;
