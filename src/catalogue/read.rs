@@ -277,7 +277,7 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
          SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end, s.subagent,
-        s.gone_ms, coalesce(s.repository, s.remote)
+        s.gone_ms, coalesce(s.repository, s.remote), nullif(r.host, '')
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -293,7 +293,9 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
         .unwrap_or_else(|| first_message.clone());
     let gone_ms: Option<i64> = r.get(34)?;
     let own = r.get_ref(26)?.as_str_or_null().ok().flatten();
-    let resume = may_resume(r, &agent, hidden.is_none())?
+    let host: Option<String> = r.get(36)?;
+    // Its agent here knows nothing of a session that another machine has.
+    let resume = (host.is_none() && may_resume(r, &agent, hidden.is_none())?)
         .then(|| resume(&agent, &format, &path, (&id, own), &cwd))
         .flatten();
     let created_ms: Option<i64> = r.get(13)?;
@@ -305,6 +307,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
         row: SessionRow {
             agent,
             label: r.get(7)?,
+            host,
             subagents: r.get::<_, i64>(27)? as u64,
             path: PathBuf::from(path),
             id,

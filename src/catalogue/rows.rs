@@ -16,9 +16,9 @@ use super::read::{SESSION, stored_session};
 use crate::model::{SessionRow, Sort};
 use crate::source::checkpoint::hash;
 
-/// A row before its agent and label, which its root says, and its subagents, which are counted when
-/// it is read.
-const HEAD: &str = r#"{"agent":"","label":null,"subagents":0,"#;
+/// A row before its agent, label and host, which its root says, and its subagents, which are counted
+/// when it is read.
+const HEAD: &str = r#"{"agent":"","label":null,"host":null,"subagents":0,"#;
 
 /// What places a session's row in a list.
 #[derive(Debug, Clone, Copy)]
@@ -137,18 +137,26 @@ const WITH_IDS: &str = "s.session IN (SELECT i.session FROM _roots o CROSS JOIN 
 /// The folder that a session is looked for by: its project where its agent goes by projects.
 const PROJECT: &str = "coalesce(s.own ->> '$.projectRoot', s.cwd)";
 
-/// Whether a session is of one of these folders, or of a repository with one of these remotes.
+/// Whether a session is of one of these folders, or of a repository with one of these remotes. A
+/// folder of another machine is none of these, whatever it is called.
 const HERE: &str = "(PROJECT IN (SELECT value FROM json_each(FOLDERS))
+         AND s.root IN (SELECT root FROM _roots WHERE host = '')
      OR coalesce(s.repository, s.remote, '') IN (SELECT value FROM json_each(REMOTES)))";
 
 /// The beginning of a row.
-pub fn head(agent: &str, label: Option<&str>, subagents: u64) -> Result<String, serde_json::Error> {
-    let (agent, label) = (
-        serde_json::to_string(agent)?,
+pub fn head(
+    agent: &str,
+    label: Option<&str>,
+    host: Option<&str>,
+    subagents: u64,
+) -> Result<String, serde_json::Error> {
+    let agent = serde_json::to_string(agent)?;
+    let (label, host) = (
         serde_json::to_string(&label)?,
+        serde_json::to_string(&host)?,
     );
     Ok(format!(
-        r#"{{"agent":{agent},"label":{label},"subagents":{subagents},"#
+        r#"{{"agent":{agent},"label":{label},"host":{host},"subagents":{subagents},"#
     ))
 }
 
@@ -233,6 +241,7 @@ fn without_head(row: SessionRow) -> rusqlite::Result<String> {
     let row = SessionRow {
         agent: String::new(),
         label: None,
+        host: None,
         subagents: 0,
         ..row
     };

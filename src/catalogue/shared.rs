@@ -24,6 +24,7 @@ pub struct SessionSource {
 #[allow(missing_docs)]
 pub struct SourceAt {
     pub format: String,
+    pub flat: bool,
     pub relative: String,
     pub location: Location,
 }
@@ -56,7 +57,7 @@ impl Catalogue {
     /// Where a source is; `None`: it is known no more.
     pub fn source_at(&self, source: i64) -> Result<Option<SourceAt>, Error> {
         let sql = format!(
-            "SELECT {LOCATION}, r.format
+            "SELECT {LOCATION}, r.format, r.flat
              FROM _sources s JOIN _roots r USING (root) WHERE s.source = ?1"
         );
         self.first(&sql, [source], |r| {
@@ -64,6 +65,7 @@ impl Catalogue {
                 location: location(r, 0)?,
                 relative: r.get(2)?,
                 format: r.get(4)?,
+                flat: r.get(5)?,
             })
         })
     }

@@ -8,11 +8,12 @@ use std::time::{Duration, SystemTime};
 use super::Snapshot;
 use crate::catalogue::shared::{SessionSource, SourceAt};
 use crate::error::Error;
-use crate::format::{Format, Shape, agent_called, remote_of};
+use crate::format::{Format, Shape, remote_of};
 use crate::model::Mask;
 use crate::share::SharedBytes;
 use crate::source::content;
 use crate::source::exclude::ExcludedFiles;
+use crate::source::root::name_of;
 
 /// So long after its last change a text is taken to be whole.
 const REST: Duration = Duration::from_secs(60);
@@ -23,7 +24,7 @@ const SAME_NAME: &str = "another folder of its agent has a file of that name";
 /// One file of a session that may be shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedFile {
-    /// The agent that wrote it.
+    /// The agent that wrote it, as roots of it are named.
     pub agent: String,
     /// The session, by its id; of several in one file the one that begins in it.
     pub session: String,
@@ -130,13 +131,16 @@ impl Snapshot<'_> {
         let at = at.ok_or("it is gone")?;
         let format = self.config().format(&at.format);
         let format = format.ok_or("its format is not known")?;
-        agent_called(&one.agent).ok_or("its agent is not one that others know")?;
+        let agent = name_of(&one.agent, &at.format);
+        let agent = agent
+            .ok_or("its agent is not one that others know")?
+            .to_owned();
         let file = SharedFile {
-            agent: one.agent.clone(),
+            agent,
             session: one.session.clone(),
             repository: one.repository.clone(),
             cwd: (!one.cwd.is_empty()).then(|| one.cwd.clone()),
-            path: path_of(format, &one.relative)?,
+            path: within(at.flat, &path_of(format, &one.relative)?),
             bytes: one.bytes,
             modified_ms: one.modified_ms,
             place: SharedPlace::Source(one.source),
@@ -163,7 +167,7 @@ impl Snapshot<'_> {
             .duration_since(SystemTime::UNIX_EPOCH)
             .ok()?;
         Some(SharedFile {
-            path: relative.to_str()?.replace(std::path::MAIN_SEPARATOR, "/"),
+            path: within(at.flat, &with_slashes(relative.to_str()?)),
             bytes: metadata.len(),
             modified_ms: i64::try_from(modified.as_millis()).ok()?,
             place: SharedPlace::Beside(path),
@@ -228,9 +232,21 @@ fn is_at_rest(modified_ms: i64) -> bool {
     modified.elapsed().is_ok_and(|since| since >= REST)
 }
 
+fn with_slashes(path: &str) -> String {
+    path.replace(std::path::MAIN_SEPARATOR, "/")
+}
+
+/// A path below a root in which each project has a folder, also of what has none.
+fn within(flat: bool, path: &str) -> String {
+    match flat {
+        true => format!("flat/{path}"),
+        false => path.to_owned(),
+    }
+}
+
 /// The path of a source as a file of its own below a root, or why it cannot be one.
 fn path_of(format: &dyn Format, relative: &str) -> Result<String, &'static str> {
-    let path = relative.replace(std::path::MAIN_SEPARATOR, "/");
+    let path = with_slashes(relative);
     if path.split('/').any(|part| part == "..") {
         return Err("its name is kept in a file of the names of all sessions");
     }

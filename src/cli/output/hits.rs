@@ -47,6 +47,7 @@ pub fn facets(facets: &Facets, screen: &Screen) -> String {
         ("agents", &facets.agents),
         ("projects", &facets.projects),
         ("repos", &facets.repositories),
+        ("hosts", &facets.hosts),
         ("roles", &facets.roles),
         ("days", &facets.days),
     ] {
