@@ -12,6 +12,7 @@ pub mod config;
 pub mod context;
 pub mod delete;
 pub mod export;
+mod foreign;
 pub mod fork;
 pub mod hit_fields;
 pub mod init;

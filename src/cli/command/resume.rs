@@ -1,7 +1,7 @@
 //! How does a session go on? Its agent takes it up again, in its directory.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
 
 use clap::Args;
@@ -86,12 +86,21 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
             }
         }
     };
+    let named = args.directory.as_ref().map(|directory| {
+        let found = directory.canonicalize();
+        found.map_err(|error| Failure::usage(format!("--in {}: {error}", directory.display())))
+    });
+    let named = named.transpose()?;
+    if let Some(host) = session
+        .host
+        .as_deref()
+        .filter(|_| !args.print && !screen.json)
+    {
+        return of_host(host, &session, named.as_deref(), config, screen);
+    }
     let mut resume = session.resume.clone().ok_or_else(|| not_known(&session))?;
-    if let Some(directory) = &args.directory {
-        let found = directory
-            .canonicalize()
-            .map_err(|error| Failure::usage(format!("--in {}: {error}", directory.display())))?;
-        resume.cwd = Some(found);
+    if named.is_some() {
+        resume.cwd = named;
     }
     if screen.json {
         let mut session = session;
@@ -119,11 +128,29 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
     start(&resume, screen)
 }
 
+/// Continues a session of another machine, if that is confirmed.
+fn of_host(
+    host: &str,
+    session: &SessionRow,
+    directory: Option<&Path>,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    let directory = super::writing::directory(directory)?;
+    match super::foreign::resumed(session, host, &directory, config, screen)? {
+        Some(resume) => start(&resume, screen),
+        None => Ok(Outcome::Nothing),
+    }
+}
+
 /// Continues what was picked.
-pub fn chosen(choice: &Choice, screen: &Screen) -> Result<Outcome, Failure> {
+pub fn chosen(choice: &Choice, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let Some(session) = choice.sessions.first() else {
         return Ok(Outcome::Nothing);
     };
+    if let Some(host) = &session.host {
+        return of_host(host, session, None, config, screen);
+    }
     let resume = session.resume.clone().ok_or_else(|| not_known(session))?;
     start(&resume, screen)
 }
@@ -136,6 +163,9 @@ pub fn command(session: &SessionRow) -> Result<String, Failure> {
 
 fn not_known(session: &SessionRow) -> Failure {
     let agent = plain_line(&session.agent);
+    if let Err(foreign) = super::foreign::refuse(session) {
+        return foreign;
+    }
     if session.archived {
         let restore = format!("`sessionary archive restore {}`", quote::posix(&session.id));
         return Failure::usage(format!(
