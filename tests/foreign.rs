@@ -15,8 +15,10 @@ const TEAM: &str = ".local/share/sessionary/team";
 
 /// A session of pi in this folder, which has written `src/mast.rs` there.
 fn pi(home: &Sandbox, path: &str, id: &str, folder: &str) -> PathBuf {
+    // Else what was used in one is a copy of what was used in the other.
+    let minute = id.len();
     let message = |id: &str, parent: &str, message: Value| {
-        let time = format!("2026-01-02T09:00:0{}.000Z", &id[1..]);
+        let time = format!("2026-01-02T09:0{minute}:0{}.000Z", &id[1..]);
         json!({"type": "message", "id": id, "parentId": parent, "timestamp": time, "message": message})
     };
     let usage = json!({"input": 10, "output": 5, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 15,
@@ -163,10 +165,10 @@ fn hosts_are_asked_for_and_counted() {
     assert_eq!(nothing["unknown"][0]["known"], json!(["laptop"]));
     assert_eq!(nothing["unknown"][0]["suggestion"], "host:laptop");
     let facets = home.json(&["search", "paint", "--facets", "--json"])["facets"].clone();
-    assert_eq!(facets["hosts"], json!([{"value": "laptop", "count": 1}]));
+    assert_eq!(facets["hosts"], json!([{"value": "laptop", "count": 2}]));
     assert!(
         home.run(&["search", "paint", "--facets"])
-            .contains("hosts     laptop 1\n")
+            .contains("hosts     laptop 2\n")
     );
     assert!(home.run(&["search", "paint"]).contains("pi · laptop"));
     assert_eq!(offered(&home, "bash", &["search", "host:"]), "host:laptop");
@@ -321,7 +323,7 @@ fn it_goes_on_as_a_fork_if_that_is_confirmed() {
         .expect("a fork")
         .strip_prefix(&home.home)
         .expect("a path below");
-    let started = format!("~/code/boat\n--session\n~/{}\n", fork.display());
+    let started = format!("$HOME/code/boat\n--session\n$HOME/{}\n", fork.display());
     assert!(seen.ends_with(&started), "{seen}");
 }
 
