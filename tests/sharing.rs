@@ -228,9 +228,8 @@ fn what_is_redacted_has_the_same_entries() {
     assert!(lost.is_empty(), "{lost:#?}\n{new:#?}");
     assert_eq!(mine.len(), theirs.len(), "{lost:#?}");
     assert_eq!(mine, theirs);
-    let used =
-        "SELECT agent, sum(input), sum(output), sum(cost_total), sum(answers) FROM usage_by_agent
-        WHERE agent <> 'copilot' GROUP BY agent ORDER BY agent";
+    let used = "SELECT s.agent, s.id, u.input, u.output, u.cost_total
+        FROM usage u JOIN sessions s USING (session) WHERE s.repository = 'github.com/ada/boat'";
     assert_eq!(rows(&here, used), rows(&there, used));
 }
 
