@@ -174,6 +174,31 @@ fn hosts_are_asked_for_and_counted() {
     assert_eq!(offered(&home, "bash", &["search", "host:"]), "host:laptop");
 }
 
+/// Its checkout is another folder there.
+#[test]
+fn a_line_of_ones_own_checkout_may_be_of_another_machine() {
+    let home = home();
+    let of = |answer: &Value| {
+        let call = answer["calls"][0]["session"].clone();
+        (call["id"].clone(), call["host"].clone())
+    };
+    let theirs = (json!("theirs"), json!("laptop"));
+    assert_eq!(of(&home.json(&["blame", "src/mast.rs", "--json"])), theirs);
+    let said = home.run(&["blame", "src/mast.rs:1"]);
+    assert!(
+        said.contains("pi on laptop") && said.contains("/Users/ada/boat"),
+        "{said}"
+    );
+    let log = home.json(&["log", "src/mast.rs", "--json"]);
+    assert_eq!(ids(&log), ["mine", "theirs"]);
+    // In another repository it is another file.
+    let url = "[remote \"origin\"]\n\turl = git@github.com:ada/ship.git\n";
+    home.write("code/boat/.git/config", url);
+    let none = home.json(&["blame", "src/mast.rs", "--json"]);
+    assert_eq!(none["calls"], json!([]));
+    assert_eq!(ids(&home.json(&["log", "src/mast.rs", "--json"])), ["mine"]);
+}
+
 /// What has the name of a directory here is another one.
 #[test]
 fn a_directory_of_another_machine_is_not_here() {
@@ -189,6 +214,14 @@ fn a_directory_of_another_machine_is_not_here() {
         ids(&home.json(&["search", "--here", "paint", "--json"])),
         ["mine", "theirs"]
     );
+    // A database could do more than be read.
+    let database = home.write(
+        &format!("{TEAM}/laptop/opencode/opencode.db"),
+        "SQLite format 3\0",
+    );
+    let said = home.json(&["status", "--json"]);
+    assert_eq!(said["problems"], 0, "{said}");
+    fs::remove_file(database).expect("it was there");
     // Nor are its settings read for it.
     let folder = home.home.join("elsewhere");
     home.write(

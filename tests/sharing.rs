@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use sessionary::index::SharedFiles;
 use sessionary::locations::foreign_roots;
-use sessionary::{Config, Freshness, Index, Indexer, redact};
+use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules, redact};
 
 use crate::databases::{Store, hits};
 use crate::histories::dump::root;
@@ -429,16 +429,72 @@ fn lines_keep_their_shape_and_no_secret() {
 }
 
 #[test]
-fn what_is_excluded_or_of_two_repositories_is_not_shared() {
+fn what_is_excluded_is_not_shared() {
     let machine = Machine::new();
     let all = shared(&synced(&machine.config())).files;
     let is_out = |path: &str| path.contains("harbour") || path.starts_with("spill/");
+    assert!(all.iter().filter(|file| is_out(&file.path)).count() > 2);
     let mut config = machine.config();
     let globs = ["**/*harbour*", "**/claude/spill/**"];
-    config.rules = sessionary::Rules::set(sessionary::Exclude::new(&globs).unwrap(), false);
+    config.rules = Rules::set(Exclude::new(&globs).unwrap(), false);
     let left = shared(&synced(&config)).files;
-    assert!(
-        left.len() < all.len() && left.iter().all(|file| !is_out(&file.path)),
-        "{left:?}"
+    let expected: Vec<_> = all.iter().filter(|file| !is_out(&file.path)).collect();
+    assert_eq!(
+        left.iter().map(|file| &file.path).collect::<Vec<_>>(),
+        expected.iter().map(|file| &file.path).collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn only_repositories_that_are_named_are_shared_and_no_path_twice() {
+    let place = tempfile::tempdir().unwrap();
+    let (_, path) = pi(place.path(), "");
+    let header = fs::read_to_string(&path).unwrap();
+    let session = |root: &str, id: &str, cwd: &str| {
+        let text = header
+            .replace("\"one\"", &format!("\"{id}\""))
+            .replace("/boat\"", &format!("/{cwd}\""));
+        let path = place.path().join(root).join(format!("--x--/{id}.jsonl"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    session("pi", "below", "boat/src");
+    session("pi", "other", "ship");
+    session("pi", "none", "nowhere");
+    session("flat", "below", "boat");
+    session("copy", "below", "boat");
+    let git = place.path().join("ship/.git");
+    fs::create_dir_all(&git).unwrap();
+    fs::write(git.join("HEAD"), "").unwrap();
+    fs::write(
+        git.join("config"),
+        "[remote \"origin\"]\n\turl = github.com:ada/ship\n",
+    )
+    .unwrap();
+    let flat = sessionary::RootSpec {
+        flat: true,
+        ..root("pi", "pi", &place.path().join("flat/--x--"))
+    };
+    let roots = ["pi", "copy"].map(|folder| root("pi", "pi", &place.path().join(folder)));
+    let roots = roots.into_iter().chain([flat]).collect();
+    let index = synced(&Config::new(place.path().join("index2"), roots));
+    let found = shared(&index);
+    let paths: Vec<&str> = found.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        ["--x--/below.jsonl", "--x--/one.jsonl", "flat/below.jsonl"]
+    );
+    let [twice] = &found.unshared[..] else {
+        panic!("{:?}", found.unshared);
+    };
+    assert_eq!(
+        twice.why,
+        "another folder of its agent has a file of that name"
+    );
+    let both = [REMOTE.to_owned(), "git@github.com:ada/ship.git".to_owned()];
+    let both = index.shared_files(&both).unwrap().files;
+    assert!(both.iter().any(|file| file.session == "other") && both.len() == 4);
+    // One that is gone meanwhile is told to be so.
+    fs::remove_file(&path).unwrap();
+    assert_eq!(index.shared_bytes(&found.files[1], None).unwrap(), None);
 }

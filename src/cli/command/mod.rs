@@ -305,6 +305,14 @@ enum Reply {
     Nobody,
 }
 
+/// An agent, with the label of a root of it.
+pub fn labelled(agent: &str, label: Option<&str>) -> String {
+    match label {
+        Some(label) => format!("{agent}={label}"),
+        None => agent.to_owned(),
+    }
+}
+
 /// Asks on a terminal; anything but yes is no.
 fn ask(question: &str) -> std::io::Result<Reply> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
