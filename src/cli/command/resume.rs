@@ -64,27 +64,8 @@ impl<'a> Answer<'a> {
 }
 
 pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let session = match &args.session {
-        Some(name) => {
-            let mut index = super::open(config, screen)?;
-            let (session, entry) = super::naming::named(name, &mut index, config, screen)?;
-            if entry.is_some() {
-                let whole =
-                    Failure::usage(format!("{name}: an agent goes on at the end of a session"));
-                return Err(whole.hint(format!(
-                    "`sessionary branch {}` makes a session that ends there",
-                    crate::output::quote::posix(name)
-                )));
-            }
-            session
-        }
-        None => {
-            let picked = super::pick::instead_of("resume", Purpose::Resume, config, screen)?;
-            match picked.and_then(|choice| choice.sessions.into_iter().next()) {
-                Some(session) => session,
-                None => return Ok(Outcome::Nothing),
-            }
-        }
+    let Some(session) = session_meant(args, config, screen)? else {
+        return Ok(Outcome::Nothing);
     };
     let named = args.directory.as_ref().map(|directory| {
         let found = directory.canonicalize();
@@ -126,6 +107,28 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
         return Ok(Outcome::Found);
     }
     start(&resume, screen)
+}
+
+/// The session that is named, or picked; `None`: none was picked.
+fn session_meant(
+    args: &ResumeArgs,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Option<SessionRow>, Failure> {
+    let Some(name) = &args.session else {
+        let picked = super::pick::instead_of("resume", Purpose::Resume, config, screen)?;
+        return Ok(picked.and_then(|choice| choice.sessions.into_iter().next()));
+    };
+    let mut index = super::open(config, screen)?;
+    let (session, entry) = super::naming::named(name, &mut index, config, screen)?;
+    if entry.is_some() {
+        let whole = Failure::usage(format!("{name}: an agent goes on at the end of a session"));
+        return Err(whole.hint(format!(
+            "`sessionary branch {}` makes a session that ends there",
+            quote::posix(name)
+        )));
+    }
+    Ok(Some(session))
 }
 
 /// Continues a session of another machine, if that is confirmed.
