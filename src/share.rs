@@ -4,8 +4,6 @@
 //! A secret that was cut in half is not known for one. So nothing is given of a line, or of a
 //! document, that its agent has not written to its end.
 
-use std::borrow::Cow;
-
 use crate::format::Shape;
 use crate::format::json::{PieceKind, masked_but, split, whole};
 use crate::model::Mask;
@@ -79,7 +77,7 @@ impl SharedBytes {
         self.add(bytes, &text, masked);
     }
 
-    fn add(&mut self, bytes: &[u8], text: &Cow<'_, str>, masked: Option<String>) {
+    fn add(&mut self, bytes: &[u8], text: &str, masked: Option<String>) {
         let Some(masked) = masked else {
             return self.bytes.extend_from_slice(bytes);
         };

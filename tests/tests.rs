@@ -29,6 +29,7 @@
 //! - `feed`: who reads the feed of changes learns of all
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `first_day`: what a new user meets
+//! - `foreign`: sessions of other machines, which are read and not written
 //! - `formats`: every fixture read, cut and folded
 //! - `gemini`, `qwen`: stores of Gemini CLI and Qwen Code against what was expected of them by hand
 //! - `fuzzing`: mutated files, records and queries
@@ -74,6 +75,7 @@
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
 //! - `setup`: how an agent gets the tools of `mcp`, and what its skill says
+//! - `sharing`: what leaves a machine is whole, but for secrets
 //! - `shells`: what a shell offers while one types
 //! - `surroundings`: a program opens what its user's command opens
 //! - `terminal`: what a person meets whom a command asks something, or gives much to read
@@ -138,6 +140,8 @@ mod feed;
 mod findable;
 #[cfg(unix)]
 mod first_day;
+#[cfg(unix)]
+mod foreign;
 mod formats;
 mod fuzzing;
 mod gemini;
@@ -223,6 +227,8 @@ mod session;
 mod session_oracle;
 #[cfg(unix)]
 mod setup;
+#[cfg(unix)]
+mod sharing;
 #[cfg(unix)]
 mod shells;
 mod store;

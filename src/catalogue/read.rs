@@ -293,9 +293,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
         .unwrap_or_else(|| first_message.clone());
     let gone_ms: Option<i64> = r.get(34)?;
     let own = r.get_ref(26)?.as_str_or_null().ok().flatten();
-    let host: Option<String> = r.get(36)?;
-    // Its agent here knows nothing of a session that another machine has.
-    let resume = (host.is_none() && may_resume(r, &agent, hidden.is_none())?)
+    let resume = may_resume(r, &agent, hidden.is_none())?
         .then(|| resume(&agent, &format, &path, (&id, own), &cwd))
         .flatten();
     let created_ms: Option<i64> = r.get(13)?;
@@ -307,7 +305,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
         row: SessionRow {
             agent,
             label: r.get(7)?,
-            host,
+            host: r.get(36)?,
             subagents: r.get::<_, i64>(27)? as u64,
             path: PathBuf::from(path),
             id,
@@ -346,11 +344,12 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
 }
 
 /// Whether its agent takes the session up again, which it lists or not. It finds nothing of one
-/// whose file is gone.
+/// whose file is gone, or is another machine's.
 fn may_resume(r: &Row<'_>, agent: &str, is_listed: bool) -> rusqlite::Result<bool> {
     let (is_subagent, gone_ms): (bool, Option<i64>) = (r.get(33)?, r.get(34)?);
+    let is_own = r.get::<_, Option<String>>(36)?.is_none();
     let resumes_unlisted = || agent_called(agent).is_some_and(|agent| agent.resumes_unlisted);
-    Ok(gone_ms.is_none() && (is_listed || !is_subagent && resumes_unlisted()))
+    Ok(is_own && gone_ms.is_none() && (is_listed || !is_subagent && resumes_unlisted()))
 }
 
 pub(super) fn base(session: Option<String>, end: Option<i64>) -> Option<Base> {

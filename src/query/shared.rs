@@ -199,7 +199,7 @@ impl Snapshot<'_> {
         let Some(format) = self.config().format(&at.format) else {
             return Ok(None);
         };
-        let failed = |error| Error::io(&*at.location, error);
+        let failed = |error| Error::io(&at.location, error);
         let mut bytes = Vec::new();
         let mut content = match at.location.open(format) {
             Ok(content) => content,

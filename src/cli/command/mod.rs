@@ -12,6 +12,7 @@ pub mod config;
 pub mod context;
 pub mod delete;
 pub mod export;
+mod foreign;
 pub mod fork;
 pub mod hit_fields;
 pub mod init;
@@ -302,6 +303,14 @@ enum Reply {
     No,
     /// There is no terminal at which somebody could be asked.
     Nobody,
+}
+
+/// An agent, with the label of a root of it.
+pub fn labelled(agent: &str, label: Option<&str>) -> String {
+    match label {
+        Some(label) => format!("{agent}={label}"),
+        None => agent.to_owned(),
+    }
 }
 
 /// Asks on a terminal; anything but yes is no.
