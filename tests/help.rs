@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 39] = [
+const VERBS: [&str; 40] = [
     "list",
     "search",
     "pick",
@@ -42,6 +42,7 @@ const VERBS: [&str; 39] = [
     "config",
     "clean",
     "init",
+    "team",
     "completions",
     "man",
     "help",
@@ -101,6 +102,7 @@ fn help_of_the_whole() {
 
     Setup:
       init         Print the lines that set up a shell: completions, a key for the picker, and a short name
+      team         Share the sessions of chosen repositories with other machines, by `sessionary-team`
       completions  Print completions for a shell
       config       Show the settings and where each comes from
       clean        Remove everything that sessionary ever wrote; never a session

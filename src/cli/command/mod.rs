@@ -41,6 +41,7 @@ pub mod skill;
 pub mod sql;
 pub mod status;
 pub mod sync;
+pub mod team;
 pub mod trashing;
 pub mod tree;
 pub mod verify;
@@ -49,6 +50,7 @@ pub mod writing;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::process;
 
 use sessionary::index::{StoreFault, StreamOutcome};
 use sessionary::model::SessionRow;
@@ -139,6 +141,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Clean(args)) => clean::run(args, global, screen),
         Some(Command::Setup(args)) => setup::run(args, global, &config()?, screen),
         Some(Command::Skill(args)) => skill::run(args, screen),
+        Some(Command::Team(args)) => team::run(args, screen),
         Some(Command::Init(args)) => init::run(args, screen),
         Some(Command::Completions(args)) => completions::run(args, screen),
         Some(Command::Man(args)) => man::run(args, screen),
@@ -294,6 +297,21 @@ fn cannot_print(error: std::io::Error) -> Error {
     Error::Io {
         path: "the output".into(),
         error,
+    }
+}
+
+/// This process becomes another program; only a failure comes back.
+#[cfg(unix)]
+fn become_it(command: &mut process::Command) -> std::io::Error {
+    std::os::unix::process::CommandExt::exec(command)
+}
+
+/// Another program runs to its end, which is ours too; only a failure comes back.
+#[cfg(not(unix))]
+fn become_it(command: &mut process::Command) -> std::io::Error {
+    match command.status() {
+        Ok(status) => process::exit(status.code().unwrap_or(2)),
+        Err(error) => error,
     }
 }
 

@@ -255,27 +255,11 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
         command.env("PWD", cwd);
         command.current_dir(cwd);
     }
-    let error = become_it(command);
+    let error = super::become_it(&mut command);
     let what = match error.kind() {
         io::ErrorKind::NotFound => "is not on the PATH".to_owned(),
         _ => error.to_string(),
     };
     Err(Failure::from(anyhow::anyhow!("{program}: {what}"))
         .hint("--print prints the command instead"))
-}
-
-/// This process becomes the agent; only a failure comes back.
-#[cfg(unix)]
-fn become_it(mut command: process::Command) -> io::Error {
-    use std::os::unix::process::CommandExt;
-    command.exec()
-}
-
-/// The agent runs to its end, which is ours too; only a failure comes back.
-#[cfg(not(unix))]
-fn become_it(mut command: process::Command) -> io::Error {
-    match command.status() {
-        Ok(status) => process::exit(status.code().unwrap_or(2)),
-        Err(error) => error,
-    }
 }
