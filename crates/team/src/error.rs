@@ -25,6 +25,12 @@ pub enum Error {
         /// What is wrong, with the line where it is known.
         why: String,
     },
+    /// The database, or the way to it, failed.
+    #[error("the database: {why}")]
+    Database {
+        /// How.
+        why: String,
+    },
     /// What was asked for is not done.
     #[error("{what}\n  hint: {hint}")]
     Refused {

@@ -1,8 +1,11 @@
 //! Where do hosts put what they share? One trait, and behind it a folder or a database.
 
 pub mod dir;
+pub mod postgres;
 
 use std::collections::BTreeSet;
+
+use sessionary::settings::Surroundings;
 
 use crate::block::BlockId;
 use crate::error::Error;
@@ -78,16 +81,28 @@ pub trait Store {
     fn sweep(&mut self, host: &str, blocks: &BTreeSet<BlockId>) -> Result<(), Error>;
 }
 
-/// The store at this address.
+/// The store at this address. Where it needs a password, that is looked for in these surroundings.
 ///
 /// # Errors
 /// When it is no address, or the store cannot be reached.
-pub fn open(address: &str) -> Result<Box<dyn Store>, Error> {
+pub fn open(address: &str, surroundings: &Surroundings) -> Result<Box<dyn Store>, Error> {
     match address.split_once(':') {
         Some(("dir", path)) => Ok(Box::new(dir::Dir::open(path)?)),
+        Some(("postgres" | "postgresql", rest)) => {
+            Ok(Box::new(postgres::Postgres::open(rest, surroundings)?))
+        }
+        // The text is not repeated: it may hold a password.
         _ => Err(Error::refused(
-            format!("{address}: this is no store"),
-            "a store is dir:PATH, a folder that something else synchronises",
+            "this is no store",
+            "a store is dir:PATH, a folder that something else synchronises, or postgres://USER@HOST/DATABASE",
         )),
     }
+}
+
+/// Another machine has this name.
+fn name_is_taken(host: &str) -> Error {
+    Error::refused(
+        format!("another machine is called {host} in this store"),
+        "choose another name: sessionary team init STORE --host NAME",
+    )
 }

@@ -8,6 +8,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
+use sessionary::settings::Surroundings;
 use sessionary_team::block::{Key, Part, pack};
 use sessionary_team::manifest::Place;
 use sessionary_team::pull::{Pulled, pull};
@@ -85,7 +86,7 @@ impl Reader {
     }
 
     fn pull(&self, store: &Folder) -> Pulled {
-        let mut store = store::open(&store.address()).unwrap();
+        let mut store = store::open(&store.address(), &Surroundings::default()).unwrap();
         pull(&mut *store, &self.data(), "reader").unwrap()
     }
 

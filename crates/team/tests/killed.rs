@@ -15,22 +15,36 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::machine::{BOAT, Folder, Machine, tree};
 
-fn number(variable: &str, or: u64) -> u64 {
+/// A number that somebody may set.
+pub fn number(variable: &str, or: u64) -> u64 {
     env::var(variable)
         .ok()
         .and_then(|of| of.parse().ok())
         .unwrap_or(or)
 }
 
+/// Random moments, the same ones each time.
+pub fn seeded() -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(number("SESSIONARY_TEAM_SEED", 23))
+}
+
 /// A machine on which sessions come, grow, are rewritten and go.
-struct Writer {
-    machine: Machine,
+pub struct Writer {
+    pub machine: Machine,
     sessions: Vec<PathBuf>,
     written: usize,
 }
 
 impl Writer {
-    fn step(&mut self, random: &mut ChaCha8Rng) {
+    pub fn of(machine: Machine) -> Writer {
+        Writer {
+            machine,
+            sessions: Vec::new(),
+            written: 0,
+        }
+    }
+
+    pub fn step(&mut self, random: &mut ChaCha8Rng) {
         let text = "word ".repeat(1 << random.random_range(0..14));
         match random.random_range(0..8) {
             0 | 1 if self.sessions.len() < 12 => {
@@ -61,14 +75,14 @@ impl Writer {
     }
 
     /// Its files, as they are below the root of pi.
-    fn files(&self) -> Vec<Vec<u8>> {
+    pub fn files(&self) -> Vec<Vec<u8>> {
         let files = tree(&self.machine.home().join(".pi/agent/sessions"));
         files.into_values().collect()
     }
 }
 
 /// Run a verb, and end it with SIGKILL at a random moment; whether it was still running.
-fn kill(machine: &Machine, verb: &[&str], within: Duration, random: &mut ChaCha8Rng) -> bool {
+pub fn kill(machine: &Machine, verb: &[&str], within: Duration, random: &mut ChaCha8Rng) -> bool {
     let mut command = machine.command(verb);
     let mut child = command
         .stdout(Stdio::null())
@@ -92,22 +106,17 @@ fn duration(machine: &Machine, verb: &[&str]) -> Duration {
 #[test]
 fn kills_leave_no_difference() {
     let folder = Folder::new();
-    kill_often(&folder.address(), &|| {
-        tree(folder.path()).into_keys().collect()
-    });
+    let sharing = |name: &str| Machine::sharing(name, &folder.address());
+    kill_often(&sharing, &|| tree(folder.path()).into_keys().collect());
 }
 
 /// Push and pull are killed at random moments while sessions come, grow and go; now and then both
 /// run to their end, and then all is equal. `names` says what is in the store.
-pub fn kill_often(address: &str, names: &dyn Fn() -> Vec<String>) {
+pub fn kill_often(sharing: &dyn Fn(&str) -> Machine, names: &dyn Fn() -> Vec<String>) {
     let kills = number("SESSIONARY_TEAM_KILLS", 200);
-    let mut random = ChaCha8Rng::seed_from_u64(number("SESSIONARY_TEAM_SEED", 23));
-    let reader = Machine::sharing("reader", address);
-    let mut writer = Writer {
-        machine: Machine::sharing("writer", address),
-        sessions: Vec::new(),
-        written: 0,
-    };
+    let mut random = seeded();
+    let reader = sharing("reader");
+    let mut writer = Writer::of(sharing("writer"));
     for _ in 0..20 {
         writer.step(&mut random);
     }

@@ -87,10 +87,14 @@ impl Machine {
     pub fn say(&self, path: &Path, text: &str) {
         let mut content = fs::read_to_string(path).unwrap();
         let at = content.lines().count();
+        let stem = path.file_stem().unwrap().display().to_string();
+        let session = stem.rsplit('_').next().unwrap();
+        // No two sessions have an entry of one id: that would be copies of one entry.
+        let id = |at: usize| format!("{session}-{at:04}");
         let parent = if at == 1 {
             Value::Null
         } else {
-            json!(format!("{:08x}", at - 1))
+            json!(id(at - 1))
         };
         let role = if at % 2 == 1 { "user" } else { "assistant" };
         let content_of = json!([{"type": "text", "text": text}]);
@@ -102,7 +106,7 @@ impl Machine {
             message["provider"] = json!("p");
         }
         let time = format!("2026-01-05T09:{:02}:{:02}.000Z", at / 60 % 60, at % 60);
-        let entry = json!({"type": "message", "id": format!("{at:08x}"), "parentId": parent,
+        let entry = json!({"type": "message", "id": id(at), "parentId": parent,
             "timestamp": time, "message": message});
         content += &format!("{entry}\n");
         fs::write(path, content).unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::machine::{BOAT, Folder, Machine, tree};
 
-const SECRETS: [&str; 3] = [
+pub const SECRETS: [&str; 3] = [
     "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKlMnOpQrStUvWxYz01",
     "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
     "AKIAIOSFODNN7EXAMPLF",
@@ -23,7 +23,7 @@ fn said(store: &Path) -> Vec<u8> {
     all
 }
 
-fn holds(bytes: &[u8], text: &str) -> bool {
+pub fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|of| of == text.as_bytes())
 }
 

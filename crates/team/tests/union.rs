@@ -100,7 +100,12 @@ fn id(machine: &Machine, at: usize) -> String {
 #[test]
 fn three_machines_and_one_folder() {
     let store = Folder::new();
-    let machines = ["ada", "bob", "eve"].map(|name| Machine::sharing(name, &store.address()));
+    union_of(&|name| Machine::sharing(name, &store.address()));
+}
+
+/// Three machines share what they have, go on, and share that.
+pub fn union_of(sharing: &dyn Fn(&str) -> Machine) {
+    let machines = ["ada", "bob", "eve"].map(sharing);
     let all: Vec<&Machine> = machines.iter().collect();
     for (number, machine) in machines.iter().enumerate() {
         machine.write_session(

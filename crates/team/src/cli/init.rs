@@ -47,7 +47,7 @@ pub fn run(args: &Init, context: &Context) -> Result<Outcome, Error> {
         }
     };
     // A name that is taken is refused before it is kept.
-    store::open(&address)?.claim(&settings.this_host())?;
+    store::open(&address, &context.surroundings)?.claim(&settings.this_host())?;
     context.data.write(&settings)?;
     if context.json {
         print_json(&Answer {

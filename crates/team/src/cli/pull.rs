@@ -16,7 +16,7 @@ pub struct Pull {}
 pub fn run(_: &Pull, context: &Context) -> Result<Outcome, Error> {
     let _lock = context.data.lock()?;
     let settings = context.settings()?;
-    let mut store = store::open(&settings.store)?;
+    let mut store = store::open(&settings.store, &context.surroundings)?;
     let pulled = pull::pull(&mut *store, &context.data, &settings.host)?;
     if context.json {
         print_json(&pulled)?;

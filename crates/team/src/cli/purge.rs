@@ -39,7 +39,7 @@ pub fn run(args: &Purge, context: &Context) -> Result<Outcome, Error> {
         context.data.write(&settings)?;
     }
     let named: BTreeSet<&String> = args.sessions.iter().collect();
-    let mut store = store::open(&settings.store)?;
+    let mut store = store::open(&settings.store, &context.surroundings)?;
     let back = push::take_back(&mut *store, &settings, args.dry_run, |of| {
         args.all || named.contains(&of.session)
     })?;

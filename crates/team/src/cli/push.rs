@@ -37,7 +37,7 @@ pub fn run(args: &Push, context: &Context) -> Result<Outcome, Error> {
         raw: args.raw,
         prune: args.prune,
     };
-    let mut store = store::open(&settings.store)?;
+    let mut store = store::open(&settings.store, &context.surroundings)?;
     let pushed = push::push(&mut context.sessions()?, &mut *store, &settings, options)?;
     match context.json {
         true => print_json(&pushed)?,

@@ -46,7 +46,7 @@ pub fn run(args: &Revoke, context: &Context) -> Result<Outcome, Error> {
         // Whatever happens now, the next push sends nothing of them.
         context.data.write(&settings)?;
     }
-    let mut store = store::open(&settings.store)?;
+    let mut store = store::open(&settings.store, &context.surroundings)?;
     let is_meant = |of: &sessionary_team::manifest::Manifest| named.contains(&of.repository);
     let back = push::take_back(&mut *store, &settings, args.dry_run, is_meant)?;
     say_taken_back(&back, args.dry_run, context)

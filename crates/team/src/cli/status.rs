@@ -31,7 +31,7 @@ struct HostAnswer {
 
 pub fn run(_: &Status, context: &Context) -> Result<Outcome, Error> {
     let settings = context.settings()?;
-    let mut store = store::open(&settings.store)?;
+    let mut store = store::open(&settings.store, &context.surroundings)?;
     let mut answer = Answer {
         host: &settings.host,
         store: &settings.store,

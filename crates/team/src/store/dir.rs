@@ -104,10 +104,7 @@ impl Store for Dir {
     fn claim(&mut self, host: &Host) -> Result<(), Error> {
         match self.host(&host.host)? {
             Some(there) if there.id == host.id => Ok(()),
-            Some(_) => Err(Error::refused(
-                format!("another machine is called {} in this store", host.host),
-                "choose another name: sessionary team init STORE --host NAME",
-            )),
+            Some(_) => Err(super::name_is_taken(&host.host)),
             None => {
                 let said = ("host.json".to_owned(), line(host));
                 self.write(&host.host, std::iter::once(said))
