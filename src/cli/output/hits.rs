@@ -51,8 +51,8 @@ pub fn facets(facets: &Facets, screen: &Screen) -> String {
         ("roles", &facets.roles),
         ("days", &facets.days),
     ] {
-        // Not every session is of a repository with a remote.
-        if counts.is_empty() && name == "repos" {
+        // Not every session is of a repository with a remote, and hardly any of another machine.
+        if counts.is_empty() && ["repos", "hosts"].contains(&name) {
             continue;
         }
         let shown = |one: &Count| {

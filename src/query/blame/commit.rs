@@ -85,6 +85,7 @@ impl Snapshot<'_> {
         answer.sessions = sessions.collect();
         answer.sessions.sort_by(|a, b| {
             let order = b.lines.cmp(&a.lines);
+            let order = order.then_with(|| a.session.id.cmp(&b.session.id));
             order.then_with(|| a.session.path.cmp(&b.session.path))
         });
         answer.complete = self.is_complete();
