@@ -4,7 +4,7 @@
 //! beside them says of which parts each consists, its size and its time; a file that is not what it
 //! says is written anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, FileTimes, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -135,14 +135,18 @@ impl Copies {
     pub fn keep_only(&mut self, manifests: &BTreeMap<Place, Manifest>) -> io::Result<u64> {
         let mut removed = 0;
         let known = self.known.len();
-        let names: std::collections::BTreeSet<String> =
-            manifests.keys().map(ToString::to_string).collect();
-        self.known.retain(|name, _| names.contains(name));
+        let names: BTreeSet<String> = manifests.keys().map(|of| folded(&of.to_string())).collect();
+        self.known.retain(|name, _| names.contains(&folded(name)));
         self.is_saved &= self.known.len() == known;
         for (name, path) in files::list(&self.folder)? {
             let found = path.symlink_metadata()?;
             if found.is_dir() {
-                tidy(&path, &name, &|name| names.contains(name), &mut removed)?;
+                tidy(
+                    &path,
+                    &name,
+                    &|name| names.contains(&folded(name)),
+                    &mut removed,
+                )?;
             } else if name.starts_with(UNFINISHED) || found.is_symlink() {
                 files::remove(&path)?;
             }
@@ -194,6 +198,14 @@ fn tidy(
         fs::remove_dir(folder)?;
     }
     Ok(())
+}
+
+/// A name as the file system compares it.
+fn folded(name: &str) -> String {
+    match cfg!(any(windows, target_os = "macos")) {
+        true => name.to_lowercase(),
+        false => name.to_owned(),
+    }
 }
 
 /// Whether it is a plain file that has no other name, which could stand elsewhere.

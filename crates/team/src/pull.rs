@@ -21,6 +21,9 @@ use crate::store::Store;
 /// After so many files that were written it is saved which they are.
 const SAVED_EVERY: u64 = 256;
 
+/// Why a file is not brought that another one would be on Windows and macOS.
+const ONLY_CASE: &str = "the path of another file differs from this one by its case alone";
+
 /// What a pull did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Pulled {
@@ -126,8 +129,13 @@ impl<'a> Pull<'a> {
         self.copies
             .write_repositories(&manifests.files)
             .map_err(Error::at(&host))?;
+        let mut folded = BTreeSet::new();
         for (place, manifest) in &manifests.files {
-            match self.file(manifest) {
+            let brought = match folded.insert(place.to_string().to_lowercase()) {
+                true => self.file(manifest),
+                false => Err(Failed::Wrong(ONLY_CASE.to_owned())),
+            };
+            match brought {
                 Ok(()) => {}
                 Err(Failed::Waiting) => self.done.waiting += 1,
                 Err(Failed::Wrong(why)) => {

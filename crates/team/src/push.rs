@@ -343,20 +343,29 @@ fn sweep(
     store.sweep(host, &unnamed.cloned().collect())
 }
 
+/// What was taken back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TakenBack {
+    /// The manifests.
+    pub manifests: Vec<Manifest>,
+    /// Manifests that could not be read, and so are in the store still.
+    pub problems: Vec<Problem>,
+}
+
 /// Take files of this host back from the store, with the blocks that no other of its files needs:
-/// those for which `which` is true. How many they are.
+/// those for which `which` is true.
 ///
 /// # Errors
-/// When the store does not answer, or some manifest in it cannot be read: what it names is unknown.
+/// When the store does not answer.
 pub fn take_back(
     store: &mut dyn Store,
     settings: &Settings,
     dry_run: bool,
     which: impl Fn(&Manifest) -> bool,
-) -> Result<Vec<Manifest>, Error> {
+) -> Result<TakenBack, Error> {
     let host = settings.host.as_str();
     let Some(there) = store.manifests(host)? else {
-        return Ok(Vec::new());
+        return Ok(TakenBack::default());
     };
     let (back, stays): (Vec<_>, Vec<_>) = there.files.into_iter().partition(|(_, of)| which(of));
     if !dry_run {
@@ -366,7 +375,10 @@ pub fn take_back(
         let blocks = store.blocks(host)?;
         sweep(store, host, &stays.into_iter().collect(), &blocks)?;
     }
-    Ok(back.into_iter().map(|(_, manifest)| manifest).collect())
+    Ok(TakenBack {
+        manifests: back.into_iter().map(|(_, manifest)| manifest).collect(),
+        problems: there.problems,
+    })
 }
 
 /// Whether a file is still what its manifest was made from.

@@ -314,6 +314,21 @@ fn blocks_that_are_not_what_they_should_be_are_not_written() {
     );
 }
 
+/// On Windows and macOS the one would be written over the other.
+#[test]
+fn of_two_paths_that_differ_by_case_alone_one_is_brought() {
+    let reader = Reader::new();
+    let store = Folder::new();
+    let forger = Forger { store: &store };
+    forger.host("ada", "ada");
+    let part = forger.block("ada", b"said", &pack(b"said").unwrap());
+    for path in ["Folder/a.jsonl", "folder/A.jsonl", "folder/b.jsonl"] {
+        forger.manifest("ada", "pi", path, &part, &[]);
+    }
+    assert_eq!(reader.pull(&store).problems.len(), 1);
+    assert_eq!(tree(&reader.folder("ada").join("pi")).len(), 2);
+}
+
 /// What stands where a store has files: fifos, folders, links.
 #[test]
 #[cfg(unix)]

@@ -174,6 +174,34 @@ fn a_password_in_the_address_is_refused_and_kept_nowhere() {
 }
 
 #[test]
+fn a_certificate_that_the_system_does_not_trust_is_refused() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let Some(certificate) = server.encrypt() else {
+        return;
+    };
+    let ada = crate::machine::Machine::new("ada");
+    server.admit(&ada, "ada");
+    let address = server.address("ada") + "?sslmode=require";
+    let init = ["init", &address, "--host", "ada"];
+    let refused = ada.output(&init);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("certificate"), "{said}");
+    let trusting = ada
+        .command(&init)
+        .env("SSL_CERT_FILE", &certificate)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&trusting.stderr).into_owned();
+    assert!(trusting.status.success(), "{said}");
+    let is_encrypted = "SELECT count(*) FROM pg_stat_ssl WHERE ssl AND pid = pg_backend_pid()";
+    assert_eq!(server.sql(is_encrypted), "1");
+    std::fs::remove_file(certificate).unwrap();
+}
+
+#[test]
 fn kills_of_push_and_pull_leave_no_difference() {
     let Some(server) = Server::with(&["writer", "reader"]) else {
         return;
@@ -198,6 +226,7 @@ fn crashes_of_the_server_leave_no_difference() {
         Writer::of(server.sharing("writer")),
         server.sharing("reader"),
     );
+    let mut failed = 0;
     for round in 0..number("SESSIONARY_TEAM_CRASHES", 10) {
         for _ in 0..20 {
             writer.step(&mut random);
@@ -208,8 +237,12 @@ fn crashes_of_the_server_leave_no_difference() {
                 server.crash();
             });
             // They fail, or were done before it crashed.
-            writer.machine.output(&["push", "--prune"]);
-            reader.output(&["pull"]);
+            for output in [
+                writer.machine.output(&["push", "--prune"]),
+                reader.output(&["pull"]),
+            ] {
+                failed += u64::from(!output.status.success());
+            }
         });
         server.start();
         if round % 2 == 0 {
@@ -220,4 +253,5 @@ fn crashes_of_the_server_leave_no_difference() {
         let copies: Vec<Vec<u8>> = reader.copies().into_values().collect();
         assert!(copies == writer.files(), "round {round}");
     }
+    assert!(failed > 0, "no crash met a push or a pull");
 }

@@ -76,6 +76,44 @@ impl Server {
         Some(server)
     }
 
+    /// Let it encrypt, with a certificate of its own; where that is. `None`: there is no openssl.
+    pub fn encrypt(&self) -> Option<PathBuf> {
+        let at = |name: &str| self.folder.path().join(name);
+        let (key, certificate) = (at("key.pem"), at("certificate.pem"));
+        let made = Command::new("openssl")
+            .args([
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=db",
+            ])
+            .args(["-addext", "subjectAltName=IP:127.0.0.1", "-addext"])
+            .args(["basicConstraints=critical,CA:FALSE", "-keyout"])
+            .args([&key, Path::new("-out"), &certificate])
+            .output();
+        if made.map_or(true, |made| !made.status.success()) {
+            eprintln!("SKIPPED: there is no openssl that makes a certificate");
+            return None;
+        }
+        for file in [&key, &certificate] {
+            if let Some((uid, gid)) = self.user {
+                std::os::unix::fs::chown(file, Some(uid), Some(gid)).unwrap();
+            }
+        }
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        fs::set_permissions(&key, mode).unwrap();
+        self.sql(&format!(
+            "ALTER SYSTEM SET ssl_key_file = '{}'",
+            key.display()
+        ));
+        self.sql(&format!(
+            "ALTER SYSTEM SET ssl_cert_file = '{}'",
+            certificate.display()
+        ));
+        self.sql("ALTER SYSTEM SET ssl = on");
+        self.sql("SELECT pg_reload_conf()");
+        let copy = std::env::temp_dir().join(format!("certificate-{}.pem", self.port));
+        fs::copy(&certificate, &copy).unwrap();
+        Some(copy)
+    }
+
     /// Where a role finds it.
     pub fn address(&self, role: &str) -> String {
         format!("postgres://{role}@127.0.0.1:{}/team", self.port)

@@ -43,7 +43,7 @@ pub fn run(args: &Purge, context: &Context) -> Result<Outcome, Error> {
     let back = push::take_back(&mut *store, &settings, args.dry_run, |of| {
         args.all || named.contains(&of.session)
     })?;
-    let found: BTreeSet<&String> = back.iter().map(|of| &of.session).collect();
+    let found: BTreeSet<&String> = back.manifests.iter().map(|of| &of.session).collect();
     for session in named.difference(&found) {
         say(&format!(
             "{session}: nothing of it is in the store; it will not be sent"

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sessionary_team::{Error, push, store};
 
 use crate::context::Context;
-use crate::output::{Outcome, count, print, print_json};
+use crate::output::{Outcome, count, print, print_json, say_problems};
 
 /// Share repositories no more, and take their sessions of this machine back from the store
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ pub struct Revoke {
 
 /// What was taken back, or would be.
 #[derive(Serialize)]
-pub struct TakenBack {
+struct Answer {
     files: u64,
     sessions: u64,
 }
@@ -54,17 +54,18 @@ pub fn run(args: &Revoke, context: &Context) -> Result<Outcome, Error> {
 
 /// Says what was taken back.
 pub fn say_taken_back(
-    back: &[sessionary_team::manifest::Manifest],
+    back: &push::TakenBack,
     dry_run: bool,
     context: &Context,
 ) -> Result<Outcome, Error> {
-    let sessions: BTreeSet<_> = back
+    let manifests = &back.manifests;
+    let sessions: BTreeSet<_> = manifests
         .iter()
         .map(|of| (&of.place.agent, &of.session))
         .collect();
-    let (files, sessions) = (back.len() as u64, sessions.len() as u64);
+    let (files, sessions) = (manifests.len() as u64, sessions.len() as u64);
     if context.json {
-        print_json(&TakenBack { files, sessions })?;
+        print_json(&Answer { files, sessions })?;
     } else {
         let taken = if dry_run {
             "Would take back"
@@ -76,5 +77,5 @@ pub fn say_taken_back(
             "{taken} {files} of {sessions}. Other machines remove their copies when they pull."
         ))?;
     }
-    Ok(Outcome::Done)
+    Ok(say_problems(&back.problems))
 }
