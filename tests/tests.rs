@@ -78,6 +78,7 @@
 //! - `sharing`: what leaves a machine is whole, but for secrets
 //! - `shells`: what a shell offers while one types
 //! - `surroundings`: a program opens what its user's command opens
+//! - `team`: `sessionary team` runs the program that shares
 //! - `terminal`: what a person meets whom a command asks something, or gives much to read
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: what the documents show, command by command
@@ -234,6 +235,8 @@ mod shells;
 mod store;
 #[cfg(target_os = "linux")]
 mod surroundings;
+#[cfg(unix)]
+mod team;
 // `script` makes a terminal.
 #[cfg(target_os = "linux")]
 mod terminal;
