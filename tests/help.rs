@@ -1033,6 +1033,26 @@ fn help_of_every_command() {
     Completions know sessions (zsh and fish show their titles, bash ids alone), agents, projects, labels
     and the filters of a query. They answer from the index as it is, and scan nothing.
     ----
+    Share the sessions of chosen repositories with other machines, by `sessionary-team`
+
+    Usage: sessionary team [OPTIONS] [ARGUMENTS]...
+
+    Arguments:
+      [ARGUMENTS]...  What `sessionary-team` is asked for
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary team init dir:/home/ada/Sync/sessions   name a folder that something else synchronises
+      sessionary team share .                            share the sessions of this repository
+      sessionary team push                               send what is new
+      sessionary team pull                               bring what other machines share
+      sessionary team help                               every command, as `sessionary-team` explains it
+
+    It runs `sessionary-team`, which stands beside this program or on the PATH.
+    Exit codes: those of `sessionary-team`; 2 where it is missing.
+    ----
     Print completions for a shell
 
     Usage: sessionary completions [OPTIONS] <SHELL>
