@@ -222,6 +222,12 @@ fn a_directory_of_another_machine_is_not_here() {
     let said = home.json(&["status", "--json"]);
     assert_eq!(said["problems"], 0, "{said}");
     fs::remove_file(database).expect("it was there");
+    // What it was of is told later.
+    let folder = home.cwd.display().to_string();
+    let said = json!({"/Users/ada/boat": REMOTE, folder: REMOTE}).to_string();
+    home.write(&format!("{TEAM}/laptop/repositories.json"), &said);
+    let here = home.json(&["list", "--json"]);
+    assert_eq!(ids(&here), ["mine", "other", "theirs"]);
     // Nor are its settings read for it.
     let folder = home.home.join("elsewhere");
     home.write(

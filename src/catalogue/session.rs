@@ -279,6 +279,33 @@ impl Catalogue {
         })
     }
 
+    /// Sessions below a root of another machine of which no repository is known, and which that
+    /// machine has named since.
+    pub fn named_remotes(&self, root: i64) -> Result<Vec<(i64, String)>, Error> {
+        let unknown = "SELECT session, cwd FROM _sessions
+            WHERE root = ?1 AND path <> '' AND cwd <> '' AND repository IS NULL AND remote IS NULL";
+        let unknown: Vec<(i64, String)> =
+            self.all(unknown, [root], |r| Ok((r.get(0)?, r.get(1)?)))?;
+        let mut named = Vec::new();
+        for (session, cwd) in unknown {
+            let found = self.with(|_| self.found_remote(session, &cwd))?;
+            named.extend(found.remote.map(|remote| (session, remote)));
+        }
+        Ok(named)
+    }
+
+    /// Note of which repository a session is. Within a transaction.
+    pub fn note_remote(&self, session: i64, remote: &str) -> Result<(), Error> {
+        self.with(|c| {
+            c.prepare_cached("UPDATE _sessions SET remote = ?2 WHERE session = ?1")?
+                .execute(params![session, remote])?;
+            let changed = "INSERT INTO _changes (session, what, id, path)
+                SELECT session, 'changed', id, path FROM _sessions WHERE session = ?1";
+            c.prepare_cached(changed)?.execute([session])?;
+            self.make_ready(session)
+        })
+    }
+
     /// After a migration: look up what sessions say beside their files, and make their rows again.
     pub(super) fn renew_sessions(&self) -> rusqlite::Result<()> {
         let c = &self.connection;

@@ -30,17 +30,20 @@ pub struct SourceAt {
 }
 
 impl Catalogue {
-    /// Every source of a session of this machine, in the order of agents and paths; those of one
-    /// source follow each other, that of which it is the main one first.
-    pub fn session_sources(&self) -> Result<Vec<SessionSource>, Error> {
+    /// Every source of a session of this machine that is of one of these repositories, in the order
+    /// of agents and paths: as each of its sessions holds it, that of which it is the main one first.
+    pub fn session_sources(&self, repositories: &[String]) -> Result<Vec<SessionSource>, Error> {
+        let repositories = serde_json::json!(repositories).to_string();
         let sql =
             "SELECT s.source, r.agent, s.relative, s.length, s.mtime_ns / 1000000, m.id, m.cwd,
                 coalesce(m.repository, m.remote)
             FROM _session_sources p JOIN _sources s USING (source) JOIN _roots r ON r.root = s.root
                 JOIN _sessions m ON m.session = p.session
-            WHERE r.host = '' AND m.path <> ''
+            WHERE r.host = '' AND m.path <> '' AND s.source IN (
+                SELECT source FROM _sessions JOIN _session_sources USING (session)
+                WHERE coalesce(repository, remote) IN (SELECT value FROM json_each(?1)))
             ORDER BY r.agent, s.relative, r.path, s.source, p.part = 'main' DESC, m.session";
-        self.all(sql, [], |r| {
+        self.all(sql, [repositories], |r| {
             Ok(SessionSource {
                 source: r.get(0)?,
                 agent: r.get(1)?,

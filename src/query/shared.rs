@@ -83,7 +83,7 @@ impl Snapshot<'_> {
     /// When the catalogue cannot be read.
     pub fn shared_files(&self, repositories: &[String]) -> Result<SharedFiles, Error> {
         let named = repositories.iter();
-        let named: HashSet<String> = named
+        let named: Vec<String> = named
             .map(|one| remote_of(one).unwrap_or_else(|| one.clone()))
             .collect();
         let is_shared = |one: &SessionSource| {
@@ -91,7 +91,7 @@ impl Snapshot<'_> {
             repository.is_some_and(|repository| named.contains(repository))
         };
         let (mut found, mut paths) = (SharedFiles::default(), HashSet::new());
-        let sources = self.catalogue.session_sources()?;
+        let sources = self.catalogue.session_sources(&named)?;
         for sessions in sources.chunk_by(|a, b| a.source == b.source) {
             let Some(first) = sessions.iter().find(|one| is_shared(one)) else {
                 continue;

@@ -58,11 +58,17 @@ pub fn resumed(
     let (id, host) = (plain_line(&row.id), plain_line(host));
     let session = quote::posix(&id);
     let format = format_of(row, config);
-    if row.agent != "clido" && Profile::of(format).is_none() {
+    let is_forked = row.agent == "clido" || Profile::of(format).is_some();
+    // What its agent is told of a session, whichever it is.
+    let is_resumed = resume(&row.agent, format, "", ("", None), "").is_some();
+    if !is_forked || !is_resumed {
         let agent = plain_line(&row.agent);
-        let what = format!(
-            "{id} is a session of {host}: only a fork of it could go on here, and sessions of {agent} cannot be forked"
-        );
+        let why = match is_forked {
+            true => format!("sessionary does not know how {agent} resumes a session"),
+            false => format!("sessions of {agent} cannot be forked"),
+        };
+        let what =
+            format!("{id} is a session of {host}: only a fork of it could go on here, and {why}");
         let hint = format!("`sessionary show {session}` reads it back");
         return Err(Failure::usage(what).hint(hint));
     }
