@@ -149,6 +149,26 @@ impl DataFolder {
         files::write(&path, &text, Readers::Owner).map_err(Error::at(&path))
     }
 
+    /// Remove the settings, all copies of other hosts' files, and the lock with which that is done.
+    ///
+    /// # Errors
+    /// When something of it cannot be removed.
+    pub fn remove(&self, lock: File) -> Result<(), Error> {
+        let copies = self.hosts();
+        // No link is followed: what is behind one is not ours.
+        match std::fs::remove_dir_all(&copies) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::at(&copies)(error));
+            }
+            _ => {}
+        }
+        drop(lock);
+        for path in [self.settings(), self.0.join("team.lock")] {
+            files::remove(&path).map_err(Error::at(&path))?;
+        }
+        Ok(())
+    }
+
     /// Be the one process that pushes, pulls or sets, until the lock is dropped; another one is
     /// waited for.
     ///

@@ -76,6 +76,28 @@ fn everything_can_be_taken_back() {
     assert_eq!(ada.json(&["push"])["sessions"], json!([]));
 }
 
+#[test]
+fn who_leaves_leaves_nothing_but_the_name() {
+    let store = Folder::new();
+    let (ada, bob) = two(&store);
+    bob.write_session(BOAT, "0d", &["of bob"]);
+    bob.json(&["push"]);
+    assert_eq!(bob.json(&["leave"]), json!({"files": 1, "sessions": 1}));
+    let ours = |name: &String| name.contains("team");
+    assert!(
+        !tree(&bob.data()).keys().any(ours),
+        "{:?}",
+        tree(&bob.data()).keys()
+    );
+    assert_eq!(stored_sessions(&store), ["0a", "0b", "0c"]);
+    assert!(store.path().join("bob/host.json").exists());
+    assert!(bob.session_path(BOAT, "0d").exists());
+    // Also without the store, if somebody says so.
+    std::fs::rename(store.path().join("ada"), store.path().join("gone.tmp")).unwrap();
+    ada.team(&["leave", "--keep"]);
+    assert!(!tree(&ada.data()).keys().any(ours));
+}
+
 /// A folder that is not mounted, or has not been synchronised yet, says nothing.
 #[test]
 fn a_host_that_is_not_there_takes_nothing_away() {

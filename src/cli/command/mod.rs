@@ -141,7 +141,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Clean(args)) => clean::run(args, global, screen),
         Some(Command::Setup(args)) => setup::run(args, global, &config()?, screen),
         Some(Command::Skill(args)) => skill::run(args, screen),
-        Some(Command::Team(args)) => team::run(args, screen),
+        Some(Command::Team(args)) => team::run(args, global, screen),
         Some(Command::Init(args)) => init::run(args, screen),
         Some(Command::Completions(args)) => completions::run(args, screen),
         Some(Command::Man(args)) => man::run(args, screen),

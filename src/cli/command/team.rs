@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::process;
 
 use clap::Args;
+use sessionary::settings::INDEX_VARIABLE;
 
+use crate::args::Global;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -33,12 +35,21 @@ pub struct Team {
     arguments: Vec<OsString>,
 }
 
-pub fn run(args: &Team, screen: &Screen) -> Result<Outcome, Failure> {
+pub fn run(args: &Team, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
     demo::refuse(
         "made-up sessions are shared with nobody",
         "without --demo it shares yours",
     )?;
+    if !global.roots.is_empty() || global.no_default_roots {
+        return Err(
+            Failure::usage("--root and --no-default-roots do not hold for what is shared")
+                .hint("`roots` in the configuration file does"),
+        );
+    }
     let mut command = process::Command::new(program());
+    if let Some(index) = &global.index {
+        command.env(INDEX_VARIABLE, index);
+    }
     if screen.json {
         command.arg("--json");
     }

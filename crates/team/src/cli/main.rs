@@ -3,6 +3,7 @@
 
 mod context;
 mod init;
+mod leave;
 mod output;
 mod pull;
 mod purge;
@@ -51,6 +52,7 @@ enum Command {
     Status(status::Status),
     Revoke(revoke::Revoke),
     Purge(purge::Purge),
+    Leave(leave::Leave),
 }
 
 fn main() -> ExitCode {
@@ -74,5 +76,6 @@ fn run(cli: &Cli) -> Result<Outcome, Error> {
         Command::Status(args) => status::run(args, &context),
         Command::Revoke(args) => revoke::run(args, &context),
         Command::Purge(args) => purge::run(args, &context),
+        Command::Leave(args) => leave::run(args, &context),
     }
 }
