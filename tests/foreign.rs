@@ -124,6 +124,15 @@ fn they_are_listed_found_and_read_as_ones_own() {
     ] {
         assert_eq!(mine[what], theirs[what], "{what}");
     }
+    // What goes on is one's own.
+    assert_eq!(
+        home.json(&["show", "last", "--json"])["session"]["id"],
+        "mine"
+    );
+    assert_eq!(
+        home.json(&["list", "--json", "--limit", "1"])["sessions"][0]["id"],
+        "theirs"
+    );
     let listed = home.run(&["list"]);
     assert!(listed.contains("pi=laptop"), "{listed}");
     assert!(home.run(&["tree", "theirs"]).contains("laptop"));

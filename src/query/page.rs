@@ -272,6 +272,7 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
         ids: scope.ids.clone(),
         named: scope.named,
         live: scope.only_live,
+        own: scope.only_own,
         errors: scope.errors,
         cost: scope.cost,
         since_ms: scope.since_ms,
