@@ -109,20 +109,8 @@ impl Manifest {
 pub struct Manifests {
     /// By the file that each is of.
     pub files: BTreeMap<Place, Manifest>,
-    /// What is no manifest of this host.
+    /// What could not be used: where there is any of that, a file that is not named may be there.
     pub problems: Vec<Problem>,
-    /// Whether each could be read, so that what is not named is not there.
-    pub complete: bool,
-}
-
-impl Manifests {
-    /// None, of a host that has none.
-    pub fn none() -> Manifests {
-        Manifests {
-            complete: true,
-            ..Manifests::default()
-        }
-    }
 }
 
 /// A host, as it says of itself.

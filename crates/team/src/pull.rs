@@ -4,7 +4,7 @@
 //! Manifests are asked of one host after the other. A copy that is what its manifest says is left
 //! alone, one that lacks an end is added to, any other is written beside its place and renamed. A
 //! file whose blocks have not come yet stays as it was. What a host no longer names goes, but only
-//! where all it names could be read.
+//! where all its manifests could be used: one of a later version may be of any file.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -124,6 +124,7 @@ impl<'a> Pull<'a> {
 
     fn all(mut self, manifests: Manifests) -> Result<PulledHost, Error> {
         let host = std::path::PathBuf::from(&self.done.host);
+        let is_complete = manifests.problems.is_empty();
         self.problems.extend(manifests.problems);
         self.done.files = manifests.files.len() as u64;
         self.copies
@@ -148,7 +149,7 @@ impl<'a> Pull<'a> {
                 self.copies.save().map_err(Error::at(&host))?;
             }
         }
-        if manifests.complete {
+        if is_complete {
             self.done.removed = self
                 .copies
                 .keep_only(&manifests.files)

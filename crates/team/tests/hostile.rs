@@ -314,6 +314,27 @@ fn blocks_that_are_not_what_they_should_be_are_not_written() {
     );
 }
 
+/// Of a version that knows more than this one.
+#[test]
+fn a_manifest_of_a_later_version_takes_nothing_away() {
+    let reader = Reader::new();
+    let store = Folder::new();
+    let forger = Forger { store: &store };
+    forger.host("ada", "ada");
+    let part = forger.block("ada", b"said", &pack(b"said").unwrap());
+    forger.manifest("ada", "pi", "a.jsonl", &part, &[]);
+    forger.manifest("ada", "pi", "b.jsonl", &part, &[]);
+    assert_eq!(reader.pull(&store).problems, []);
+    forger.manifest("ada", "pi", "a.jsonl", &part, &[("version", json!(2))]);
+    let pulled = reader.pull(&store);
+    assert!(
+        pulled.problems[0].why.contains("layout 2"),
+        "{:?}",
+        pulled.problems
+    );
+    assert_eq!(tree(&reader.folder("ada").join("pi")).len(), 2);
+}
+
 /// On Windows and macOS the one would be written over the other.
 #[test]
 fn of_two_paths_that_differ_by_case_alone_one_is_brought() {

@@ -117,7 +117,7 @@ impl Store for Dir {
             return Ok(None);
         }
         let folder = self.at(host, "files", None)?;
-        let mut found = Manifests::none();
+        let mut found = Manifests::default();
         for (name, path) in files::list(&folder).map_err(Error::at(&folder))? {
             // A file that is being written, or a synchroniser's own.
             if !name.ends_with(".json") || name.starts_with('.') {
@@ -126,7 +126,6 @@ impl Store for Dir {
             match manifest(&path) {
                 Ok(manifest) => take(manifest, host, &name, &mut found),
                 Err(why) => {
-                    found.complete = false;
                     found
                         .problems
                         .push(Problem::new(path.display().to_string(), why));

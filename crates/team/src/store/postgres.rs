@@ -111,7 +111,7 @@ impl Store for Postgres {
         let all = "SELECT DISTINCT ON (agent, path) agent, path,
                 CASE WHEN octet_length(manifest) <= $2 THEN manifest ELSE '' END
             FROM sessionary.sources WHERE host = $1 ORDER BY agent, path, number DESC";
-        let mut found = Manifests::none();
+        let mut found = Manifests::default();
         for row in self.client.query(all, &[&host, &LONGEST]).map_err(failed)? {
             let (agent, path, text): (String, String, &str) = (row.get(0), row.get(1), row.get(2));
             let place = Place { agent, path };
