@@ -304,6 +304,7 @@ impl Run {
             format: self.agent.to_owned(),
             path: self.root.clone(),
             label: None,
+            host: None,
             flat: false,
             why: "the benchmark".to_owned(),
         };

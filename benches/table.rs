@@ -381,6 +381,7 @@ fn judge() -> Result<()> {
             format: "pi".to_owned(),
             path: sessions.clone(),
             label: None,
+            host: None,
             flat: false,
             why: "the benchmark".to_owned(),
         };
@@ -415,6 +416,7 @@ fn judge() -> Result<()> {
         format: "pi".to_owned(),
         path: sessions,
         label: None,
+        host: None,
         flat: false,
         why: "the benchmark".to_owned(),
     };

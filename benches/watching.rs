@@ -44,6 +44,7 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, appends: u32) -> Resul
         format: "pi".into(),
         path: root,
         label: None,
+        host: None,
         flat: false,
         why: "the benchmark".into(),
     };

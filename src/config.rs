@@ -96,7 +96,7 @@ impl Config {
     ) -> Result<Vec<RootSpec>, Error> {
         let mut added = Vec::new();
         if let Some(project_roots) = self.project_roots.clone() {
-            for cwd in catalogue.working_directories()? {
+            for cwd in catalogue.own_working_directories()? {
                 for root in project_roots(Path::new(&cwd)) {
                     self.check(&root)?;
                     if add(&mut self.roots, &root) {

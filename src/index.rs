@@ -42,8 +42,8 @@ pub use crate::error::{Error, StoreFault};
 pub use crate::model::{Cancel, Event};
 pub use crate::query::{
     BlameScope, Branch, CommitScope, Highlighter, ListPage, ListScope, NameScope, SearchScope,
-    ShowScope, ShownPart, Snapshot, SpendingScope, TitleMatch, TreeFilter, TreePart, TreeScope,
-    WrittenList, steps_from_last,
+    SharedFile, SharedFiles, ShowScope, ShownPart, Snapshot, SpendingScope, TitleMatch, TreeFilter,
+    TreePart, TreeScope, UnsharedFile, WrittenList, steps_from_last,
 };
 pub use crate::source::root::RootSpec;
 pub use crate::words::panic_is_caught;

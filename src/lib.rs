@@ -44,8 +44,9 @@
 //! Also public: [`model`], the plain data of answers; [`mod@format`], how each agent's files are
 //! read; [`syntax`], the query language; [`index_files`], what lies in an index directory;
 //! [`locations`], where agents keep their sessions; [`settings`], what the user has set.
-//! [`repository`], which working trees a git repository has. `docs/architecture.md` draws the rooms
-//! and the main paths.
+//! [`repository`], which working trees a git repository has; [`redact`], which parts of a text are
+//! keys and tokens; [`share`], what of a session's file may leave the machine.
+//! `docs/architecture.md` draws the rooms and the main paths.
 //!
 //! The library prints nothing, reads no environment (but the current directory, where [`session`]
 //! or a [root](RootSpec) is given a relative path), starts no process, and opens session files
@@ -75,9 +76,11 @@ pub mod model;
 mod private;
 mod process;
 pub mod query;
+pub mod redact;
 mod regular;
 pub mod repository;
 pub mod settings;
+pub mod share;
 mod source;
 pub mod syntax;
 mod words;

@@ -10,9 +10,11 @@ use std::path::{Component, Path, PathBuf};
 use crate::format::{AGENTS, Agent};
 use crate::source::root::RootSpec;
 
+mod foreign;
 mod not_read;
 mod others;
 
+pub use foreign::foreign_roots;
 pub use not_read::{NotRead, not_read};
 
 /// What an agent started now, here, would find around it.
@@ -206,6 +208,7 @@ fn root(agent: &Agent, path: PathBuf, flat: bool, why: String) -> RootSpec {
         format: agent.format.to_owned(),
         path,
         label: None,
+        host: None,
         flat,
         why,
     }

@@ -10,7 +10,7 @@ use crate::format::remote_of;
 mod remotes;
 mod settings;
 
-pub(crate) use self::remotes::Remotes;
+pub(crate) use self::remotes::{FoundRemote, Remotes};
 use self::settings::{Setting, settings};
 
 /// Bytes of a file of git's that are read at most: each of them names one path.

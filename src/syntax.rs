@@ -155,6 +155,8 @@ pub struct Filters {
     pub project: Names,
     /// Repositories, by a part of their name, by whole parts of host and path, or by an address.
     pub repo: Names,
+    /// Machines that sessions were copied from.
+    pub host: Names,
     /// Working directories and what is below them.
     pub cwd: Names,
     /// Roots, by label or path.
@@ -209,6 +211,7 @@ impl Filters {
             "agent" => &self.agent,
             "project" => &self.project,
             "repo" => &self.repo,
+            "host" => &self.host,
             "cwd" => &self.cwd,
             "root" => &self.root,
             "session" => &self.session,

@@ -37,6 +37,7 @@ fn root(path: &Path) -> RootSpec {
         format: "agentuse".into(),
         path: path.to_path_buf(),
         label: None,
+        host: None,
         flat: false,
         why: "test".into(),
     }

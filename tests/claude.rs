@@ -24,6 +24,7 @@ fn config(index_dir: &Path, projects: &Path) -> Config {
         format: "claude".into(),
         path: projects.to_path_buf(),
         label: None,
+        host: None,
         flat: false,
         why: "test".into(),
     };

@@ -43,6 +43,7 @@ impl Home {
             format: "codex".into(),
             path: self.codex().join(folder),
             label: None,
+            host: None,
             flat: false,
             why: "test".into(),
         });

@@ -244,6 +244,7 @@ fn root(setup: &Setup, dialect: &Dialect) -> RootSpec {
         format: dialect.name.into(),
         path: setup.sessions.clone(),
         label: None,
+        host: None,
         flat: false,
         why: "asked for".into(),
     }

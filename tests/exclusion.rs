@@ -31,6 +31,7 @@ fn config(home: &Path, globs: &[&str]) -> Config {
         format: name.into(),
         path,
         label: None,
+        host: None,
         flat: false,
         why: "test".into(),
     });

@@ -55,6 +55,7 @@ impl Place {
             format: format.to_owned(),
             path: self.root(format),
             label: None,
+            host: None,
             flat: false,
             why: "a test".to_owned(),
         });

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 39] = [
+const VERBS: [&str; 40] = [
     "list",
     "search",
     "pick",
@@ -42,6 +42,7 @@ const VERBS: [&str; 39] = [
     "config",
     "clean",
     "init",
+    "team",
     "completions",
     "man",
     "help",
@@ -101,6 +102,7 @@ fn help_of_the_whole() {
 
     Setup:
       init         Print the lines that set up a shell: completions, a key for the picker, and a short name
+      team         Share the sessions of chosen repositories with other machines, by `sessionary-team`
       completions  Print completions for a shell
       config       Show the settings and where each comes from
       clean        Remove everything that sessionary ever wrote; never a session
@@ -1030,6 +1032,26 @@ fn help_of_every_command() {
 
     Completions know sessions (zsh and fish show their titles, bash ids alone), agents, projects, labels
     and the filters of a query. They answer from the index as it is, and scan nothing.
+    ----
+    Share the sessions of chosen repositories with other machines, by `sessionary-team`
+
+    Usage: sessionary team [OPTIONS] [ARGUMENTS]...
+
+    Arguments:
+      [ARGUMENTS]...  What `sessionary-team` is asked for
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary team init dir:/home/ada/Sync/sessions   name a folder that something else synchronises
+      sessionary team share .                            share the sessions of this repository
+      sessionary team push                               send what is new
+      sessionary team pull                               bring what other machines share
+      sessionary team help                               every command, as `sessionary-team` explains it
+
+    It runs `sessionary-team`, which stands beside this program or on the PATH.
+    Exit codes: those of `sessionary-team`; 2 where it is missing.
     ----
     Print completions for a shell
 

@@ -305,6 +305,7 @@ fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
         format: "pi".into(),
         path: setup.sessions.clone(),
         label: None,
+        host: None,
         flat: false,
         why: "asked for".into(),
     };

@@ -222,6 +222,7 @@ fn a_file_that_changes_under_a_reader_is_one_file_and_its_entries_say_so() {
         format: "pi".into(),
         path: home.home.join(".pi/agent/sessions"),
         label: None,
+        host: None,
         flat: false,
         why: "test".into(),
     };

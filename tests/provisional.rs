@@ -38,6 +38,7 @@ fn config(home: &Path) -> Config {
         format: "pi".into(),
         path: home.join("sessions"),
         label: None,
+        host: None,
         flat: false,
         why: "test".into(),
     };

@@ -25,6 +25,7 @@ fn judged_queries_find_their_target() {
             format: "pi".to_owned(),
             path: sessions.clone(),
             label: None,
+            host: None,
             flat: false,
             why: "a test".to_owned(),
         };
@@ -79,6 +80,7 @@ fn a_few_remembered_words_find_the_session() {
         format: "pi".to_owned(),
         path: sessions,
         label: None,
+        host: None,
         flat: false,
         why: "a test".to_owned(),
     };

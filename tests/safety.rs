@@ -237,6 +237,7 @@ fn the_tests_that_the_promises_name_exist() {
             format!("src/{place}.rs"),
             format!("src/{}.rs", place.trim_end_matches("/tests")),
             format!("src/{}/mod.rs", place.trim_end_matches("/tests")),
+            format!("crates/{}.rs", place.replacen("team/", "team/tests/", 1)),
         ];
         let text = of_tests
             .iter()

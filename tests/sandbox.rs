@@ -109,11 +109,12 @@ impl Sandbox {
             .map(|word| format!("'{}'", word.display()))
             .collect();
         let variables = command.get_envs();
+        let path = std::env::var("PATH").unwrap_or_default();
         let mut script = Command::new("script")
             .args(["-qec", &words.join(" "), "/dev/null"])
             .env_clear()
             .envs(variables.filter_map(|(name, value)| Some((name, value?))))
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", format!("{}/bin:{path}", self.home.display()))
             .env("TERM", "dumb")
             .current_dir(&self.cwd)
             .stdin(Stdio::piped())

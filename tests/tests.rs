@@ -29,6 +29,7 @@
 //! - `feed`: who reads the feed of changes learns of all
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `first_day`: what a new user meets
+//! - `foreign`: sessions of other machines, which are read and not written
 //! - `formats`: every fixture read, cut and folded
 //! - `gemini`, `qwen`: stores of Gemini CLI and Qwen Code against what was expected of them by hand
 //! - `fuzzing`: mutated files, records and queries
@@ -74,8 +75,10 @@
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
 //! - `setup`: how an agent gets the tools of `mcp`, and what its skill says
+//! - `sharing`: what leaves a machine is whole, but for secrets
 //! - `shells`: what a shell offers while one types
 //! - `surroundings`: a program opens what its user's command opens
+//! - `team`: `sessionary team` runs the program that shares
 //! - `terminal`: what a person meets whom a command asks something, or gives much to read
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: what the documents show, command by command
@@ -138,6 +141,8 @@ mod feed;
 mod findable;
 #[cfg(unix)]
 mod first_day;
+#[cfg(unix)]
+mod foreign;
 mod formats;
 mod fuzzing;
 mod gemini;
@@ -224,10 +229,14 @@ mod session_oracle;
 #[cfg(unix)]
 mod setup;
 #[cfg(unix)]
+mod sharing;
+#[cfg(unix)]
 mod shells;
 mod store;
 #[cfg(target_os = "linux")]
 mod surroundings;
+#[cfg(unix)]
+mod team;
 // `script` makes a terminal.
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -273,6 +273,7 @@ fn reports_are_of_the_readers_zone_whoever_writes_the_index() {
             format: "pi".to_owned(),
             path: sandbox.home.join(".pi/agent/sessions"),
             label: None,
+            host: None,
             flat: false,
             why: "here".to_owned(),
         }];

@@ -355,6 +355,7 @@ mod tests {
             format: agent.into(),
             path: "/sessions".into(),
             label: None,
+            host: None,
             flat: true,
             why: "the test".into(),
         };

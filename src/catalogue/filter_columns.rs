@@ -27,6 +27,8 @@ pub struct CallRow<'a> {
 pub struct SessionFilterRow<'a> {
     pub session: i64,
     pub agent: &'a str,
+    /// The machine that it was copied from; "" for this one.
+    pub host: &'a str,
     /// The label of its root.
     pub label: Option<&'a str>,
     pub path: &'a str,
@@ -61,7 +63,7 @@ impl Catalogue {
     ) -> Result<(), Error> {
         let query = format!(
             "SELECT s.session, r.agent, r.label, s.path, s.id, s.cwd, s.name, s.provider, s.model, s.own, s.gone_ms IS NOT NULL,
-                    coalesce(s.repository, s.remote)
+                    coalesce(s.repository, s.remote), r.host
              FROM _sessions s JOIN _roots r USING (root) WHERE s.root IN ({})",
             numbers(roots)
         );
@@ -69,6 +71,7 @@ impl Catalogue {
             each(SessionFilterRow {
                 session: row.get(0)?,
                 agent: row.get_ref(1)?.as_str()?,
+                host: row.get_ref(12)?.as_str()?,
                 label: row.get_ref(2)?.as_str_or_null()?,
                 path: row.get_ref(3)?.as_str()?,
                 id: row.get_ref(4)?.as_str()?,

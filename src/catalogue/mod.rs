@@ -36,6 +36,7 @@ pub mod rows;
 mod save;
 mod scoped;
 mod session;
+pub mod shared;
 pub mod spent;
 mod sql;
 mod sums;

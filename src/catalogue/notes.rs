@@ -20,28 +20,34 @@ impl Catalogue {
     /// The row of a root, made or brought up to date.
     pub fn ensure_root(&self, root: &crate::source::root::RootSpec) -> Result<i64, Error> {
         let known = self.root_of(&root.agent, &root.path)?;
+        let host = root.host.as_deref().unwrap_or_default();
         self.with(|c| {
             let Some(known) = known else {
                 return c
                     .prepare_cached(
-                        "INSERT INTO _roots (host, agent, format, label, path, flat) VALUES ('', ?1, ?2, ?3, ?4, ?5)
+                        "INSERT INTO _roots (host, agent, format, label, path, flat) VALUES (?6, ?1, ?2, ?3, ?4, ?5)
                          RETURNING root",
                     )?
                     .query_row(
-                        params![root.agent, root.format, root.label, root.path.to_string_lossy(), root.flat],
+                        params![root.agent, root.format, root.label, root.path.to_string_lossy(), root.flat, host],
                         |r| r.get(0),
                     );
             };
             // Its files may be other sessions now: the next scan compares all of them.
             let changed = c
                 .prepare_cached(
-                    "UPDATE _roots SET format = ?2, label = ?3, flat = ?4, full_scan_ms = NULL
-                     WHERE root = ?1 AND (format IS NOT ?2 OR label IS NOT ?3 OR flat IS NOT ?4)",
+                    "UPDATE _roots SET format = ?2, label = ?3, flat = ?4, host = ?5, full_scan_ms = NULL
+                     WHERE root = ?1 AND (format IS NOT ?2 OR label IS NOT ?3 OR flat IS NOT ?4 OR host <> ?5)",
                 )?
-                .execute(params![known, root.format, root.label, root.flat])?;
+                .execute(params![known, root.format, root.label, root.flat, host])?;
             if changed > 0 {
-                // Its sessions show the label.
+                // Its sessions show the label and the host.
                 self.note_changed(known)?;
+                let sessions: Vec<i64> = c
+                    .prepare("SELECT session FROM _sessions WHERE root = ?1 AND path <> ''")?
+                    .query_map([known], |r| r.get(0))?
+                    .collect::<Result<_, _>>()?;
+                sessions.into_iter().try_for_each(|session| self.make_ready(session))?;
             }
             Ok(known)
         })

@@ -277,7 +277,7 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
          SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end, s.subagent,
-        s.gone_ms, coalesce(s.repository, s.remote)
+        s.gone_ms, coalesce(s.repository, s.remote), nullif(r.host, '')
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -305,6 +305,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
         row: SessionRow {
             agent,
             label: r.get(7)?,
+            host: r.get(36)?,
             subagents: r.get::<_, i64>(27)? as u64,
             path: PathBuf::from(path),
             id,
@@ -343,11 +344,12 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
 }
 
 /// Whether its agent takes the session up again, which it lists or not. It finds nothing of one
-/// whose file is gone.
+/// whose file is gone, or is another machine's.
 fn may_resume(r: &Row<'_>, agent: &str, is_listed: bool) -> rusqlite::Result<bool> {
     let (is_subagent, gone_ms): (bool, Option<i64>) = (r.get(33)?, r.get(34)?);
+    let is_own = r.get::<_, Option<String>>(36)?.is_none();
     let resumes_unlisted = || agent_called(agent).is_some_and(|agent| agent.resumes_unlisted);
-    Ok(gone_ms.is_none() && (is_listed || !is_subagent && resumes_unlisted()))
+    Ok(is_own && gone_ms.is_none() && (is_listed || !is_subagent && resumes_unlisted()))
 }
 
 pub(super) fn base(session: Option<String>, end: Option<i64>) -> Option<Base> {

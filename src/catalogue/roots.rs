@@ -1,5 +1,6 @@
 //! Which roots are there, and what was found below each?
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use rusqlite::{OptionalExtension, params};
@@ -46,7 +47,7 @@ impl Catalogue {
     /// Number of a root, if it was ever scanned, be it under another name: the one it was named by
     /// first stays, as long as it leads there.
     pub fn root_of(&self, agent: &str, path: &Path) -> Result<Option<i64>, Error> {
-        let of = "SELECT root FROM _roots WHERE host = '' AND agent = ?1 AND path = ?2";
+        let of = "SELECT root FROM _roots WHERE agent = ?1 AND path = ?2";
         self.with(|c| {
             let mut of = c.prepare_cached(of)?;
             let root = of.query_row(params![agent, path.to_string_lossy()], |r| r.get(0));
@@ -58,7 +59,7 @@ impl Catalogue {
             };
             let mut same = c.prepare_cached(
                 "SELECT root, path FROM _roots
-                 WHERE host = '' AND agent = ?1 AND device = ?2 AND inode = ?3 ORDER BY root",
+                 WHERE agent = ?1 AND device = ?2 AND inode = ?3 ORDER BY root",
             )?;
             let mut rows = same.query(params![agent, folder.0, folder.1])?;
             while let Some(row) = rows.next()? {
@@ -80,6 +81,19 @@ impl Catalogue {
                 SELECT (SELECT min(cwd) FROM _sessions WHERE cwd > here.cwd) FROM here WHERE cwd IS NOT NULL)
             SELECT cwd FROM here WHERE cwd IS NOT NULL";
         self.all(sql, [], |r| r.get(0))
+    }
+
+    /// Of these, every one that a session of this machine names.
+    pub fn own_working_directories(&self) -> Result<Vec<String>, Error> {
+        let mut all = self.working_directories()?;
+        let any = "SELECT EXISTS (SELECT 1 FROM _roots WHERE host <> '')";
+        if self.one(any, [], |r| r.get(0))? {
+            let own = "SELECT DISTINCT cwd FROM _sessions JOIN _roots USING (root) WHERE host = ''";
+            let own: Vec<String> = self.all(own, [], |r| r.get(0))?;
+            let own: HashSet<String> = own.into_iter().collect();
+            all.retain(|cwd| own.contains(cwd));
+        }
+        Ok(all)
     }
 
     /// Numbers of all roots ever scanned.

@@ -16,9 +16,9 @@ use super::read::{SESSION, stored_session};
 use crate::model::{SessionRow, Sort};
 use crate::source::checkpoint::hash;
 
-/// A row before its agent and label, which its root says, and its subagents, which are counted when
-/// it is read.
-const HEAD: &str = r#"{"agent":"","label":null,"subagents":0,"#;
+/// A row before its agent, label and host, which its root says, and its subagents, which are counted
+/// when it is read.
+const HEAD: &str = r#"{"agent":"","label":null,"host":null,"subagents":0,"#;
 
 /// What places a session's row in a list.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +47,8 @@ pub struct RowSelection {
     pub named: bool,
     /// Only those whose files are there.
     pub live: bool,
+    /// Only those of this machine.
+    pub own: bool,
     /// Only those with entries that report an error.
     pub errors: bool,
     /// Only sessions that cost at least this many US dollars.
@@ -82,6 +84,7 @@ impl RowSelection {
         let here = match &self.here {
             Some(here) => HERE
                 .replace("PROJECT", PROJECT)
+                .replace("OWN", OWN)
                 .replace("FOLDERS", &bind(list(here)))
                 .replace("REMOTES", &bind(list(&self.remotes))),
             None => "1".to_owned(),
@@ -93,6 +96,7 @@ impl RowSelection {
         let marks = [
             (self.named, "trim(s.name) <> ''"),
             (self.live, "s.gone_ms IS NULL"),
+            (self.own, OWN),
             (self.errors, "s.errors > 0"),
         ];
         let marks = marks.iter().filter(|(is_asked, _)| *is_asked);
@@ -110,16 +114,7 @@ impl RowSelection {
             let folders = bind(list(folders));
             asked.push(format!("s.cwd IN (SELECT value FROM json_each({folders}))"));
         }
-        let key = match self.sort {
-            Sort::Agents => "NULL",
-            Sort::Modified => "s.modified_ms",
-            Sort::Created => "s.created_ms",
-            Sort::Messages => "s.messages",
-            Sort::Tokens => "s.tokens",
-            Sort::Cost => "s.cost",
-            Sort::Size => "s.bytes",
-            Sort::Errors => "s.errors",
-        };
+        let key = key(self.sort);
         let some = format!(
             "SELECT r.session, r.root, r.listed, r.modified_ms, r.file_ms, r.created_ms,
                     CAST({key} AS REAL), {here}
@@ -130,6 +125,20 @@ impl RowSelection {
     }
 }
 
+/// What rows are sorted by.
+fn key(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Agents => "NULL",
+        Sort::Modified => "s.modified_ms",
+        Sort::Created => "s.created_ms",
+        Sort::Messages => "s.messages",
+        Sort::Tokens => "s.tokens",
+        Sort::Cost => "s.cost",
+        Sort::Size => "s.bytes",
+        Sort::Errors => "s.errors",
+    }
+}
+
 /// Sessions with one of these ids: by way of the roots there is an index.
 const WITH_IDS: &str = "s.session IN (SELECT i.session FROM _roots o CROSS JOIN json_each(IDS) j
                    CROSS JOIN _sessions i ON i.root = o.root AND i.id = j.value)";
@@ -137,18 +146,28 @@ const WITH_IDS: &str = "s.session IN (SELECT i.session FROM _roots o CROSS JOIN 
 /// The folder that a session is looked for by: its project where its agent goes by projects.
 const PROJECT: &str = "coalesce(s.own ->> '$.projectRoot', s.cwd)";
 
-/// Whether a session is of one of these folders, or of a repository with one of these remotes.
-const HERE: &str = "(PROJECT IN (SELECT value FROM json_each(FOLDERS))
+/// Whether a session is of this machine.
+const OWN: &str = "s.root IN (SELECT root FROM _roots WHERE host = '')";
+
+/// Whether a session is of one of these folders, or of a repository with one of these remotes. A
+/// folder of another machine is none of these, whatever it is called.
+const HERE: &str = "(PROJECT IN (SELECT value FROM json_each(FOLDERS)) AND OWN
      OR coalesce(s.repository, s.remote, '') IN (SELECT value FROM json_each(REMOTES)))";
 
 /// The beginning of a row.
-pub fn head(agent: &str, label: Option<&str>, subagents: u64) -> Result<String, serde_json::Error> {
-    let (agent, label) = (
-        serde_json::to_string(agent)?,
+pub fn head(
+    agent: &str,
+    label: Option<&str>,
+    host: Option<&str>,
+    subagents: u64,
+) -> Result<String, serde_json::Error> {
+    let agent = serde_json::to_string(agent)?;
+    let (label, host) = (
         serde_json::to_string(&label)?,
+        serde_json::to_string(&host)?,
     );
     Ok(format!(
-        r#"{{"agent":{agent},"label":{label},"subagents":{subagents},"#
+        r#"{{"agent":{agent},"label":{label},"host":{host},"subagents":{subagents},"#
     ))
 }
 
@@ -233,6 +252,7 @@ fn without_head(row: SessionRow) -> rusqlite::Result<String> {
     let row = SessionRow {
         agent: String::new(),
         label: None,
+        host: None,
         subagents: 0,
         ..row
     };

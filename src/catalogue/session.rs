@@ -13,6 +13,7 @@ use super::write::{flag, key_range};
 use crate::format::json::Collation;
 use crate::format::{Format, ListOrder, Shape, SourceFacts};
 use crate::model::{Fold, SessionFacts, SourcePart};
+use crate::repository::FoundRemote;
 use crate::source::identity::nearest_ms;
 
 impl Catalogue {
@@ -53,7 +54,7 @@ impl Catalogue {
                  repository = ?34, remote = CASE WHEN ?36 OR cwd IS NOT ?3 THEN ?35 ELSE coalesce(remote, ?35) END
              WHERE session = ?1",
         )?;
-        let found = self.remotes.borrow_mut().of(&made.facts.cwd);
+        let found = self.found_remote(session, &made.facts.cwd)?;
         made.with_columns(session, |columns| {
             let of_directory: [&dyn ToSql; 2] = [&found.remote, &found.is_there];
             update.execute(&[columns, &of_directory].concat()[..])
@@ -265,6 +266,46 @@ impl Catalogue {
         self.remotes.borrow_mut().forget();
     }
 
+    /// Of which repository a session's directory is: of one of another machine what that said.
+    fn found_remote(&self, session: i64, cwd: &str) -> rusqlite::Result<FoundRemote> {
+        let foreign = "SELECT r.path FROM _sessions JOIN _roots r USING (root)
+            WHERE session = ?1 AND r.host <> ''";
+        let mut foreign = self.connection.prepare_cached(foreign)?;
+        let root = foreign.query_row([session], |r| r.get::<_, String>(0));
+        let mut remotes = self.remotes.borrow_mut();
+        Ok(match root.optional()? {
+            Some(root) => remotes.of_foreign(Path::new(&root), cwd),
+            None => remotes.of(cwd),
+        })
+    }
+
+    /// Sessions below a root of another machine of which no repository is known, and which that
+    /// machine has named since.
+    pub fn named_remotes(&self, root: i64) -> Result<Vec<(i64, String)>, Error> {
+        let unknown = "SELECT session, cwd FROM _sessions
+            WHERE root = ?1 AND path <> '' AND cwd <> '' AND repository IS NULL AND remote IS NULL";
+        let unknown: Vec<(i64, String)> =
+            self.all(unknown, [root], |r| Ok((r.get(0)?, r.get(1)?)))?;
+        let mut named = Vec::new();
+        for (session, cwd) in unknown {
+            let found = self.with(|_| self.found_remote(session, &cwd))?;
+            named.extend(found.remote.map(|remote| (session, remote)));
+        }
+        Ok(named)
+    }
+
+    /// Note of which repository a session is. Within a transaction.
+    pub fn note_remote(&self, session: i64, remote: &str) -> Result<(), Error> {
+        self.with(|c| {
+            c.prepare_cached("UPDATE _sessions SET remote = ?2 WHERE session = ?1")?
+                .execute(params![session, remote])?;
+            let changed = "INSERT INTO _changes (session, what, id, path)
+                SELECT session, 'changed', id, path FROM _sessions WHERE session = ?1";
+            c.prepare_cached(changed)?.execute([session])?;
+            self.make_ready(session)
+        })
+    }
+
     /// After a migration: look up what sessions say beside their files, and make their rows again.
     pub(super) fn renew_sessions(&self) -> rusqlite::Result<()> {
         let c = &self.connection;
@@ -273,7 +314,7 @@ impl Catalogue {
             .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (session, cwd) in sessions {
-            let found = self.remotes.borrow_mut().of(&cwd);
+            let found = self.found_remote(session, &cwd)?;
             c.prepare_cached("UPDATE _sessions SET remote = ?2 WHERE session = ?1")?
                 .execute(params![session, found.remote])?;
             self.make_ready(session)?;

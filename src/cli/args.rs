@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use crate::command::{
     append, archive, blame, clean, commit, completions, config, context, delete, export, fork,
     init, label, list, log, man, mcp, migrate, name, new, pick, rebuild, report, resume, roots,
-    search, secrets, serve, setup, show, skill, sql, status, sync, tree, verify, watch,
+    search, secrets, serve, setup, show, skill, sql, status, sync, team, tree, verify, watch,
 };
 use crate::completing::values;
 use crate::groups::in_groups;
@@ -214,6 +214,7 @@ pub enum Command {
     Verify(verify::Verify),
     Config(config::ConfigArgs),
     Clean(clean::Clean),
+    Team(team::Team),
     Init(init::Init),
     Completions(completions::Completions),
     Man(man::Man),

@@ -29,7 +29,15 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Other programs", &["serve", "mcp", "setup", "skill"]),
     (
         "Setup",
-        &["init", "completions", "config", "clean", "man", HELP],
+        &[
+            "init",
+            "team",
+            "completions",
+            "config",
+            "clean",
+            "man",
+            HELP,
+        ],
     ),
 ];
 

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use super::{Error, Event, Index, ListPage, Snapshot, StreamOutcome};
 use crate::model::{
-    Blame, Class, CommitWriter, FileLog, Listing, SearchAnswer, SessionRow, ShortIds, Spending,
-    Status, ToolReport, Transcript, Tree,
+    Blame, Class, CommitWriter, FileLog, Listing, Mask, SearchAnswer, SessionRow, ShortIds,
+    Spending, Status, ToolReport, Transcript, Tree,
 };
 use crate::query::{
-    BlameScope, CommitScope, ListScope, NameScope, SearchScope, ShowScope, ShownPart,
-    SpendingScope, TreePart, TreeScope, WrittenList,
+    BlameScope, CommitScope, ListScope, NameScope, SearchScope, SharedFile, SharedFiles, ShowScope,
+    ShownPart, SpendingScope, TreePart, TreeScope, WrittenList,
 };
 use crate::session::{Progress, SessionInfo, Setup};
+use crate::share::SharedBytes;
 
 impl Index {
     /// [`Snapshot::list`](Snapshot::list) of the newest snapshot.
@@ -127,6 +128,26 @@ impl Index {
     /// [`Error::AmbiguousEntry`]; when the catalogue cannot be read.
     pub fn entry_named(&self, session: &SessionRow, name: &str) -> Result<String, Error> {
         self.ask(|snapshot| snapshot.entry_named(session, name))
+    }
+
+    /// [`Snapshot::shared_files`](Snapshot::shared_files) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn shared_files(&self, repositories: &[String]) -> Result<SharedFiles, Error> {
+        self.ask(|snapshot| snapshot.shared_files(repositories))
+    }
+
+    /// [`Snapshot::shared_bytes`](Snapshot::shared_bytes) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn shared_bytes(
+        &self,
+        file: &SharedFile,
+        mask: Option<Mask>,
+    ) -> Result<Option<SharedBytes>, Error> {
+        self.ask(|snapshot| snapshot.shared_bytes(file, mask))
     }
 
     /// The only session of an index of one file.

@@ -151,11 +151,13 @@ impl Keeper {
         }
     }
 
-    /// Whether the sessions of this agent are kept.
-    fn keeps(&self, agent: &str, format: &dyn Format) -> bool {
-        if !can_be_kept(format) {
+    /// Whether the sessions below a root are kept. Those of other machines are kept there, and here
+    /// only for as long as they are shared.
+    fn keeps(&self, spec: &RootSpec, format: &dyn Format) -> bool {
+        if !can_be_kept(format) || spec.host.is_some() {
             return false;
         }
+        let agent = &spec.agent;
         let archive = self.archive.as_ref();
         let asked = archive.map(|archive| archive.keeps(agent, is_meant_unnamed(agent, format)));
         self.or_fail(asked).unwrap_or(false)
@@ -198,7 +200,7 @@ impl Keeper {
         }
         let now = RootArchive {
             archive: self.archive.as_ref().map(|archive| archive.id().to_owned()),
-            is_kept: self.keeps(&spec.agent, format),
+            is_kept: self.keeps(spec, format),
         };
         if let Some(folder) = &self.folder {
             catalogue.note_archive_folder(folder)?;
@@ -231,7 +233,7 @@ impl Keeper {
         // Nor is a name that lies beside the root.
         let is_below = !relative.starts_with(ABOVE);
         let may_be = is_below && self.failure.borrow().is_none();
-        let is_kept = may_be && self.keeps(&spec.agent, format);
+        let is_kept = may_be && self.keeps(spec, format);
         is_kept.then(|| place_of(spec, relative))
     }
 

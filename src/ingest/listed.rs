@@ -47,6 +47,10 @@ pub fn list_databases(
         .into_iter()
         .partition(|found| is_folder(database, &found.relative));
     for found in others {
+        if spec.host.is_some() && store(&spec.path.join(&found.relative), database).is_none() {
+            leave_out(found, discovery);
+            continue;
+        }
         let listed = list(&spec.path, database, &found.relative, known, look);
         add(found, format, listed, discovery);
     }
@@ -68,6 +72,20 @@ pub fn list_databases(
     }
     discovery.sort();
     Ok(())
+}
+
+/// A database of another machine is not opened: SQLite trusts what is in one, and nobody shares any.
+fn leave_out(found: FoundDatabase, discovery: &mut Discovery) {
+    discovery.foreign_files.push(ForeignFile {
+        relative: found.relative.clone(),
+        reason: "a database of another machine, never opened".to_owned(),
+        unread: false,
+    });
+    discovery.folders.push(Folder {
+        relative: found.relative,
+        fingerprint: found.fingerprint,
+        files: 0,
+    });
 }
 
 fn is_folder(database: &Database, relative: &str) -> bool {

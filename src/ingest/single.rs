@@ -88,6 +88,7 @@ fn read_as(
         format: format.name().to_owned(),
         path: path.parent().unwrap_or(path).to_path_buf(),
         label: None,
+        host: None,
         flat: true,
         why: "named".to_owned(),
     };

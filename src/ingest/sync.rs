@@ -33,6 +33,10 @@ pub fn sync_catalogue(
     let now_ms = now_ns() / 1_000_000;
     catalogue.doubt_remotes();
     let scanned = scan_roots((catalogue, keeper), config, roots, now_ms, report)?;
+    let foreign = scanned.iter().filter(|root| root.spec.host.is_some());
+    foreign
+        .map(|root| root.root)
+        .try_for_each(|root| note_remotes(catalogue, root))?;
     report.ms.discover += ms(started);
     let started = Instant::now();
     let work = work((catalogue, keeper), &scanned)?;
@@ -49,6 +53,16 @@ pub fn sync_catalogue(
     keeper.tell(report);
     report.ms.catalogue += ms(started);
     Ok(())
+}
+
+/// Another machine may name the repositories of its sessions after these were read.
+fn note_remotes(catalogue: &Catalogue, root: i64) -> Result<(), Error> {
+    let named = catalogue.named_remotes(root)?;
+    if named.is_empty() {
+        return Ok(());
+    }
+    let note = |(session, remote): &(i64, String)| catalogue.note_remote(*session, remote);
+    catalogue.transaction(|| named.iter().try_for_each(note))
 }
 
 /// A root after its scan.

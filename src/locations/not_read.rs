@@ -222,6 +222,7 @@ mod tests {
             format: "pi".to_owned(),
             path: home.path().join(".junie"),
             label: None,
+            host: None,
             flat: false,
             why: "--root".to_owned(),
         };

@@ -52,6 +52,9 @@ pub struct SessionRow {
     pub agent: String,
     /// Label of the root, if it has one.
     pub label: Option<String>,
+    /// The machine that it was copied from; `null` = it is this one's own.
+    #[serde(default)]
+    pub host: Option<String>,
     /// Sessions of subagents that it started, and of those that they started.
     #[serde(default)]
     pub subagents: u64,

@@ -224,6 +224,9 @@ pub struct Facets {
     /// By the remote of the repository; sessions of none are not among them.
     #[serde(default)]
     pub repositories: Vec<Count>,
+    /// By the machine that they were copied from; this one's own are not among them.
+    #[serde(default)]
+    pub hosts: Vec<Count>,
     /// By role, or kind where there is none.
     pub roles: Vec<Count>,
     /// Of `timezone`, as the filter `on:` takes them; "" = without a time.

@@ -125,7 +125,7 @@ impl Snapshot<'_> {
             let Some(row) = rows.get(&session) else {
                 continue;
             };
-            if !names.are_meant(&touch.path, None, &row.cwd) {
+            if !names.are_meant(&touch.path, None, row) {
                 continue;
             }
             let of = found.entry(session).or_insert_with(|| {

@@ -128,6 +128,7 @@ impl<'a> FilteredEntries<'a> {
             &f.agent,
             &f.project,
             &f.repo,
+            &f.host,
             &f.cwd,
             &f.root,
             &f.session,
@@ -159,6 +160,7 @@ impl<'a> FilteredEntries<'a> {
                 && passes(&f.repo, &|n| {
                     s.repository.is_some_and(|one| is_of_repository(one, n))
                 })
+                && passes(&f.host, &|n| s.host.eq_ignore_ascii_case(n))
                 && passes(&f.cwd, &|n| is_at(s.cwd, n))
                 && passes(&f.root, &|n| s.label == Some(n) || is_at(s.path, n))
                 && passes(&f.session, &|n| begins(s.id, n) || s.path == n)

@@ -87,6 +87,10 @@ impl<'a> ResolvedDirs<'a> {
         if session.repository.is_some_and(|one| remotes.contains(one)) {
             return true;
         }
+        // A folder of another machine is none of these, whatever it is called.
+        if !session.host.is_empty() {
+            return false;
+        }
         match session.own("projectRoot") {
             Some(project) => self.is_folder_here(&project, true),
             None => self.is_folder_here(session.cwd, false),

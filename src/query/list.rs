@@ -49,6 +49,8 @@ pub struct ListScope {
     pub named: bool,
     /// Only sessions whose files are there, and none that are archived.
     pub only_live: bool,
+    /// Only sessions of this machine.
+    pub only_own: bool,
     /// Only sessions with entries that report an error.
     pub errors: bool,
     /// Only sessions that cost at least so many US dollars.

@@ -33,6 +33,7 @@ struct Root {
     number: i64,
     agent: String,
     label: Option<String>,
+    host: Option<String>,
     /// The beginning of its rows that have no subagents.
     head: String,
     format: String,
@@ -166,7 +167,12 @@ impl ListPage {
         let Some(subagents) = self.subagents.get(&row.session) else {
             return Ok(Cow::Borrowed(root.head.as_str()));
         };
-        let head = head(&root.agent, root.label.as_deref(), *subagents);
+        let head = head(
+            &root.agent,
+            root.label.as_deref(),
+            root.host.as_deref(),
+            *subagents,
+        );
         head.map(Cow::Owned)
             .map_err(|e| Error::io("a row".as_ref(), e.into()))
     }
@@ -225,7 +231,8 @@ fn roots(
             roots.push(Root {
                 number,
                 agent: spec.agent.clone(),
-                head: head(&spec.agent, label.as_deref(), 0)
+                host: spec.host.clone(),
+                head: head(&spec.agent, label.as_deref(), spec.host.as_deref(), 0)
                     .map_err(|e| Error::io(&spec.path, e.into()))?,
                 label,
                 by_creation: ranks.are_by_creation(&format),
@@ -265,6 +272,7 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
         ids: scope.ids.clone(),
         named: scope.named,
         live: scope.only_live,
+        own: scope.only_own,
         errors: scope.errors,
         cost: scope.cost,
         since_ms: scope.since_ms,

@@ -1,6 +1,6 @@
 //! Of which remote is the repository around a directory? Each directory is looked up once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,17 @@ use super::{common_folder, holds_home, remote};
 pub(crate) struct Remotes {
     home: Option<PathBuf>,
     known: HashMap<String, FoundRemote>,
+    /// By the folder of the machine that has them: what its directories are of.
+    foreign: HashMap<PathBuf, BTreeMap<String, String>>,
 }
+
+/// The file beside the folders of another machine's sessions that says of which repositories that
+/// machine's directories are: an object of directories, each with its remote.
+const FOREIGN: &str = "repositories.json";
+/// Bytes of it that are read at most.
+const MOST_FOREIGN: u64 = 16 << 20;
+/// No remote is longer.
+const LONGEST_REMOTE: usize = 1 << 10;
 
 /// What was found of a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,6 +40,7 @@ impl Remotes {
         Self {
             home,
             known: HashMap::new(),
+            foreign: HashMap::new(),
         }
     }
 
@@ -41,6 +52,25 @@ impl Remotes {
         let found = self.find(Path::new(directory));
         self.known.insert(directory.to_owned(), found.clone());
         found
+    }
+
+    /// The remote of a directory of the machine whose sessions lie below this root, as that machine
+    /// said: here may be another directory of that name.
+    pub fn of_foreign(&mut self, root: &Path, directory: &str) -> FoundRemote {
+        let folder = root.parent().unwrap_or(root);
+        if !self.foreign.contains_key(folder) {
+            let said = foreign(&folder.join(FOREIGN)).unwrap_or_default();
+            self.foreign.insert(folder.to_path_buf(), said);
+        }
+        let said = self
+            .foreign
+            .get(folder)
+            .and_then(|said| said.get(directory));
+        let remote = said.filter(|remote| remote.len() <= LONGEST_REMOTE);
+        FoundRemote {
+            remote: remote.cloned(),
+            is_there: remote.is_some(),
+        }
     }
 
     fn find(&self, directory: &Path) -> FoundRemote {
@@ -67,7 +97,14 @@ impl Remotes {
     /// Look all of them up again when they are asked for.
     pub fn forget(&mut self) {
         self.known.clear();
+        self.foreign.clear();
     }
+}
+
+fn foreign(file: &Path) -> Option<BTreeMap<String, String>> {
+    let metadata = file.symlink_metadata().ok()?;
+    let is_read = metadata.is_file() && metadata.len() <= MOST_FOREIGN;
+    serde_json::from_slice(&is_read.then(|| fs::read(file).ok())??).ok()
 }
 
 #[cfg(all(test, unix))]

@@ -8,10 +8,10 @@ use crate::config::Config;
 use crate::config::Rules;
 use crate::config::each_once;
 use crate::config::lasting;
-use crate::format::{AGENTS, Agent, FORMATS};
-use crate::locations::{self, Environment};
+use crate::format::{AGENTS, FORMATS};
+use crate::locations::{self, Environment, foreign_roots};
 use crate::source::exclude::Exclude;
-use crate::source::root::RootSpec;
+use crate::source::root::{RootSpec, named};
 
 impl Settings {
     /// What these settings ask for: the index, and every place that is to be looked at. What is to
@@ -61,15 +61,18 @@ impl Settings {
         let cwd = &surroundings.cwd;
         let typed = flags.roots.iter().map(|text| (text, "--root", cwd));
         let mut roots = Vec::new();
-        let mut named = Vec::new();
+        let mut by_hand = Vec::new();
         // Relative paths in the file start at its folder, wherever the command runs.
         let at_file = folder(surroundings).unwrap_or_else(|| cwd.clone());
         if !flags.no_default_roots {
             roots = surroundings.ask(cwd, locations::roots);
+            let data = surroundings.data_dir();
+            let team = data.map(|data| data.join("sessionary").join("team"));
+            roots.extend(team.iter().flat_map(|team| foreign_roots(team)));
             let configured = self.roots.value.iter();
-            named.extend(configured.map(|text| (text, "config", &at_file)));
+            by_hand.extend(configured.map(|text| (text, "config", &at_file)));
         }
-        for (text, why, place) in named.into_iter().chain(typed) {
+        for (text, why, place) in by_hand.into_iter().chain(typed) {
             let root = surroundings.ask(place, |environment| parse_root(text, why, environment))?;
             add(&mut roots, root);
         }
@@ -141,19 +144,11 @@ fn parse_root(
     else {
         return Err(BadSetting::new(format!("{why} {text}: not FORMAT:DIR")).hint(example));
     };
-    let also = |agent: &&Agent| agent.dir_also.is_some_and(|(_, format)| format == name);
-    let (agent, format) = match AGENTS.iter().find(|agent| agent.name == name) {
-        Some(agent) => (agent.name, agent.format),
-        None if let Some(agent) = AGENTS.iter().find(also) => (agent.name, name),
-        None => match FORMATS.iter().find(|format| format.name() == name) {
-            Some(format) => (format.name(), format.name()),
-            None => {
-                return Err(BadSetting::new(format!(
-                    "{why} {text}: no format or agent is called `{name}`"
-                ))
-                .hint(format!("known names: {}", known_names().join(", "))));
-            }
-        },
+    let Some((agent, format)) = named(name) else {
+        return Err(BadSetting::new(format!(
+            "{why} {text}: no format or agent is called `{name}`"
+        ))
+        .hint(format!("known names: {}", known_names().join(", "))));
     };
     let expand = |place: &str| lasting(&locations::expand(Path::new(place), environment));
     let whole = expand(place);
@@ -169,6 +164,7 @@ fn parse_root(
         format: format.to_owned(),
         path,
         label,
+        host: None,
         flat: false,
         why: why.to_owned(),
     })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::format::family;
+use crate::format::{AGENTS, Agent, FORMATS, family};
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,10 +15,39 @@ pub struct RootSpec {
     pub path: PathBuf,
     /// A label to tell roots apart.
     pub label: Option<String>,
+    /// The machine of which its sessions are copies; `None`: they are this one's own.
+    pub host: Option<String>,
     /// One folder for all projects, not a folder a project.
     pub flat: bool,
     /// Where the path comes from, for people.
     pub why: String,
+}
+
+/// The agent and the format of the roots that are named so: by an agent, by a dialect of it, or by a
+/// format.
+pub(crate) fn named(name: &str) -> Option<(&'static str, &'static str)> {
+    let also = |agent: &Agent| {
+        Some((
+            agent.name,
+            agent.dir_also.filter(|(_, also)| *also == name)?.1,
+        ))
+    };
+    let of_agent = AGENTS.iter().find(|agent| agent.name == name);
+    let of_agent = of_agent.map(|agent| (agent.name, agent.format));
+    of_agent
+        .or_else(|| AGENTS.iter().find_map(also))
+        .or_else(|| {
+            let format = FORMATS.iter().find(|format| format.name() == name)?;
+            Some((format.name(), format.name()))
+        })
+}
+
+/// The name by which roots of this agent and this format are named; `None`: there is none.
+pub(crate) fn name_of<'a>(agent: &'a str, format: &'a str) -> Option<&'a str> {
+    let names = [agent, format].into_iter();
+    names
+        .into_iter()
+        .find(|name| named(name) == Some((agent, format)))
 }
 
 impl RootSpec {

@@ -3,9 +3,10 @@
 use super::alternatives::Filter;
 use super::{Filters, Now, SyntaxError, time};
 
-pub(super) const FIELDS: [&str; 22] = [
-    "agent", "project", "repo", "cwd", "root", "session", "name", "label", "role", "kind", "tool",
-    "file", "model", "provider", "status", "is", "has", "since", "until", "after", "before", "on",
+pub(super) const FIELDS: [&str; 23] = [
+    "agent", "project", "repo", "host", "cwd", "root", "session", "name", "label", "role", "kind",
+    "tool", "file", "model", "provider", "status", "is", "has", "since", "until", "after",
+    "before", "on",
 ];
 
 impl Filter {
@@ -31,6 +32,7 @@ impl Filters {
             "agent" => &mut self.agent,
             "project" => &mut self.project,
             "repo" => &mut self.repo,
+            "host" => &mut self.host,
             "cwd" => &mut self.cwd,
             "root" => &mut self.root,
             "name" => &mut self.name,

@@ -9,7 +9,7 @@ use super::{Filters, Now};
 
 /// Names that are no filters here, and what is meant by them: the name of a filter for the same
 /// value, or a filter and the value as a word.
-const SYNONYMS: [(&str, &str); 27] = [
+const SYNONYMS: [(&str, &str); 28] = [
     ("title", "name:"),
     ("path", "file:"),
     ("filename", "file:"),
@@ -20,6 +20,7 @@ const SYNONYMS: [(&str, &str); 27] = [
     ("in", "cwd:"),
     ("repository", "repo:"),
     ("remote", "repo:"),
+    ("machine", "host:"),
     ("id", "session:"),
     ("type", "kind:"),
     ("tag", "label:"),

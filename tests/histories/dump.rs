@@ -132,6 +132,7 @@ pub fn root(agent: &str, format: &str, path: &Path) -> RootSpec {
         format: format.into(),
         path: path.to_path_buf(),
         label: None,
+        host: None,
         flat: false,
         why: "test".into(),
     }

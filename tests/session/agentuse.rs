@@ -226,6 +226,7 @@ fn what_is_written_is_read_back_and_listed() {
         format: "agentuse".into(),
         path: place.path().join("project"),
         label: None,
+        host: None,
         flat: false,
         why: "asked for".into(),
     };

@@ -14,6 +14,7 @@ fn root(place: &Place, flat: bool) -> RootSpec {
         format: "pi".into(),
         path: of_flat.unwrap_or(&place.setup.sessions).clone(),
         label: None,
+        host: None,
         flat,
         why: "asked for".into(),
     }

@@ -179,6 +179,10 @@ pub trait Format: Send + Sync {
         let _ = rows;
         None
     }
+    /// Whether there is such a document of most sessions.
+    fn exports(&self) -> bool {
+        false
+    }
     /// Why nothing below the folder at `folder` (below a root) belongs to a session; `None` if
     /// something may. Such a folder is not listed.
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {

@@ -440,6 +440,7 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Outcome, Fa
     let index = super::open(config, screen)?;
     let row = named_in_full(&args.session, &index, config, screen)?;
     drop(index);
+    super::foreign::refuse(&row)?;
     if !args.yes {
         let what = match row.archived {
             true => "it is nowhere else",

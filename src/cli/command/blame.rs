@@ -216,13 +216,17 @@ pub fn print_call(
         true => "the active branch",
         false => "a branch that was given up",
     };
+    let agent = match &call.session.host {
+        Some(host) => plain_line(&format!("{} on {host}", call.session.agent)),
+        None => call.session.agent.clone(),
+    };
     let prompt = call.prompt.as_deref().unwrap_or_default();
     let facts = [
         ("written by", plain_line(how)),
         ("entry", addresses.named(Some(0)).to_owned()),
         ("when", screen.minute(call.time.as_deref())),
         ("session", title),
-        ("agent", call.session.agent.clone()),
+        ("agent", agent),
         ("folder", screen.path(call.session.cwd.as_ref())),
         ("branch", branch.to_owned()),
         ("asked for", plain_beginning(prompt, PROMPT)),

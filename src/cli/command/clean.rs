@@ -189,6 +189,7 @@ fn tell(found: &IndexFiles, index_dir: &Path, screen: &Screen) -> Result<(), Fai
         ));
     }
     say_backups(screen);
+    say_shared(screen);
     Ok(())
 }
 
@@ -293,6 +294,19 @@ fn remove_kept(args: &Clean, screen: &Screen) -> Result<bool, Failure> {
 
 fn forget(files: &[PathBuf]) -> Result<(), Failure> {
     Ok(files.iter().try_for_each(|file| kept::forget(file))?)
+}
+
+/// Who forgets what it has shared can take nothing back: that is asked of the program that shares.
+fn say_shared(screen: &Screen) {
+    let data = places::surroundings().data_dir();
+    let folder = data.map(|data| data.join("sessionary"));
+    let shared = folder.map(|folder| ["team.json", "team"].map(|name| folder.join(name)));
+    for file in shared.into_iter().flatten().filter(|file| file.exists()) {
+        screen.say(&format!(
+            "{} stays: `sessionary team leave` takes back what is shared, and removes it.",
+            screen.path(&file)
+        ));
+    }
 }
 
 /// Copies of sessions are sessions: they are for their owner to remove.

@@ -10,6 +10,7 @@ use sessionary::model::SessionRow;
 use sessionary::session::clido::{self, SessionLine, SessionReader, SessionWriter};
 use sessionary::session::{Ids, Json, RandomIds};
 
+use super::foreign;
 use super::writing::{Copy, DryRun, StartTime, WriteResult, catalogued};
 use crate::failure::Failure;
 use crate::output::Screen;
@@ -72,7 +73,13 @@ pub fn fork(
 ) -> Result<WriteResult, Failure> {
     is_read_by_clido(&row.path)?;
     let id = RandomIds.random();
-    let folder = folder_of_fork(row, cwd, config);
+    let folder = match row.host {
+        Some(_) => match foreign::own_root(row, config)? {
+            root if root.flat => root.path.clone(),
+            root => root.path.join(clido::folder(cwd)),
+        },
+        None => folder_of_fork(row, cwd, config),
+    };
     let target = folder.join(format!("{id}.jsonl"));
     let tried = match dry_run {
         true => Some(tempfile::tempdir()?),

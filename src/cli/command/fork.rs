@@ -9,8 +9,8 @@ use sessionary::Config;
 use sessionary::model::SessionRow;
 use sessionary::session::{SessionManager, Setup};
 
-use super::clido;
 use super::writing::{Copy, DryRun, WriteResult, catalogued, directory, entry_id, said, setup_of};
+use super::{clido, foreign};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -95,6 +95,7 @@ pub fn branch(
     config: &Config,
     screen: &Screen,
 ) -> Result<WriteResult, Failure> {
+    foreign::refuse(row)?;
     if row.agent == "clido" {
         return Err(clido::has_no("branches").hint("`sessionary fork` copies the whole session"));
     }

@@ -359,6 +359,7 @@ fn scope(
         ids: None,
         named: args.named,
         only_live: args.only_live,
+        only_own: false,
         errors: args.errors,
         cost: args.cost,
         since_ms,

@@ -61,9 +61,10 @@ fn table(log: &FileLog, ids: &sessionary::model::ShortIds, screen: &Screen) -> S
     ]);
     for of in &log.sessions {
         let id = plain_line(ids.short(&of.session.id));
+        let agent = super::labelled(&of.session.agent, of.session.label.as_deref());
         table.row(vec![
             (Tone::Name, id),
-            (Tone::Plain, of.session.agent.clone()),
+            (Tone::Plain, plain_line(&agent)),
             (Tone::Plain, screen.minute(of.last.as_deref())),
             (Tone::Plain, of.modifications.to_string()),
             (Tone::Plain, of.reads.to_string()),

@@ -12,6 +12,7 @@ pub mod config;
 pub mod context;
 pub mod delete;
 pub mod export;
+mod foreign;
 pub mod fork;
 pub mod hit_fields;
 pub mod init;
@@ -40,6 +41,7 @@ pub mod skill;
 pub mod sql;
 pub mod status;
 pub mod sync;
+pub mod team;
 pub mod trashing;
 pub mod tree;
 pub mod verify;
@@ -48,6 +50,7 @@ pub mod writing;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::process;
 
 use sessionary::index::{StoreFault, StreamOutcome};
 use sessionary::model::SessionRow;
@@ -138,6 +141,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Clean(args)) => clean::run(args, global, screen),
         Some(Command::Setup(args)) => setup::run(args, global, &config()?, screen),
         Some(Command::Skill(args)) => skill::run(args, screen),
+        Some(Command::Team(args)) => team::run(args, global, screen),
         Some(Command::Init(args)) => init::run(args, screen),
         Some(Command::Completions(args)) => completions::run(args, screen),
         Some(Command::Man(args)) => man::run(args, screen),
@@ -296,12 +300,35 @@ fn cannot_print(error: std::io::Error) -> Error {
     }
 }
 
+/// This process becomes another program; only a failure comes back.
+#[cfg(unix)]
+fn become_it(command: &mut process::Command) -> std::io::Error {
+    std::os::unix::process::CommandExt::exec(command)
+}
+
+/// Another program runs to its end, which is ours too; only a failure comes back.
+#[cfg(not(unix))]
+fn become_it(command: &mut process::Command) -> std::io::Error {
+    match command.status() {
+        Ok(status) => process::exit(status.code().unwrap_or(2)),
+        Err(error) => error,
+    }
+}
+
 /// What becomes of a question.
 enum Reply {
     Yes,
     No,
     /// There is no terminal at which somebody could be asked.
     Nobody,
+}
+
+/// An agent, with the label of a root of it.
+pub fn labelled(agent: &str, label: Option<&str>) -> String {
+    match label {
+        Some(label) => format!("{agent}={label}"),
+        None => agent.to_owned(),
+    }
 }
 
 /// Asks on a terminal; anything but yes is no.

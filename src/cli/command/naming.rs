@@ -145,6 +145,7 @@ impl<'a> Lookup<'a> {
                 within: here.within.clone(),
                 repositories: here.repositories(),
                 remotes: here.remotes(),
+                only_own: true,
                 ..ListScope::default()
             }),
             titles: self.titles,

@@ -64,7 +64,8 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         }
     };
     let directory = directory(args.directory.as_deref())?;
-    let roots = || config.roots.iter().filter(|root| root.agent == args.agent);
+    let is_own = |root: &&RootSpec| root.host.is_none() && root.agent == args.agent;
+    let roots = || config.roots.iter().filter(is_own);
     let root = roots().find(|root| !root.flat).or_else(|| roots().next());
     let root = root.ok_or_else(|| {
         Failure::usage(format!(

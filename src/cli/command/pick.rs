@@ -43,7 +43,7 @@ pub fn run(args: &Pick, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     };
     match print {
         Some(print) => print_each(print, &choice, screen),
-        None => super::resume::chosen(&choice, screen),
+        None => super::resume::chosen(&choice, config, screen),
     }
 }
 
@@ -65,7 +65,7 @@ fn is_for_a_person() -> bool {
 /// The picker for somebody who typed the program's name alone.
 pub fn bare(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     match open("", Purpose::Resume, None, config, screen)? {
-        Some(choice) => super::resume::chosen(&choice, screen),
+        Some(choice) => super::resume::chosen(&choice, config, screen),
         None => Ok(Outcome::Nothing),
     }
 }

@@ -1,7 +1,7 @@
 //! How does a session go on? Its agent takes it up again, in its directory.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
 
 use clap::Args;
@@ -64,34 +64,24 @@ impl<'a> Answer<'a> {
 }
 
 pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let session = match &args.session {
-        Some(name) => {
-            let mut index = super::open(config, screen)?;
-            let (session, entry) = super::naming::named(name, &mut index, config, screen)?;
-            if entry.is_some() {
-                let whole =
-                    Failure::usage(format!("{name}: an agent goes on at the end of a session"));
-                return Err(whole.hint(format!(
-                    "`sessionary branch {}` makes a session that ends there",
-                    crate::output::quote::posix(name)
-                )));
-            }
-            session
-        }
-        None => {
-            let picked = super::pick::instead_of("resume", Purpose::Resume, config, screen)?;
-            match picked.and_then(|choice| choice.sessions.into_iter().next()) {
-                Some(session) => session,
-                None => return Ok(Outcome::Nothing),
-            }
-        }
+    let Some(session) = session_meant(args, config, screen)? else {
+        return Ok(Outcome::Nothing);
     };
+    let named = args.directory.as_ref().map(|directory| {
+        let found = directory.canonicalize();
+        found.map_err(|error| Failure::usage(format!("--in {}: {error}", directory.display())))
+    });
+    let named = named.transpose()?;
+    if let Some(host) = session
+        .host
+        .as_deref()
+        .filter(|_| !args.print && !screen.json)
+    {
+        return of_host(host, &session, named.as_deref(), config, screen);
+    }
     let mut resume = session.resume.clone().ok_or_else(|| not_known(&session))?;
-    if let Some(directory) = &args.directory {
-        let found = directory
-            .canonicalize()
-            .map_err(|error| Failure::usage(format!("--in {}: {error}", directory.display())))?;
-        resume.cwd = Some(found);
+    if named.is_some() {
+        resume.cwd = named;
     }
     if screen.json {
         let mut session = session;
@@ -119,11 +109,51 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
     start(&resume, screen)
 }
 
+/// The session that is named, or picked; `None`: none was picked.
+fn session_meant(
+    args: &ResumeArgs,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Option<SessionRow>, Failure> {
+    let Some(name) = &args.session else {
+        let picked = super::pick::instead_of("resume", Purpose::Resume, config, screen)?;
+        return Ok(picked.and_then(|choice| choice.sessions.into_iter().next()));
+    };
+    let mut index = super::open(config, screen)?;
+    let (session, entry) = super::naming::named(name, &mut index, config, screen)?;
+    if entry.is_some() {
+        let whole = Failure::usage(format!("{name}: an agent goes on at the end of a session"));
+        return Err(whole.hint(format!(
+            "`sessionary branch {}` makes a session that ends there",
+            quote::posix(name)
+        )));
+    }
+    Ok(Some(session))
+}
+
+/// Continues a session of another machine, if that is confirmed.
+fn of_host(
+    host: &str,
+    session: &SessionRow,
+    directory: Option<&Path>,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    let directory = super::writing::directory(directory)?;
+    match super::foreign::resumed(session, host, &directory, config, screen)? {
+        Some(resume) => start(&resume, screen),
+        None => Ok(Outcome::Nothing),
+    }
+}
+
 /// Continues what was picked.
-pub fn chosen(choice: &Choice, screen: &Screen) -> Result<Outcome, Failure> {
+pub fn chosen(choice: &Choice, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let Some(session) = choice.sessions.first() else {
         return Ok(Outcome::Nothing);
     };
+    if let Some(host) = &session.host {
+        return of_host(host, session, None, config, screen);
+    }
     let resume = session.resume.clone().ok_or_else(|| not_known(session))?;
     start(&resume, screen)
 }
@@ -136,6 +166,9 @@ pub fn command(session: &SessionRow) -> Result<String, Failure> {
 
 fn not_known(session: &SessionRow) -> Failure {
     let agent = plain_line(&session.agent);
+    if let Err(foreign) = super::foreign::refuse(session) {
+        return foreign;
+    }
     if session.archived {
         let restore = format!("`sessionary archive restore {}`", quote::posix(&session.id));
         return Failure::usage(format!(
@@ -222,27 +255,11 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
         command.env("PWD", cwd);
         command.current_dir(cwd);
     }
-    let error = become_it(command);
+    let error = super::become_it(&mut command);
     let what = match error.kind() {
         io::ErrorKind::NotFound => "is not on the PATH".to_owned(),
         _ => error.to_string(),
     };
     Err(Failure::from(anyhow::anyhow!("{program}: {what}"))
         .hint("--print prints the command instead"))
-}
-
-/// This process becomes the agent; only a failure comes back.
-#[cfg(unix)]
-fn become_it(mut command: process::Command) -> io::Error {
-    use std::os::unix::process::CommandExt;
-    command.exec()
-}
-
-/// The agent runs to its end, which is ours too; only a failure comes back.
-#[cfg(not(unix))]
-fn become_it(mut command: process::Command) -> io::Error {
-    match command.status() {
-        Ok(status) => process::exit(status.code().unwrap_or(2)),
-        Err(error) => error,
-    }
 }

@@ -125,10 +125,7 @@ fn table(roots: &[StoredRoot], screen: &Screen) -> String {
         Column::text("NAMED"),
     ]);
     for root in roots {
-        let agent = match &root.label {
-            Some(label) => format!("{}={label}", root.agent),
-            None => root.agent.clone(),
-        };
+        let agent = super::labelled(&root.agent, root.label.as_deref());
         let (tone, named) = match root.current {
             true => (Tone::Plain, "yes"),
             false => (Tone::Quiet, "no"),

@@ -35,7 +35,7 @@ use crate::output::{Screen, hits, quote};
   /error\\[E\\d+\\]/        a regular expression, /…/i ignores case (reads all text)
 Filters stand wherever words do, also negated with a minus: (role:user OR label:todo) webhook
 Quote values that contain spaces; separate several with commas:
-  agent: project: repo: cwd: root: session: name: model: provider: status:  which sessions
+  agent: project: repo: host: cwd: root: session: name: model: provider: status:  which sessions
   role: kind: tool: file: label: is:error has:image                         which entries
   is:branch (not on the active branch)  is:named (sessions with a name)
   since: until: after: before: on:   2w, 3d, yesterday, last-week, monday, oct, 2026-10, 2026-10-05

@@ -204,10 +204,7 @@ pub fn roots(roots: &[RootStatus], screen: &Screen) -> String {
         Column::long("WHY"),
     ]);
     for root in roots {
-        let agent = match &root.label {
-            Some(label) => format!("{}={label}", root.agent),
-            None => root.agent.clone(),
-        };
+        let agent = super::labelled(&root.agent, root.label.as_deref());
         let (tone, why) = match (&root.error, root.exists) {
             (Some(error), _) => (Tone::Bad, format!("{}: {error}", root.why)),
             (None, false) => (Tone::Quiet, format!("{}, not there", root.why)),

@@ -9,6 +9,7 @@ use sessionary::model::{Report, SessionRow};
 use sessionary::session::agentuse;
 use sessionary::{Config, Index, Indexer};
 
+use super::foreign;
 use super::writing::catalogued;
 use crate::demo;
 use crate::failure::Failure;
@@ -58,6 +59,7 @@ impl DeletionTarget {
     }
 
     fn of(row: SessionRow, index: &Index) -> Result<Self, Failure> {
+        foreign::refuse(&row)?;
         refuse_archived(&row)?;
         refuse_rows(&row)?;
         refuse_several(&row)?;

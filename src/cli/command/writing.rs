@@ -17,7 +17,7 @@ use sessionary::session::clido::SessionLine;
 use sessionary::session::{Clock, Error, Profile, SessionManager, Setup};
 use sessionary::{Config, RootSpec};
 
-use super::clido;
+use super::{clido, foreign};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -90,8 +90,14 @@ fn backups() -> Option<PathBuf> {
 }
 
 /// The folder with a folder for each working directory, above a session's own; or, where that is
-/// not so, the one folder.
+/// not so, the one folder. For a session of another machine, that of this one.
 pub fn setup_of(row: &SessionRow, config: &Config, screen: &Screen) -> Result<Setup, Failure> {
+    if row.host.is_some() {
+        let root = foreign::own_root(row, config)?;
+        let mut setup = setup(&root.format, &root.path, screen)?;
+        setup.flat = root.flat.then(|| root.path.clone());
+        return Ok(setup);
+    }
     let folder = row.path.parent().unwrap_or(Path::new("."));
     let per_project = folder
         .file_name()
@@ -141,6 +147,7 @@ pub fn changed(
     work: impl FnOnce(&mut SessionManager, Option<&str>) -> Result<Option<String>, Failure>,
     of_clido: impl FnOnce() -> Result<SessionLine, Failure>,
 ) -> Result<WriteResult, Failure> {
+    foreign::refuse(row)?;
     if row.agent == "clido" {
         let (line, dry_run) = (of_clido()?, DryRun { dry_run });
         return clido::append(row, entry.as_deref(), &line, dry_run, config);

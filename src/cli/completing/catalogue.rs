@@ -121,6 +121,7 @@ impl KnownValues {
                 within: self.here.within.clone(),
                 repositories: self.here.repositories(),
                 remotes: self.here.remotes(),
+                only_own: true,
                 ..ListScope::default()
             }),
             titles: TitleMatch::Part,

@@ -35,10 +35,11 @@ const TIMES: [&str; 8] = [
 
 /// The filters of a query whose values are few or known, and those values where no catalogue is
 /// needed.
-const FILTERS: [(&str, &[&str]); 18] = [
+const FILTERS: [(&str, &[&str]); 19] = [
     ("agent", &[]),
     ("project", &[]),
     ("repo", &[]),
+    ("host", &[]),
     ("model", &[]),
     ("provider", &[]),
     ("tool", &[]),
@@ -223,6 +224,7 @@ fn of_filter(filter: &str, asked: &KnownValues) -> Vec<String> {
         "agent" => agents(Some(asked)),
         "project" => projects(asked),
         "repo" => asked.column("SELECT DISTINCT repository FROM sessions WHERE current"),
+        "host" => asked.column("SELECT DISTINCT host FROM sessions WHERE current AND host <> ''"),
         "model" => asked.column("SELECT DISTINCT model FROM sessions WHERE current"),
         "provider" => asked.column("SELECT DISTINCT provider FROM sessions WHERE current"),
         "tool" => asked.column("SELECT tool FROM tools"),

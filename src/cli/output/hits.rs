@@ -47,11 +47,12 @@ pub fn facets(facets: &Facets, screen: &Screen) -> String {
         ("agents", &facets.agents),
         ("projects", &facets.projects),
         ("repos", &facets.repositories),
+        ("hosts", &facets.hosts),
         ("roles", &facets.roles),
         ("days", &facets.days),
     ] {
-        // Not every session is of a repository with a remote.
-        if counts.is_empty() && name == "repos" {
+        // Not every session is of a repository with a remote, and hardly any of another machine.
+        if counts.is_empty() && ["repos", "hosts"].contains(&name) {
             continue;
         }
         let shown = |one: &Count| {

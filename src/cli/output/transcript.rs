@@ -15,6 +15,7 @@ pub fn about(row: &SessionRow, screen: &Screen) -> Vec<(&'static str, String)> {
     let began = minute_anywhere(row.created.as_deref(), screen.zone());
     let mut all = vec![
         ("Agent", plain_line(&row.agent)),
+        ("Host", or_empty(&row.host)),
         ("Session", plain_line(&row.id)),
         ("Directory", screen.path(Path::new(&row.cwd))),
         ("Began", began),

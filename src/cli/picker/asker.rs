@@ -413,6 +413,7 @@ mod tests {
             format: "pi".to_owned(),
             path: folder.join("pi"),
             label: None,
+            host: None,
             flat: false,
             why: "test".to_owned(),
         };

@@ -54,6 +54,7 @@ fn place() -> Place {
         format: "pi".into(),
         path: root.clone(),
         label: None,
+        host: None,
         flat: false,
         why: "the test".into(),
     };

@@ -341,7 +341,7 @@ impl Watch<'_> {
         if !self.rested.is_empty() {
             self.words.get_or_insert((now + self.options.quiet, now));
         }
-        let cwds = self.indexer.catalogue.working_directories()?;
+        let cwds = self.indexer.catalogue.own_working_directories()?;
         if cwds != self.cwds {
             let found = self
                 .indexer

@@ -25,6 +25,7 @@ fn walrus() -> (tempfile::TempDir, Config) {
         format: "pi".into(),
         path: folder.parent().unwrap().to_owned(),
         label: None,
+        host: None,
         flat: false,
         why: "the test".into(),
     };

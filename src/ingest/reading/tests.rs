@@ -50,6 +50,7 @@ impl Place {
             format: "pi".into(),
             path: folder.path().to_path_buf(),
             label: None,
+            host: None,
             flat: true,
             why: "the test".into(),
         };

@@ -114,29 +114,32 @@ impl<'s> Calls<'s> {
         let mut moved: Vec<(PathBuf, Option<i64>)> = Vec::new();
         for key in self.snapshot.catalogue.entries_editing(names.last())? {
             let session = self.session(key >> 24)?;
-            let Some(cwd) = session.map(|session| session.row.cwd.clone()) else {
+            let Some(session) = session.map(|session| session.row.clone()) else {
                 continue;
             };
             let Some((entry, record)) = self.record(key)? else {
                 continue;
             };
             let all = edits(&record);
-            let is_meant = |edit: &Edit| names.are_meant(&edit.path, edit.folder.as_deref(), &cwd);
+            let is_meant =
+                |edit: &Edit| names.are_meant(&edit.path, edit.folder.as_deref(), &session);
             let comes_here = |edit: &Edit| match &edit.change {
-                Change::Move(to) => names.are_meant(to, edit.folder.as_deref(), &cwd),
+                Change::Move(to) => names.are_meant(to, edit.folder.as_deref(), &session),
                 _ => false,
             };
             let meant = all.iter().filter(|edit| is_meant(edit));
             let mut calls = self.ended(&entry, &record, meant.clone())?;
             let tree = meant
                 .into_iter()
-                .find_map(|edit| names.tree(&edit.path, edit.folder.as_deref(), &cwd));
+                .find_map(|edit| names.tree(&edit.path, edit.folder.as_deref(), &session));
             for call in &mut calls {
                 call.tree = tree.clone().unwrap_or_default();
             }
             found.extend(calls);
-            for edit in all.iter().filter(|edit| comes_here(edit)) {
-                let from = absolute(&edit.path, edit.folder.as_deref(), &cwd);
+            // What another machine moved had its name there, which may be another file's here.
+            let comes_here = |edit: &&Edit| session.host.is_none() && comes_here(edit);
+            for edit in all.iter().filter(comes_here) {
+                let from = absolute(&edit.path, edit.folder.as_deref(), &session.cwd);
                 moved.push((from, entry.searched_ms));
             }
         }

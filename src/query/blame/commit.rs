@@ -83,9 +83,11 @@ impl Snapshot<'_> {
             lines,
         });
         answer.sessions = sessions.collect();
-        answer
-            .sessions
-            .sort_by_key(|of| std::cmp::Reverse(of.lines));
+        answer.sessions.sort_by(|a, b| {
+            let order = b.lines.cmp(&a.lines);
+            let order = order.then_with(|| a.session.id.cmp(&b.session.id));
+            order.then_with(|| a.session.path.cmp(&b.session.path))
+        });
         answer.complete = self.is_complete();
         answer.changed_files = self.changed_files();
         Ok(Some(answer))

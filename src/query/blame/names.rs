@@ -2,17 +2,26 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::model::SessionRow;
+use crate::repository::Repository;
+
 /// The names of a file.
 pub(super) struct FileNames {
     file: Named,
     last: String,
+    checkout: Option<Checkout>,
+}
+
+/// Where a file is in its repository: sessions of other machines name it in checkouts of theirs.
+struct Checkout {
+    remote: String,
+    relative: PathBuf,
 }
 
 enum Named {
     /// One file: its path as it was asked for, and with links resolved.
     File(Vec<PathBuf>),
-    /// The file at this path in any working tree of a repository, those that are gone and those of
-    /// other machines among them.
+    /// The file at this path in any working tree of a repository, those that are gone among them.
     Anywhere {
         relative: PathBuf,
         trees: Vec<PathBuf>,
@@ -24,20 +33,32 @@ impl FileNames {
     pub fn of(file: &Path) -> Self {
         let mut paths = vec![plain(file)];
         paths.extend(resolved(file));
-        Self::named(file, Named::File(paths))
+        let checkout = paths.last().and_then(|file| Checkout::of(file));
+        Self::named(file, Named::File(paths), checkout)
     }
 
     /// Of the file at this path in a repository with these working trees.
     pub fn anywhere(relative: &Path, trees: &[PathBuf]) -> Self {
         let (relative, trees) = (relative.to_path_buf(), trees.to_vec());
-        Self::named(&relative.clone(), Named::Anywhere { relative, trees })
+        let mut there = trees.iter().filter_map(|tree| Repository::around(tree));
+        let remote = there.find_map(|repository| repository.remote());
+        let checkout = remote.map(|remote| Checkout {
+            remote,
+            relative: relative.clone(),
+        });
+        Self::named(
+            &relative.clone(),
+            Named::Anywhere { relative, trees },
+            checkout,
+        )
     }
 
-    fn named(path: &Path, file: Named) -> Self {
+    fn named(path: &Path, file: Named, checkout: Option<Checkout>) -> Self {
         let last = path.file_name().unwrap_or_default();
         Self {
             last: last.to_string_lossy().into_owned(),
             file,
+            checkout,
         }
     }
 
@@ -46,34 +67,64 @@ impl FileNames {
         &self.last
     }
 
-    /// Whether this path means the file, in a call that was to run in `folder` in a session that
-    /// ran in `cwd`.
-    pub fn are_meant(&self, path: &str, folder: Option<&str>, cwd: &str) -> bool {
-        self.tree(path, folder, cwd).is_some()
+    /// Whether this path means the file, in a call of the session that was to run in `folder`.
+    pub fn are_meant(&self, path: &str, folder: Option<&str>, session: &SessionRow) -> bool {
+        self.tree(path, folder, session).is_some()
     }
 
     /// The working tree in which this path means the file; of one file always the same. `None`: it
     /// means another one.
-    pub fn tree(&self, path: &str, folder: Option<&str>, cwd: &str) -> Option<PathBuf> {
+    pub fn tree(&self, path: &str, folder: Option<&str>, session: &SessionRow) -> Option<PathBuf> {
+        let cwd = &session.cwd;
         let named = absolute(path, folder, cwd);
         match &self.file {
             _ if named.file_name().is_none_or(|name| *name != *self.last) => None,
+            file if session.host.is_some() => {
+                let top = self.checkout.as_ref()?.top(&named, session)?;
+                Some(match file {
+                    Named::File(_) => PathBuf::new(),
+                    Named::Anywhere { .. } => top,
+                })
+            }
             Named::File(paths) => {
                 let is_meant = paths.contains(&named)
                     || resolved(&named).is_some_and(|path| paths.contains(&path));
                 is_meant.then(PathBuf::new)
             }
             Named::Anywhere { relative, trees } => {
-                let depth = relative.components().count();
-                let top = named.ancestors().nth(depth)?;
-                let is_inside = named.strip_prefix(top).is_ok_and(|below| below == relative);
+                let top = above(&named, relative)?;
                 // Where there is no such folder, the session itself has to have run in it.
                 let is_gone = || !top.exists() && Path::new(cwd).starts_with(top);
-                (is_inside && (trees.iter().any(|tree| tree == top) || is_gone()))
-                    .then(|| top.to_path_buf())
+                (trees.iter().any(|tree| tree == top) || is_gone()).then(|| top.to_path_buf())
             }
         }
     }
+}
+
+impl Checkout {
+    /// Of a file in the repository around it, if that has a remote.
+    fn of(file: &Path) -> Option<Self> {
+        let repository = Repository::around(file.parent()?)?;
+        Some(Self {
+            remote: repository.remote()?,
+            relative: file.strip_prefix(&repository.top).ok()?.to_path_buf(),
+        })
+    }
+
+    /// The top of another machine's checkout in which the session ran, where that path means the
+    /// file in it.
+    fn top(&self, named: &Path, session: &SessionRow) -> Option<PathBuf> {
+        let top = above(named, &self.relative)?;
+        let is_of_it = session.repository.as_ref() == Some(&self.remote);
+        (is_of_it && Path::new(&session.cwd).starts_with(top)).then(|| top.to_path_buf())
+    }
+}
+
+/// The folder below which a path is this one.
+fn above<'a>(named: &'a Path, relative: &Path) -> Option<&'a Path> {
+    let top = named.ancestors().nth(relative.components().count())?;
+    let is_inside = named.strip_prefix(top).is_ok_and(|below| below == relative);
+    is_inside.then_some(top)
 }
 
 /// Where a path leads that is written in a session.

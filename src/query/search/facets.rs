@@ -1,4 +1,4 @@
-//! How are the matches spread over agents, projects, repositories, roles and days?
+//! How are the matches spread over agents, projects, repositories, hosts, roles and days?
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -26,7 +26,7 @@ impl Search<'_> {
         }
         let found = asked.hits(Order::Newest, usize::MAX)?;
         let sessions = self.groups()?;
-        let mut all: [BTreeMap<String, u64>; 5] = Default::default();
+        let mut all: [BTreeMap<String, u64>; 6] = Default::default();
         let mut seen = HashSet::new();
         for hit in found.hits.iter().filter(|hit| !counted.refutes(hit)) {
             self.check_wanted()?;
@@ -34,7 +34,7 @@ impl Search<'_> {
                 continue;
             }
             let session = (hit.key >> ARRIVAL_BITS) as i64;
-            let Some([agent, project, repository]) = sessions.get(&session) else {
+            let Some([agent, project, repository, host]) = sessions.get(&session) else {
                 continue;
             };
             let Some(role) = self.catalogue.role(hit.key as i64)? else {
@@ -44,7 +44,7 @@ impl Search<'_> {
             let day = day.unwrap_or_default();
             for (counts, value) in all
                 .iter_mut()
-                .zip([agent, project, repository, &role, &day])
+                .zip([agent, project, repository, host, &role, &day])
             {
                 match counts.get_mut(value) {
                     Some(count) => *count += 1,
@@ -54,8 +54,9 @@ impl Search<'_> {
                 }
             }
         }
-        let [agents, projects, mut repositories, roles, days] = all;
+        let [agents, projects, mut repositories, mut hosts, roles, days] = all;
         repositories.remove("");
+        hosts.remove("");
         let by_count = |counts: BTreeMap<String, u64>| {
             let mut list = listed(counts);
             list.sort_by_key(|one| std::cmp::Reverse(one.count));
@@ -67,18 +68,19 @@ impl Search<'_> {
             agents: by_count(agents),
             projects: by_count(projects),
             repositories: by_count(repositories),
+            hosts: by_count(hosts),
             roles: by_count(roles),
             days: listed(days),
         })
     }
 
-    /// Agent, project and repository of every session.
-    fn groups(&self) -> Result<HashMap<i64, [String; 3]>, Error> {
+    /// Agent, project, repository and host of every session.
+    fn groups(&self) -> Result<HashMap<i64, [String; 4]>, Error> {
         let ours = self.snapshot.root_numbers()?;
         let mut groups = HashMap::new();
         self.catalogue.each_session(&ours, |s| {
             let repository = s.repository.unwrap_or_default();
-            let of = [s.agent, project_name(s.cwd), repository];
+            let of = [s.agent, project_name(s.cwd), repository, s.host];
             groups.insert(s.session, of.map(str::to_owned));
         })?;
         Ok(groups)

@@ -72,7 +72,7 @@ impl Search<'_> {
             "file" => !with_file(self.catalogue, &[value.to_owned()])?.is_empty(),
             // System prompts are stored apart from the kinds of entries.
             "kind" if value.eq_ignore_ascii_case("system") => true,
-            "agent" | "role" | "kind" | "tool" | "status" => {
+            "agent" | "host" | "role" | "kind" | "tool" | "status" => {
                 known.iter().any(|one| one.eq_ignore_ascii_case(value))
             }
             "project" => known.iter().any(|one| is_of_project(one, value)),
@@ -124,6 +124,7 @@ impl Search<'_> {
             "agent" => add(&mut known, s.agent),
             "project" | "cwd" => add(&mut known, s.cwd),
             "repo" => add(&mut known, s.repository.unwrap_or_default()),
+            "host" => add(&mut known, s.host),
             "root" => {
                 add(&mut known, s.label.unwrap_or_default());
                 add(&mut known, s.path);

@@ -23,7 +23,7 @@ pub use loose::{Flag, Int, Loose, Num, Raw, Text, Texts};
 pub use members::{Member, elements, member, members, walk_object};
 pub use scan::{NULS, Piece, PieceKind, TORN, scan_value, split, whole};
 pub use stringify::stringify;
-pub use walk::{Leaf, is_encoded, leaves, masked};
+pub use walk::{Leaf, is_encoded, leaves, masked, masked_but};
 
 #[cfg(test)]
 mod tests;

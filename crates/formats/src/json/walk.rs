@@ -133,16 +133,25 @@ pub fn is_encoded(string: &[u8]) -> bool {
 /// The text of `json` with strings masked, those behind keys as [`masked_behind`] does; all else
 /// stays as it is written. `None`: nothing is to be masked.
 pub fn masked(json: &str, mask: Mask) -> Option<String> {
-    let (mut out, mut from) = (String::new(), 0);
+    masked_but(json, mask, |_| false)
+}
+
+/// As [`masked`], but for strings that are members of the outermost object, under a key that
+/// `stays`.
+pub fn masked_but(json: &str, mask: Mask, stays: impl Fn(&str) -> bool) -> Option<String> {
+    let (mut out, mut from, mut depth) = (String::new(), 0, 0_usize);
     keyed(json.as_bytes(), |key, token| {
         let (range, masked) = match token {
+            Token::Open { .. } => return depth += 1,
+            Token::Close => return depth = depth.saturating_sub(1),
             Token::Key(range) => (range, mask(key)),
             Token::Text(range) if is_encoded(&json.as_bytes()[range.clone()]) => return,
+            Token::Text(_) if depth == 1 && stays(key) => return,
             Token::Text(range) => {
                 let text = decode(&json.as_bytes()[range.clone()]);
                 (range, masked_behind(key, &text, mask))
             }
-            _ => return,
+            Token::Number(_) | Token::Word(_) => return,
         };
         if let Some(masked) = masked
             && let Some(before) = json.get(from..range.start)

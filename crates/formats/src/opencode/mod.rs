@@ -126,6 +126,10 @@ impl Format for OpenCode {
         Some(&DATABASE)
     }
 
+    fn exports(&self) -> bool {
+        true
+    }
+
     fn exported(&self, rows: &str) -> Option<String> {
         export::document(rows)
     }

@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use sessionary::model::Mask;
 use sessionary::session::{Profile, SessionInfo, Setup};
-use sessionary::{Config, Freshness, Index};
+use sessionary::{Config, Freshness, Index, RootSpec};
 
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -68,7 +68,8 @@ impl OwnList {
     /// How the agent keeps its sessions.
     fn setup(&self, config: &Config) -> Result<Setup, Failure> {
         let agent = self.agent.as_deref().unwrap_or_default();
-        let mut roots = config.roots.iter().filter(|root| root.agent == agent);
+        let is_own = |root: &&RootSpec| root.host.is_none() && root.agent == agent;
+        let mut roots = config.roots.iter().filter(is_own);
         let root = roots.find(|root| !root.flat);
         let format = root.map_or(agent, |root| &root.format);
         let folder = self.sessions.as_ref().or(root.map(|root| &root.path));

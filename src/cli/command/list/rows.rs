@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sessionary::model::{SessionRow, ShortIds};
 
-use crate::command::title_within;
+use crate::command::{labelled, title_within};
 use crate::output::Screen;
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Column, Columns, Lines};
@@ -158,10 +158,7 @@ fn cells(
     shown: &[OptionalColumns],
     screen: &Screen,
 ) -> Vec<Cell> {
-    let agent = match &row.label {
-        Some(label) => format!("{}={label}", row.agent),
-        None => row.agent.clone(),
-    };
+    let agent = labelled(&row.agent, row.label.as_deref());
     let subagents = match row.subagents {
         0 => String::new(),
         some => some.to_string(),

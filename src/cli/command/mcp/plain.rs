@@ -155,10 +155,13 @@ pub fn id(recorded: &str) -> String {
 pub fn heading(session: &SessionRow, is_live: bool) -> String {
     let title = redact::redacted(&session.title).unwrap_or_else(|| session.title.clone());
     let live = if is_live { " · live" } else { "" };
+    let host = session.host.as_deref();
+    let host = host.map(|host| format!(" on {}", name(host)));
     format!(
-        "session {} · {} · {} · {}{live}\n> {}",
+        "session {} · {}{} · {} · {}{live}\n> {}",
         id(&session.id),
         name(&session.agent),
+        host.unwrap_or_default(),
         minute(session.modified.as_deref()),
         count(session.message_count, "message"),
         short(&title, 80),

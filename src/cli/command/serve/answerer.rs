@@ -112,6 +112,7 @@ impl Answerer {
             ids: None,
             named: asked.named,
             only_live: asked.only_live,
+            only_own: false,
             errors: asked.errors,
             cost: asked.cost,
             since_ms: since.since_ms,

@@ -149,6 +149,7 @@ fn known(session: &SessionRow) -> String {
         plain_line(&session.agent),
         count(session.message_count, "message"),
     ];
+    parts.extend(session.host.as_deref().map(plain_line));
     parts.extend(session.archived.then(|| "archived".to_owned()));
     parts.extend(session.cost.filter(|cost| *cost > 0.0).map(money));
     if session.subagents > 0 {

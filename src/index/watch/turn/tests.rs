@@ -46,6 +46,7 @@ fn watching(test: impl FnOnce(&mut Watch<'_>, &Path)) {
         format: "pi".into(),
         path: root,
         label: None,
+        host: None,
         flat: false,
         why: "the test".into(),
     };

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use sessionary::format::terminal::{ESC, sequence_length};
+use crate::format::terminal::{ESC, sequence_length};
 
 /// A text without its colours, and all else that a terminal acts on, and where its parts stood.
 pub struct Uncoloured {

@@ -141,6 +141,7 @@ fn pattern(number: usize) -> Option<&'static Regex> {
 /// A key or token in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secret {
+    /// Where it stands in the text.
     pub range: Range<usize>,
     /// The name of the rule that found it.
     pub rule: &'static str,

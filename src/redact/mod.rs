@@ -1,4 +1,4 @@
-//! Which parts of a text are keys and tokens, and when are they left out of what is printed?
+//! Which parts of a text are keys and tokens, and what does it read without them?
 //!
 //! [`find`] looks for them: tokens that their issuers [`marked`], what stands behind the [`named`],
 //! and what other [`rules`] tell.
@@ -11,47 +11,13 @@ mod pem;
 mod rules;
 mod value;
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, IsTerminal};
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use sessionary::format::terminal::seen;
-use sessionary::settings::Redact;
-
-use crate::agents;
 use colours::Uncoloured;
-use find::Secret;
-
-/// As it stands in the configuration file.
-pub fn name(when: Redact) -> &'static str {
-    match when {
-        Redact::Never => "never",
-        Redact::NotATerminal => "not-a-terminal",
-        Redact::Always => "always",
-    }
-}
-
-/// Whether what goes to standard output now is redacted.
-pub fn now(when: Redact) -> bool {
-    match when {
-        Redact::Never => false,
-        Redact::NotATerminal => !io::stdout().is_terminal() || agents::runs_this(),
-        Redact::Always => true,
-    }
-}
+pub use find::Secret;
 
 /// What stands where a secret stood.
 pub const MARK: &str = "[redacted]";
-
-/// Something was left out.
-static LEFT_OUT: AtomicBool = AtomicBool::new(false);
-
-/// Whether anything was left out so far.
-pub fn left_out() -> bool {
-    LEFT_OUT.load(Ordering::Relaxed)
-}
 
 /// The secrets of a text in their order. One that is found with colours and without them, or in
 /// part, is there twice.
@@ -71,45 +37,11 @@ fn secrets(text: &str) -> Vec<Secret> {
 
 /// The text with [`MARK`] in place of its secrets; `None` when there are none.
 pub fn redacted(text: &str) -> Option<String> {
-    let masked = masked(text, |_| {})?;
-    LEFT_OUT.store(true, Ordering::Relaxed);
-    Some(masked)
+    masked(text, |_| {})
 }
 
-thread_local! {
-    /// What [`noting`] has found on this thread.
-    static FOUND: RefCell<Vec<FoundSecret>> = const { RefCell::new(Vec::new()) };
-}
-
-/// A secret that was found, without its value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FoundSecret {
-    /// The name of the rule that found it.
-    pub rule: &'static str,
-    /// A hash of the value, by which this process knows it again.
-    value: u64,
-}
-
-/// As [`redacted`], for what is not shown: [`found`] gives what was found.
-pub fn noting(text: &str) -> Option<String> {
-    FOUND.with_borrow_mut(|found| {
-        masked(text, |secret| {
-            let mut hasher = DefaultHasher::new();
-            seen(text[secret.range.clone()].into()).hash(&mut hasher);
-            found.push(FoundSecret {
-                rule: secret.rule,
-                value: hasher.finish(),
-            });
-        })
-    })
-}
-
-/// The secrets that [`noting`] has masked since this was asked last.
-pub fn found() -> Vec<FoundSecret> {
-    FOUND.take()
-}
-
-fn masked(text: &str, mut each: impl FnMut(&Secret)) -> Option<String> {
+/// As [`redacted`]; each secret is told as it is left out.
+pub fn masked(text: &str, mut each: impl FnMut(&Secret)) -> Option<String> {
     let secrets = secrets(text);
     if secrets.is_empty() {
         return None;

@@ -1,0 +1,100 @@
+//! What does this process find around it? Home, variables and directory, and what is set there.
+
+use std::env;
+use std::path::Path;
+
+use sessionary::repository::Repository;
+use sessionary::settings::{self, Flags, Surroundings};
+use sessionary::{Freshness, Index};
+use sessionary_team::sessions::Indexed;
+use sessionary_team::settings::DataFolder;
+use sessionary_team::{Error, Settings};
+
+/// What every verb needs.
+pub struct Context {
+    /// Where the settings are.
+    pub data: DataFolder,
+    /// What this process finds around it.
+    pub surroundings: Surroundings,
+    /// Whether answers are JSON.
+    pub json: bool,
+}
+
+impl Context {
+    /// That of this process.
+    pub fn of_this_process(json: bool) -> Result<Context, Error> {
+        let surroundings = Surroundings {
+            variables: env::vars_os().collect(),
+            home: dirs::home_dir(),
+            cwd: env::current_dir().unwrap_or_default(),
+        };
+        let data = surroundings.data_dir().ok_or_else(|| {
+            Error::refused(
+                "there is no home folder, so no place for the settings",
+                "set HOME to an absolute path",
+            )
+        })?;
+        Ok(Context {
+            data: DataFolder::of(&data),
+            surroundings,
+            json,
+        })
+    }
+
+    /// What is set.
+    pub fn settings(&self) -> Result<Settings, Error> {
+        self.data.read()?.ok_or_else(|| {
+            Error::refused(
+                "there is no store yet",
+                "`sessionary team init dir:PATH` names one, a folder that something else synchronises",
+            )
+        })
+    }
+
+    /// The sessions of this machine. What the configuration file excludes is taken out of the index
+    /// first; where that cannot be done, there are none.
+    pub fn sessions(&self) -> Result<Indexed, Error> {
+        let flags = Flags::default();
+        let unset = sessionary::Error::from;
+        let settings = settings::Settings::read(&self.surroundings, &flags).map_err(unset)?;
+        let mut config = settings.config(&self.surroundings, &flags).map_err(unset)?;
+        config.rules = config.rules.to_be_set();
+        let index = Index::open(&config, Freshness::Check)?;
+        if let Some(obstacle) = index.obstacle() {
+            return Err(Error::refused(
+                format!("the index could not be brought up to date: {obstacle}"),
+                "nothing is shared from an index that may hold what is excluded; try again",
+            ));
+        }
+        Ok(Indexed::of(index))
+    }
+
+    /// The repository that somebody means: an address, the name that `list` shows, or a folder in
+    /// it.
+    pub fn repository(&self, named: &str) -> Result<String, Error> {
+        let folder = self.surroundings.cwd.join(Path::new(named));
+        if !folder.is_dir() {
+            return sessionary::format::remote_of(named)
+                .or_else(|| is_name(named).then(|| named.to_owned()))
+                .ok_or_else(|| {
+                    Error::refused(
+                        format!("{named}: this is neither a folder nor the address of a repository"),
+                        "for example github.com/ada/boat, or . for the repository around this directory",
+                    )
+                });
+        }
+        let found = Repository::around(&folder).and_then(|found| found.remote());
+        found.ok_or_else(|| {
+            Error::refused(
+                format!("{named}: no git repository with a remote is there"),
+                "sessions are shared by the remote of their repository: `git remote add origin ADDRESS`",
+            )
+        })
+    }
+}
+
+/// Whether it looks like the host and the path of a remote.
+fn is_name(named: &str) -> bool {
+    let plain = |of: char| !of.is_whitespace() && !of.is_control() && of != '@' && of != ':';
+    named.contains('/') && named.chars().all(plain)
+}

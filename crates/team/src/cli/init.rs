@@ -1,0 +1,111 @@
+//! Where are sessions shared, and what is this machine called there?
+
+use clap::Args;
+use serde::Serialize;
+use sessionary_team::{Error, Settings, names, store};
+
+use crate::context::Context;
+use crate::output::{Outcome, print, print_json};
+
+/// Name the store, and this machine in it
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary team init dir:/home/ada/Sync/sessions\n  \
+    sessionary team init dir:/home/ada/Sync/sessions --host laptop\n\n\
+    Nothing is sent yet. Again with another store, the name and what is shared stay.")]
+pub struct Init {
+    /// The store: dir:PATH, a folder that something else synchronises
+    #[arg(value_name = "STORE")]
+    store: String,
+    /// What this machine is called in the store; else what the system calls it
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// Allow `push --raw`, which sends keys and tokens too
+    #[arg(long)]
+    allow_raw: bool,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    host: &'a str,
+    store: &'a str,
+    allow_raw: bool,
+}
+
+pub fn run(args: &Init, context: &Context) -> Result<Outcome, Error> {
+    let _lock = context.data.lock()?;
+    let address = whole(&args.store, context);
+    let before = context.data.read()?;
+    let settings = match before {
+        Some(before) => again(before, args, &address, context)?,
+        None => {
+            let host = args
+                .host
+                .clone()
+                .unwrap_or_else(|| names::host_of(&system_name()));
+            Settings::new(&host, &address, args.allow_raw)?
+        }
+    };
+    // A name that is taken is refused before it is kept.
+    store::open(&address, &context.surroundings)?.claim(&settings.this_host())?;
+    context.data.write(&settings)?;
+    if context.json {
+        print_json(&Answer {
+            host: &settings.host,
+            store: &settings.store,
+            allow_raw: settings.allow_raw,
+        })?;
+    } else {
+        print(&format!(
+            "This machine is {} in {}.\nNothing is shared yet: `sessionary team share REPO` names a repository.",
+            settings.host, settings.store
+        ))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Settings that are there already, with another store.
+fn again(
+    before: Settings,
+    args: &Init,
+    address: &str,
+    context: &Context,
+) -> Result<Settings, Error> {
+    if let Some(host) = args.host.as_ref().filter(|host| **host != before.host) {
+        return Err(Error::refused(
+            format!("this machine is called {} already, not {host}", before.host),
+            format!(
+                "`sessionary team purge --all` takes back what it shares by that name; then remove {}",
+                context.data.settings().display()
+            ),
+        ));
+    }
+    let mut settings = before;
+    settings.store = address.to_owned();
+    settings.allow_raw = args.allow_raw;
+    Ok(settings)
+}
+
+/// The address with the whole path of its folder.
+fn whole(address: &str, context: &Context) -> String {
+    let Some(path) = address.strip_prefix("dir:") else {
+        return address.to_owned();
+    };
+    let path = match (path.strip_prefix("~/"), &context.surroundings.home) {
+        (Some(below), Some(home)) => home.join(below),
+        _ => context.surroundings.cwd.join(path),
+    };
+    format!("dir:{}", path.display())
+}
+
+/// What the system calls this machine.
+fn system_name() -> String {
+    #[cfg(unix)]
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    #[cfg(not(unix))]
+    let name = std::env::var("COMPUTERNAME").unwrap_or_default();
+    name
+}

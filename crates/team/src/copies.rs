@@ -1,0 +1,233 @@
+//! Which copies of another host's files are here, and what was each made from?
+//!
+//! They lie below `team/HOST/AGENT/` of the data folder, where nothing else writes. `pulled.json`
+//! beside them says of which parts each consists, its size and its time; a file that is not what it
+//! says is written anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, FileTimes, Metadata};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::Part;
+use crate::files::{self, Readers, UNFINISHED};
+use crate::manifest::{Manifest, Place};
+
+/// What `pulled.json` is never longer than.
+const LONGEST: u64 = 1 << 30;
+/// What is known of the copies.
+const KNOWN: &str = "pulled.json";
+/// Which working directory is of which repository.
+const REPOSITORIES: &str = "repositories.json";
+
+/// A copy, as it was left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Copy {
+    parts: Vec<Part>,
+    modified_ms: i64,
+    bytes: u64,
+    /// The time that the file system gave it.
+    time_ns: i128,
+}
+
+/// What has to be done for a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Need<'a> {
+    /// It is as its manifest says.
+    Nothing,
+    /// These parts are to be added to it.
+    Append(&'a [Part]),
+    /// It is to be written.
+    Whole,
+}
+
+/// The copies of one host's files.
+pub struct Copies {
+    folder: PathBuf,
+    known: BTreeMap<String, Copy>,
+    is_saved: bool,
+}
+
+impl Copies {
+    /// Those of this host below `hosts`; its folder is made.
+    pub fn open(hosts: &Path, host: &str) -> io::Result<Copies> {
+        let known = files::below(hosts, &format!("{host}/{KNOWN}"), Some(Readers::Owner))?;
+        // What is not known is written anew.
+        let read = files::read(&known, LONGEST).ok().flatten();
+        let read = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Ok(Copies {
+            folder: hosts.join(host),
+            known: read.unwrap_or_default(),
+            is_saved: true,
+        })
+    }
+
+    /// What has to be done that there is the file of this manifest.
+    pub fn need<'a>(&self, manifest: &'a Manifest) -> io::Result<Need<'a>> {
+        let path = files::below(&self.folder, &manifest.place.to_string(), None)?;
+        let Some(copy) = self.known.get(&manifest.place.to_string()) else {
+            return Ok(Need::Whole);
+        };
+        let is_as_left = match fs::symlink_metadata(&path) {
+            Ok(found) => {
+                is_own(&found) && found.len() == copy.bytes && time_ns(&found) == copy.time_ns
+            }
+            Err(_) => false,
+        };
+        Ok(match manifest.parts.strip_prefix(&*copy.parts) {
+            Some([]) if is_as_left && copy.modified_ms == manifest.modified_ms => Need::Nothing,
+            Some(rest) if is_as_left => Need::Append(rest),
+            _ => Need::Whole,
+        })
+    }
+
+    /// Add the parts that a copy lacks, which say `bytes`.
+    pub fn append(&mut self, manifest: &Manifest, bytes: &[u8]) -> io::Result<()> {
+        let path = files::below(&self.folder, &manifest.place.to_string(), None)?;
+        let mut file = files::open_to_append(&path)?;
+        file.write_all(bytes)?;
+        self.left(manifest, &file)
+    }
+
+    /// Write a copy, each of its parts given by `bytes`.
+    pub fn write<E: From<io::Error>>(
+        &mut self,
+        manifest: &Manifest,
+        mut bytes: impl FnMut(&Part) -> Result<Vec<u8>, E>,
+    ) -> Result<(), E> {
+        let name = manifest.place.to_string();
+        let path = files::below(&self.folder, &name, Some(Readers::Owner))?;
+        let folder = path.parent().unwrap_or(&self.folder);
+        let mut file = files::begin(folder, Readers::Owner)?;
+        for part in &manifest.parts {
+            let bytes = bytes(part)?;
+            file.write_all(&bytes)?;
+        }
+        self.left(manifest, file.as_file())?;
+        // What is in its place is replaced; a folder there, which no manifest names, gives way.
+        if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            fs::remove_dir_all(&path)?;
+        }
+        Ok(files::finish(file, &path)?)
+    }
+
+    /// Keep in mind how a copy was left.
+    fn left(&mut self, manifest: &Manifest, file: &fs::File) -> io::Result<()> {
+        let since = Duration::from_millis(u64::try_from(manifest.modified_ms).unwrap_or_default());
+        let time = UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::now());
+        file.set_times(FileTimes::new().set_modified(time))?;
+        let found = file.metadata()?;
+        let copy = Copy {
+            parts: manifest.parts.clone(),
+            modified_ms: manifest.modified_ms,
+            bytes: found.len(),
+            time_ns: time_ns(&found),
+        };
+        self.known.insert(manifest.place.to_string(), copy);
+        self.is_saved = false;
+        Ok(())
+    }
+
+    /// Remove whatever is no file of these manifests. How many files that were.
+    pub fn keep_only(&mut self, manifests: &BTreeMap<Place, Manifest>) -> io::Result<u64> {
+        let mut removed = 0;
+        let known = self.known.len();
+        let names: BTreeSet<String> = manifests.keys().map(|of| folded(&of.to_string())).collect();
+        self.known.retain(|name, _| names.contains(&folded(name)));
+        self.is_saved &= self.known.len() == known;
+        for (name, path) in files::list(&self.folder)? {
+            let found = path.symlink_metadata()?;
+            if found.is_dir() {
+                tidy(
+                    &path,
+                    &name,
+                    &|name| names.contains(&folded(name)),
+                    &mut removed,
+                )?;
+            } else if name.starts_with(UNFINISHED) || found.is_symlink() {
+                files::remove(&path)?;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Say of which repositories the directories are in which sessions ran, as far as they are
+    /// known.
+    pub fn write_repositories(&self, manifests: &BTreeMap<Place, Manifest>) -> io::Result<()> {
+        let all = manifests.values();
+        let named = all.filter_map(|of| Some((of.cwd.as_deref()?, &*of.repository)));
+        let text = json(&named.collect::<BTreeMap<&str, &str>>());
+        let path = self.folder.join(REPOSITORIES);
+        match files::read(&path, LONGEST) {
+            Ok(Some(there)) if there == text => Ok(()),
+            _ => files::write(&path, &text, Readers::Owner),
+        }
+    }
+
+    /// Write down what is known of the copies.
+    pub fn save(&mut self) -> io::Result<()> {
+        if !self.is_saved {
+            files::write(&self.folder.join(KNOWN), &json(&self.known), Readers::Owner)?;
+            self.is_saved = true;
+        }
+        Ok(())
+    }
+}
+
+/// Remove from a folder what is not to stay, and the folder itself where nothing does. No link is
+/// followed.
+fn tidy(
+    folder: &Path,
+    name: &str,
+    stays: &dyn Fn(&str) -> bool,
+    removed: &mut u64,
+) -> io::Result<()> {
+    for (part, path) in files::list(folder)? {
+        let name = format!("{name}/{part}");
+        if path.symlink_metadata()?.is_dir() {
+            tidy(&path, &name, stays, removed)?;
+        } else if !stays(&name) {
+            files::remove(&path)?;
+            *removed += u64::from(!part.starts_with(UNFINISHED));
+        }
+    }
+    if fs::read_dir(folder)?.next().is_none() {
+        fs::remove_dir(folder)?;
+    }
+    Ok(())
+}
+
+/// A name as the file system compares it.
+fn folded(name: &str) -> String {
+    match cfg!(any(windows, target_os = "macos")) {
+        true => name.to_lowercase(),
+        false => name.to_owned(),
+    }
+}
+
+/// Whether it is a plain file that has no other name, which could stand elsewhere.
+fn is_own(found: &Metadata) -> bool {
+    #[cfg(unix)]
+    let has_one_name = std::os::unix::fs::MetadataExt::nlink(found) == 1;
+    #[cfg(not(unix))]
+    let has_one_name = true;
+    found.is_file() && has_one_name
+}
+
+fn time_ns(found: &Metadata) -> i128 {
+    let time = found.modified().unwrap_or(UNIX_EPOCH);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => since.as_nanos().cast_signed(),
+        Err(before) => -before.duration().as_nanos().cast_signed(),
+    }
+}
+
+/// JSON and an end of line.
+fn json(of: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec(of).unwrap_or_default();
+    text.push(b'\n');
+    text
+}

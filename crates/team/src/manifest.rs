@@ -1,0 +1,125 @@
+//! What does a store say of one file of a session? Whose it is, where it stands within its root,
+//! and which blocks it is made of, in order.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::block::Part;
+use crate::error::Problem;
+use crate::names::{check_agent, check_host, check_path};
+
+/// The layout of a manifest. A reader leaves later ones alone.
+pub const VERSION: u32 = 1;
+
+/// Which file it is: its agent, and its path within the root with `/` between its parts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// The agent's name.
+    pub agent: String,
+    /// The path within its root.
+    pub path: String,
+}
+
+impl Place {
+    /// By what the manifest of a file is called: says nothing of its name.
+    pub fn name(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.agent.as_bytes());
+        hash.update([0]);
+        hash.update(self.path.as_bytes());
+        crate::block::hex(&hash.finalize())
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(to, "{}/{}", self.agent, self.path)
+    }
+}
+
+/// One file of a session in a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The layout: [`VERSION`].
+    pub version: u32,
+    /// The host that has the file.
+    pub host: String,
+    /// Which file it is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The id of its session.
+    pub session: String,
+    /// The repository by which it is shared: host and path of its remote.
+    pub repository: String,
+    /// The directory in which the session ran, on its host.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cwd: Option<String>,
+    /// When the file was changed last, in milliseconds since 1970.
+    pub modified_ms: i64,
+    /// What it is made of, in order.
+    pub parts: Vec<Part>,
+    /// What was read for it, by which its host knows what it need not send again.
+    pub source: Source,
+}
+
+/// What a manifest was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Bytes of the file on its host, secrets and all.
+    pub bytes: u64,
+    /// What was done with its secrets: `raw`, or the rules by which they were left out.
+    pub form: String,
+    /// Whether the file had not changed for a while when it was read. Where it had, its size and
+    /// time prove nothing.
+    pub settled: bool,
+}
+
+impl Manifest {
+    /// Bytes of the file as it is written elsewhere.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| u64::from(part.bytes)).sum()
+    }
+
+    /// Whether it may be used for a file of this host.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, host: &str) -> Result<(), String> {
+        if self.version != VERSION {
+            return Err(format!(
+                "layout {}, which this version does not know",
+                self.version
+            ));
+        }
+        if self.host != host {
+            return Err("it names another host than the one in whose place it stands".to_owned());
+        }
+        check_host(&self.host)?;
+        check_agent(&self.place.agent)?;
+        check_path(&self.place.path)?;
+        self.parts.iter().try_for_each(Part::check)?;
+        Ok(())
+    }
+}
+
+/// The manifests of one host, and what could not be used.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Manifests {
+    /// By the file that each is of.
+    pub files: BTreeMap<Place, Manifest>,
+    /// What could not be used: where there is any of that, a file that is not named may be there.
+    pub problems: Vec<Problem>,
+}
+
+/// A host, as it says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// The layout: [`VERSION`].
+    pub version: u32,
+    /// Its name.
+    pub host: String,
+    /// A random text, by which two machines of one name are told apart.
+    pub id: String,
+}

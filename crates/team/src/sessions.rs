@@ -1,0 +1,123 @@
+//! What does this machine have to share? The index says; tests hand in files of their own.
+
+use sessionary::index::Index;
+use sessionary::redact::redacted;
+
+use crate::error::{Error, Problem};
+
+/// One file of a session that may be shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedFile {
+    /// The agent's name.
+    pub agent: String,
+    /// The id of its session.
+    pub session: String,
+    /// The repository in which the session ran: host and path of its remote.
+    pub repository: String,
+    /// The directory in which it ran.
+    pub cwd: Option<String>,
+    /// The path within its root, with `/` between its parts.
+    pub path: String,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// When it was changed last, in milliseconds since 1970.
+    pub modified_ms: i64,
+    /// By which its source knows it.
+    pub number: usize,
+}
+
+/// What there is to share.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SharedFiles {
+    /// In a stable order.
+    pub files: Vec<SharedFile>,
+    /// What belongs to a shared repository and cannot be shared, and why.
+    pub unshared: Vec<Problem>,
+}
+
+/// What a file says to others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedBytes {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Secrets that were left out of them.
+    pub redactions: u64,
+    /// Whether they are all that the file had, and not all but an end that is being written.
+    pub is_whole: bool,
+}
+
+/// Where files of sessions come from.
+pub trait Sessions {
+    /// The files of the sessions of these repositories, but for what the user excludes.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    fn files(&mut self, repositories: &[String]) -> Result<SharedFiles, Error>;
+
+    /// What one of them says, with its secrets or without; `None`: it has gone.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn bytes(&mut self, file: &SharedFile, raw: bool) -> Result<Option<SharedBytes>, Error>;
+
+    /// The rules by which secrets are left out; others make other bytes of the same file.
+    fn rules(&self) -> String;
+}
+
+/// The sessions of this machine, as its index knows them.
+pub struct Indexed {
+    index: Index,
+    files: Vec<sessionary::query::SharedFile>,
+}
+
+impl Indexed {
+    /// Those of this index.
+    pub fn of(index: Index) -> Indexed {
+        Indexed {
+            index,
+            files: Vec::new(),
+        }
+    }
+}
+
+impl Sessions for Indexed {
+    fn files(&mut self, repositories: &[String]) -> Result<SharedFiles, Error> {
+        let found = self.index.shared_files(repositories)?;
+        let unshared = found.unshared.into_iter();
+        let unshared = unshared.map(|of| Problem::new(format!("{}/{}", of.agent, of.path), of.why));
+        self.files = found.files;
+        let files = self.files.iter().enumerate().filter_map(|(number, file)| {
+            Some(SharedFile {
+                agent: file.agent.clone(),
+                session: file.session.clone(),
+                repository: file.repository.clone()?,
+                cwd: file.cwd.clone(),
+                path: file.path.clone(),
+                bytes: file.bytes,
+                modified_ms: file.modified_ms,
+                number,
+            })
+        });
+        Ok(SharedFiles {
+            files: files.collect(),
+            unshared: unshared.collect(),
+        })
+    }
+
+    fn bytes(&mut self, file: &SharedFile, raw: bool) -> Result<Option<SharedBytes>, Error> {
+        let Some(file) = self.files.get(file.number) else {
+            return Ok(None);
+        };
+        let mask = (!raw).then_some(redacted as fn(&str) -> Option<String>);
+        let shared = self.index.shared_bytes(file, mask)?;
+        Ok(shared.map(|shared| SharedBytes {
+            bytes: shared.bytes,
+            redactions: shared.redactions as u64,
+            is_whole: shared.unfinished == 0,
+        }))
+    }
+
+    fn rules(&self) -> String {
+        format!("redacted by {}", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,108 @@
+//! Where do hosts put what they share? One trait, and behind it a folder or a database.
+
+pub mod dir;
+pub mod postgres;
+
+use std::collections::BTreeSet;
+
+use sessionary::settings::Surroundings;
+
+use crate::block::BlockId;
+use crate::error::Error;
+use crate::manifest::{Host, Manifest, Manifests, Place};
+
+/// What is put into a store at once.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Blocks, compressed.
+    pub blocks: Vec<(BlockId, Vec<u8>)>,
+    /// Manifests, whose blocks are in the store or in this batch.
+    pub manifests: Vec<Manifest>,
+}
+
+impl Batch {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.manifests.is_empty()
+    }
+}
+
+/// What hosts share. Whoever writes, writes in the place of its own host alone; whatever else is
+/// read may be missing, damaged or hostile.
+pub trait Store {
+    /// The hosts that have shared something here, in order.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn hosts(&mut self) -> Result<Vec<String>, Error>;
+
+    /// Be this host from now on: its place is made where it is missing.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or another machine has this name.
+    fn claim(&mut self, host: &Host) -> Result<(), Error>;
+
+    /// The manifests of a host; `None`: the host is not there at all, which says nothing of what it
+    /// shares.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn manifests(&mut self, host: &str) -> Result<Option<Manifests>, Error>;
+
+    /// A block of a host, compressed, as it is; `None`: it is not there (yet).
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn block(&mut self, host: &str, id: &BlockId) -> Result<Option<Vec<u8>>, Error>;
+
+    /// The blocks that this host has here.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn blocks(&mut self, host: &str) -> Result<BTreeSet<BlockId>, Error>;
+
+    /// Put blocks, then the manifests that need them. Whenever it is killed, no manifest names a
+    /// block that is not there.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn put(&mut self, host: &str, batch: &Batch) -> Result<(), Error>;
+
+    /// Take manifests back.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn take_back(&mut self, host: &str, places: &[Place]) -> Result<(), Error>;
+
+    /// Remove these blocks, which no manifest of the host names, and what was left unfinished.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn sweep(&mut self, host: &str, blocks: &BTreeSet<BlockId>) -> Result<(), Error>;
+}
+
+/// The store at this address. Where it needs a password, that is looked for in these surroundings.
+///
+/// # Errors
+/// When it is no address, or the store cannot be reached.
+pub fn open(address: &str, surroundings: &Surroundings) -> Result<Box<dyn Store>, Error> {
+    match address.split_once(':') {
+        Some(("dir", path)) => Ok(Box::new(dir::Dir::open(path)?)),
+        Some(("postgres" | "postgresql", rest)) => {
+            Ok(Box::new(postgres::Postgres::open(rest, surroundings)?))
+        }
+        // The text is not repeated: it may hold a password.
+        _ => Err(Error::refused(
+            "this is no store",
+            "a store is dir:PATH, a folder that something else synchronises, or postgres://USER@HOST/DATABASE",
+        )),
+    }
+}
+
+/// Another machine has this name.
+fn name_is_taken(host: &str) -> Error {
+    Error::refused(
+        format!("another machine is called {host} in this store"),
+        "choose another name: sessionary team init STORE --host NAME",
+    )
+}

@@ -1,0 +1,239 @@
+//! A store that is a folder. Each host writes only below its own name, whole files that are renamed
+//! into place, so any program that synchronises folders may carry it:
+//!
+//! ```text
+//! PATH/HOST/host.json              who this is
+//! PATH/HOST/blocks/ab/ab….zst      a block, by its id
+//! PATH/HOST/files/….json           a manifest, by the hash of agent and path
+//! ```
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tempfile::NamedTempFile;
+
+use super::{Batch, Store};
+use crate::block::{BlockId, MOST_PACKED};
+use crate::error::{Error, Problem};
+use crate::files::{self, Readers, UNFINISHED};
+use crate::manifest::{Host, Manifest, Manifests, Place};
+use crate::names::check_host;
+
+/// The longest manifest that is read: of a file of some hundred gigabytes.
+const LONGEST: u64 = 64 << 20;
+
+/// A folder.
+pub struct Dir {
+    path: PathBuf,
+}
+
+impl Dir {
+    /// The store in this folder.
+    ///
+    /// # Errors
+    /// When the path is not absolute: it is read from whatever directory the command runs in.
+    pub fn open(path: &str) -> Result<Dir, Error> {
+        let path = PathBuf::from(path);
+        match path.is_absolute() {
+            // The folder itself may be reached by a link of the user's.
+            true => Ok(Dir {
+                path: path.canonicalize().unwrap_or(path),
+            }),
+            false => Err(Error::refused(
+                format!(
+                    "dir:{}: the path of the folder is not absolute",
+                    path.display()
+                ),
+                "name the whole path, for example dir:/home/ada/Sync/sessions",
+            )),
+        }
+    }
+
+    /// A path in the place of a host, to which no link leads.
+    fn at(&self, host: &str, name: &str, make: Option<Readers>) -> Result<PathBuf, Error> {
+        check_host(host)
+            .map_err(|why| Error::refused(format!("{host:?}: {why}"), "choose another name"))?;
+        let name = format!("{host}/{name}");
+        files::below(&self.path, &name, make).map_err(Error::at(&self.path.join(&name)))
+    }
+
+    /// Write files, then put them into their places.
+    fn write(&self, host: &str, all: impl Iterator<Item = (String, Vec<u8>)>) -> Result<(), Error> {
+        let mut begun: Vec<(NamedTempFile, PathBuf)> = Vec::new();
+        for (name, bytes) in all {
+            let path = self.at(host, &name, Some(Readers::Group))?;
+            let folder = path.parent().unwrap_or(&self.path);
+            let file = files::begin(folder, Readers::Group)
+                .and_then(|mut file| file.write_all(&bytes).map(|()| file));
+            begun.push((file.map_err(Error::at(&path))?, path));
+        }
+        for (file, path) in begun {
+            files::finish(file, &path).map_err(Error::at(&path))?;
+        }
+        Ok(())
+    }
+
+    /// What a host says of itself; `None`: nothing is there.
+    fn host(&self, host: &str) -> Result<Option<Host>, Error> {
+        let path = self.at(host, "host.json", None)?;
+        let Some(bytes) = files::read(&path, LONGEST).map_err(Error::at(&path))? else {
+            return Ok(None);
+        };
+        let said: Host = serde_json::from_slice(&bytes).map_err(|why| Error::Damaged {
+            path: path.clone(),
+            why: why.to_string(),
+        })?;
+        if said.host != host {
+            let why = "it names another host than the folder in which it stands".to_owned();
+            return Err(Error::Damaged { path, why });
+        }
+        Ok(Some(said))
+    }
+}
+
+impl Store for Dir {
+    fn hosts(&mut self) -> Result<Vec<String>, Error> {
+        let all = files::list(&self.path).map_err(Error::at(&self.path))?;
+        let names = all.into_iter().map(|(name, _)| name);
+        let is_host = |name: &String| check_host(name).is_ok() && self.path.join(name).is_dir();
+        Ok(names.filter(is_host).collect())
+    }
+
+    fn claim(&mut self, host: &Host) -> Result<(), Error> {
+        match self.host(&host.host)? {
+            Some(there) if there.id == host.id => Ok(()),
+            Some(_) => Err(super::name_is_taken(&host.host)),
+            None => {
+                let said = ("host.json".to_owned(), line(host));
+                self.write(&host.host, std::iter::once(said))
+            }
+        }
+    }
+
+    fn manifests(&mut self, host: &str) -> Result<Option<Manifests>, Error> {
+        if self.host(host)?.is_none() {
+            return Ok(None);
+        }
+        let folder = self.at(host, "files", None)?;
+        let mut found = Manifests::default();
+        for (name, path) in files::list(&folder).map_err(Error::at(&folder))? {
+            // A file that is being written, or a synchroniser's own.
+            if !name.ends_with(".json") || name.starts_with('.') {
+                continue;
+            }
+            match manifest(&path) {
+                Ok(manifest) => take(manifest, host, &name, &mut found),
+                Err(why) => {
+                    found
+                        .problems
+                        .push(Problem::new(path.display().to_string(), why));
+                }
+            }
+        }
+        Ok(Some(found))
+    }
+
+    fn block(&mut self, host: &str, id: &BlockId) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.at(host, &block_name(id), None)?;
+        files::read(&path, MOST_PACKED as u64).map_err(Error::at(&path))
+    }
+
+    fn blocks(&mut self, host: &str) -> Result<BTreeSet<BlockId>, Error> {
+        let folder = self.at(host, "blocks", None)?;
+        let mut ids = BTreeSet::new();
+        for (_, within) in files::list(&folder).map_err(Error::at(&folder))? {
+            let all = files::list(&within).map_err(Error::at(&within))?;
+            let names = all.iter().filter_map(|(name, _)| name.strip_suffix(".zst"));
+            ids.extend(names.filter_map(BlockId::parse));
+        }
+        Ok(ids)
+    }
+
+    fn put(&mut self, host: &str, batch: &Batch) -> Result<(), Error> {
+        let blocks = batch.blocks.iter();
+        self.write(
+            host,
+            blocks.map(|(id, packed)| (block_name(id), packed.clone())),
+        )?;
+        let manifests = batch.manifests.iter();
+        self.write(
+            host,
+            manifests.map(|of| (manifest_name(&of.place), line(of))),
+        )
+    }
+
+    fn take_back(&mut self, host: &str, places: &[Place]) -> Result<(), Error> {
+        places.iter().try_for_each(|place| {
+            let path = self.at(host, &manifest_name(place), None)?;
+            files::remove(&path).map_err(Error::at(&path))
+        })
+    }
+
+    fn sweep(&mut self, host: &str, blocks: &BTreeSet<BlockId>) -> Result<(), Error> {
+        for id in blocks {
+            let path = self.at(host, &block_name(id), None)?;
+            files::remove(&path).map_err(Error::at(&path))?;
+        }
+        let blocks = self.at(host, "blocks", None)?;
+        let mut folders = vec![self.at(host, "files", None)?, self.path.join(host)];
+        let within = files::list(&blocks).map_err(Error::at(&blocks))?;
+        folders.extend(within.into_iter().map(|(_, path)| path));
+        folders
+            .iter()
+            .try_for_each(|folder| tidy(folder).map_err(Error::at(folder)))
+    }
+}
+
+/// Remove from a folder what was left unfinished, and the folder if nothing is in it.
+fn tidy(folder: &Path) -> std::io::Result<()> {
+    let all = files::list(folder)?;
+    let unfinished = all.iter().filter(|(name, _)| name.starts_with(UNFINISHED));
+    for (_, path) in unfinished {
+        files::remove(path)?;
+    }
+    if all.is_empty() {
+        // Another process may have put something there just now.
+        let _ = std::fs::remove_dir(folder);
+    }
+    Ok(())
+}
+
+fn manifest(path: &Path) -> Result<Manifest, String> {
+    let bytes = files::read(path, LONGEST).map_err(|error| error.to_string())?;
+    let bytes = bytes.ok_or("it has gone")?;
+    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
+}
+
+/// Take a manifest that may be used; of any other say what is wrong.
+fn take(manifest: Manifest, host: &str, name: &str, found: &mut Manifests) {
+    let is_called = name.strip_suffix(".json") == Some(manifest.place.name().as_str());
+    let checked = manifest.check(host).and_then(|()| match is_called {
+        true => Ok(()),
+        false => Err("its name is that of another file's manifest".to_owned()),
+    });
+    match checked {
+        Ok(()) => drop(found.files.insert(manifest.place.clone(), manifest)),
+        Err(why) => {
+            let what = format!("{host}: manifest {name}");
+            found.problems.push(Problem::new(what, why));
+        }
+    }
+}
+
+fn block_name(id: &BlockId) -> String {
+    let id = id.as_str();
+    format!("blocks/{}/{id}.zst", &id[..2])
+}
+
+fn manifest_name(place: &Place) -> String {
+    format!("files/{}.json", place.name())
+}
+
+/// A line of JSON.
+fn line(of: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec(of).unwrap_or_default();
+    text.push(b'\n');
+    text
+}

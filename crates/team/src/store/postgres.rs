@@ -1,0 +1,216 @@
+//! A store that is a PostgreSQL database, version 15 or newer. The server decides who may read and
+//! who may write: a row belongs to the role that wrote it, and nobody changes one.
+//!
+//! What is put at once is one transaction, and what a host has sent is asked of the server. So a
+//! push that was killed, or whose server was, has sent whole batches, and the next one goes on.
+
+mod address;
+mod schema;
+
+use std::collections::BTreeSet;
+use std::error::Error as _;
+
+use postgres::{Client, NoTls};
+use sessionary::settings::Surroundings;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::{Batch, Store};
+use crate::block::{BlockId, MOST_PACKED};
+use crate::error::{Error, Problem};
+use crate::manifest::{Host, Manifest, Manifests, Place};
+
+/// The longest manifest that is read, in bytes.
+const LONGEST: i32 = 64 << 20;
+
+/// A database.
+pub struct Postgres {
+    client: Client,
+}
+
+impl Postgres {
+    /// The store at this address, which is what follows `postgres:`. Its tables are made where they
+    /// are missing and this role may make them.
+    ///
+    /// # Errors
+    /// When the address cannot be read, names a password, or the server cannot be reached.
+    pub fn open(address: &str, surroundings: &Surroundings) -> Result<Postgres, Error> {
+        let config = address::config(address, surroundings)?;
+        let client = match config.get_ssl_mode() {
+            postgres::config::SslMode::Disable => config.connect(NoTls),
+            _ => config.connect(tls()?),
+        };
+        let mut client = client.map_err(failed)?;
+        schema::bring_up_to_date(&mut client)?;
+        Ok(Postgres { client })
+    }
+}
+
+/// Encrypted, with the certificates that the system trusts.
+fn tls() -> Result<MakeRustlsConnect, Error> {
+    // Another part of the process may have chosen one: then it is that.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    match MakeRustlsConnect::with_native_certs() {
+        Ok((tls, _)) => Ok(tls),
+        Err(why) => Err(Error::refused(
+            format!("this system has no certificates that could be read: {why:?}"),
+            "install them (Debian: ca-certificates)",
+        )),
+    }
+}
+
+/// What the server, or the way to it, said.
+fn failed(error: postgres::Error) -> Error {
+    let mut why = error.to_string();
+    if let Some(said) = error.as_db_error() {
+        why = format!("{} ({})", said.message(), said.code().code());
+    } else if let Some(cause) = error.source() {
+        why = format!("{why}: {cause}");
+    }
+    Error::Database { why }
+}
+
+impl Store for Postgres {
+    fn hosts(&mut self) -> Result<Vec<String>, Error> {
+        let rows = self
+            .client
+            .query("SELECT host FROM sessionary.hosts ORDER BY 1", &[]);
+        let names = rows.map_err(failed)?.into_iter().map(|row| row.get(0));
+        Ok(names
+            .filter(|name: &String| crate::names::check_host(name).is_ok())
+            .collect())
+    }
+
+    fn claim(&mut self, host: &Host) -> Result<(), Error> {
+        let version = host.version.cast_signed();
+        let add = "INSERT INTO sessionary.hosts (host, id, version) VALUES ($1, $2, $3)
+            ON CONFLICT DO NOTHING";
+        self.client
+            .execute(add, &[&host.host, &host.id, &version])
+            .map_err(failed)?;
+        let own = "SELECT FROM sessionary.hosts
+            WHERE host = $1 AND id = $2 AND owner = current_user";
+        let found = self
+            .client
+            .query_opt(own, &[&host.host, &host.id])
+            .map_err(failed)?;
+        found
+            .map(drop)
+            .ok_or_else(|| super::name_is_taken(&host.host))
+    }
+
+    fn manifests(&mut self, host: &str) -> Result<Option<Manifests>, Error> {
+        let is_there = "SELECT FROM sessionary.hosts WHERE host = $1";
+        if self
+            .client
+            .query_opt(is_there, &[&host])
+            .map_err(failed)?
+            .is_none()
+        {
+            return Ok(None);
+        }
+        let all = "SELECT DISTINCT ON (agent, path) agent, path,
+                CASE WHEN octet_length(manifest) <= $2 THEN manifest ELSE '' END
+            FROM sessionary.sources WHERE host = $1 ORDER BY agent, path, number DESC";
+        let mut found = Manifests::default();
+        for row in self.client.query(all, &[&host, &LONGEST]).map_err(failed)? {
+            let (agent, path, text): (String, String, &str) = (row.get(0), row.get(1), row.get(2));
+            let place = Place { agent, path };
+            match checked(text, host, &place) {
+                Ok(manifest) => drop(found.files.insert(place, manifest)),
+                Err(why) => found
+                    .problems
+                    .push(Problem::new(format!("{host}: {place}"), why)),
+            }
+        }
+        Ok(Some(found))
+    }
+
+    fn block(&mut self, host: &str, id: &BlockId) -> Result<Option<Vec<u8>>, Error> {
+        let one = "SELECT packed FROM sessionary.blocks
+            WHERE host = $1 AND id = $2 AND octet_length(packed) <= $3";
+        let most = i32::try_from(MOST_PACKED).unwrap_or(i32::MAX);
+        let row = self
+            .client
+            .query_opt(one, &[&host, &id.as_str(), &most])
+            .map_err(failed)?;
+        Ok(row.map(|row| row.get(0)))
+    }
+
+    fn blocks(&mut self, host: &str) -> Result<BTreeSet<BlockId>, Error> {
+        let all = "SELECT id FROM sessionary.blocks WHERE host = $1 AND owner = current_user";
+        let rows = self.client.query(all, &[&host]).map_err(failed)?;
+        Ok(rows
+            .iter()
+            .filter_map(|row| BlockId::parse(row.get(0)))
+            .collect())
+    }
+
+    fn put(&mut self, host: &str, batch: &Batch) -> Result<(), Error> {
+        let mut transaction = self.client.transaction().map_err(failed)?;
+        let ids: Vec<&str> = batch.blocks.iter().map(|(id, _)| id.as_str()).collect();
+        let packed: Vec<&[u8]> = batch.blocks.iter().map(|(_, packed)| &**packed).collect();
+        let add = "INSERT INTO sessionary.blocks (host, id, packed)
+            SELECT $1, * FROM unnest($2::text[], $3::bytea[]) ON CONFLICT DO NOTHING";
+        transaction
+            .execute(add, &[&host, &ids, &packed])
+            .map_err(failed)?;
+        let add = "INSERT INTO sessionary.sources
+                (host, agent, path, session, repository, modified_ms, bytes, manifest)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING number";
+        let older = "DELETE FROM sessionary.sources
+            WHERE host = $1 AND agent = $2 AND path = $3 AND number < $4";
+        let add = transaction.prepare(add).map_err(failed)?;
+        let older = transaction.prepare(older).map_err(failed)?;
+        for of in &batch.manifests {
+            let place = (&of.place.agent, &of.place.path);
+            let bytes = i64::try_from(of.bytes()).unwrap_or(i64::MAX);
+            let text = serde_json::to_string(of).unwrap_or_default();
+            let (session, repository) = (&of.session, &of.repository);
+            let values: [&(dyn postgres::types::ToSql + Sync); 8] = [
+                &host,
+                place.0,
+                place.1,
+                session,
+                repository,
+                &of.modified_ms,
+                &bytes,
+                &text,
+            ];
+            let number: i64 = transaction.query_one(&add, &values).map_err(failed)?.get(0);
+            transaction
+                .execute(&older, &[&host, place.0, place.1, &number])
+                .map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)
+    }
+
+    fn take_back(&mut self, host: &str, places: &[Place]) -> Result<(), Error> {
+        let agents: Vec<&str> = places.iter().map(|place| &*place.agent).collect();
+        let paths: Vec<&str> = places.iter().map(|place| &*place.path).collect();
+        let remove = "DELETE FROM sessionary.sources WHERE host = $1
+            AND (agent, path) IN (SELECT * FROM unnest($2::text[], $3::text[]))";
+        self.client
+            .execute(remove, &[&host, &agents, &paths])
+            .map(drop)
+            .map_err(failed)
+    }
+
+    fn sweep(&mut self, host: &str, blocks: &BTreeSet<BlockId>) -> Result<(), Error> {
+        let ids: Vec<&str> = blocks.iter().map(BlockId::as_str).collect();
+        let remove = "DELETE FROM sessionary.blocks WHERE host = $1 AND id = ANY($2)";
+        self.client
+            .execute(remove, &[&host, &ids])
+            .map(drop)
+            .map_err(failed)
+    }
+}
+
+/// The manifest that a row holds, if it may be used for this place.
+fn checked(text: &str, host: &str, place: &Place) -> Result<Manifest, String> {
+    let manifest: Manifest = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    manifest.check(host)?;
+    match manifest.place == *place {
+        true => Ok(manifest),
+        false => Err("it names another file than its row".to_owned()),
+    }
+}

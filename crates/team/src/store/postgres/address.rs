@@ -1,0 +1,232 @@
+//! Where is the server, who are we to it, and by which password? The address says all but the
+//! password, which comes from the environment, from a service file or from `.pgpass`, as PostgreSQL's
+//! own programs take it.
+
+use std::path::PathBuf;
+
+use postgres::Config;
+use postgres::config::{Host, SslMode};
+use sessionary::settings::Surroundings;
+
+use crate::error::Error;
+use crate::files;
+
+/// No file of passwords or services is longer.
+const LONGEST: u64 = 1 << 20;
+
+/// What follows `postgres:` in an address: `//USER@HOST/DATABASE`, `service=NAME`, or the words that
+/// PostgreSQL calls a connection string.
+pub fn config(address: &str, surroundings: &Surroundings) -> Result<Config, Error> {
+    let text = match address.starts_with("//") {
+        true => format!("postgres:{address}"),
+        false => address.to_owned(),
+    };
+    let names_mode = text.contains("sslmode");
+    let mut config = match text.strip_prefix("service=") {
+        Some(name) => service(name.trim(), surroundings)?,
+        None => parsed(&text)?,
+    };
+    if config.get_password().is_some() && !text.starts_with("service=") {
+        return Err(Error::refused(
+            "the address holds a password, which every process of this machine could read",
+            "leave it out, and put it into ~/.pgpass or a service file",
+        ));
+    }
+    // Over a network nothing goes in clear, unless somebody asks for that.
+    if !names_mode && !config.get_hosts().iter().all(is_here) {
+        config.ssl_mode(SslMode::Require);
+    } else if !names_mode {
+        config.ssl_mode(SslMode::Disable);
+    }
+    if config.get_password().is_none()
+        && let Some(password) = password(&config, surroundings)?
+    {
+        config.password(password);
+    }
+    config.application_name("sessionary-team");
+    Ok(config)
+}
+
+fn parsed(text: &str) -> Result<Config, Error> {
+    // The text is not repeated: it may hold a password.
+    text.parse().map_err(|_| {
+        Error::refused(
+            "the address of the database cannot be read",
+            "for example postgres://ada@db.example.org/team, or postgres:service=team",
+        )
+    })
+}
+
+/// Whether it is this machine.
+fn is_here(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => ["localhost", "127.0.0.1", "::1"].contains(&name.as_str()),
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    }
+}
+
+/// What a service file says of a service.
+fn service(name: &str, surroundings: &Surroundings) -> Result<Config, Error> {
+    let path = named(surroundings, "PGSERVICEFILE", ".pg_service.conf");
+    let text = text_of(path.as_ref())?.unwrap_or_default();
+    let mut words = String::new();
+    let mut is_it = false;
+    let mut was_found = false;
+    for line in text.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[').and_then(|of| of.strip_suffix(']')) {
+            is_it = section == name;
+            was_found |= is_it;
+        } else if let Some((key, value)) = line.split_once('=').filter(|_| is_it) {
+            let value = value.replace('\\', "\\\\").replace('\'', "\\'");
+            words += &format!("{key}='{value}' ");
+        }
+    }
+    match was_found {
+        true => parsed(&words),
+        false => Err(Error::refused(
+            format!("there is no service {name:?}"),
+            "name it in ~/.pg_service.conf, or set PGSERVICEFILE",
+        )),
+    }
+}
+
+/// The password for this server, database and user.
+fn password(config: &Config, surroundings: &Surroundings) -> Result<Option<String>, Error> {
+    if let Some(password) = surroundings.variable("PGPASSWORD") {
+        return Ok(password.to_str().map(str::to_owned));
+    }
+    let path = named(surroundings, "PGPASSFILE", ".pgpass");
+    let Some(text) = text_of(path.as_ref())? else {
+        return Ok(None);
+    };
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.as_str(),
+        _ => "localhost",
+    };
+    let port = config
+        .get_ports()
+        .first()
+        .copied()
+        .unwrap_or(5432)
+        .to_string();
+    let user = config.get_user().unwrap_or_default();
+    let database = config.get_dbname().unwrap_or(user);
+    let asked = [host, &port, database, user];
+    let fits = |fields: &[String]| {
+        fields.len() == 5
+            && fields
+                .iter()
+                .zip(asked)
+                .all(|(is, of)| is == "*" || is == of)
+    };
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let mut found = lines.map(fields).filter(|fields| fits(fields));
+    Ok(found.next().and_then(|mut fields| fields.pop()))
+}
+
+/// The fields of a line of `.pgpass`: a backslash before a colon or a backslash makes it plain.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            ':' if fields.len() < 5 => fields.push(String::new()),
+            '\\' => fields
+                .last_mut()
+                .into_iter()
+                .for_each(|last| last.extend(letters.next())),
+            _ => fields
+                .last_mut()
+                .into_iter()
+                .for_each(|last| last.push(letter)),
+        }
+    }
+    fields
+}
+
+/// The file that a variable names, or else the one in the home folder.
+fn named(surroundings: &Surroundings, variable: &str, in_home: &str) -> Option<PathBuf> {
+    let set = surroundings.variable(variable).map(PathBuf::from);
+    set.or_else(|| Some(surroundings.home.as_ref()?.join(in_home)))
+}
+
+fn text_of(path: Option<&PathBuf>) -> Result<Option<String>, Error> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    let bytes = files::read(path, LONGEST).map_err(Error::at(path))?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surroundings(
+        files: &[(&str, &str)],
+        variables: &[(&str, &str)],
+    ) -> (tempfile::TempDir, Surroundings) {
+        let home = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(home.path().join(name), text).unwrap();
+        }
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).into(), (*value).into()));
+        let surroundings = Surroundings {
+            variables: variables.collect(),
+            home: Some(home.path().to_path_buf()),
+            cwd: home.path().to_path_buf(),
+        };
+        (home, surroundings)
+    }
+
+    fn password(of: &Config) -> &str {
+        std::str::from_utf8(of.get_password().unwrap_or_default()).unwrap()
+    }
+
+    #[test]
+    fn passwords_are_where_postgresql_looks_for_them() {
+        let pgpass =
+            "# mine\nother:5432:*:ada:wrong\ndb.example.org:*:team:ada:it's \\: \\\\ this\n";
+        let services = "[else]\nhost=x\n[team]\nhost=db.example.org\nuser=ada\ndbname=team\n";
+        let (_home, plain) =
+            surroundings(&[(".pgpass", pgpass), (".pg_service.conf", services)], &[]);
+        for address in [
+            "//ada@db.example.org/team",
+            "host=db.example.org user=ada dbname=team",
+            "service=team",
+        ] {
+            let config = config(address, &plain).unwrap();
+            assert_eq!(password(&config), "it's : \\ this", "{address}");
+            assert_eq!(config.get_ssl_mode(), SslMode::Require, "{address}");
+        }
+        let (_home, set) = surroundings(&[(".pgpass", pgpass)], &[("PGPASSWORD", "set")]);
+        assert_eq!(
+            password(&config("//ada@db.example.org/team", &set).unwrap()),
+            "set"
+        );
+        let services = "[team]\nhost=127.0.0.1\nuser=ada\npassword=it's\n";
+        let (_home, file) = surroundings(&[(".pg_service.conf", services)], &[]);
+        let config = config("service=team", &file).unwrap();
+        assert_eq!(
+            (password(&config), config.get_ssl_mode()),
+            ("it's", SslMode::Disable)
+        );
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_refused_and_not_repeated() {
+        let (_home, plain) = surroundings(&[], &[]);
+        for address in [
+            "//ada:hunter2@db.example.org/team",
+            "host=x user=ada password=hunter2",
+            "password=hunter2 no words",
+            "service=hunter",
+        ] {
+            let error = config(address, &plain).unwrap_err().to_string();
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+    }
+}

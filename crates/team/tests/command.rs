@@ -1,0 +1,74 @@
+//! What does the command say?
+
+use serde_json::json;
+
+use crate::machine::{BOAT, Folder, Machine};
+
+#[test]
+fn a_day_with_it() {
+    let store = Folder::new();
+    let ada = Machine::new("ada");
+    let said = |output: std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let none = ada.output(&["push"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(said(none).contains("team init dir:PATH"));
+
+    ada.team(&["init", &store.address(), "--host", "ada"]);
+    assert_eq!(ada.team(&["share"]), "No repository is shared.\n");
+    // The repository around the current directory, and its address, are one.
+    ada.team(&["share", "."]);
+    ada.team(&["share", "https://ada:token@github.com/ada/boat.git"]);
+    assert_eq!(ada.team(&["share"]), format!("{BOAT}\n"));
+    ada.write_session(BOAT, "0a", &["one"]);
+    let pushed = ada.team(&["push"]);
+    assert!(
+        pushed.starts_with("Sent 1 file of 1 session: 1 block, "),
+        "{pushed}"
+    );
+    assert_eq!(
+        ada.team(&["push"]),
+        "Nothing is new: all 1 shared file are in the store.\n"
+    );
+    let status = ada.json(&["status"]);
+    assert_eq!(status["repositories"], json!([BOAT]));
+    assert_eq!(status["hosts"][0]["files"], 1);
+    assert_eq!(
+        ada.team(&["pull"]),
+        "No other machine shares anything here.\n"
+    );
+}
+
+#[test]
+fn two_machines_of_one_name_are_told_apart() {
+    let store = Folder::new();
+    Machine::sharing("box", &store.address());
+    let other = Machine::new("box");
+    let output = other.output(&["init", &store.address(), "--host", "box"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("another machine is called box") && said.contains("--host"),
+        "{said}"
+    );
+    other.team(&["init", &store.address(), "--host", "box2"]);
+}
+
+#[test]
+fn names_that_cannot_be_are_refused() {
+    let store = Folder::new();
+    let ada = Machine::new("ada");
+    for arguments in [
+        &["init", "ftp://there"][..],
+        &["init", &store.address(), "--host", "../up"],
+        &["init", &store.address(), "--host", "Ada"],
+    ] {
+        assert_eq!(
+            ada.output(arguments).status.code(),
+            Some(2),
+            "{arguments:?}"
+        );
+    }
+    ada.team(&["init", &store.address(), "--host", "ada"]);
+    assert_eq!(ada.output(&["share", "nonsense"]).status.code(), Some(2));
+    assert_eq!(ada.output(&["purge"]).status.code(), Some(2));
+}

@@ -1,0 +1,124 @@
+//! Does what was taken back go, in the store and elsewhere?
+
+use serde_json::json;
+
+use crate::machine::{BOAT, DIARY, Folder, Machine, tree};
+use crate::sending::stored_sessions;
+
+/// Ada shares two repositories, Bob has pulled.
+fn two(store: &Folder) -> (Machine, Machine) {
+    let ada = Machine::sharing("ada", &store.address());
+    ada.team(&["share", DIARY]);
+    ada.write_session(BOAT, "0a", &["of the boat"]);
+    ada.write_session(BOAT, "0b", &["of the boat too"]);
+    ada.write_session(DIARY, "0c", &["of the diary"]);
+    ada.json(&["push"]);
+    let bob = Machine::sharing("bob", &store.address());
+    assert_eq!(bob.json(&["pull"])["hosts"][0]["written"], 3);
+    (ada, bob)
+}
+
+#[test]
+fn a_repository_that_is_revoked_goes_from_the_store_and_with_the_next_pull() {
+    let store = Folder::new();
+    let (ada, bob) = two(&store);
+    let before = tree(store.path());
+    assert_eq!(
+        ada.json(&["revoke", DIARY, "--dry-run"]),
+        json!({"files": 1, "sessions": 1})
+    );
+    assert_eq!(tree(store.path()), before);
+    assert_eq!(
+        ada.json(&["revoke", DIARY]),
+        json!({"files": 1, "sessions": 1})
+    );
+    assert_eq!(stored_sessions(&store), ["0a", "0b"]);
+    let blocks = |of: &Folder| {
+        tree(of.path())
+            .keys()
+            .filter(|of| of.ends_with(".zst"))
+            .count()
+    };
+    assert_eq!(blocks(&store), 2);
+    ada.json(&["push"]);
+    assert_eq!(stored_sessions(&store), ["0a", "0b"]);
+    assert_eq!(bob.json(&["pull"])["hosts"][0]["removed"], 1);
+    assert_eq!(bob.copies().len(), 2);
+}
+
+#[test]
+fn a_session_that_is_purged_is_never_sent_again() {
+    let store = Folder::new();
+    let (ada, bob) = two(&store);
+    assert_eq!(
+        ada.json(&["purge", "0a"]),
+        json!({"files": 1, "sessions": 1})
+    );
+    ada.json(&["push"]);
+    assert_eq!(stored_sessions(&store), ["0b", "0c"]);
+    bob.json(&["pull"]);
+    assert_eq!(bob.copies().len(), 2);
+}
+
+#[test]
+fn everything_can_be_taken_back() {
+    let store = Folder::new();
+    let (ada, bob) = two(&store);
+    ada.json(&["purge", "--all"]);
+    assert_eq!(stored_sessions(&store), [""; 0]);
+    assert!(
+        tree(store.path())
+            .keys()
+            .all(|name| name.ends_with("host.json"))
+    );
+    assert_eq!(bob.json(&["pull"])["hosts"][0]["removed"], 3);
+    assert_eq!(bob.copies().len(), 0);
+    assert_eq!(ada.json(&["push"])["sessions"], json!([]));
+}
+
+#[test]
+fn who_leaves_leaves_nothing_but_the_name() {
+    let store = Folder::new();
+    let (ada, bob) = two(&store);
+    bob.write_session(BOAT, "0d", &["of bob"]);
+    bob.json(&["push"]);
+    assert_eq!(bob.json(&["leave"]), json!({"files": 1, "sessions": 1}));
+    let ours = |name: &String| name.contains("team");
+    assert!(
+        !tree(&bob.data()).keys().any(ours),
+        "{:?}",
+        tree(&bob.data()).keys()
+    );
+    assert_eq!(stored_sessions(&store), ["0a", "0b", "0c"]);
+    assert!(store.path().join("bob/host.json").exists());
+    assert!(bob.session_path(BOAT, "0d").exists());
+    // Also without the store, if somebody says so.
+    std::fs::rename(store.path().join("ada"), store.path().join("gone.tmp")).unwrap();
+    ada.team(&["leave", "--keep"]);
+    assert!(!tree(&ada.data()).keys().any(ours));
+}
+
+/// A folder that is not mounted, or has not been synchronised yet, says nothing.
+#[test]
+fn a_host_that_is_not_there_takes_nothing_away() {
+    let store = Folder::new();
+    let (_ada, bob) = two(&store);
+    let before = bob.copies();
+    std::fs::rename(store.path().join("ada"), store.path().join("elsewhere.tmp")).unwrap();
+    bob.output(&["pull"]);
+    assert_eq!(bob.copies(), before);
+    std::fs::create_dir(store.path().join("ada")).unwrap();
+    bob.output(&["pull"]);
+    assert_eq!(bob.copies(), before);
+    // Nor does one whose manifest cannot be read.
+    std::fs::remove_dir(store.path().join("ada")).unwrap();
+    std::fs::rename(store.path().join("elsewhere.tmp"), store.path().join("ada")).unwrap();
+    let name = tree(store.path())
+        .into_keys()
+        .find(|of| of.contains("/files/"))
+        .unwrap();
+    std::fs::write(store.path().join(&name[1..]), "{").unwrap();
+    let output = bob.output(&["pull"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(bob.copies(), before);
+}

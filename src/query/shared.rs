@@ -1,0 +1,259 @@
+//! Which files do the sessions of a repository consist of, and what of each may leave the machine?
+
+use std::collections::HashSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::Snapshot;
+use crate::catalogue::shared::{SessionSource, SourceAt};
+use crate::error::Error;
+use crate::format::{Format, Shape, remote_of};
+use crate::model::Mask;
+use crate::share::SharedBytes;
+use crate::source::content;
+use crate::source::exclude::ExcludedFiles;
+use crate::source::root::name_of;
+
+/// So long after its last change a text is taken to be whole.
+const REST: Duration = Duration::from_secs(60);
+
+/// Why a file is not shared that has the path of another one.
+const SAME_NAME: &str = "another folder of its agent has a file of that name";
+
+/// One file of a session that may be shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedFile {
+    /// The agent that wrote it, as roots of it are named.
+    pub agent: String,
+    /// The session, by its id; of several in one file the one that begins in it.
+    pub session: String,
+    /// The repository of that session, as its remote is named.
+    pub repository: Option<String>,
+    /// The session's working directory.
+    pub cwd: Option<String>,
+    /// Where it is below a root of its agent, with `/` between the parts. Of a compressed file the
+    /// name without `.zst`: it is shared as what it decodes to.
+    pub path: String,
+    /// How many bytes it had when it was last read; of rows of a database, those that they take.
+    pub bytes: u64,
+    /// When it was last changed.
+    pub modified_ms: i64,
+    place: SharedPlace,
+}
+
+/// Where its bytes are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum SharedPlace {
+    /// A source, by its number.
+    Source(i64),
+    /// A file that belongs to one.
+    Beside(PathBuf),
+}
+
+/// A file that belongs to a session of a shared repository and is not shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsharedFile {
+    /// The agent that wrote it.
+    pub agent: String,
+    /// The session, by its id.
+    pub session: String,
+    /// Where it is below a root of its agent.
+    pub path: String,
+    /// Why it is not shared.
+    pub why: String,
+}
+
+/// The files of the sessions of some repositories.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SharedFiles {
+    /// In the order of agents and paths; of an agent no two have one path.
+    pub files: Vec<SharedFile>,
+    /// Those that are not shared.
+    pub unshared: Vec<UnsharedFile>,
+}
+
+impl Snapshot<'_> {
+    /// The files of the sessions of these repositories, which are named as [`remote_of`] names
+    /// them. A file is among them when all sessions in it are of one of the repositories; what the
+    /// user excludes is not in the index, and so not here either. Nor are sessions of other
+    /// machines.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn shared_files(&self, repositories: &[String]) -> Result<SharedFiles, Error> {
+        let named = repositories.iter();
+        let named: Vec<String> = named
+            .map(|one| remote_of(one).unwrap_or_else(|| one.clone()))
+            .collect();
+        let is_shared = |one: &SessionSource| {
+            let repository = one.repository.as_ref();
+            repository.is_some_and(|repository| named.contains(repository))
+        };
+        let (mut found, mut paths) = (SharedFiles::default(), HashSet::new());
+        let sources = self.catalogue.session_sources(&named)?;
+        for sessions in sources.chunk_by(|a, b| a.source == b.source) {
+            let Some(first) = sessions.iter().find(|one| is_shared(one)) else {
+                continue;
+            };
+            let files = match sessions.iter().all(is_shared) {
+                true => self.files_of(first, self.catalogue.source_at(first.source)?),
+                false => Err("another session in it is of a repository that is not shared"),
+            };
+            let name = |file: &SharedFile| (file.agent.clone(), file.path.clone());
+            match files {
+                Ok(files)
+                    if files
+                        .first()
+                        .is_some_and(|file| !paths.contains(&name(file))) =>
+                {
+                    // A file beside several sessions is one file.
+                    let new = files.into_iter().filter(|file| paths.insert(name(file)));
+                    found.files.extend(new);
+                }
+                files => found.unshared.push(UnsharedFile {
+                    agent: first.agent.clone(),
+                    session: first.session.clone(),
+                    path: first.relative.clone(),
+                    why: files.err().unwrap_or(SAME_NAME).to_owned(),
+                }),
+            }
+        }
+        Ok(found)
+    }
+
+    /// A source as a file that may be shared, and what belongs to it; or why it is not.
+    fn files_of(
+        &self,
+        one: &SessionSource,
+        at: Option<SourceAt>,
+    ) -> Result<Vec<SharedFile>, &'static str> {
+        let at = at.ok_or("it is gone")?;
+        let format = self.config().format(&at.format);
+        let format = format.ok_or("its format is not known")?;
+        let agent = name_of(&one.agent, &at.format);
+        let agent = agent
+            .ok_or("its agent is not one that others know")?
+            .to_owned();
+        let file = SharedFile {
+            agent,
+            session: one.session.clone(),
+            repository: one.repository.clone(),
+            cwd: (!one.cwd.is_empty()).then(|| one.cwd.clone()),
+            path: within(at.flat, &path_of(format, &one.relative)?),
+            bytes: one.bytes,
+            modified_ms: one.modified_ms,
+            place: SharedPlace::Source(one.source),
+        };
+        let beside = self.beside(&file, &at, format);
+        Ok(std::iter::once(file).chain(beside).collect())
+    }
+
+    /// The file that says what the working directory of a source is.
+    fn beside(&self, of: &SharedFile, at: &SourceAt, format: &dyn Format) -> Option<SharedFile> {
+        let relative = format.cwd_beside(Path::new(&at.relative))?;
+        let root = at
+            .location
+            .ancestors()
+            .nth(Path::new(&at.relative).iter().count())?;
+        let path = root.join(&relative);
+        let metadata = path.symlink_metadata().ok().filter(|is| is.is_file())?;
+        if ExcludedFiles::by(self.config().rules.exclude()).holds_at(&path) {
+            return None;
+        }
+        let modified = metadata
+            .modified()
+            .ok()?
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .ok()?;
+        Some(SharedFile {
+            path: within(at.flat, &with_slashes(relative.to_str()?)),
+            bytes: metadata.len(),
+            modified_ms: i64::try_from(modified.as_millis()).ok()?,
+            place: SharedPlace::Beside(path),
+            ..of.clone()
+        })
+    }
+
+    /// The bytes of a file that is shared, with what `mask` knows left out of its strings (see
+    /// [`redact::redacted`](crate::redact::redacted)); without a mask, as they are. `None`: it is
+    /// there no more, or its agent exports no document of these rows.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn shared_bytes(
+        &self,
+        file: &SharedFile,
+        mask: Option<Mask>,
+    ) -> Result<Option<SharedBytes>, Error> {
+        let source = match &file.place {
+            SharedPlace::Beside(path) => {
+                let bytes = std::fs::read(path).map_err(|error| Error::io(path, error))?;
+                return Ok(Some(masked(&bytes, Shape::Text, true, mask)));
+            }
+            SharedPlace::Source(source) => *source,
+        };
+        let Some(at) = self.catalogue.source_at(source)? else {
+            return Ok(None);
+        };
+        let Some(format) = self.config().format(&at.format) else {
+            return Ok(None);
+        };
+        let failed = |error| Error::io(&at.location, error);
+        let mut bytes = Vec::new();
+        let mut content = match at.location.open(format) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        let modified_ms = content.identity().map_err(failed)?.mtime_ns / 1_000_000;
+        content.read_to_end(&mut bytes).map_err(failed)?;
+        if !content::is_in_database(format, &at.relative) {
+            let shape = format.shape_of(Path::new(&at.relative));
+            return Ok(Some(masked(&bytes, shape, is_at_rest(modified_ms), mask)));
+        }
+        let rows = String::from_utf8_lossy(&bytes);
+        let document = format.exported(&rows);
+        let shape = Shape::Document;
+        Ok(document.map(|document| masked(document.as_bytes(), shape, true, mask)))
+    }
+}
+
+fn masked(bytes: &[u8], shape: Shape, is_at_rest: bool, mask: Option<Mask>) -> SharedBytes {
+    match mask {
+        Some(mask) => SharedBytes::masked(bytes, shape, is_at_rest, mask),
+        None => SharedBytes::raw(bytes.to_vec()),
+    }
+}
+
+fn is_at_rest(modified_ms: i64) -> bool {
+    let modified = u64::try_from(modified_ms).unwrap_or_default();
+    let modified = SystemTime::UNIX_EPOCH + Duration::from_millis(modified);
+    modified.elapsed().is_ok_and(|since| since >= REST)
+}
+
+fn with_slashes(path: &str) -> String {
+    path.replace(std::path::MAIN_SEPARATOR, "/")
+}
+
+/// A path below a root in which each project has a folder, also of what has none.
+fn within(flat: bool, path: &str) -> String {
+    match flat {
+        true => format!("flat/{path}"),
+        false => path.to_owned(),
+    }
+}
+
+/// The path of a source as a file of its own below a root, or why it cannot be one.
+fn path_of(format: &dyn Format, relative: &str) -> Result<String, &'static str> {
+    let path = with_slashes(relative);
+    if path.split('/').any(|part| part == "..") {
+        return Err("its name is kept in a file of the names of all sessions");
+    }
+    if content::is_in_database(format, relative) {
+        let key = path.rsplit('/').next().filter(|_| format.exports());
+        let key = key.ok_or("it is rows of a database of which its agent exports no document")?;
+        return Ok(format!("{key}.json"));
+    }
+    Ok(path.strip_suffix(".zst").unwrap_or(&path).to_owned())
+}
