@@ -122,7 +122,7 @@ fn no_rows_are_counted_of_a_session_that_is_read_anyway() {
     let mut of_few = Vec::new();
     for messages in [1, 200] {
         let mut connection = store(20, messages);
-        let read = read_session(&connection, opencode(), "s3")
+        let read = read_session(&connection, opencode(), ("s3", None))
             .unwrap()
             .unwrap();
         let other = Identity {
@@ -160,7 +160,8 @@ fn no_rows_are_counted_of_a_session_that_is_read_anyway() {
 fn parts_without_a_message_are_looked_for_only_where_there_are_any() {
     let mut connection = store(1, 100);
     let lines = |connection: &Connection| {
-        let session = read_session(connection, opencode(), "s0").unwrap().unwrap();
+        let session = read_session(connection, opencode(), ("s0", None));
+        let session = session.unwrap().unwrap();
         session.lines.iter().filter(|byte| **byte == b'\n').count()
     };
     let before = steps(&mut connection, |connection| {

@@ -113,6 +113,9 @@ pub struct Table {
     pub shelves: &'static [Shelf],
     /// The rows that belong to one of this table and follow it.
     pub inner: Option<Inner>,
+    /// Which of its rows begin a turn: a long session is read on from the last one before which
+    /// nothing has changed.
+    pub turn: Option<Turn>,
 }
 
 impl Table {
@@ -130,7 +133,19 @@ impl Table {
         line: None,
         shelves: &[],
         inner: None,
+        turn: None,
     };
+}
+
+/// What the rows that begin a turn say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// The column.
+    pub column: &'static str,
+    /// The member of the JSON in that column; `None`: the column itself.
+    pub member: Option<&'static str>,
+    /// The text that stands there.
+    pub text: &'static str,
 }
 
 /// How it shows that the rows of a session in a table are other ones.

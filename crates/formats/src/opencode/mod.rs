@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use super::{Format, Shape, SourceFacts, WriteMode};
-use crate::database::{Database, Generation, Inner, Sequence, Table};
+use crate::database::{Database, Generation, Inner, Sequence, Table, Turn};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod documents;
@@ -62,6 +62,11 @@ static DATABASE: Database = Database {
                 order: &["seq"],
                 changed: "time_updated",
                 json: &["data"],
+                turn: Some(Turn {
+                    column: "type",
+                    member: None,
+                    text: "user",
+                }),
                 ..Table::PLAIN
             }],
             sequence: None,
@@ -79,6 +84,11 @@ static DATABASE: Database = Database {
                     table: &PART,
                     outer: "message_id",
                     repeats: ("data", "role"),
+                }),
+                turn: Some(Turn {
+                    column: "data",
+                    member: Some("role"),
+                    text: "user",
                 }),
                 ..Table::PLAIN
             }],
@@ -99,7 +109,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn shape(&self) -> Shape {
@@ -156,6 +166,10 @@ impl Format for OpenCode {
 
     fn says_the_same(&self, fold: &Fold, facts: &Facts) -> bool {
         fold::says_the_same(fold, facts)
+    }
+
+    fn renews(&self, fold: &mut Fold, facts: &Facts) -> bool {
+        fold::renews(fold, facts)
     }
 
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
