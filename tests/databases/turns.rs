@@ -1,0 +1,290 @@
+//! Long sessions are read on from their last turn: does the index say what all of their rows say,
+//! wherever they are changed?
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rusqlite::params;
+use sessionary::Indexer;
+use sessionary::model::Report;
+
+use super::{Store, hits};
+use crate::histories::sync_stopped_at;
+
+/// The tables of OpenCode 2.x, as far as sessions need them.
+const SECOND: &str = "
+    CREATE TABLE session_v2 (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, cost REAL, revert TEXT,
+        time_created INTEGER, time_updated INTEGER);
+    CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT, type TEXT, seq INTEGER, time_created INTEGER,
+        time_updated INTEGER, data TEXT);
+    CREATE INDEX session_message_seq ON session_message (session_id, seq);";
+
+/// Sessions of many turns, in either generation.
+struct Turns {
+    store: Store,
+    is_second: bool,
+    is_numbered: bool,
+    made: u64,
+}
+
+impl Turns {
+    fn new(has_sequence: bool, is_second: bool) -> Turns {
+        let store = Store::new(has_sequence, "WAL");
+        store.run("ALTER TABLE session ADD COLUMN cost REAL");
+        if is_second {
+            store.run(SECOND);
+        }
+        Turns {
+            store,
+            is_second,
+            is_numbered: has_sequence && !is_second,
+            made: 0,
+        }
+    }
+
+    /// The tables of sessions, and of what was said.
+    fn tables(&self) -> (&'static str, &'static str) {
+        match self.is_second {
+            true => ("session_v2", "session_message"),
+            false => ("session", "part"),
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.made += 1;
+        self.made
+    }
+
+    fn session(&mut self, id: &str) {
+        match self.is_second {
+            true => {
+                let now = self.store.tick();
+                self.store.run(&format!(
+                    "INSERT INTO session_v2 VALUES ('{id}', NULL, '/code', 'Birds', 0.5, NULL, {now}, {now})"
+                ));
+            }
+            false => self.store.session(id, "Birds"),
+        }
+        for _ in 0..12 {
+            self.turn(id);
+        }
+    }
+
+    /// A prompt, and an answer to it.
+    fn turn(&mut self, session: &str) {
+        let number = self.number();
+        self.say(session, "user", &format!("prompt {number}"));
+        self.say(session, "assistant", &"heron ".repeat(900));
+    }
+
+    fn say(&mut self, session: &str, role: &str, text: &str) {
+        let number = self.number();
+        let id = format!("msg_{number:06}");
+        if !self.is_second {
+            self.store.message(session, &id, role);
+            self.store
+                .text(session, &id, &format!("prt_{number:06}"), text);
+            return;
+        }
+        let now = self.store.tick();
+        let data = match role {
+            "user" => format!(r#"{{"text":"{text}"}}"#),
+            _ => format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]}}"#),
+        };
+        let insert = "INSERT INTO session_message VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)";
+        let values = params![id, session, role, number as i64, now, data];
+        self.store.writer().execute(insert, values).unwrap();
+    }
+
+    /// Keys of what was said in a session, in order.
+    fn said(&self, session: &str) -> Vec<String> {
+        let sql = format!(
+            "SELECT id FROM {} WHERE session_id = ?1 ORDER BY id",
+            self.tables().1
+        );
+        let mut statement = self.store.writer().prepare(&sql).unwrap();
+        let keys = statement.query_map([session], |row| row.get(0)).unwrap();
+        keys.map(Result::unwrap).collect()
+    }
+
+    fn change(&self, sql: &str, session: &str) {
+        self.store.run(sql);
+        self.store.note(session);
+    }
+
+    /// One change of a session, and what it was.
+    fn step(&mut self, rng: &mut ChaCha8Rng, session: &str) -> String {
+        let (sessions, table) = self.tables();
+        let said = self.said(session);
+        // Mostly near the end, where most is changed.
+        let some = match rng.random_ratio(1, 2) {
+            true => said.choose(rng),
+            false => said[said.len().saturating_sub(4)..].choose(rng),
+        };
+        let some = some.cloned().unwrap_or_default();
+        let (number, now) = (self.number(), self.store.tick());
+        let sql = match rng.random_range(0..11) {
+            0..4 => {
+                self.turn(session);
+                return format!("{session}: a turn");
+            }
+            4 => {
+                self.say(session, "assistant", "an otter");
+                return format!("{session}: an answer");
+            }
+            5 => format!(
+                "UPDATE {table} SET data = replace(data, 'heron', 'lynx{number}'), time_updated = {now} WHERE id = '{some}'"
+            ),
+            6 => format!("DELETE FROM {table} WHERE id = '{some}'"),
+            // Without a time, of another size: in a numbered session this is seen.
+            7 if self.is_numbered => {
+                format!("UPDATE {table} SET data = replace(data, 'heron', 'herons') WHERE id = '{some}'")
+            }
+            7 => format!("UPDATE {table} SET data = data || ' ' WHERE id = '{some}'"),
+            8 => match self.is_second {
+                true => format!("UPDATE {table} SET seq = {number}, time_updated = {now} WHERE id = '{some}'"),
+                false => format!(
+                    "DELETE FROM message WHERE id = (SELECT message_id FROM part WHERE id = '{some}')"
+                ),
+            },
+            // A row in the middle that is new, and older than others.
+            9 => match self.is_second {
+                true => format!(
+                    "INSERT INTO {table} SELECT 'msg_{number:06}', session_id, 'user', seq, time_created, time_updated,
+                         '{{\"text\":\"a wren\"}}' FROM {table} WHERE id = '{some}'"
+                ),
+                false => format!(
+                    "INSERT INTO {table} SELECT id || 'a', message_id, session_id, time_created, time_updated,
+                         '{{\"type\":\"text\",\"text\":\"a wren\"}}' FROM {table} WHERE id = '{some}'"
+                ),
+            },
+            _ => {
+                let change = match rng.random_range(0..6) {
+                    0 => format!("title = 'Birds {number}', time_updated = {now}"),
+                    1 => format!("revert = '{{\"messageID\":\"msg_{:06}\"}}', time_updated = {now}", number / 2),
+                    2 => "time_updated = time_updated - 1000000".to_owned(),
+                    3 => format!("parent_id = 'ses_0', time_updated = {now}"),
+                    _ => format!("cost = {number} / 64.0, time_updated = {now}"),
+                };
+                format!("UPDATE {sessions} SET {change} WHERE id = '{session}'")
+            }
+        };
+        self.change(&sql, session);
+        sql
+    }
+}
+
+fn history(seed: u64) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut turns = Turns::new(rng.random_ratio(1, 2), rng.random_ratio(1, 3));
+    let sessions = ["ses_1", "ses_2"];
+    for session in sessions {
+        turns.session(session);
+    }
+    let config = turns.store.config();
+    let mut indexer = Indexer::open(&config).unwrap();
+    let mut log = Vec::new();
+    for _ in 0..rng.random_range(8..30) {
+        match rng.random_range(0..8) {
+            0..4 => {
+                let session = sessions[rng.random_range(0..2)];
+                log.push(turns.step(&mut rng, session));
+            }
+            4 => {
+                log.push("a hint".into());
+                indexer.sync_files(&[turns.store.file()]).unwrap();
+            }
+            5 => {
+                let left = rng.random_range(0..8);
+                log.push(format!("a sync stopped at event {left}"));
+                indexer = sync_stopped_at(left, indexer, &config);
+            }
+            _ => {
+                log.push("sync".into());
+                indexer.sync_catalogue(&mut |_| {}).unwrap();
+            }
+        }
+    }
+    drop(indexer);
+    let when = "after the history";
+    let followed = catch_unwind(AssertUnwindSafe(|| turns.store.is_followed(when)));
+    if let Err(why) = followed {
+        eprintln!("seed {seed} failed after:\n  {}", log.join("\n  "));
+        resume_unwind(why);
+    }
+}
+
+#[test]
+fn a_history_of_turns_leaves_the_index_that_its_end_would_make() {
+    let seeds = std::env::var("SESSIONARY_DATABASES").map_or(16, |seeds| seeds.parse().unwrap());
+    for seed in 0..seeds {
+        history(seed);
+    }
+}
+
+fn sync(turns: &Turns) -> Report {
+    let mut indexer = Indexer::open(&turns.store.config()).unwrap();
+    indexer.sync_catalogue(&mut |_| {}).unwrap()
+}
+
+/// Bytes of a session's lines.
+fn length(turns: &Turns) -> u64 {
+    let sql = "SELECT size FROM sources WHERE relative LIKE '%ses_1'";
+    let rows = turns.store.index().sql(sql).unwrap().rows;
+    rows[0][0].as_u64().unwrap()
+}
+
+#[test]
+fn of_a_long_session_the_last_turn_is_read() {
+    for is_second in [false, true] {
+        let mut turns = Turns::new(true, is_second);
+        turns.session("ses_1");
+        sync(&turns);
+        let whole = length(&turns);
+        // A turn, and the one before it: a turn is saved where it begins.
+        let most = whole / 12 * 2 + whole / 24;
+        for at in 0..3 {
+            turns.turn("ses_1");
+            let report = sync(&turns);
+            assert_eq!(report.files_changed, 1);
+            assert!(report.bytes_read < most, "{at}: {report:?}");
+        }
+        turns.store.is_followed("turns");
+        // What is changed before the last turn is found, and read with all.
+        let first = turns.said("ses_1")[1].clone();
+        let table = turns.tables().1;
+        let now = turns.store.tick();
+        let update = format!("data = replace(data, 'heron', 'lynx'), time_updated = {now}");
+        turns.change(
+            &format!("UPDATE {table} SET {update} WHERE id = '{first}'"),
+            "ses_1",
+        );
+        assert!(sync(&turns).bytes_read > whole / 2);
+        assert_eq!(hits(&turns.store.index(), "lynx"), 1);
+        turns.store.is_followed("a change in the first turn");
+        turns.turn("ses_1");
+        assert!(sync(&turns).bytes_read < most);
+        turns.store.is_followed("a turn more");
+    }
+}
+
+/// A row that was changed just now may be changed again within a millisecond.
+#[test]
+fn a_turn_is_not_trusted_before_it_has_rested() {
+    let mut turns = Turns::new(true, false);
+    turns.session("ses_1");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    turns.store.now = now.as_millis() as i64 - 200;
+    turns.say("ses_1", "assistant", "written now");
+    turns.turn("ses_1");
+    sync(&turns);
+    let sql = "UPDATE part SET data = replace(data, 'written now', 'written new')";
+    turns.change(sql, "ses_1");
+    turns.turn("ses_1");
+    sync(&turns);
+    assert_eq!(hits(&turns.store.index(), "\"written new\""), 1);
+    turns.store.is_followed("within a millisecond");
+}
