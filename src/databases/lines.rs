@@ -31,10 +31,10 @@ impl Named {
 }
 
 impl Lines {
-    /// Of all rows of a session, or of its own and those from that turn on.
-    pub fn from(turn: Option<&Turn>) -> Lines {
+    /// Of all rows of a session of this number, or of its own and those from that turn on.
+    pub fn from(turn: Option<&Turn>, number: i64) -> Lines {
         Lines {
-            turns: Turns::from(turn),
+            turns: Turns::from(turn, number),
             ..Lines::default()
         }
     }

@@ -10,6 +10,7 @@
 
 mod budget;
 mod documents;
+mod events;
 mod lines;
 mod list;
 mod names;

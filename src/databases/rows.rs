@@ -82,11 +82,11 @@ pub(super) fn read_session(
             continue;
         };
         if let Some(turn) = from
-            && !turns::stands(connection, generation, (session, turn))?
+            && !turns::stands(connection, generation, (session, turn), own.1)?
         {
             return Ok(None);
         }
-        let mut all = Lines::from(from);
+        let mut all = Lines::from(from, own.1);
         add_lines(connection, generation, (session, from), &mut all)?;
         let (lines, names, turns) = all.into_parts();
         let (turns, identity) = match turns.into_parts() {

@@ -7,6 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde::{Deserialize, Serialize};
 
+use super::events;
 use super::list::{integer, key};
 use super::schema::{Present, quoted};
 use super::write::{column, said};
@@ -47,6 +48,8 @@ pub struct Turn {
     pub key: String,
     /// Of all rows before it.
     pub before: Sums,
+    /// The session's number in the agent's sequence when this was read.
+    pub number: i64,
 }
 
 /// The turns of a session whose rows are being read.
@@ -56,12 +59,16 @@ pub(super) struct Turns {
     pub begun: Vec<(u64, Turn)>,
     /// Of all rows up to now; `None`: one of them is not known by its time and size.
     sums: Option<Sums>,
+    /// The session's number.
+    number: i64,
 }
 
 impl Turns {
-    /// Of rows that are read from the first one on, or from this turn on.
-    pub fn from(turn: Option<&Turn>) -> Turns {
+    /// Of the rows of a session of this number that are read from the first one on, or from this
+    /// turn on.
+    pub fn from(turn: Option<&Turn>, number: i64) -> Turns {
         Turns {
+            number,
             begun: Vec::new(),
             sums: Some(turn.map(|turn| turn.before).unwrap_or_default()),
         }
@@ -87,6 +94,7 @@ impl Turns {
             let turn = Turn {
                 key: key(row, column(present, present.table.key))?.unwrap_or_default(),
                 before: *sums,
+                number: self.number,
             };
             self.begun.push((start as u64, turn));
         }
@@ -169,11 +177,12 @@ fn beside_row(present: &Present, side: &str) -> String {
     )
 }
 
-/// Whether the rows of a session before a turn are as they were.
+/// Whether the rows of a session, which has this number now, are before a turn as they were.
 pub(super) fn stands(
     connection: &Connection,
     generation: &'static Generation,
     (session, turn): (&str, &Turn),
+    number: i64,
 ) -> rusqlite::Result<bool> {
     let [table] = generation.rows else {
         return Ok(false);
@@ -181,6 +190,12 @@ pub(super) fn stands(
     let Some(outer) = Present::of(connection, table, generation)? else {
         return Ok(false);
     };
+    let events = generation.sequence.and_then(|sequence| sequence.events);
+    if let Some(events) = events
+        && events::are_behind(connection, (&events, &outer), (session, turn), number)?
+    {
+        return Ok(true);
+    }
     let before = beside_row(&outer, "<");
     let mut sums = Sums::default();
     sum(connection, &outer, &before, (session, turn), &mut sums)?;

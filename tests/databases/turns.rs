@@ -22,32 +22,88 @@ const SECOND: &str = "
         time_updated INTEGER, data TEXT);
     CREATE INDEX session_message_seq ON session_message (session_id, seq);";
 
+/// How the agent notes that something has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Notes {
+    /// By the times of rows alone.
+    Times,
+    /// With a number.
+    Numbers,
+    /// With a number, and an event for each that names what was changed.
+    Events,
+    /// As the second generation does, by times.
+    Second,
+}
+
+const NOTES: [Notes; 4] = [Notes::Times, Notes::Numbers, Notes::Events, Notes::Second];
+
+/// For every change of a row an event, as OpenCode 1.18 writes it.
+fn note_events(store: &Store) {
+    store.run(
+        "CREATE TABLE event_sequence (aggregate_id TEXT PRIMARY KEY, seq INTEGER NOT NULL);
+         CREATE TABLE event (id INTEGER PRIMARY KEY, aggregate_id TEXT, seq INTEGER, type TEXT, data TEXT);
+         CREATE UNIQUE INDEX event_seq ON event (aggregate_id, seq)",
+    );
+    for (table, of_session, says) in [
+        ("session", "id", "'info', json_object('id', R.id)"),
+        ("message", "session_id", "'info', json_object('id', R.id)"),
+        (
+            "part",
+            "session_id",
+            "'part', json_object('id', R.id, 'messageID', R.message_id)",
+        ),
+    ] {
+        let event = match table {
+            "part" => "message.part",
+            table => table,
+        };
+        for (when, row, what) in [
+            ("INSERT", "new", "updated"),
+            ("UPDATE", "new", "updated"),
+            ("DELETE", "old", "removed"),
+        ] {
+            let says = says.replace("R.", &format!("{row}."));
+            store.run(&format!(
+                "CREATE TRIGGER {table}_{when} AFTER {when} ON {table} BEGIN
+                     INSERT INTO event_sequence VALUES ({row}.{of_session}, 0) ON CONFLICT DO UPDATE SET seq = seq + 1;
+                     INSERT INTO event SELECT NULL, aggregate_id, seq, '{event}.{what}.1', json_object({says})
+                         FROM event_sequence WHERE aggregate_id = {row}.{of_session};
+                 END"
+            ));
+        }
+    }
+}
+
 /// Sessions of many turns, in either generation.
 struct Turns {
     store: Store,
-    is_second: bool,
-    is_numbered: bool,
+    notes: Notes,
     made: u64,
 }
 
 impl Turns {
-    fn new(has_sequence: bool, is_second: bool) -> Turns {
-        let store = Store::new(has_sequence, "WAL");
+    fn new(notes: Notes) -> Turns {
+        let store = Store::new(notes == Notes::Numbers, "WAL");
         store.run("ALTER TABLE session ADD COLUMN cost REAL");
-        if is_second {
-            store.run(SECOND);
+        match notes {
+            Notes::Second => store.run(SECOND),
+            Notes::Events => note_events(&store),
+            Notes::Times | Notes::Numbers => {}
         }
         Turns {
             store,
-            is_second,
-            is_numbered: has_sequence && !is_second,
+            notes,
             made: 0,
         }
     }
 
+    fn is_second(&self) -> bool {
+        self.notes == Notes::Second
+    }
+
     /// The tables of sessions, and of what was said.
     fn tables(&self) -> (&'static str, &'static str) {
-        match self.is_second {
+        match self.is_second() {
             true => ("session_v2", "session_message"),
             false => ("session", "part"),
         }
@@ -59,7 +115,7 @@ impl Turns {
     }
 
     fn session(&mut self, id: &str) {
-        match self.is_second {
+        match self.is_second() {
             true => {
                 let now = self.store.tick();
                 self.store.run(&format!(
@@ -83,7 +139,7 @@ impl Turns {
     fn say(&mut self, session: &str, role: &str, text: &str) {
         let number = self.number();
         let id = format!("msg_{number:06}");
-        if !self.is_second {
+        if !self.is_second() {
             self.store.message(session, &id, role);
             self.store
                 .text(session, &id, &format!("prt_{number:06}"), text);
@@ -140,18 +196,18 @@ impl Turns {
             ),
             6 => format!("DELETE FROM {table} WHERE id = '{some}'"),
             // Without a time, of another size: in a numbered session this is seen.
-            7 if self.is_numbered => {
+            7 if matches!(self.notes, Notes::Numbers | Notes::Events) => {
                 format!("UPDATE {table} SET data = replace(data, 'heron', 'herons') WHERE id = '{some}'")
             }
             7 => format!("UPDATE {table} SET data = data || ' ' WHERE id = '{some}'"),
-            8 => match self.is_second {
+            8 => match self.is_second() {
                 true => format!("UPDATE {table} SET seq = {number}, time_updated = {now} WHERE id = '{some}'"),
                 false => format!(
                     "DELETE FROM message WHERE id = (SELECT message_id FROM part WHERE id = '{some}')"
                 ),
             },
             // A row in the middle that is new, and older than others.
-            9 => match self.is_second {
+            9 => match self.is_second() {
                 true => format!(
                     "INSERT INTO {table} SELECT 'msg_{number:06}', session_id, 'user', seq, time_created, time_updated,
                          '{{\"text\":\"a wren\"}}' FROM {table} WHERE id = '{some}'"
@@ -179,7 +235,7 @@ impl Turns {
 
 fn history(seed: u64) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut turns = Turns::new(rng.random_ratio(1, 2), rng.random_ratio(1, 3));
+    let mut turns = Turns::new(NOTES[seed as usize % NOTES.len()]);
     let sessions = ["ses_1", "ses_2"];
     for session in sessions {
         turns.session(session);
@@ -239,8 +295,8 @@ fn length(turns: &Turns) -> u64 {
 
 #[test]
 fn of_a_long_session_the_last_turn_is_read() {
-    for is_second in [false, true] {
-        let mut turns = Turns::new(true, is_second);
+    for notes in NOTES {
+        let mut turns = Turns::new(notes);
         turns.session("ses_1");
         sync(&turns);
         let whole = length(&turns);
@@ -250,7 +306,7 @@ fn of_a_long_session_the_last_turn_is_read() {
             turns.turn("ses_1");
             let report = sync(&turns);
             assert_eq!(report.files_changed, 1);
-            assert!(report.bytes_read < most, "{at}: {report:?}");
+            assert!(report.bytes_read < most, "{notes:?}, {at}: {report:?}");
         }
         turns.store.is_followed("turns");
         // What is changed before the last turn is found, and read with all.
@@ -274,7 +330,7 @@ fn of_a_long_session_the_last_turn_is_read() {
 /// A row that was changed just now may be changed again within a millisecond.
 #[test]
 fn a_turn_is_not_trusted_before_it_has_rested() {
-    let mut turns = Turns::new(true, false);
+    let mut turns = Turns::new(Notes::Numbers);
     turns.session("ses_1");
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     turns.store.now = now.as_millis() as i64 - 200;

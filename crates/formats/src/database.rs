@@ -76,7 +76,7 @@ impl Database {
 
 /// One way in which sessions are stored: a table with a row for each, and tables of what is in
 /// them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Generation {
     /// A row for each session.
     pub sessions: Table,
@@ -208,7 +208,7 @@ pub struct Inner {
 }
 
 /// A number for each session that grows with every change of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Sequence {
     /// The table.
     pub table: &'static str,
@@ -216,4 +216,30 @@ pub struct Sequence {
     pub session: &'static str,
     /// The column with the number.
     pub number: &'static str,
+    /// What has each of these numbers.
+    pub events: Option<Events>,
+}
+
+/// A table with a row for each change of a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Events {
+    /// The table.
+    pub table: &'static str,
+    /// The column that names the session.
+    pub session: &'static str,
+    /// The column with the number of the change.
+    pub number: &'static str,
+    /// The columns with its type, and with what it says.
+    pub says: (&'static str, &'static str),
+    /// What was changed, by what stands in these columns; `None`: that is not known.
+    pub changed: fn(&str, &str) -> Option<Changed>,
+}
+
+/// What a change has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    /// The session's own row.
+    Session,
+    /// The row of this key in the first table of the session, or one that belongs to it.
+    Row(String),
 }

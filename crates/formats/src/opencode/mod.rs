@@ -8,10 +8,11 @@
 use std::path::Path;
 
 use super::{Format, Shape, SourceFacts, WriteMode};
-use crate::database::{Database, Generation, Inner, Sequence, Table, Turn};
+use crate::database::{Database, Events, Generation, Inner, Sequence, Table, Turn};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod documents;
+mod events;
 mod export;
 mod facts;
 mod fold;
@@ -97,6 +98,13 @@ static DATABASE: Database = Database {
                 table: "event_sequence",
                 session: "aggregate_id",
                 number: "seq",
+                events: Some(Events {
+                    table: "event",
+                    session: "aggregate_id",
+                    number: "seq",
+                    says: ("type", "data"),
+                    changed: events::changed,
+                }),
             }),
         },
     ],
