@@ -258,19 +258,26 @@ fn history(seed: u64) {
                 log.push(format!("a sync stopped at event {left}"));
                 indexer = sync_stopped_at(left, indexer, &config);
             }
-            _ => {
+            6 => {
                 log.push("sync".into());
                 indexer.sync_catalogue(&mut |_| {}).unwrap();
+            }
+            _ => {
+                drop(indexer);
+                log.push("a look at all".into());
+                let followed = catch_unwind(AssertUnwindSafe(|| {
+                    turns.store.is_followed("in the history");
+                }));
+                if let Err(why) = followed {
+                    eprintln!("seed {seed} failed after:\n  {}", log.join("\n  "));
+                    resume_unwind(why);
+                }
+                indexer = Indexer::open(&config).unwrap();
             }
         }
     }
     drop(indexer);
-    let when = "after the history";
-    let followed = catch_unwind(AssertUnwindSafe(|| turns.store.is_followed(when)));
-    if let Err(why) = followed {
-        eprintln!("seed {seed} failed after:\n  {}", log.join("\n  "));
-        resume_unwind(why);
-    }
+    turns.store.is_followed("after the history");
 }
 
 #[test]
@@ -324,6 +331,31 @@ fn of_a_long_session_the_last_turn_is_read() {
         turns.turn("ses_1");
         assert!(sync(&turns).bytes_read < most);
         turns.store.is_followed("a turn more");
+    }
+}
+
+/// What the session's own row says of all rows counts for those too that are not read.
+#[test]
+fn the_own_row_of_a_session_counts_for_all_of_it() {
+    for notes in NOTES {
+        let mut turns = Turns::new(notes);
+        turns.session("ses_1");
+        let sessions = turns.tables().0;
+        let set = |turns: &Turns, what: &str| {
+            turns.change(&format!("UPDATE {sessions} SET {what}"), "ses_1");
+            sync(turns);
+        };
+        let now = turns.store.tick();
+        let back = r#"'{"messageID":"msg_000014"}'"#;
+        set(&turns, &format!("revert = {back}, time_updated = {now}"));
+        turns.turn("ses_1");
+        turns.store.is_followed("a turn behind what was taken back");
+        // Its own time is the greatest of all, and then is not.
+        set(&turns, &format!("time_updated = {}", now + 10_000_000));
+        turns.turn("ses_1");
+        sync(&turns);
+        set(&turns, &format!("time_updated = {now}"));
+        turns.store.is_followed("its time has gone back");
     }
 }
 
