@@ -1,6 +1,9 @@
 //! Agents' databases: does the index say what their rows say, whatever is done to them, and does
 //! the agent notice?
 
+#[path = "databases/turns.rs"]
+mod turns;
+
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -90,7 +93,7 @@ impl Store {
         self.writer().execute_batch(sql).unwrap();
     }
 
-    fn tick(&mut self) -> i64 {
+    pub fn tick(&mut self) -> i64 {
         self.now += 7;
         self.now
     }

@@ -410,6 +410,7 @@ mod tests {
             proof: Proof::default(),
             fold: Fold::default(),
             shown,
+            turn: None,
             last: true,
             source_bytes: 0,
         };

@@ -36,6 +36,7 @@ const TRIES: u32 = 3;
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_catalogue.sql"),
     include_str!("../../migrations/0002_repositories.sql"),
+    include_str!("../../migrations/0003_turns.sql"),
 ];
 
 /// An open catalogue.

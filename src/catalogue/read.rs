@@ -38,6 +38,8 @@ pub struct Checkpoint {
     pub proof: Proof,
     /// Saved fold, JSON.
     pub fold: String,
+    /// Of a session in a database what was known where a turn began, as it is stored.
+    pub turn: Option<String>,
 }
 
 /// A source at one moment.
@@ -160,12 +162,13 @@ impl Catalogue {
     /// The checkpoint of a source.
     pub fn checkpoint(&self, source: i64) -> Result<Option<Checkpoint>, Error> {
         self.first(
-            "SELECT proof, fold FROM _checkpoints WHERE source = ?1",
+            "SELECT proof, fold, turn FROM _checkpoints WHERE source = ?1",
             [source],
             |r| {
                 Ok(Checkpoint {
                     proof: Proof::from_bytes(r.get_ref(0)?.as_blob().unwrap_or_default()),
                     fold: r.get(1)?,
+                    turn: r.get(2)?,
                 })
             },
         )

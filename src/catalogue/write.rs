@@ -142,6 +142,8 @@ pub struct Chunk<E> {
     pub fold: Fold,
     /// Fold including a provisional entry, for the session's row.
     pub shown: Fold,
+    /// Of a session in a database what was known where a turn began, as it is stored.
+    pub turn: Option<String>,
     /// Whether this is the last chunk of the source.
     pub last: bool,
     /// Bytes of the source that the chunk covers.
@@ -377,8 +379,8 @@ impl Catalogue {
                 ],
                 |r| r.get(0),
             )?;
-        c.prepare_cached("INSERT OR REPLACE INTO _checkpoints VALUES (?1, ?2, ?3)")?
-            .execute(params![source, chunk.proof.to_bytes(), fold])?;
+        c.prepare_cached("INSERT OR REPLACE INTO _checkpoints VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![source, chunk.proof.to_bytes(), fold, chunk.turn])?;
         Ok(source)
     }
 

@@ -96,11 +96,12 @@ impl Store<'_> {
                 add_whole(documents, &found, &mut lines);
             }
         }
-        let (lines, names) = lines.into_parts();
+        let (lines, names, _) = lines.into_parts();
         Ok(Session {
             identity,
             lines,
             names,
+            turns: Vec::new(),
         })
     }
 }

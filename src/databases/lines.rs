@@ -2,6 +2,7 @@
 
 use super::budget::Budget;
 use super::one::row_name;
+use super::turns::{Turn, Turns};
 use super::write::on_one_line;
 
 /// Lines under way.
@@ -9,6 +10,7 @@ use super::write::on_one_line;
 pub(super) struct Lines {
     pub bytes: Vec<u8>,
     names: Vec<Named>,
+    pub turns: Turns,
     /// How much of what is compressed may still become lines.
     pub budget: Budget,
 }
@@ -29,6 +31,14 @@ impl Named {
 }
 
 impl Lines {
+    /// Of all rows of a session of this number, or of its own and those from that turn on.
+    pub fn from(turn: Option<&Turn>, number: i64) -> Lines {
+        Lines {
+            turns: Turns::from(turn, number),
+            ..Lines::default()
+        }
+    }
+
     /// Add a line that says itself which row it is, `{"table":…`.
     pub fn add_row(&mut self, line: &str) {
         let line = on_one_line(line);
@@ -69,9 +79,9 @@ impl Lines {
         self.bytes.push(b'\n');
     }
 
-    /// What they are, and how they are called.
-    pub fn into_parts(self) -> (Vec<u8>, RowNames) {
-        (self.bytes, RowNames(self.names))
+    /// What they are, how they are called, and where turns begin.
+    pub fn into_parts(self) -> (Vec<u8>, RowNames, Turns) {
+        (self.bytes, RowNames(self.names), self.turns)
     }
 }
 

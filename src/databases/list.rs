@@ -17,6 +17,7 @@ use super::documents::store;
 use super::open::read;
 use super::rows::each_line;
 use super::schema::{Present, quoted};
+use super::turns::Sums;
 use crate::format::database::{Database, Generation, Stamp};
 use crate::format::identity::Identity;
 
@@ -123,10 +124,9 @@ impl Count {
             Stamp::Last => ("0".to_owned(), format!("max({})", quoted(table.key))),
             Stamp::Times => {
                 let changed = present.changed();
-                // A sum of times would not fit where there are millions.
                 (
                     format!("max({changed})"),
-                    format!("sum({changed} % 1000000007)"),
+                    format!("sum({changed} % {})", Sums::MOST_OF_TIME),
                 )
             }
         };
@@ -219,6 +219,14 @@ impl<'c> Stamps<'c> {
 
     /// The identity of one session; `None`: there is none of this key.
     pub fn one(&self, session: &str) -> rusqlite::Result<Option<Identity>> {
+        match self.own(session)? {
+            Some((changed, number)) => self.counted(session, changed, number).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// When the own row of a session was changed, and its number; `None`: there is none of this key.
+    pub fn own(&self, session: &str) -> rusqlite::Result<Option<(i64, i64)>> {
         let sql = format!(
             "{} WHERE {key} = ?1 GROUP BY {key}",
             self.sessions,
@@ -226,42 +234,45 @@ impl<'c> Stamps<'c> {
         );
         let mut statement = self.connection.prepare(&sql)?;
         let found = statement.query_row([session], |row| Ok((integer(row, 1)?, integer(row, 2)?)));
-        match found.optional()? {
-            Some((changed, number)) => self.counted(session, changed, number).map(Some),
-            None => Ok(None),
-        }
+        found.optional()
     }
 
-    fn counted(&self, session: &str, changed: i64, number: i64) -> rusqlite::Result<Identity> {
-        let (mut rows, mut newest, mut sum) = (1, changed, changed);
+    /// The identity of one session by what is in its own row, and its rows, which are counted.
+    pub fn counted(&self, session: &str, changed: i64, number: i64) -> rusqlite::Result<Identity> {
+        let mut sums = Sums::default();
         for count in &self.counts {
-            let sums = match count {
-                Count::Sums(sums) => sums,
+            let sql = match count {
+                Count::Sums(sql) => sql,
                 Count::Whole(present) => {
                     each_line(self.connection, present, session, |line| {
                         let mut hasher = DefaultHasher::new();
                         line.hash(&mut hasher);
-                        rows += 1;
-                        sum = sum.wrapping_add(hasher.finish().cast_signed());
+                        sums.rows += 1;
+                        sums.times = sums.times.wrapping_add(hasher.finish().cast_signed());
                     })?;
                     continue;
                 }
             };
-            let mut statement = self.connection.prepare_cached(sums)?;
+            let mut statement = self.connection.prepare_cached(sql)?;
             statement.query_row([session], |row| {
-                rows += integer(row, 0)?;
-                newest = newest.max(integer(row, 1)?);
-                sum = sum.wrapping_add(integer(row, 2)?);
+                sums.rows += integer(row, 0)?;
+                sums.newest = sums.newest.max(integer(row, 1)?);
+                sums.times = sums.times.wrapping_add(integer(row, 2)?);
                 Ok(())
             })?;
         }
-        Ok(Identity {
-            device: changed,
-            inode: number,
-            size: rows.cast_unsigned(),
-            mtime_ns: newest.saturating_mul(NS_A_MS),
-            ctime_ns: sum,
-        })
+        Ok(identity_of((changed, number), &sums))
+    }
+}
+
+/// The identity of a session by what is in its own row, and these sums over its others.
+pub(super) fn identity_of((changed, number): (i64, i64), sums: &Sums) -> Identity {
+    Identity {
+        device: changed,
+        inode: number,
+        size: (1 + sums.rows).cast_unsigned(),
+        mtime_ns: changed.max(sums.newest).saturating_mul(NS_A_MS),
+        ctime_ns: changed.wrapping_add(sums.times),
     }
 }
 
@@ -277,7 +288,7 @@ fn uncounted(changed: i64, number: i64) -> Identity {
 }
 
 /// A number; of a value that is none 0.
-fn integer(row: &Row<'_>, at: usize) -> rusqlite::Result<i64> {
+pub(super) fn integer(row: &Row<'_>, at: usize) -> rusqlite::Result<i64> {
     Ok(match row.get_ref(at)? {
         ValueRef::Integer(number) => number,
         ValueRef::Real(number) => number as i64,

@@ -10,6 +10,7 @@
 
 mod budget;
 mod documents;
+mod events;
 mod lines;
 mod list;
 mod names;
@@ -22,6 +23,7 @@ mod schema;
 mod shelf;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod versions;
 mod write;
 
@@ -31,5 +33,6 @@ pub use list::{KnownIdentities, identity, list};
 pub use names::{ABOVE, Said, identity_of_line, line_of, named, names_files};
 pub use one::rows;
 pub use open::{FileState, companion, is_alone};
-pub use rows::session;
+pub use rows::{Session, session, session_from};
+pub use turns::Turn;
 pub use versions::{newest_rows, next_rows, row_states};

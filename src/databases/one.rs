@@ -57,7 +57,7 @@ fn row_named(
     if !may_be_put_away {
         return Ok(None);
     }
-    let session = read_session(connection, database, session)?;
+    let session = read_session(connection, database, (session, None))?;
     Ok(session.and_then(|session| {
         let line = session.names.line(name, &session.lines);
         line.map(<[u8]>::to_vec)

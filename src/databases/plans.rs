@@ -122,7 +122,7 @@ fn no_rows_are_counted_of_a_session_that_is_read_anyway() {
     let mut of_few = Vec::new();
     for messages in [1, 200] {
         let mut connection = store(20, messages);
-        let read = read_session(&connection, opencode(), "s3")
+        let read = read_session(&connection, opencode(), ("s3", None))
             .unwrap()
             .unwrap();
         let other = Identity {
@@ -160,7 +160,8 @@ fn no_rows_are_counted_of_a_session_that_is_read_anyway() {
 fn parts_without_a_message_are_looked_for_only_where_there_are_any() {
     let mut connection = store(1, 100);
     let lines = |connection: &Connection| {
-        let session = read_session(connection, opencode(), "s0").unwrap().unwrap();
+        let session = read_session(connection, opencode(), ("s0", None));
+        let session = session.unwrap().unwrap();
         session.lines.iter().filter(|byte| **byte == b'\n').count()
     };
     let before = steps(&mut connection, |connection| {
@@ -173,4 +174,67 @@ fn parts_without_a_message_are_looked_for_only_where_there_are_any() {
         assert_eq!(lines(connection), 400)
     });
     assert!(after > before, "{after} steps, {before} before");
+}
+
+/// What a look at a long session costs that was read up to its last turn.
+#[test]
+fn rows_before_a_turn_are_looked_at_only_where_no_event_names_those_that_changed() {
+    let mut looked = Vec::new();
+    for messages in [20, 400] {
+        let mut connection = store(1, messages);
+        let whole = read_session(&connection, opencode(), ("s0", None));
+        let (_, turn) = whole.unwrap().unwrap().turns.pop().unwrap();
+        assert_eq!(turn.key, format!("m0-{:04}", messages - 1));
+        let session = |connection: &Connection| {
+            read_session(connection, opencode(), ("s0", Some(&turn))).unwrap()
+        };
+        let note = |number: i64, kind: &str, message: &str| {
+            format!(
+                "UPDATE event_sequence SET seq = {number};
+                 INSERT INTO event VALUES ('s0', {number}, '{kind}', '{{\"part\":{{\"messageID\":\"{message}\"}}}}')"
+            )
+        };
+        let run = |connection: &Connection, sql: &str| connection.execute_batch(sql).unwrap();
+        run(
+            &connection,
+            "CREATE TABLE event (aggregate_id text, seq integer, type text, data text);
+             CREATE UNIQUE INDEX event_seq ON event (aggregate_id, seq)",
+        );
+        let update = "message.part.updated.1";
+        // A part of the turn has changed, and that is noted.
+        run(
+            &connection,
+            &(note(8, update, &turn.key)
+                + "; UPDATE part SET time_updated = 999 WHERE id GLOB '*-2' AND message_id = (SELECT max(id) FROM message)"),
+        );
+        let mut lines = 0;
+        looked.push(steps(&mut connection, |connection| {
+            let session = session(connection).unwrap();
+            lines = session.lines.iter().filter(|byte| **byte == b'\n').count();
+        }));
+        assert_eq!(lines, 5, "the session's row, a message and its parts");
+        let read = session(&connection).unwrap().identity;
+        let whole = read_session(&connection, opencode(), ("s0", None));
+        assert_eq!(read, whole.unwrap().unwrap().identity);
+        // An event is missing; one is of something else; one names a message before the turn.
+        for (number, kind, message) in [
+            (10, update, &*turn.key),
+            (9, "message.part.removed.1", &turn.key),
+            (9, update, "m0-0003"),
+        ] {
+            run(&connection, "DELETE FROM event WHERE seq > 8");
+            run(&connection, &note(number, kind, message));
+            let many = steps(&mut connection, |connection| {
+                assert!(session(connection).is_some(), "the rows are as they were");
+            });
+            assert!(many > looked[looked.len() - 1] + messages, "{kind}");
+        }
+        run(
+            &connection,
+            "UPDATE part SET time_updated = 999 WHERE message_id = 'm0-0003'",
+        );
+        assert!(session(&connection).is_none());
+    }
+    // One step for each entry of an index, to count them.
+    assert!(looked[1] < looked[0] + 3 * 380 * 4, "{looked:?}");
 }

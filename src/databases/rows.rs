@@ -11,17 +11,18 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::budget::{Budget, LONGEST_LINE};
 use super::documents::store;
 use super::lines::{Lines, RowNames};
-use super::list::{Stamps, key};
+use super::list::{Stamps, identity_of, key};
 use super::open::read;
 use super::schema::{Present, quoted};
 use super::shelf;
+use super::turns::{self, Turn};
 use super::write::{column, on_one_line, repeated, said, write};
-use crate::format::database::{Database, Generation, Inner, Line};
+use crate::format::database::{Database, Generation, Inner, Line, Stamp, Table};
 use crate::format::identity::Identity;
 
 /// A session as it is at one moment.
@@ -32,6 +33,8 @@ pub struct Session {
     pub lines: Vec<u8>,
     /// Which row each of them is.
     pub names: RowNames,
+    /// Where turns begin in the lines, if that is known.
+    pub turns: Vec<(u64, Turn)>,
 }
 
 /// The session of that key in the database at `path`, with all its rows.
@@ -43,41 +46,75 @@ pub fn session(path: &Path, database: &'static Database, session: &str) -> io::R
         return documents.session(session);
     }
     let found = read(path, |connection| {
-        read_session(connection, database, session)
+        read_session(connection, database, (session, None))
     })?;
     found.ok_or_else(|| ErrorKind::NotFound.into())
+}
+
+/// The session of that key with its own row and those from that turn on. `None`: rows before it are
+/// other ones, or that is not known.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn session_from(
+    path: &Path,
+    database: &'static Database,
+    (session, turn): (&str, &Turn),
+) -> io::Result<Option<Session>> {
+    if store(path, database).is_some() {
+        return Ok(None);
+    }
+    read(path, |connection| {
+        read_session(connection, database, (session, Some(turn)))
+    })
 }
 
 pub(super) fn read_session(
     connection: &Connection,
     database: &'static Database,
-    session: &str,
+    (session, from): (&str, Option<&Turn>),
 ) -> rusqlite::Result<Option<Session>> {
     for generation in database.generations {
         let Some(stamps) = Stamps::of(connection, generation)? else {
             continue;
         };
-        if let Some(identity) = stamps.one(session)? {
-            let mut all = Lines::default();
-            add_lines(connection, generation, session, &mut all)?;
-            let (lines, names) = all.into_parts();
-            return Ok(Some(Session {
-                identity,
-                lines,
-                names,
-            }));
+        let Some(own) = stamps.own(session)? else {
+            continue;
+        };
+        if let Some(turn) = from
+            && !turns::stands(connection, generation, (session, turn), own.1)?
+        {
+            return Ok(None);
         }
+        let mut all = Lines::from(from, own.1);
+        add_lines(connection, generation, (session, from), &mut all)?;
+        let (lines, names, turns) = all.into_parts();
+        let (turns, identity) = match turns.into_parts() {
+            Some((turns, sums)) => (turns, identity_of(own, &sums)),
+            None if from.is_some() => return Ok(None),
+            None => (Vec::new(), stamps.counted(session, own.0, own.1)?),
+        };
+        return Ok(Some(Session {
+            identity,
+            lines,
+            names,
+            turns,
+        }));
     }
     Ok(None)
 }
 
-/// Add the lines of all rows of a session.
+/// Add the lines of all rows of a session, or of its own and those from that turn on.
 pub(super) fn add_lines(
     connection: &Connection,
     generation: &'static Generation,
-    session: &str,
+    (session, from): (&str, Option<&Turn>),
     lines: &mut Lines,
 ) -> rusqlite::Result<()> {
+    let is_of_turns = |table: &Table| table.turn.is_some() && table.stamp == Stamp::Times;
+    if !matches!(generation.rows, [table] if is_of_turns(table)) {
+        lines.turns.give_up();
+    }
     if let Some(own) = Present::of(connection, &generation.sessions, generation)? {
         each_line(connection, &own, session, |line| {
             lines.bytes.extend_from_slice(line);
@@ -100,14 +137,17 @@ pub(super) fn add_lines(
             continue;
         }
         let Some(outer) = own else {
+            lines.turns.give_up();
             continue;
         };
-        match &table.inner {
-            Some(inner) => within(connection, generation, (&outer, inner), session, lines)?,
-            None => each_line(connection, &outer, session, |line| {
-                lines.bytes.extend_from_slice(line);
-            })?,
-        }
+        let inner = match &table.inner {
+            Some(inner) => {
+                Present::of(connection, inner.table, generation)?.map(|own| (inner, own))
+            }
+            None => None,
+        };
+        let inner = inner.as_ref().map(|(inner, own)| (*inner, own));
+        within(connection, (&outer, inner), (session, from), lines)?;
     }
     Ok(())
 }
@@ -115,21 +155,20 @@ pub(super) fn add_lines(
 /// Add the rows of a table of a session, each with those that belong to it.
 fn within(
     connection: &Connection,
-    generation: &'static Generation,
-    (outer, inner): (&Present, &'static Inner),
-    session: &str,
+    (outer, inner): (&Present, Option<(&'static Inner, &Present)>),
+    (session, from): (&str, Option<&Turn>),
     lines: &mut Lines,
 ) -> rusqlite::Result<()> {
-    let own = Present::of(connection, inner.table, generation)?;
-    let of_outer = own.as_ref().map(|own| {
+    let of_outer = inner.map(|(inner, own)| {
         let is_of_outer = format!("{} = ?1", quoted(inner.outer));
         let session_at = column(own, own.table.session);
-        (own, select(own, &is_of_outer), session_at)
+        (inner, own, select(own, &is_of_outer), session_at)
     });
-    let mut own_rows = 0;
-    of_session(connection, outer, session, |row| {
+    let mut own_rows = from.map_or(0, |turn| turn.before.inner);
+    of_session(connection, outer, (session, from), |row| {
+        lines.turns.add(row, outer, lines.bytes.len())?;
         write(&mut lines.bytes, outer, row, None)?;
-        if let Some((own, of_outer, session_at)) = &of_outer
+        if let Some((inner, own, of_outer, session_at)) = &of_outer
             && let Some(named) = key(row, column(outer, outer.table.key))?
         {
             let repeated = repeated(row, outer, inner)?;
@@ -139,13 +178,15 @@ fn within(
                 write(&mut lines.bytes, own, row, repeated.as_deref())?;
                 let is_own = row.get_ref(*session_at)? == ValueRef::Text(session.as_bytes());
                 own_rows += i64::from(is_own);
+                lines.turns.add_inner(row, own, is_own)?;
             }
         }
         Ok(())
     })?;
-    match &own {
+    match inner {
         // To look for those without a message costs as much as to read all, and there are none.
-        Some(own) if count(connection, own, session)? != own_rows => {
+        Some((inner, own)) if count(connection, own, session)? != own_rows => {
+            lines.turns.give_up();
             orphans(connection, outer, (inner, own), session, &mut lines.bytes)
         }
         _ => Ok(()),
@@ -172,7 +213,7 @@ pub(super) fn each_line(
     mut each: impl FnMut(&[u8]),
 ) -> rusqlite::Result<()> {
     let mut line = Vec::new();
-    of_session(connection, present, session, |row| {
+    of_session(connection, present, (session, None), |row| {
         line.clear();
         write(&mut line, present, row, None)?;
         each(&line);
@@ -180,15 +221,20 @@ pub(super) fn each_line(
     })
 }
 
-/// Give every row of a session in this table to `each`, in order.
+/// Give every row of a session in this table, or those from that turn on, to `each`, in order.
 fn of_session(
     connection: &Connection,
     present: &Present,
-    session: &str,
+    (session, from): (&str, Option<&Turn>),
     mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(&select(present, &present.of_session))?;
-    let mut rows = statement.query([session])?;
+    let select = match from {
+        None => select(present, &present.of_session),
+        Some(_) => select(present, &turns::from_row(present)),
+    };
+    let mut statement = connection.prepare_cached(&select)?;
+    let names = [session].into_iter().chain(from.map(|turn| &*turn.key));
+    let mut rows = statement.query(params_from_iter(names))?;
     while let Some(row) = rows.next()? {
         each(row)?;
     }

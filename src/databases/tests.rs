@@ -71,8 +71,8 @@ impl Store {
         let mut lines = Lines::default();
         lines.budget = budget;
         let generation = &openclaw().generations[0];
-        add_lines(&self.writer, generation, "s1", &mut lines).unwrap();
-        let (bytes, names) = lines.into_parts();
+        add_lines(&self.writer, generation, ("s1", None), &mut lines).unwrap();
+        let (bytes, names, _) = lines.into_parts();
         let mut problems = 0;
         let mut said = Vec::new();
         for (start, line) in each(&bytes) {

@@ -4,8 +4,10 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use self::lines::LineParser;
+use self::proof::{is_rows, prove_bytes, prove_rows};
 use self::same::SameEntries;
 use self::start::{ReadStart, resume_point};
+use self::turns::{LastTurn, open_at_turn};
 use super::beside::{cwd_in, named_beside};
 use super::plan::SourcePlan;
 use crate::archive::{Packed, Packer};
@@ -13,15 +15,17 @@ use crate::catalogue::write::{Chunk, Entries, flag};
 use crate::databases::RowNames;
 use crate::format::Shape;
 use crate::model::Fold;
-use crate::source::checkpoint::{NO_REVISION, Proof, TAIL};
+use crate::source::checkpoint::{NO_REVISION, Proof};
 use crate::source::content::Content;
 use crate::source::identity::{Identity, now_ns};
 use crate::source::lines::Lines;
 use crate::source::place::bytes_at;
 
 mod lines;
+mod proof;
 mod same;
 mod start;
+mod turns;
 
 /// Bytes of a source that go into the catalogue at once, about: bounds what a crash costs.
 pub const CHUNK_BYTES: u64 = 4 << 20;
@@ -107,14 +111,22 @@ pub fn read_once<E: Entries>(
     cost: &mut Cost,
     emit: &mut Emit<'_, E>,
 ) -> std::io::Result<ReadOutcome> {
-    let mut file = plan.path.open(plan.format)?;
+    let opened_ns = now_ns();
+    let at_turn = match is_again {
+        true => None,
+        false => open_at_turn(plan)?,
+    };
+    let (mut file, at_turn) = match at_turn {
+        Some((file, at_turn)) => (file, Some(at_turn)),
+        None => (plan.path.open(plan.format)?, None),
+    };
     // The identity is taken from the open file before reading: what is read belongs to it or to
     // something newer.
     let (identity, length) = (file.identity()?, file.length()?);
     let racy = file.is_racy(&identity, now_ns());
     let start = match is_again {
         true => ReadStart::beginning(),
-        false => resume_point(plan, &mut file, (&identity, length), cost)?,
+        false => resume_point(plan, (&mut file, &at_turn), (&identity, length), cost)?,
     };
     let (from, proof, fold, tail, unproven) = match start {
         ReadStart::Same { proven } => {
@@ -150,13 +162,16 @@ pub fn read_once<E: Entries>(
         proof,
         fold,
         rows: file.row_names(),
+        is_rows: is_rows(plan, &file),
         tail,
         chunk_from: from,
         is_again,
-        same: match from == 0 && !is_again {
-            true => SameEntries::of(plan),
-            false => SameEntries::default(),
+        same: match &at_turn {
+            Some(at_turn) => SameEntries::from_turn(plan, at_turn),
+            None if from == 0 && !is_again => SameEntries::of(plan),
+            None => SameEntries::default(),
         },
+        last_turn: LastTurn::of(&mut file, length, opened_ns),
     };
     let since = match plan.format.shape_of(&plan.path) {
         Shape::Lines => reader.lines(&mut file, buffer, cost, emit)?,
@@ -202,13 +217,17 @@ struct Reader<'p> {
     proof: Proof,
     fold: Fold,
     rows: Option<Arc<RowNames>>,
-    /// Last bytes before the end of what is consumed.
+    /// Whether it is a session in a database.
+    is_rows: bool,
+    /// Last bytes before the end of what is proven.
     tail: Vec<u8>,
     /// Where the chunk under way begins.
     chunk_from: u64,
     is_again: bool,
     /// What need not be written again.
     same: SameEntries<'p>,
+    /// From where it may be read on.
+    last_turn: LastTurn,
     /// Packs what is read, where it is kept.
     packer: Option<Packer>,
 }
@@ -235,6 +254,7 @@ impl Reader<'_> {
             proof: Proof::default(),
             fold: Fold::default(),
             shown: Fold::default(),
+            turn: None,
             last: false,
             source_bytes: 0,
         }
@@ -248,6 +268,7 @@ impl Reader<'_> {
         chunk.proof = self.proof.clone();
         chunk.fold = self.fold.clone();
         chunk.shown = shown.unwrap_or_else(|| self.fold.clone());
+        chunk.turn = self.last_turn.to_text().filter(|_| last);
         chunk.last = last;
     }
 
@@ -258,14 +279,12 @@ impl Reader<'_> {
         is_much && !self.same.goes_on()
     }
 
-    fn note_tail(&mut self, bytes: &[u8]) {
-        if bytes.len() >= TAIL {
-            self.tail.clear();
-            self.tail.extend_from_slice(&bytes[bytes.len() - TAIL..]);
-        } else {
-            let over = (self.tail.len() + bytes.len()).saturating_sub(TAIL);
-            self.tail.drain(..over);
-            self.tail.extend_from_slice(bytes);
+    /// These whole lines were read.
+    fn prove(&mut self, lines: &[u8]) {
+        let read = (&mut self.proof, &mut self.tail);
+        match self.is_rows {
+            true => prove_rows(lines, read),
+            false => prove_bytes(lines, read),
         }
     }
 
@@ -356,6 +375,7 @@ impl Reader<'_> {
             }
             let mut start = 0;
             for end in memchr::memchr_iter(b'\n', block) {
+                self.last_turn.pass(at + start as u64, &self.fold);
                 let mut taking = LineParser {
                     plan: self.plan,
                     chunk: &mut chunk,
@@ -367,8 +387,7 @@ impl Reader<'_> {
                 self.fold.lines += 1;
                 start = end + 1;
             }
-            self.proof.extend(block);
-            self.note_tail(block);
+            self.prove(block);
             at += block.len() as u64;
             if self.is_full(&chunk, at) {
                 self.close(&mut chunk, at, None, false);
@@ -429,8 +448,7 @@ impl Reader<'_> {
             }
             Shape::Document | Shape::Lines => taking.add_line(&bytes, 0, 0),
         }
-        self.proof.extend(&bytes);
-        self.note_tail(&bytes);
+        prove_bytes(&bytes, (&mut self.proof, &mut self.tail));
         let end = bytes.len() as u64;
         // A document that has grown is another one.
         let since = match self.since(file, end)? {

@@ -7,7 +7,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use tempfile::SpooledTempFile;
 
 use super::identity::Identity;
 use crate::archive::{Archive, ArchivedFile, Place};
-use crate::databases::{self, RowNames, newest_rows};
+use crate::databases::{self, RowNames, Session, Turn, newest_rows};
 use crate::format::Format;
 use crate::format::database::Database;
 use crate::format::names::Names;
@@ -26,7 +26,7 @@ use crate::regular;
 const MOST_IN_MEMORY: usize = 64 << 20;
 
 /// Agents stamp their rows in milliseconds, and not at the moment at which they are committed.
-const ROWS_REST_NS: i64 = 2_000_000_000;
+pub const ROWS_REST_NS: i64 = 2_000_000_000;
 
 /// Where a source is: at a path, or, since its file is gone, in the archive. It stands for its
 /// path.
@@ -60,6 +60,23 @@ impl Location {
                     false => Content::of(RawFile::Archived(Box::new(file)), &self.path),
                 }
             }
+        }
+    }
+
+    /// Open the session in a database that it is with its own row and those from that turn on, as
+    /// many bytes behind its own row as they were before. `None`: rows before the turn are other
+    /// ones now, or that is not known.
+    ///
+    /// # Errors
+    /// As of [`Location::open`].
+    pub fn open_from(
+        &self,
+        format: &dyn Format,
+        from: (u64, &Turn),
+    ) -> io::Result<Option<Content>> {
+        match (&self.archived, SessionKey::of(format, &self.path)) {
+            (None, Some(session)) => session.open_from(from),
+            _ => Ok(None),
         }
     }
 
@@ -129,6 +146,10 @@ enum Kind {
         identity: Identity,
         lines: Cursor<Vec<u8>>,
         names: Arc<RowNames>,
+        /// The bytes between the first line and the others, which were not read.
+        skipped: Range<u64>,
+        /// Where turns begin.
+        turns: Vec<(u64, Turn)>,
     },
 }
 
@@ -176,21 +197,28 @@ impl SessionKey {
     }
 
     fn open(&self) -> io::Result<Content> {
-        let (identity, lines, names) = match self.rows {
+        match self.rows {
             Rows::Database(database) => {
                 let session = databases::session(&self.file, database, &self.key)?;
-                (session.identity, session.lines, session.names)
+                Ok(Content::of_session(session, 0..0))
             }
             Rows::Names(names) => {
                 let line = databases::line_of(&self.file, names, &self.key)?;
                 let identity = databases::identity_of_line(&line);
-                (identity, line.into_bytes(), RowNames::default())
+                Ok(Content::of_lines(identity, line.into_bytes()))
             }
+        }
+    }
+
+    /// See [`Location::open_from`].
+    fn open_from(&self, (behind, turn): (u64, &Turn)) -> io::Result<Option<Content>> {
+        let Rows::Database(database) = self.rows else {
+            return Ok(None);
         };
-        Ok(Content(Kind::Rows {
-            identity,
-            lines: Cursor::new(lines),
-            names: Arc::new(names),
+        let session = databases::session_from(&self.file, database, (&self.key, turn))?;
+        Ok(session.map(|session| {
+            let first = first_line(&session.lines).len() as u64;
+            Content::of_session(session, first..first + behind)
         }))
     }
 }
@@ -369,11 +397,31 @@ impl Content {
 
     /// The newest of all versions of rows that are kept.
     fn of_rows(mut kept: ArchivedFile) -> io::Result<Content> {
-        Ok(Content(Kind::Rows {
-            identity: kept_identity(&kept),
-            lines: Cursor::new(newest_rows(&mut kept)?),
+        let lines = newest_rows(&mut kept)?;
+        Ok(Content::of_lines(kept_identity(&kept), lines))
+    }
+
+    fn of_lines(identity: Identity, lines: Vec<u8>) -> Content {
+        Content(Kind::Rows {
+            identity,
+            lines: Cursor::new(lines),
             names: Arc::default(),
-        }))
+            skipped: 0..0,
+            turns: Vec::new(),
+        })
+    }
+
+    /// A session in a database of whose lines these bytes were not read.
+    fn of_session(session: Session, skipped: Range<u64>) -> Content {
+        let length = skipped.end - skipped.start;
+        let turns = session.turns.into_iter();
+        Content(Kind::Rows {
+            identity: session.identity,
+            lines: Cursor::new(session.lines),
+            names: Arc::new(session.names),
+            skipped,
+            turns: turns.map(|(start, turn)| (start + length, turn)).collect(),
+        })
     }
 
     /// The identity of what was opened, as it is now.
@@ -395,7 +443,25 @@ impl Content {
         match &self.0 {
             Kind::File(file) => Ok(file.identity()?.size),
             Kind::Decoded { length, .. } => Ok(*length),
-            Kind::Rows { lines, .. } => Ok(lines.get_ref().len() as u64),
+            Kind::Rows { lines, skipped, .. } => {
+                Ok(lines.get_ref().len() as u64 + (skipped.end - skipped.start))
+            }
+        }
+    }
+
+    /// The lines of a session in a database that were read; `None`: it is none.
+    pub fn rows(&self) -> Option<&[u8]> {
+        match &self.0 {
+            Kind::File(_) | Kind::Decoded { .. } => None,
+            Kind::Rows { lines, .. } => Some(lines.get_ref()),
+        }
+    }
+
+    /// Where turns begin in a session in a database, if that is known.
+    pub fn take_turns(&mut self) -> Vec<(u64, Turn)> {
+        match &mut self.0 {
+            Kind::File(_) | Kind::Decoded { .. } => Vec::new(),
+            Kind::Rows { turns, .. } => std::mem::take(turns),
         }
     }
 
@@ -492,9 +558,20 @@ impl Seek for Content {
         match &mut self.0 {
             Kind::File(file) => file.seek(to),
             Kind::Decoded { bytes, .. } => bytes.seek(to),
-            Kind::Rows { lines, .. } => lines.seek(to),
+            Kind::Rows { lines, skipped, .. } => match to {
+                SeekFrom::Start(at) if at >= skipped.end => {
+                    lines.seek(SeekFrom::Start(at - (skipped.end - skipped.start)))
+                }
+                to => lines.seek(to),
+            },
         }
     }
+}
+
+/// The first line, with its end.
+pub fn first_line(lines: &[u8]) -> &[u8] {
+    let end = memchr::memchr(b'\n', lines).map_or(lines.len(), |end| end + 1);
+    &lines[..end]
 }
 
 #[cfg(test)]

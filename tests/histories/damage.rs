@@ -21,7 +21,7 @@ use super::lines;
 const DAMAGES: usize = 200;
 
 /// What no file can contradict: columns that `verify` leaves alone, and why.
-const NOT_HELD: [(&str, &[&str], &str); 7] = [
+const NOT_HELD: [(&str, &[&str], &str); 8] = [
     (
         "_changes",
         &["seq", "session", "what", "id", "path"],
@@ -61,6 +61,11 @@ const NOT_HELD: [(&str, &[&str], &str); 7] = [
             "unproven", "is_kept",
         ],
         "another value only makes the next sync read the file again",
+    ),
+    (
+        "_checkpoints",
+        &["turn"],
+        "another value only makes the next sync read all rows of the session",
     ),
     (
         "_folders",

@@ -76,7 +76,7 @@ impl Database {
 
 /// One way in which sessions are stored: a table with a row for each, and tables of what is in
 /// them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Generation {
     /// A row for each session.
     pub sessions: Table,
@@ -113,6 +113,9 @@ pub struct Table {
     pub shelves: &'static [Shelf],
     /// The rows that belong to one of this table and follow it.
     pub inner: Option<Inner>,
+    /// Which of its rows begin a turn: a long session is read on from the last one before which
+    /// nothing has changed.
+    pub turn: Option<Turn>,
 }
 
 impl Table {
@@ -130,7 +133,19 @@ impl Table {
         line: None,
         shelves: &[],
         inner: None,
+        turn: None,
     };
+}
+
+/// What the rows that begin a turn say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// The column.
+    pub column: &'static str,
+    /// The member of the JSON in that column; `None`: the column itself.
+    pub member: Option<&'static str>,
+    /// The text that stands there.
+    pub text: &'static str,
 }
 
 /// How it shows that the rows of a session in a table are other ones.
@@ -193,7 +208,7 @@ pub struct Inner {
 }
 
 /// A number for each session that grows with every change of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Sequence {
     /// The table.
     pub table: &'static str,
@@ -201,4 +216,30 @@ pub struct Sequence {
     pub session: &'static str,
     /// The column with the number.
     pub number: &'static str,
+    /// What has each of these numbers.
+    pub events: Option<Events>,
+}
+
+/// A table with a row for each change of a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Events {
+    /// The table.
+    pub table: &'static str,
+    /// The column that names the session.
+    pub session: &'static str,
+    /// The column with the number of the change.
+    pub number: &'static str,
+    /// The columns with its type, and with what it says.
+    pub says: (&'static str, &'static str),
+    /// What was changed, by what stands in these columns; `None`: that is not known.
+    pub changed: fn(&str, &str) -> Option<Changed>,
+}
+
+/// What a change has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    /// The session's own row.
+    Session,
+    /// The row of this key in the first table of the session, or one that belongs to it.
+    Row(String),
 }

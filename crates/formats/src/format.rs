@@ -229,6 +229,12 @@ pub trait Format: Send + Sync {
         let _ = (fold, facts);
         false
     }
+    /// Make a fold over the first lines of a session in a database what it would be with this first
+    /// line. `false`: it says more than when the fold was saved, or other things.
+    fn renews(&self, fold: &mut Fold, facts: &Facts) -> bool {
+        let _ = (fold, facts);
+        false
+    }
     /// Where the entries are in a record of a line, where one record holds several of which only
     /// some are new: in order and without overlap, each given to [`Format::facts_at`] as it stands.
     /// None of them: the record is one entry. Called after [`Format::fold_line`], before any of

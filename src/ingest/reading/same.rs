@@ -4,6 +4,7 @@
 //! its lines are gone through from the first one on. Entries that are as they were stay in the
 //! catalogue and in the words, and only get their new places: what is written is what has changed.
 
+use super::turns::AtTurn;
 use crate::catalogue::entries::EntryPlace;
 use crate::catalogue::write::{Chunk, Moved};
 use crate::ingest::plan::SourcePlan;
@@ -17,7 +18,7 @@ struct Walk<'p> {
     stored: &'p [EntryPlace],
     /// How many of them were found.
     found: usize,
-    /// The fold over all of them.
+    /// The fold over all of them, by which the first one is told.
     fold: Box<Fold>,
     /// What the first one is now.
     first: Moved,
@@ -34,6 +35,16 @@ impl<'p> SameEntries<'p> {
             found: 0,
             fold,
             first: Moved::default(),
+        }))
+    }
+
+    /// Of a session that is read on from a turn: what is before it is as it was.
+    pub fn from_turn(plan: &'p SourcePlan<'_>, at_turn: &AtTurn) -> SameEntries<'p> {
+        SameEntries(Some(Walk {
+            stored: &plan.stored,
+            found: at_turn.entries,
+            fold: Box::default(),
+            first: at_turn.first,
         }))
     }
 

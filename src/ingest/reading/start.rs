@@ -1,11 +1,13 @@
 //! From which byte on is a source to be read?
 
 use super::Cost;
+use super::proof::{is_rows, prove_row_hash, prove_rows};
+use super::turns::AtTurn;
 use crate::format::Shape;
 use crate::ingest::plan::SourcePlan;
 use crate::model::Fold;
 use crate::source::checkpoint::{self, Proof};
-use crate::source::content::Content;
+use crate::source::content::{Content, first_line};
 use crate::source::identity::Identity;
 
 /// Where the reading of a source begins.
@@ -39,7 +41,7 @@ impl ReadStart {
 /// The first byte that is not proven, by what is stored of the source.
 pub fn resume_point(
     plan: &SourcePlan<'_>,
-    file: &mut Content,
+    (file, at_turn): (&mut Content, &Option<AtTurn>),
     (identity, length): (&Identity, u64),
     cost: &mut Cost,
 ) -> std::io::Result<ReadStart> {
@@ -57,6 +59,16 @@ pub fn resume_point(
     let Some(checkpoint) = &plan.checkpoint else {
         return Ok(ReadStart::beginning());
     };
+    if is_rows(plan, file) {
+        let is_listed_as_before = plan.unlisted == known.unlisted;
+        let is_whole = length == stored.length && stored.consumed == length;
+        let proof = (is_listed_as_before && is_whole).then_some(&checkpoint.proof);
+        return Ok(match decision {
+            Decision::Unchanged => ReadStart::Same { proven: false },
+            Decision::Reread(_) => ReadStart::beginning(),
+            _ => rows_start(plan, (file, at_turn), proof, cost),
+        });
+    }
     if checkpoint.proof.covers() != known.stored.consumed {
         // Damaged, or of another state: it proves nothing.
         return Ok(ReadStart::beginning());
@@ -105,4 +117,37 @@ pub fn resume_point(
     // A fold cannot be run backwards, so rows before a changed block are read again as well; what
     // is spared is nothing but the reading, and a rewritten file is read once.
     Ok(ReadStart::beginning())
+}
+
+/// Where the reading of a session in a database begins: nowhere if its lines have this proof, at the
+/// turn at which it was opened, or at its first line.
+fn rows_start(
+    plan: &SourcePlan<'_>,
+    (file, at_turn): (&Content, &Option<AtTurn>),
+    proven: Option<&Proof>,
+    cost: &mut Cost,
+) -> ReadStart {
+    let lines = file.rows().unwrap_or_default();
+    cost.proof_bytes += lines.len() as u64;
+    let (first, rest) = lines.split_at(first_line(lines).len());
+    let (mut proof, mut tail) = (Proof::default(), Vec::new());
+    prove_rows(first, (&mut proof, &mut tail));
+    let entries = at_turn.as_ref().map_or(0, |at_turn| at_turn.entries);
+    for entry in plan.stored.iter().take(entries).skip(1) {
+        prove_row_hash(entry.hash, (&mut proof, &mut tail));
+    }
+    let before = (proof.clone(), tail.clone());
+    prove_rows(rest, (&mut proof, &mut tail));
+    proof.set_tail(&tail);
+    match at_turn {
+        _ if proven == Some(&proof) => ReadStart::Same { proven: true },
+        Some(at_turn) => ReadStart::At {
+            from: at_turn.from,
+            proof: before.0,
+            fold: at_turn.fold.clone(),
+            tail: before.1,
+            unproven: false,
+        },
+        None => ReadStart::beginning(),
+    }
 }

@@ -88,6 +88,17 @@ pub(super) fn says_the_same(fold: &Fold, facts: &Facts) -> bool {
     facts.header.is_some() && facts.header == fold.header && facts.name == fold.name
 }
 
+/// Put the times of the session's row into a fold over it and rows behind it. Not where it has
+/// become older: then it is unknown whether a time in the fold was its own.
+pub(super) fn renews(fold: &mut Fold, facts: &Facts) -> bool {
+    let is_renewed = says_the_same(fold, facts) && facts.message_ms >= fold.last_message_ms;
+    if is_renewed {
+        fold.last_message_ms = facts.message_ms;
+        fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms.max(facts.message_ms));
+    }
+    is_renewed
+}
+
 /// The session's id by its path, where nothing else says it.
 fn called(source: &SourceFacts<'_>) -> String {
     let name = source.relative.file_name().unwrap_or_default();

@@ -8,10 +8,11 @@
 use std::path::Path;
 
 use super::{Format, Shape, SourceFacts, WriteMode};
-use crate::database::{Database, Generation, Inner, Sequence, Table};
+use crate::database::{Database, Events, Generation, Inner, Sequence, Table, Turn};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod documents;
+mod events;
 mod export;
 mod facts;
 mod fold;
@@ -62,6 +63,11 @@ static DATABASE: Database = Database {
                 order: &["seq"],
                 changed: "time_updated",
                 json: &["data"],
+                turn: Some(Turn {
+                    column: "type",
+                    member: None,
+                    text: "user",
+                }),
                 ..Table::PLAIN
             }],
             sequence: None,
@@ -80,6 +86,11 @@ static DATABASE: Database = Database {
                     outer: "message_id",
                     repeats: ("data", "role"),
                 }),
+                turn: Some(Turn {
+                    column: "data",
+                    member: Some("role"),
+                    text: "user",
+                }),
                 ..Table::PLAIN
             }],
             // Since 1.18: one for every change of a session, its messages and their parts.
@@ -87,6 +98,13 @@ static DATABASE: Database = Database {
                 table: "event_sequence",
                 session: "aggregate_id",
                 number: "seq",
+                events: Some(Events {
+                    table: "event",
+                    session: "aggregate_id",
+                    number: "seq",
+                    says: ("type", "data"),
+                    changed: events::changed,
+                }),
             }),
         },
     ],
@@ -99,7 +117,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn shape(&self) -> Shape {
@@ -160,6 +178,10 @@ impl Format for OpenCode {
 
     fn says_the_same(&self, fold: &Fold, facts: &Facts) -> bool {
         fold::says_the_same(fold, facts)
+    }
+
+    fn renews(&self, fold: &mut Fold, facts: &Facts) -> bool {
+        fold::renews(fold, facts)
     }
 
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
