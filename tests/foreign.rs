@@ -146,6 +146,16 @@ fn they_are_listed_found_and_read_as_ones_own() {
     assert!(!verified.contains("--- exit"), "{verified}");
     let report = home.json(&["report", "--json"]);
     assert!(report.to_string().contains("0.6"), "{report}");
+    let report = home.json(&["report", "--by", "host", "--json"]);
+    let of = |at: usize| {
+        (
+            report["rows"][at]["key"].clone(),
+            report["rows"][at]["cost"].clone(),
+        )
+    };
+    let both = [of(0), of(1)];
+    assert!(both.contains(&(json!("laptop"), json!(0.3))), "{report}");
+    assert!(both.contains(&(Value::Null, json!(0.3))), "{report}");
     let asked = "SELECT id, host, repository FROM sessions ORDER BY id";
     let rows = home.json(&["sql", asked, "--json"])["rows"].clone();
     assert_eq!(

@@ -71,7 +71,7 @@ fn help_of_the_whole() {
       blame        Find out which session wrote each line of a file
       log          List the sessions that read or changed a file
       commit       Find out which session made a commit
-      report       Report what was spent, by day, project, model or agent, or which tools were called
+      report       Report what was spent, by day, project, model, agent or host, or which tools were called
       secrets      Find the sessions that hold keys and tokens
       sql          Query the catalogue in SQL, read-only
 
@@ -640,13 +640,13 @@ fn help_of_every_command() {
     A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay.
     What changed in the last minute may still be in use, and is moved only with --force.
     ----
-    Report what was spent, by day, project, model or agent, or which tools were called
+    Report what was spent, by day, project, model, agent or host, or which tools were called
 
     Usage: sessionary report [OPTIONS]
 
     Options:
           --by <KEY>            Add up by KEY [default: day] [possible values: day, week, month,
-                                project, model, agent, tool]
+                                project, model, agent, host, tool]
       -A, --agent <NAME>        Only sessions of this agent
       -p, --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
                                 itself and everything below it

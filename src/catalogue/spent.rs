@@ -12,6 +12,8 @@ use crate::model::Tokens;
 pub struct SpentRow<'a> {
     pub session: i64,
     pub agent: &'a str,
+    /// The machine that its session was copied from; "" for this one.
+    pub host: &'a str,
     pub cwd: &'a str,
     /// When the quarter began; `None`: no time is known.
     pub quarter_ms: Option<i64>,
@@ -32,7 +34,7 @@ impl Catalogue {
     ) -> Result<(), Error> {
         let query = format!(
             "SELECT s.session, r.agent, s.cwd, u.quarter_ms, u.provider, u.model, u.answers,
-               u.input, u.output, u.cache_read, u.cache_write, u.total, u.cost_total
+               u.input, u.output, u.cache_read, u.cache_write, u.total, u.cost_total, r.host
             FROM _sessions s JOIN _roots r USING (root)
               JOIN _usage_sums u ON u.block BETWEEN s.session << 16 AND (s.session << 16) + 65535
             WHERE s.path <> '' AND s.root IN ({})",
@@ -44,6 +46,7 @@ impl Catalogue {
             each(SpentRow {
                 session: row.get(0)?,
                 agent: row.get_ref(1)?.as_str()?,
+                host: row.get_ref(13)?.as_str()?,
                 cwd: row.get_ref(2)?.as_str()?,
                 quarter_ms: row.get(3)?,
                 provider: row.get_ref(4)?.as_str_or_null()?,

@@ -19,6 +19,8 @@ pub enum SpendingBy {
     Model,
     /// The agent of their session.
     Agent,
+    /// The machine of their session; `None` is this one.
+    Host,
 }
 
 impl SpendingBy {

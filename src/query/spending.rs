@@ -1,4 +1,4 @@
-//! What was spent, by day, project, model or agent?
+//! What was spent, by day, project, model, agent or host?
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -104,6 +104,7 @@ impl<'a> Days<'a> {
             SpendingBy::Project => Some(row.cwd),
             SpendingBy::Model => row.model,
             SpendingBy::Agent => Some(row.agent),
+            SpendingBy::Host => Some(row.host),
             SpendingBy::Day | SpendingBy::Week | SpendingBy::Month => {
                 return self.time(by, row.quarter_ms?);
             }

@@ -28,7 +28,7 @@ use crate::output::time::{count, money, number};
 /// Columns of the longest bar.
 const BAR: usize = 20;
 
-/// Report what was spent, by day, project, model or agent, or which tools were called
+/// Report what was spent, by day, project, model, agent or host, or which tools were called
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary report                              by day, all sessions\n  \
@@ -67,6 +67,7 @@ enum By {
     Project,
     Model,
     Agent,
+    Host,
     Tool,
 }
 
@@ -80,6 +81,7 @@ impl From<By> for SpendingBy {
             By::Project => Self::Project,
             By::Model => Self::Model,
             By::Agent => Self::Agent,
+            By::Host => Self::Host,
         }
     }
 }
@@ -216,6 +218,7 @@ fn title(by: SpendingBy) -> &'static str {
         SpendingBy::Project => "PROJECT",
         SpendingBy::Model => "MODEL",
         SpendingBy::Agent => "AGENT",
+        SpendingBy::Host => "HOST",
     }
 }
 
@@ -224,6 +227,7 @@ fn called(row: &Row<'_>, by: SpendingBy, screen: &Screen) -> String {
     match (&row.spent.key, by) {
         (Some(cwd), SpendingBy::Project) => screen.path(cwd.as_ref()),
         (Some(key), _) => plain_line(key),
+        (None, SpendingBy::Host) => "(this machine)".to_owned(),
         (None, _) => "(not recorded)".to_owned(),
     }
 }

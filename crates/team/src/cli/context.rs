@@ -46,7 +46,7 @@ impl Context {
         self.data.read()?.ok_or_else(|| {
             Error::refused(
                 "there is no store yet",
-                "`sessionary team init dir:PATH` names one, a folder that something else synchronises",
+                "`sessionary team init dir:PATH` names one, a folder that something else synchronises; see `init --help`",
             )
         })
     }

@@ -11,10 +11,12 @@ use crate::output::{Outcome, print, print_json};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary team init dir:/home/ada/Sync/sessions\n  \
-    sessionary team init dir:/home/ada/Sync/sessions --host laptop\n\n\
-    Nothing is sent yet. Again with another store, the name and what is shared stay.")]
+    sessionary team init dir:/home/ada/Sync/sessions --host laptop\n  \
+    sessionary team init postgres://ada@db.example.org/team\n\n\
+    Nothing is sent yet. Again with another store, the name and what is shared stay.\n\
+    The password of a database comes from PGPASSWORD, ~/.pgpass or a service file.")]
 pub struct Init {
-    /// The store: dir:PATH, a folder that something else synchronises
+    /// The store: dir:PATH, a folder that something else synchronises, or postgres://USER@HOST/DATABASE
     #[arg(value_name = "STORE")]
     store: String,
     /// What this machine is called in the store; else what the system calls it

@@ -33,10 +33,13 @@ pub fn config(address: &str, surroundings: &Surroundings) -> Result<Config, Erro
         ));
     }
     // Over a network nothing goes in clear, unless somebody asks for that.
-    if !names_mode && !config.get_hosts().iter().all(is_here) {
-        config.ssl_mode(SslMode::Require);
-    } else if !names_mode {
-        config.ssl_mode(SslMode::Disable);
+    let mut addresses = config.get_hostaddrs().iter();
+    let is_local = config.get_hosts().iter().all(is_here) && addresses.all(|of| of.is_loopback());
+    if !names_mode {
+        config.ssl_mode(match is_local {
+            true => SslMode::Disable,
+            false => SslMode::Require,
+        });
     }
     if config.get_password().is_none()
         && let Some(password) = password(&config, surroundings)?
@@ -214,6 +217,31 @@ mod tests {
             (password(&config), config.get_ssl_mode()),
             ("it's", SslMode::Disable)
         );
+    }
+
+    #[test]
+    fn nothing_goes_over_a_network_in_clear() {
+        let (_home, plain) = surroundings(&[], &[]);
+        for (address, mode) in [
+            ("//ada@db.example.org/team", SslMode::Require),
+            (
+                "host=localhost hostaddr=192.0.2.1 user=ada",
+                SslMode::Require,
+            ),
+            ("host=localhost,db.example.org user=ada", SslMode::Require),
+            ("//ada@localhost/team", SslMode::Disable),
+            (
+                "host=localhost hostaddr=127.0.0.1 user=ada",
+                SslMode::Disable,
+            ),
+            (
+                "//ada@db.example.org/team?sslmode=disable",
+                SslMode::Disable,
+            ),
+        ] {
+            let config = config(address, &plain).unwrap();
+            assert_eq!(config.get_ssl_mode(), mode, "{address}");
+        }
     }
 
     #[test]
