@@ -14,7 +14,8 @@ pub const NO_REVISION: u32 = u32::MAX;
 /// Bytes before the end that prove an append.
 pub const TAIL: usize = 4 * 1024;
 
-/// Proof of a prefix: a CRC-64 state a block, the last one unfinished, and one over the tail.
+/// Proof of a prefix: a CRC-64 state a block, the last one unfinished, and one over the tail. Its
+/// bytes are those of a file, and of a session in a database the hashes of its lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Proof {
     /// One CRC-64 a full block of [`BLOCK`] bytes, then the state of the unfinished one.

@@ -7,9 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rusqlite::params;
-use sessionary::Indexer;
+use rusqlite::{Connection, params};
 use sessionary::model::Report;
+use sessionary::{GENERATION, Indexer};
 
 use super::{Store, hits};
 use crate::histories::sync_stopped_at;
@@ -357,6 +357,32 @@ fn the_own_row_of_a_session_counts_for_all_of_it() {
         set(&turns, &format!("time_updated = {now}"));
         turns.store.is_followed("its time has gone back");
     }
+}
+
+/// What no event names is not looked for at once. All rows are counted once an hour.
+#[test]
+fn a_change_without_an_event_is_found_by_the_full_scan() {
+    let mut turns = Turns::new(Notes::Events);
+    turns.session("ses_1");
+    sync(&turns);
+    let now = turns.store.tick();
+    turns.store.run(&format!(
+        "DROP TRIGGER part_UPDATE;
+         UPDATE part SET data = replace(data, 'heron', 'lynx'), time_updated = {now} WHERE id = 'prt_000003'"
+    ));
+    turns.turn("ses_1");
+    sync(&turns);
+    assert_eq!(hits(&turns.store.index(), "lynx"), 0);
+    let config = turns.store.config();
+    let catalogue = config.index_dir.join(format!("v{GENERATION}/catalogue.sqlite"));
+    let catalogue = Connection::open(catalogue).unwrap();
+    let long_ago = "UPDATE _roots SET full_scan_ms = 0";
+    catalogue.execute(long_ago, []).unwrap();
+    drop(catalogue);
+    // The database itself is looked at where it has changed.
+    turns.store.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    turns.store.is_followed("a full scan");
+    assert_eq!(hits(&turns.store.index(), "lynx"), 1);
 }
 
 /// A row that was changed just now may be changed again within a millisecond.
