@@ -7,7 +7,7 @@ use self::lines::LineParser;
 use self::proof::{is_rows, prove_bytes, prove_rows};
 use self::same::SameEntries;
 use self::start::{ReadStart, resume_point};
-use self::turns::{LastTurn, open_at_turn};
+use self::turns::LastTurn;
 use super::beside::{cwd_in, named_beside};
 use super::plan::SourcePlan;
 use crate::archive::{Packed, Packer};
@@ -112,14 +112,7 @@ pub fn read_once<E: Entries>(
     emit: &mut Emit<'_, E>,
 ) -> std::io::Result<ReadOutcome> {
     let opened_ns = now_ns();
-    let at_turn = match is_again {
-        true => None,
-        false => open_at_turn(plan)?,
-    };
-    let (mut file, at_turn) = match at_turn {
-        Some((file, at_turn)) => (file, Some(at_turn)),
-        None => (plan.path.open(plan.format)?, None),
-    };
+    let (mut file, at_turn) = turns::open(plan, is_again)?;
     // The identity is taken from the open file before reading: what is read belongs to it or to
     // something newer.
     let (identity, length) = (file.identity()?, file.length()?);
@@ -166,11 +159,7 @@ pub fn read_once<E: Entries>(
         tail,
         chunk_from: from,
         is_again,
-        same: match &at_turn {
-            Some(at_turn) => SameEntries::from_turn(plan, at_turn),
-            None if from == 0 && !is_again => SameEntries::of(plan),
-            None => SameEntries::default(),
-        },
+        same: SameEntries::of(plan, from == 0 && !is_again, &at_turn),
         last_turn: LastTurn::of(&mut file, length, opened_ns),
     };
     let since = match plan.format.shape_of(&plan.path) {

@@ -374,7 +374,9 @@ fn a_change_without_an_event_is_found_by_the_full_scan() {
     sync(&turns);
     assert_eq!(hits(&turns.store.index(), "lynx"), 0);
     let config = turns.store.config();
-    let catalogue = config.index_dir.join(format!("v{GENERATION}/catalogue.sqlite"));
+    let catalogue = config
+        .index_dir
+        .join(format!("v{GENERATION}/catalogue.sqlite"));
     let catalogue = Connection::open(catalogue).unwrap();
     let long_ago = "UPDATE _roots SET full_scan_ms = 0";
     catalogue.execute(long_ago, []).unwrap();

@@ -25,26 +25,29 @@ struct Walk<'p> {
 }
 
 impl<'p> SameEntries<'p> {
-    /// Of a source that is read from its first byte.
-    pub fn of(plan: &'p SourcePlan<'_>) -> SameEntries<'p> {
+    /// Of a source that is read from its first byte, for the first time, or from a turn on: what is
+    /// before that is as it was.
+    pub fn of(
+        plan: &'p SourcePlan<'_>,
+        is_from_first: bool,
+        at_turn: &Option<AtTurn>,
+    ) -> SameEntries<'p> {
+        if let Some(at_turn) = at_turn {
+            return SameEntries(Some(Walk {
+                stored: &plan.stored,
+                found: at_turn.entries,
+                fold: Box::default(),
+                first: at_turn.first,
+            }));
+        }
         let fold = (plan.checkpoint.as_ref())
-            .filter(|_| !plan.stored.is_empty())
+            .filter(|_| is_from_first && !plan.stored.is_empty())
             .and_then(|checkpoint| serde_json::from_str(&checkpoint.fold).ok());
         SameEntries(fold.map(|fold| Walk {
             stored: &plan.stored,
             found: 0,
             fold,
             first: Moved::default(),
-        }))
-    }
-
-    /// Of a session that is read on from a turn: what is before it is as it was.
-    pub fn from_turn(plan: &'p SourcePlan<'_>, at_turn: &AtTurn) -> SameEntries<'p> {
-        SameEntries(Some(Walk {
-            stored: &plan.stored,
-            found: at_turn.entries,
-            fold: Box::default(),
-            first: at_turn.first,
         }))
     }
 

@@ -3,10 +3,11 @@
 use super::Cost;
 use super::proof::{is_rows, prove_row_hash, prove_rows};
 use super::turns::AtTurn;
+use crate::catalogue::read::StoredSource;
 use crate::format::Shape;
 use crate::ingest::plan::SourcePlan;
 use crate::model::Fold;
-use crate::source::checkpoint::{self, Proof};
+use crate::source::checkpoint::{self, Decision, Proof};
 use crate::source::content::{Content, first_line};
 use crate::source::identity::Identity;
 
@@ -45,7 +46,6 @@ pub fn resume_point(
     (identity, length): (&Identity, u64),
     cost: &mut Cost,
 ) -> std::io::Result<ReadStart> {
-    use checkpoint::Decision;
     let Some(known) = plan.known else {
         return Ok(ReadStart::beginning());
     };
@@ -60,14 +60,7 @@ pub fn resume_point(
         return Ok(ReadStart::beginning());
     };
     if is_rows(plan, file) {
-        let is_listed_as_before = plan.unlisted == known.unlisted;
-        let is_whole = length == stored.length && stored.consumed == length;
-        let proof = (is_listed_as_before && is_whole).then_some(&checkpoint.proof);
-        return Ok(match decision {
-            Decision::Unchanged => ReadStart::Same { proven: false },
-            Decision::Reread(_) => ReadStart::beginning(),
-            _ => rows_start(plan, (file, at_turn), proof, cost),
-        });
+        return Ok(rows_start(plan, decision, (file, at_turn), length, cost));
     }
     if checkpoint.proof.covers() != known.stored.consumed {
         // Damaged, or of another state: it proves nothing.
@@ -119,14 +112,26 @@ pub fn resume_point(
     Ok(ReadStart::beginning())
 }
 
-/// Where the reading of a session in a database begins: nowhere if its lines have this proof, at the
-/// turn at which it was opened, or at its first line.
+/// Where the reading of a session in a database begins: nowhere if its lines are as they were, at
+/// the turn at which it was opened, or at its first line.
 fn rows_start(
     plan: &SourcePlan<'_>,
+    decision: Decision,
     (file, at_turn): (&Content, &Option<AtTurn>),
-    proven: Option<&Proof>,
+    length: u64,
     cost: &mut Cost,
 ) -> ReadStart {
+    match decision {
+        Decision::Unchanged => return ReadStart::Same { proven: false },
+        Decision::Reread(_) => return ReadStart::beginning(),
+        Decision::ProveTail(_) | Decision::ProveBlocks(_) => {}
+    }
+    let is_as_long = |known: &&StoredSource| {
+        let stored = &known.stored;
+        (stored.length, stored.consumed) == (length, length) && known.unlisted == plan.unlisted
+    };
+    let known = plan.known.filter(is_as_long);
+    let proven = known.and(plan.checkpoint.as_ref());
     let lines = file.rows().unwrap_or_default();
     cost.proof_bytes += lines.len() as u64;
     let (first, rest) = lines.split_at(first_line(lines).len());
@@ -140,7 +145,7 @@ fn rows_start(
     prove_rows(rest, (&mut proof, &mut tail));
     proof.set_tail(&tail);
     match at_turn {
-        _ if proven == Some(&proof) => ReadStart::Same { proven: true },
+        _ if proven.is_some_and(|known| known.proof == proof) => ReadStart::Same { proven: true },
         Some(at_turn) => ReadStart::At {
             from: at_turn.from,
             proof: before.0,

@@ -56,11 +56,24 @@ pub struct AtTurn {
     pub fold: Box<Fold>,
 }
 
-/// Open the session of `plan` at the turn that was saved; `None`: all of it is to be read.
+/// Open the source of `plan`, at the turn that was saved if it is a session of which all before that
+/// is as it was; `is_again`: all of it is to be read.
 ///
 /// # Errors
-/// When the database cannot be read.
-pub fn open_at_turn(plan: &SourcePlan<'_>) -> std::io::Result<Option<(Content, AtTurn)>> {
+/// Those of [`Location::open`](crate::source::content::Location::open).
+pub fn open(plan: &SourcePlan<'_>, is_again: bool) -> std::io::Result<(Content, Option<AtTurn>)> {
+    let at_turn = match is_again {
+        true => None,
+        false => open_at_turn(plan)?,
+    };
+    Ok(match at_turn {
+        Some((content, at_turn)) => (content, Some(at_turn)),
+        None => (plan.path.open(plan.format)?, None),
+    })
+}
+
+/// `None`: all of it is to be read.
+fn open_at_turn(plan: &SourcePlan<'_>) -> std::io::Result<Option<(Content, AtTurn)>> {
     let Some((saved, own, entries)) = saved_turn(plan) else {
         return Ok(None);
     };
