@@ -196,7 +196,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn is_hash(text: &str) -> bool {
+/// Whether these are 64 hexadecimal digits.
+pub(crate) fn is_hash(text: &str) -> bool {
     let is_digit = |of: u8| of.is_ascii_digit() || (b'a'..=b'f').contains(&of);
     text.len() == 64 && text.bytes().all(is_digit)
 }

@@ -162,11 +162,12 @@ impl DataFolder {
             }
             _ => {}
         }
+        let settings = self.settings();
+        files::remove(&settings).map_err(Error::at(&settings))?;
+        // Who has waited for the lock finds no settings any more.
         drop(lock);
-        for path in [self.settings(), self.0.join("team.lock")] {
-            files::remove(&path).map_err(Error::at(&path))?;
-        }
-        Ok(())
+        let lock = self.0.join("team.lock");
+        files::remove(&lock).map_err(Error::at(&lock))
     }
 
     /// Be the one process that pushes, pulls or sets, until the lock is dropped; another one is

@@ -361,13 +361,14 @@ fn a_store_of_odd_files_is_read_to_its_end() {
     let part = forger.block("ada", b"said", &pack(b"said").unwrap());
     forger.manifest("ada", "pi", "a.jsonl", &part, &[]);
     let files = store.path().join("ada/files");
+    let named = |digit: &str| files.join(format!("{}.json", digit.repeat(64)));
     let fifo = std::process::Command::new("mkfifo")
-        .arg(files.join("f.json"))
+        .arg(named("f"))
         .status();
     assert!(fifo.unwrap().success());
-    fs::create_dir(files.join("d.json")).unwrap();
-    std::os::unix::fs::symlink("/dev/zero", files.join("l.json")).unwrap();
-    fs::write(files.join("j.json"), "[]").unwrap();
+    fs::create_dir(named("d")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", named("1")).unwrap();
+    fs::write(named("2"), "[]").unwrap();
     let pulled = reader.pull(&store);
     assert_eq!(pulled.problems.len(), 4, "{:?}", pulled.problems);
     assert!(Path::new(&reader.folder("ada").join("pi/a.jsonl")).exists());

@@ -98,6 +98,29 @@ fn who_leaves_leaves_nothing_but_the_name() {
     assert!(!tree(&ada.data()).keys().any(ours));
 }
 
+/// Syncthing, Dropbox and others keep both sides of a conflict.
+#[test]
+fn what_a_synchroniser_left_keeps_nothing_from_going() {
+    let store = Folder::new();
+    let (ada, bob) = two(&store);
+    let names = tree(store.path()).into_keys();
+    for name in names.filter(|of| of.contains("/files/") || of.contains("/blocks/")) {
+        let path = store.path().join(&name[1..]);
+        let (stem, ending) = path.to_str().unwrap().rsplit_once('.').unwrap();
+        for copy in [".sync-conflict-20260105-090000-ABCDEFG", " (1)"] {
+            std::fs::copy(&path, format!("{stem}{copy}.{ending}")).unwrap();
+        }
+    }
+    // The folder of the other machine is never written.
+    let before = tree(store.path());
+    bob.json(&["push"]);
+    assert!(before.keys().all(|of| tree(store.path()).contains_key(of)));
+    ada.json(&["purge", "--all"]);
+    assert_eq!(bob.json(&["pull"])["hosts"][0]["removed"], 3);
+    let left: Vec<String> = tree(&store.path().join("ada")).into_keys().collect();
+    assert_eq!(left, ["/host.json"]);
+}
+
 /// A folder that is not mounted, or has not been synchronised yet, says nothing.
 #[test]
 fn a_host_that_is_not_there_takes_nothing_away() {

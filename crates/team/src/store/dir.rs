@@ -15,7 +15,7 @@ use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use super::{Batch, Store};
-use crate::block::{BlockId, MOST_PACKED};
+use crate::block::{BlockId, MOST_PACKED, is_hash};
 use crate::error::{Error, Problem};
 use crate::files::{self, Readers, UNFINISHED};
 use crate::manifest::{Host, Manifest, Manifests, Place};
@@ -119,8 +119,8 @@ impl Store for Dir {
         let folder = self.at(host, "files", None)?;
         let mut found = Manifests::default();
         for (name, path) in files::list(&folder).map_err(Error::at(&folder))? {
-            // A file that is being written, or a synchroniser's own.
-            if !name.ends_with(".json") || name.starts_with('.') {
+            // A file that is being written, or a synchroniser's own: of a conflict the other side.
+            if !is_manifest(&name) {
                 continue;
             }
             match manifest(&path) {
@@ -176,21 +176,26 @@ impl Store for Dir {
             let path = self.at(host, &block_name(id), None)?;
             files::remove(&path).map_err(Error::at(&path))?;
         }
+        let manifests = self.at(host, "files", None)?;
+        let is_copy = |name: &str| name.ends_with(".json") && !is_manifest(name);
+        tidy(&manifests, is_copy).map_err(Error::at(&manifests))?;
         let blocks = self.at(host, "blocks", None)?;
-        let mut folders = vec![self.at(host, "files", None)?, self.path.join(host)];
-        let within = files::list(&blocks).map_err(Error::at(&blocks))?;
-        folders.extend(within.into_iter().map(|(_, path)| path));
-        folders
-            .iter()
-            .try_for_each(|folder| tidy(folder).map_err(Error::at(folder)))
+        for (_, within) in files::list(&blocks).map_err(Error::at(&blocks))? {
+            let is_copy = |name: &str| name.ends_with(".zst") && !is_block(name);
+            tidy(&within, is_copy).map_err(Error::at(&within))?;
+        }
+        let place = self.path.join(host);
+        tidy(&place, |_| false).map_err(Error::at(&place))
     }
 }
 
-/// Remove from a folder what was left unfinished, and the folder if nothing is in it.
-fn tidy(folder: &Path) -> std::io::Result<()> {
+/// Remove from a folder what was left unfinished, the copies that a synchroniser made of what is
+/// ours, and the folder if nothing is in it.
+fn tidy(folder: &Path, is_copy: impl Fn(&str) -> bool) -> std::io::Result<()> {
     let all = files::list(folder)?;
-    let unfinished = all.iter().filter(|(name, _)| name.starts_with(UNFINISHED));
-    for (_, path) in unfinished {
+    let is_left = |name: &str| name.starts_with(UNFINISHED) || is_copy(name);
+    let left = all.iter().filter(|(name, _)| is_left(name));
+    for (_, path) in left {
         files::remove(path)?;
     }
     if all.is_empty() {
@@ -198,6 +203,16 @@ fn tidy(folder: &Path) -> std::io::Result<()> {
         let _ = std::fs::remove_dir(folder);
     }
     Ok(())
+}
+
+/// Whether a manifest is called so.
+fn is_manifest(name: &str) -> bool {
+    name.strip_suffix(".json").is_some_and(is_hash)
+}
+
+/// Whether a block is called so.
+fn is_block(name: &str) -> bool {
+    name.strip_suffix(".zst").is_some_and(is_hash)
 }
 
 fn manifest(path: &Path) -> Result<Manifest, String> {

@@ -21,7 +21,6 @@ pub fn config(address: &str, surroundings: &Surroundings) -> Result<Config, Erro
         true => format!("postgres:{address}"),
         false => address.to_owned(),
     };
-    let names_mode = text.contains("sslmode");
     let mut config = match text.strip_prefix("service=") {
         Some(name) => service(name.trim(), surroundings)?,
         None => parsed(&text)?,
@@ -35,12 +34,12 @@ pub fn config(address: &str, surroundings: &Surroundings) -> Result<Config, Erro
     // Over a network nothing goes in clear, unless somebody asks for that.
     let mut addresses = config.get_hostaddrs().iter();
     let is_local = config.get_hosts().iter().all(is_here) && addresses.all(|of| of.is_loopback());
-    if !names_mode {
-        config.ssl_mode(match is_local {
-            true => SslMode::Disable,
-            false => SslMode::Require,
-        });
-    }
+    // Where no mode is named it is `Prefer`, which a server that is not ours could talk us out of.
+    config.ssl_mode(match config.get_ssl_mode() {
+        SslMode::Disable => SslMode::Disable,
+        SslMode::Prefer if is_local => SslMode::Disable,
+        _ => SslMode::Require,
+    });
     if config.get_password().is_none()
         && let Some(password) = password(&config, surroundings)?
     {
@@ -229,6 +228,13 @@ mod tests {
                 SslMode::Require,
             ),
             ("host=localhost,db.example.org user=ada", SslMode::Require),
+            ("//ada@db.example.org/sslmode_test", SslMode::Require),
+            ("//ada@db.example.org/team?sslmode=prefer", SslMode::Require),
+            (
+                "host=db.example.org user=ada sslmode=prefer",
+                SslMode::Require,
+            ),
+            ("//ada@localhost/team?sslmode=require", SslMode::Require),
             ("//ada@localhost/team", SslMode::Disable),
             (
                 "host=localhost hostaddr=127.0.0.1 user=ada",
