@@ -344,6 +344,43 @@ fn most_of_the_words_stand_in_one_place_of_an_answer() {
 }
 
 #[test]
+fn another_machines_session_says_so_and_takes_the_place_of_none() {
+    let home = home();
+    for id in ["0199a:x", "0199z"] {
+        let text = format!("zebras know the walrus of {id}");
+        let said = [("user", text.as_str())];
+        pi_session(&home, id, "code/far", "2026-01-09T09:00:00.000Z", &said);
+        let written = home
+            .home
+            .join(format!(".pi/agent/sessions/--x--/{id}.jsonl"));
+        let text = std::fs::read_to_string(&written).unwrap();
+        let there = format!(".local/share/sessionary/team/laptop/pi/--x--/{id}.jsonl");
+        home.write(&there, &text);
+        std::fs::remove_file(written).unwrap();
+    }
+    // The one of this machine that has the first id.
+    let said = [("user", "should the tokenizer keep it?")];
+    pi_session(
+        &home,
+        "0199a:x",
+        "code/parser",
+        "2026-01-02T09:00:00.000Z",
+        &said,
+    );
+    home.settle();
+    let mut talk = initialized(&home, &["--all"], &[]);
+    let query = json!({"query": "zebras walrus 0199z"});
+    let found = good(&mut talk, "search_sessions", query);
+    assert!(found.contains("session 0199z · pi on laptop"), "{found}");
+    let address = json!({"address": "0199a:x:e0"});
+    let shown = good(&mut talk, "show_entry", address);
+    assert!(
+        shown.contains("tokenizer") && !shown.contains("laptop"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn nothing_but_ids_of_sessions_that_may_be_seen_goes_in() {
     let home = home();
     let json = home.write(

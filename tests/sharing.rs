@@ -107,6 +107,19 @@ fn synced(config: &Config) -> Index {
     Index::open(config, Freshness::Check).unwrap()
 }
 
+/// The same where the directories are still there in which the sessions ran.
+fn synced_in_place(config: &Config) -> Index {
+    let index = synced(config);
+    let ran = index.sql("SELECT DISTINCT cwd FROM sessions").unwrap().rows;
+    for cwd in ran.iter().filter_map(|row| row[0].as_str()) {
+        // Only those of this test.
+        if Path::new(cwd).starts_with(std::env::temp_dir()) {
+            fs::create_dir_all(cwd).unwrap();
+        }
+    }
+    index
+}
+
 fn shared(index: &Index) -> SharedFiles {
     index.shared_files(&[format!("https://{REMOTE}")]).unwrap()
 }
@@ -157,7 +170,7 @@ const ENTRIES: &str =
 #[test]
 fn a_repositorys_sessions_are_the_same_on_another_machine() {
     let machine = Machine::new();
-    let here = synced(&machine.config());
+    let here = synced_in_place(&machine.config());
     let found = shared(&here);
     let agents: BTreeSet<&str> = found.files.iter().map(|file| file.agent.as_str()).collect();
     assert_eq!(agents.len(), ROOTS.len(), "{agents:?}");
@@ -217,7 +230,7 @@ fn a_repositorys_sessions_are_the_same_on_another_machine() {
 #[test]
 fn what_is_redacted_has_the_same_entries() {
     let machine = Machine::new();
-    let here = synced(&machine.config());
+    let here = synced_in_place(&machine.config());
     let place = tempfile::tempdir().unwrap();
     let there = synced(&pulled(&here, true, place.path()));
     let entries = "SELECT s.agent, s.id, e.kind, e.role, e.id, e.parent, CASE WHEN s.agent <> 'opencode' THEN e.time_ms END
@@ -431,13 +444,13 @@ fn lines_keep_their_shape_and_no_secret() {
 #[test]
 fn what_is_excluded_is_not_shared() {
     let machine = Machine::new();
-    let all = shared(&synced(&machine.config())).files;
+    let all = shared(&synced_in_place(&machine.config())).files;
     let is_out = |path: &str| path.contains("harbour") || path.starts_with("spill/");
     assert!(all.iter().filter(|file| is_out(&file.path)).count() > 2);
     let mut config = machine.config();
     let globs = ["**/*harbour*", "**/claude/spill/**"];
     config.rules = Rules::set(Exclude::new(&globs).unwrap(), false);
-    let left = shared(&synced(&config)).files;
+    let left = shared(&synced_in_place(&config)).files;
     let expected: Vec<_> = all.iter().filter(|file| !is_out(&file.path)).collect();
     assert_eq!(
         left.iter().map(|file| &file.path).collect::<Vec<_>>(),
@@ -458,6 +471,7 @@ fn only_repositories_that_are_named_are_shared_and_no_path_twice() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     };
+    fs::create_dir(place.path().join("boat/src")).unwrap();
     session("pi", "below", "boat/src");
     session("pi", "other", "ship");
     session("pi", "none", "nowhere");
@@ -497,4 +511,25 @@ fn only_repositories_that_are_named_are_shared_and_no_path_twice() {
     // One that is gone meanwhile is told to be so.
     fs::remove_file(&path).unwrap();
     assert_eq!(index.shared_bytes(&found.files[1], None).unwrap(), None);
+}
+
+#[test]
+fn where_a_directory_is_gone_its_repository_is_a_guess() {
+    let place = tempfile::tempdir().unwrap();
+    let secret = place.path().join("boat/secret");
+    fs::create_dir_all(secret.join(".git")).unwrap();
+    fs::write(secret.join(".git/HEAD"), "").unwrap();
+    let other = "[remote \"origin\"]\n\turl = https://github.com/ada/secret\n";
+    fs::write(secret.join(".git/config"), other).unwrap();
+    let (_, path) = pi(place.path(), "");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("/boat\"", "/boat/secret\"")).unwrap();
+    let roots = vec![root("pi", "pi", &place.path().join("pi"))];
+    let config = |index: &str| Config::new(place.path().join(index), roots.clone());
+    assert_eq!(shared(&synced(&config("before"))).files, []);
+    // The next index finds the repository above it.
+    fs::remove_dir_all(&secret).unwrap();
+    let found = shared(&synced(&config("after")));
+    assert_eq!(found.files, []);
+    assert!(found.unshared[0].why.contains("guess"), "{found:?}");
 }

@@ -25,10 +25,11 @@ use crate::source::checkpoint::hash;
 const SAME: &str = "u.response_id, u.model, CASE WHEN u.what <> 4 THEN u.input END,
     CASE WHEN u.what <> 4 THEN u.output END, CASE WHEN u.what <> 4 THEN u.cost_total END";
 
-/// What they are ordered by: the first one counts. Within a session the first of its sources by
-/// path has it, and there the first. One file may be below the roots of two agents.
+/// What they are ordered by: the first one counts, and one of this machine before those that came
+/// from others. Within a session the first of its sources by path has it, and there the first. One
+/// file may be below the roots of two agents.
 /// Of several that record what was known so far, the last of those with the most output.
-const ORDER: &str = "coalesce(s.created_ms, 1 << 62), s.path, r.agent, CASE WHEN u.what = 4 THEN -coalesce(u.output, 0) END,
+const ORDER: &str = "r.host <> '', coalesce(s.created_ms, 1 << 62), s.path, r.agent, CASE WHEN u.what = 4 THEN -coalesce(u.output, 0) END,
     f.relative, CASE WHEN u.what = 4 THEN -e.start END, e.start ROWS UNBOUNDED PRECEDING";
 
 /// Whether a row counts: 1 yes, 0 no. 2: another record of the answer in its session does, and its

@@ -279,17 +279,18 @@ impl Catalogue {
         })
     }
 
-    /// Sessions below a root of another machine of which no repository is known, and which that
-    /// machine has named since.
+    /// Sessions below a root of another machine whose repository that machine has named, or named
+    /// otherwise, since they were read.
     pub fn named_remotes(&self, root: i64) -> Result<Vec<(i64, String)>, Error> {
-        let unknown = "SELECT session, cwd FROM _sessions
-            WHERE root = ?1 AND path <> '' AND cwd <> '' AND repository IS NULL AND remote IS NULL";
-        let unknown: Vec<(i64, String)> =
-            self.all(unknown, [root], |r| Ok((r.get(0)?, r.get(1)?)))?;
+        let sessions = "SELECT session, cwd, remote FROM _sessions
+            WHERE root = ?1 AND path <> '' AND cwd <> '' AND repository IS NULL";
+        let sessions: Vec<(i64, String, Option<String>)> =
+            self.all(sessions, [root], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
         let mut named = Vec::new();
-        for (session, cwd) in unknown {
+        for (session, cwd, known) in sessions {
             let found = self.with(|_| self.found_remote(session, &cwd))?;
-            named.extend(found.remote.map(|remote| (session, remote)));
+            let new = found.remote.filter(|remote| known.as_ref() != Some(remote));
+            named.extend(new.map(|remote| (session, remote)));
         }
         Ok(named)
     }

@@ -17,6 +17,8 @@ pub struct SessionSource {
     pub session: String,
     pub cwd: String,
     pub repository: Option<String>,
+    /// Whether the session itself says so; else it is that of its directory.
+    pub is_recorded: bool,
 }
 
 /// How a source is opened.
@@ -36,7 +38,7 @@ impl Catalogue {
         let repositories = serde_json::json!(repositories).to_string();
         let sql =
             "SELECT s.source, r.agent, s.relative, s.length, s.mtime_ns / 1000000, m.id, m.cwd,
-                coalesce(m.repository, m.remote)
+                coalesce(m.repository, m.remote), m.repository IS NOT NULL
             FROM _session_sources p JOIN _sources s USING (source) JOIN _roots r ON r.root = s.root
                 JOIN _sessions m ON m.session = p.session
             WHERE r.host = '' AND m.path <> '' AND s.source IN (
@@ -53,6 +55,7 @@ impl Catalogue {
                 session: r.get(5)?,
                 cwd: r.get(6)?,
                 repository: r.get(7)?,
+                is_recorded: r.get(8)?,
             })
         })
     }

@@ -11,12 +11,15 @@ use crate::error::Error;
 use crate::format::{Format, Shape, remote_of};
 use crate::model::Mask;
 use crate::share::SharedBytes;
-use crate::source::content;
+use crate::source::content::{self, Location};
 use crate::source::exclude::ExcludedFiles;
 use crate::source::root::name_of;
 
 /// So long after its last change a text is taken to be whole.
 const REST: Duration = Duration::from_secs(60);
+
+/// Why a session is not shared whose repository is known by its directory alone.
+const IS_A_GUESS: &str = "its directory is gone, so that of which repository it was is a guess";
 
 /// Why a file is not shared that has the path of another one.
 const SAME_NAME: &str = "another folder of its agent has a file of that name";
@@ -45,8 +48,9 @@ pub struct SharedFile {
 /// Where its bytes are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SharedPlace {
-    /// A source, by its number.
-    Source(i64),
+    /// A source, by its number, and where it was: in a catalogue that was made anew meanwhile the
+    /// number may be that of another one.
+    Source(i64, Location),
     /// A file that belongs to one.
     Beside(PathBuf),
 }
@@ -77,7 +81,8 @@ impl Snapshot<'_> {
     /// The files of the sessions of these repositories, which are named as [`remote_of`] names
     /// them. A file is among them when all sessions in it are of one of the repositories; what the
     /// user excludes is not in the index, and so not here either. Nor are sessions of other
-    /// machines.
+    /// machines, nor those whose repository is known by their directory alone where that is gone:
+    /// the directory above it may have been another repository's.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
@@ -96,9 +101,12 @@ impl Snapshot<'_> {
             let Some(first) = sessions.iter().find(|one| is_shared(one)) else {
                 continue;
             };
-            let files = match sessions.iter().all(is_shared) {
-                true => self.files_of(first, self.catalogue.source_at(first.source)?),
-                false => Err("another session in it is of a repository that is not shared"),
+            let files = if !sessions.iter().all(is_shared) {
+                Err("another session in it is of a repository that is not shared")
+            } else if sessions.iter().any(is_guessed) {
+                Err(IS_A_GUESS)
+            } else {
+                self.files_of(first, self.catalogue.source_at(first.source)?)
             };
             let name = |file: &SharedFile| (file.agent.clone(), file.path.clone());
             match files {
@@ -143,7 +151,7 @@ impl Snapshot<'_> {
             path: within(at.flat, &path_of(format, &one.relative)?),
             bytes: one.bytes,
             modified_ms: one.modified_ms,
-            place: SharedPlace::Source(one.source),
+            place: SharedPlace::Source(one.source, at.location.clone()),
         };
         let beside = self.beside(&file, &at, format);
         Ok(std::iter::once(file).chain(beside).collect())
@@ -186,14 +194,15 @@ impl Snapshot<'_> {
         file: &SharedFile,
         mask: Option<Mask>,
     ) -> Result<Option<SharedBytes>, Error> {
-        let source = match &file.place {
+        let (source, location) = match &file.place {
             SharedPlace::Beside(path) => {
                 let bytes = std::fs::read(path).map_err(|error| Error::io(path, error))?;
                 return Ok(Some(masked(&bytes, Shape::Text, true, mask)));
             }
-            SharedPlace::Source(source) => *source,
+            SharedPlace::Source(source, location) => (*source, location),
         };
-        let Some(at) = self.catalogue.source_at(source)? else {
+        let at = self.catalogue.source_at(source)?;
+        let Some(at) = at.filter(|at| at.location == *location) else {
             return Ok(None);
         };
         let Some(format) = self.config().format(&at.format) else {
@@ -217,6 +226,10 @@ impl Snapshot<'_> {
         let shape = Shape::Document;
         Ok(document.map(|document| masked(document.as_bytes(), shape, true, mask)))
     }
+}
+
+fn is_guessed(one: &SessionSource) -> bool {
+    !one.is_recorded && !Path::new(&one.cwd).is_dir()
 }
 
 fn masked(bytes: &[u8], shape: Shape, is_at_rest: bool, mask: Option<Mask>) -> SharedBytes {

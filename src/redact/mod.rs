@@ -19,6 +19,10 @@ pub use find::Secret;
 /// What stands where a secret stood.
 pub const MARK: &str = "[redacted]";
 
+/// Raised whenever other secrets are found than before: what was redacted by an older revision is
+/// redacted again where it was shared.
+pub const REVISION: u32 = 1;
+
 /// The secrets of a text in their order. One that is found with colours and without them, or in
 /// part, is there twice.
 fn secrets(text: &str) -> Vec<Secret> {

@@ -116,6 +116,7 @@ impl Item for SessionRow {
     const FIELDS: &'static [&'static str] = &[
         "agent",
         "label",
+        "host",
         "subagents",
         "path",
         "id",

@@ -320,8 +320,9 @@ impl Call {
             ..ListScope::default()
         });
         let sessions = self.index.list(&scope)?.sessions.into_iter();
-        // A copy of a session has its id; the one that went on is meant.
-        Ok(sessions.max_by_key(|row| row.modified_ms))
+        // A copy of a session has its id; the one that went on is meant. What another machine says
+        // takes the place of no session of this one.
+        Ok(sessions.max_by_key(|row| (row.host.is_none(), row.modified_ms)))
     }
 
     /// The ids of sessions that may be the one that asks, where that is not known.
