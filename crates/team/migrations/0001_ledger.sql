@@ -1,17 +1,5 @@
 -- What hosts share. Each row belongs to the role that wrote it: only that role adds to its host or
--- takes rows back, nobody changes one, and members of sessionary_reader read all of them.
---
--- Two roles hold the rights, so that one REVOKE takes them away. Neither can log in.
-DO $$
-BEGIN
-  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'sessionary_reader') THEN
-    CREATE ROLE sessionary_reader NOLOGIN NOBYPASSRLS;
-  END IF;
-  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'sessionary_writer') THEN
-    CREATE ROLE sessionary_writer NOLOGIN NOBYPASSRLS;
-  END IF;
-END
-$$;
+-- takes rows back, nobody changes one, and members of the role of readers read all of them.
 
 CREATE TABLE sessionary.hosts (
   host text PRIMARY KEY CHECK (host ~ '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$'),
@@ -46,12 +34,6 @@ CREATE TABLE sessionary.blocks (
 );
 ALTER TABLE sessionary.blocks ALTER COLUMN packed SET STORAGE EXTERNAL;
 
--- The rights of roles, which policies narrow to rows. Nobody has UPDATE or TRUNCATE.
-GRANT USAGE ON SCHEMA sessionary TO sessionary_reader, sessionary_writer;
-GRANT SELECT ON sessionary.hosts, sessionary.sources, sessionary.blocks TO sessionary_reader;
-GRANT SELECT, INSERT, DELETE ON sessionary.hosts, sessionary.sources, sessionary.blocks
-  TO sessionary_writer;
-
 ALTER TABLE sessionary.hosts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE sessionary.hosts FORCE ROW LEVEL SECURITY;
 ALTER TABLE sessionary.sources ENABLE ROW LEVEL SECURITY;
@@ -59,12 +41,35 @@ ALTER TABLE sessionary.sources FORCE ROW LEVEL SECURITY;
 ALTER TABLE sessionary.blocks ENABLE ROW LEVEL SECURITY;
 ALTER TABLE sessionary.blocks FORCE ROW LEVEL SECURITY;
 
-CREATE POLICY read ON sessionary.hosts FOR SELECT
-  USING (owner = current_user OR pg_has_role(current_user, 'sessionary_reader', 'MEMBER'));
-CREATE POLICY read ON sessionary.sources FOR SELECT
-  USING (owner = current_user OR pg_has_role(current_user, 'sessionary_reader', 'MEMBER'));
-CREATE POLICY read ON sessionary.blocks FOR SELECT
-  USING (owner = current_user OR pg_has_role(current_user, 'sessionary_reader', 'MEMBER'));
+-- Two roles hold the rights, so that one REVOKE takes them away. Neither can log in. They are named
+-- after the database, since roles are those of the whole server; where it is renamed, they stay.
+-- Policies narrow the rights to rows. Nobody is given UPDATE or TRUNCATE.
+--
+-- USAGE is what a role has by itself: who may only give the role to others reads nothing by it.
+DO $$
+DECLARE
+  reader text := 'sessionary_reader_' || current_database();
+  writer text := 'sessionary_writer_' || current_database();
+  of text;
+BEGIN
+  -- A longer name would be cut, and be that of another database's role.
+  IF octet_length(reader) > 63 THEN
+    RAISE 'the name of the database has more than 45 bytes';
+  END IF;
+  FOREACH of IN ARRAY ARRAY[reader, writer] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = of) THEN
+      EXECUTE format('CREATE ROLE %I NOLOGIN NOBYPASSRLS', of);
+    END IF;
+  END LOOP;
+  EXECUTE format('GRANT USAGE ON SCHEMA sessionary TO %I, %I', reader, writer);
+  FOREACH of IN ARRAY ARRAY['hosts', 'sources', 'blocks'] LOOP
+    EXECUTE format('GRANT SELECT ON sessionary.%I TO %I', of, reader);
+    EXECUTE format('GRANT SELECT, INSERT, DELETE ON sessionary.%I TO %I', of, writer);
+    EXECUTE format('CREATE POLICY read ON sessionary.%I FOR SELECT
+      USING (owner = current_user OR pg_has_role(current_user, %L, ''USAGE''))', of, reader);
+  END LOOP;
+END
+$$;
 
 CREATE POLICY add ON sessionary.hosts FOR INSERT
   WITH CHECK (owner = current_user);

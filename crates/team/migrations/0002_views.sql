@@ -17,5 +17,10 @@ CREATE VIEW sessionary.stored WITH (security_invoker = true) AS
   FROM sessionary.blocks
   GROUP BY host;
 
-GRANT SELECT ON sessionary.files, sessionary.sessions, sessionary.stored
-  TO sessionary_reader, sessionary_writer;
+DO $$
+BEGIN
+  EXECUTE format(
+    'GRANT SELECT ON sessionary.files, sessionary.sessions, sessionary.stored TO %I, %I',
+    'sessionary_reader_' || current_database(), 'sessionary_writer_' || current_database());
+END
+$$;

@@ -84,12 +84,26 @@ impl Copies {
         })
     }
 
-    /// Add the parts that a copy lacks, which say `bytes`.
-    pub fn append(&mut self, manifest: &Manifest, bytes: &[u8]) -> io::Result<()> {
+    /// Add the parts that a copy lacks, each given by `bytes`. Where one cannot be had, the copy is
+    /// as it was.
+    pub fn append<E: From<io::Error>>(
+        &mut self,
+        manifest: &Manifest,
+        parts: &[Part],
+        mut bytes: impl FnMut(&Part) -> Result<Vec<u8>, E>,
+    ) -> Result<(), E> {
         let path = files::below(&self.folder, &manifest.place.to_string(), None)?;
         let mut file = files::open_to_append(&path)?;
-        file.write_all(bytes)?;
-        self.left(manifest, &file)
+        let before = file.metadata()?;
+        for part in parts {
+            let added = bytes(part).and_then(|bytes| Ok(file.write_all(&bytes)?));
+            if let Err(why) = added {
+                file.set_len(before.len())?;
+                file.set_modified(before.modified()?)?;
+                return Err(why);
+            }
+        }
+        Ok(self.left(manifest, &file)?)
     }
 
     /// Write a copy, each of its parts given by `bytes`.

@@ -6,12 +6,21 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::block::Part;
+use crate::block::{LEAST, Part};
 use crate::error::Problem;
 use crate::names::{check_agent, check_host, check_path};
 
 /// The layout of a manifest. A reader leaves later ones alone.
 pub const VERSION: u32 = 1;
+
+/// What its form is called where secrets were not left out.
+pub const RAW: &str = "raw";
+
+/// A file has no more bytes, as it is and as it is shared.
+pub const LARGEST: u64 = 4 << 30;
+/// Nor more parts: blocks of the least length, and a tail, of whose parts each is half of the one
+/// before.
+const MOST_PARTS: usize = (LARGEST / LEAST as u64) as usize + 64;
 
 /// Which file it is: its agent, and its path within the root with `/` between its parts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -69,7 +78,7 @@ pub struct Manifest {
 pub struct Source {
     /// Bytes of the file on its host, secrets and all.
     pub bytes: u64,
-    /// What was done with its secrets: `raw`, or the rules by which they were left out.
+    /// What was done with its secrets: [`RAW`], or the rules by which they were left out.
     pub form: String,
     /// Whether the file had not changed for a while when it was read. Where it had, its size and
     /// time prove nothing.
@@ -100,9 +109,15 @@ impl Manifest {
         check_agent(&self.place.agent)?;
         check_path(&self.place.path)?;
         self.parts.iter().try_for_each(Part::check)?;
-        Ok(())
+        match self.bytes() > LARGEST || self.parts.len() > MOST_PARTS {
+            true => Err(TOO_LARGE.to_owned()),
+            false => Ok(()),
+        }
     }
 }
+
+/// Why a file is not shared that is larger.
+pub const TOO_LARGE: &str = "the file has more than 4 GiB, or more blocks than that has";
 
 /// The manifests of one host, and what could not be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

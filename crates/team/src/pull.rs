@@ -163,13 +163,11 @@ impl<'a> Pull<'a> {
         match self.copies.need(manifest)? {
             Need::Nothing => {}
             Need::Append(parts) => {
-                let mut bytes = Vec::new();
-                for part in parts {
-                    bytes.extend(said(self.store, &self.done.host, part)?);
-                }
-                self.copies.append(manifest, &bytes)?;
+                let (store, host) = (&mut *self.store, &self.done.host);
+                self.copies
+                    .append(manifest, parts, |part| said(store, host, part))?;
                 self.done.appended += 1;
-                self.done.bytes += bytes.len() as u64;
+                self.done.bytes += parts.iter().map(|part| u64::from(part.bytes)).sum::<u64>();
             }
             Need::Whole => {
                 let (store, host) = (&mut *self.store, &self.done.host);

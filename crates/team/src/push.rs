@@ -10,10 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
+use sessionary::redact::redacted;
 
 use crate::block::{self, BlockId, Key, Part};
 use crate::error::{Error, Problem};
-use crate::manifest::{self, Manifest, Place, Source};
+use crate::manifest::{self, LARGEST, Manifest, Place, RAW, Source, TOO_LARGE};
 use crate::names::{check_agent, check_path};
 use crate::sessions::{Sessions, SharedFile, SharedFiles};
 use crate::settings::Settings;
@@ -27,6 +28,9 @@ const BATCH_PIECES: usize = 128;
 const SETTLED_MS: i64 = 2_000;
 /// So long after its last change a file whose end was not given is asked for it no more.
 const AT_REST_MS: i64 = 2 * 60_000;
+
+/// Why a file is not sent whose manifest could not leave out a secret.
+const IS_NAMED_SO: &str = "its path or the id of its session holds a key or a token";
 
 /// How to push.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -106,9 +110,9 @@ pub fn push(
     // Whatever a source of sessions gives: what was not named is not sent.
     let files = found.files.into_iter().filter(|file| {
         let is_shared = settings.repositories.contains(&file.repository);
-        is_shared && !settings.withheld.contains(&file.session)
+        is_shared && !settings.withholds(&file.session, &file.path)
     });
-    let files: Vec<SharedFile> = files.collect();
+    let files: Vec<SharedFile> = files.map(|file| push.masked(file)).collect();
     push.pushed.files = files.len() as u64;
     for file in &files {
         push.file(file, sessions)?;
@@ -122,6 +126,7 @@ pub fn push(
 /// A push that is under way.
 struct Push<'a> {
     store: &'a mut dyn Store,
+    settings: &'a Settings,
     host: &'a str,
     key: Key,
     options: Options,
@@ -148,10 +153,11 @@ impl<'a> Push<'a> {
         let blocks = store.blocks(host)?;
         Ok(Push {
             store,
+            settings,
             host,
             key: settings.key(),
             options,
-            form: if options.raw { "raw".to_owned() } else { rules },
+            form: if options.raw { RAW.to_owned() } else { rules },
             there: there.files,
             blocks,
             batch: Batch::default(),
@@ -164,17 +170,47 @@ impl<'a> Push<'a> {
         })
     }
 
+    /// A file whose manifest says no more than the file itself does.
+    fn masked(&self, file: SharedFile) -> SharedFile {
+        let cwd = file.cwd.map(|cwd| match self.options.raw {
+            true => cwd,
+            false => redacted(&cwd).unwrap_or(cwd),
+        });
+        SharedFile { cwd, ..file }
+    }
+
+    /// Whether a manifest may say this path and this id.
+    fn may_say(&self, path: &str, session: &str) -> bool {
+        self.options.raw || redacted(path).is_none() && redacted(session).is_none()
+    }
+
+    /// Whether a file may be sent.
+    fn check(&self, file: &SharedFile) -> Result<(), &'static str> {
+        check_agent(&file.agent)?;
+        check_path(&file.path)?;
+        if !self.may_say(&file.path, &file.session) {
+            return Err(IS_NAMED_SO);
+        }
+        match file.bytes > LARGEST {
+            true => Err(TOO_LARGE),
+            false => Ok(()),
+        }
+    }
+
+    fn problem(&mut self, place: &Place, why: impl ToString) {
+        let what = place.to_string();
+        let what = redacted(&what).unwrap_or(what);
+        self.pushed.problems.push(Problem::new(what, why));
+    }
+
     /// Send what is new of a file.
     fn file(&mut self, file: &SharedFile, sessions: &mut dyn Sessions) -> Result<(), Error> {
         let place = Place {
             agent: file.agent.clone(),
             path: file.path.clone(),
         };
-        let named = check_agent(&place.agent).and_then(|()| check_path(&place.path));
-        if let Err(why) = named {
-            self.pushed
-                .problems
-                .push(Problem::new(place.to_string(), why));
+        if let Err(why) = self.check(file) {
+            self.problem(&place, why);
             return Ok(());
         }
         let before = self.there.get(&place);
@@ -187,12 +223,14 @@ impl<'a> Push<'a> {
             // It has gone since it was listed.
             Ok(None) => return Ok(()),
             Err(why) => {
-                self.pushed
-                    .problems
-                    .push(Problem::new(place.to_string(), why));
+                self.problem(&place, why);
                 return Ok(());
             }
         };
+        if shared.bytes.len() as u64 > LARGEST {
+            self.problem(&place, TOO_LARGE);
+            return Ok(());
+        }
         let known = before.map_or(&[][..], |before| &before.parts);
         let parts = block::parts(&shared.bytes, known, &self.key);
         for (part, bytes) in &parts {
@@ -292,6 +330,16 @@ impl<'a> Push<'a> {
         }
     }
 
+    /// Whether a manifest has nothing more to do in the store, whatever there is of its file:
+    /// somebody took it back, and was cut off; or it says secrets that are not to be sent any more.
+    fn is_over(&self, manifest: &Manifest) -> bool {
+        let (path, session) = (&*manifest.place.path, &*manifest.session);
+        !self.settings.repositories.contains(&manifest.repository)
+            || self.settings.withholds(session, path)
+            || !self.may_say(path, session)
+            || manifest.source.form == RAW && !self.options.raw
+    }
+
     /// Take back what is not shared any more. A session that was moved leaves its old place; one
     /// that is gone stays, until it is asked for.
     fn take_back(&mut self, files: &[SharedFile]) -> Result<(), Error> {
@@ -305,6 +353,10 @@ impl<'a> Push<'a> {
             .collect();
         let mut back = Vec::new();
         for (place, manifest) in &self.there {
+            if self.is_over(manifest) {
+                back.push(place.clone());
+                continue;
+            }
             if places.contains(&(&*place.agent, &*place.path)) {
                 continue;
             }

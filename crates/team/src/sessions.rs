@@ -1,7 +1,7 @@
 //! What does this machine have to share? The index says; tests hand in files of their own.
 
 use sessionary::index::Index;
-use sessionary::redact::redacted;
+use sessionary::redact::{REVISION, redacted};
 
 use crate::error::{Error, Problem};
 
@@ -118,6 +118,6 @@ impl Sessions for Indexed {
     }
 
     fn rules(&self) -> String {
-        format!("redacted by {}", env!("CARGO_PKG_VERSION"))
+        format!("redacted by rules {REVISION}")
     }
 }

@@ -45,19 +45,29 @@ impl Settings {
     /// # Errors
     /// When the name cannot be that of a host, or the system gives no random bytes.
     pub fn new(host: &str, store: &str, allow_raw: bool) -> Result<Settings, Error> {
-        check_host(host).map_err(|why| {
-            Error::refused(format!("{host}: {why}"), "choose another with --host NAME")
-        })?;
-        Ok(Settings {
+        let settings = Settings {
             version: VERSION,
-            host: host.to_owned(),
+            host: String::new(),
             id: hex(&random::<16>()?),
             store: store.to_owned(),
             key: hex(&random::<32>()?),
             repositories: BTreeSet::new(),
             withheld: BTreeSet::new(),
             allow_raw,
-        })
+        };
+        settings.called(host)
+    }
+
+    /// The same under this name.
+    ///
+    /// # Errors
+    /// When it cannot be that of a host.
+    pub fn called(self, host: &str) -> Result<Settings, Error> {
+        check_host(host).map_err(|why| {
+            Error::refused(format!("{host}: {why}"), "choose another with --host NAME")
+        })?;
+        let host = host.to_owned();
+        Ok(Settings { host, ..self })
     }
 
     /// What this machine says of itself in a store.
@@ -67,6 +77,14 @@ impl Settings {
             host: self.host.clone(),
             id: self.id.clone(),
         }
+    }
+
+    /// Whether a file of a session is never sent: the session was purged, or the one whose subagent
+    /// it is, below whose id agents keep its file.
+    pub fn withholds(&self, session: &str, path: &str) -> bool {
+        let mut folders = path.split('/');
+        folders.next_back();
+        self.withheld.contains(session) || folders.any(|of| self.withheld.contains(of))
     }
 
     /// By which the ids of its blocks are made.

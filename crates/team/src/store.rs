@@ -36,6 +36,12 @@ pub trait Store {
     /// When the store cannot be read.
     fn hosts(&mut self) -> Result<Vec<String>, Error>;
 
+    /// Whether another machine has the name of this host, as far as may be seen.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn is_taken(&mut self, host: &Host) -> Result<bool, Error>;
+
     /// Be this host from now on: its place is made where it is missing.
     ///
     /// # Errors
@@ -100,7 +106,7 @@ pub fn open(address: &str, surroundings: &Surroundings) -> Result<Box<dyn Store>
 }
 
 /// Another machine has this name.
-fn name_is_taken(host: &str) -> Error {
+pub fn name_is_taken(host: &str) -> Error {
     Error::refused(
         format!("another machine is called {host} in this store"),
         "choose another name: sessionary team init STORE --host NAME",

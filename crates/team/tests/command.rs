@@ -41,7 +41,15 @@ fn a_day_with_it() {
 #[test]
 fn two_machines_of_one_name_are_told_apart() {
     let store = Folder::new();
-    Machine::sharing("box", &store.address());
+    let first = Machine::sharing("box", &store.address());
+    // The name is that of who pushes first.
+    let late = Machine::sharing("box", &store.address());
+    first.json(&["push"]);
+    assert_eq!(late.output(&["push"]).status.code(), Some(2));
+    late.team(&["init", &store.address(), "--host", "box3"]);
+    late.json(&["push"]);
+    let renamed = late.output(&["init", &store.address(), "--host", "box4"]);
+    assert_eq!(renamed.status.code(), Some(2));
     let other = Machine::new("box");
     let output = other.output(&["init", &store.address(), "--host", "box"]);
     assert_eq!(output.status.code(), Some(2));

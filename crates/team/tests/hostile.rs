@@ -283,11 +283,18 @@ fn blocks_that_are_not_what_they_should_be_are_not_written() {
         &blocks[0].1,
         &[("parts", json!([path]))],
     );
+    // One block over and over, for ever.
+    let million = vec![b'x'; 1 << 20];
+    let block = forger.block("ada", &million, &pack(&million).unwrap());
+    let many = [("parts", json!(vec![block.clone(); 4097]))];
+    forger.manifest("ada", "pi", "many", &block, &many);
     let good = forger.block("ada", b"good", &pack(b"good").unwrap());
     forger.manifest("ada", "pi", "good", &good, &[]);
+    let many = [("parts", json!(vec![good.clone(); 17_000]))];
+    forger.manifest("ada", "pi", "pieces", &good, &many);
 
     let pulled = reader.pull(&store);
-    assert_eq!(pulled.problems.len(), 7, "{:?}", pulled.problems);
+    assert_eq!(pulled.problems.len(), 9, "{:?}", pulled.problems);
     let written: Vec<String> = tree(&reader.folder("ada").join("pi")).into_keys().collect();
     assert_eq!(written, ["/good"]);
 
@@ -298,7 +305,7 @@ fn blocks_that_are_not_what_they_should_be_are_not_written() {
         "pi",
         "good",
         &good,
-        &[("parts", json!([good, missing]))],
+        &[("parts", json!([good, good, missing]))],
     );
     let pulled = reader.pull(&store);
     assert_eq!(pulled.hosts[0].waiting, 1);
@@ -310,7 +317,7 @@ fn blocks_that_are_not_what_they_should_be_are_not_written() {
     reader.pull(&store);
     assert_eq!(
         fs::read(reader.folder("ada").join("pi/good")).unwrap(),
-        b"goodnot here"
+        b"goodgoodnot here"
     );
 }
 

@@ -83,14 +83,14 @@ fn who_may_not_read_sees_nothing_through_every_view() {
         assert_eq!(of_ada("bob", table).unwrap(), "1", "{table}");
     }
     // Bob reads no more: his own rows are all that there is.
-    server.sql("REVOKE sessionary_reader FROM bob");
+    server.sql("REVOKE sessionary_reader_team FROM bob");
     for table in TABLES {
         assert_eq!(of_ada("bob", table).unwrap(), "0", "{table}");
         let own = format!("SELECT count(*) FROM sessionary.{table} WHERE host = 'bob'");
         assert_eq!(server.sql_as("bob", &own).unwrap(), "1", "{table}");
     }
     assert_eq!(bob.json(&["pull"])["hosts"], json!([]));
-    server.sql("REVOKE sessionary_writer FROM bob");
+    server.sql("REVOKE sessionary_writer_team FROM bob");
     for table in TABLES {
         assert!(
             of_ada("bob", table)
@@ -100,6 +100,62 @@ fn who_may_not_read_sees_nothing_through_every_view() {
         );
     }
     assert_eq!(bob.output(&["pull"]).status.code(), Some(2));
+    // Nor does who may look at tables, and has the role of readers only to give it to others.
+    server.sql(
+        "CREATE ROLE eve LOGIN PASSWORD 'eve-word' NOINHERIT;
+         GRANT sessionary_reader_team TO eve WITH ADMIN OPTION;
+         GRANT USAGE ON SCHEMA sessionary TO eve;
+         GRANT SELECT ON ALL TABLES IN SCHEMA sessionary TO eve",
+    );
+    for table in TABLES {
+        assert_eq!(of_ada("eve", table).unwrap(), "0", "{table}");
+    }
+}
+
+/// Roles are those of the whole server.
+#[test]
+fn who_reads_in_one_database_reads_nothing_in_another() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    ada.write_session(BOAT, "0a", &["of ada"]);
+    ada.json(&["push"]);
+    server.sql("CREATE DATABASE \"Other \"\"team\"\"\"");
+    let admin = crate::machine::Machine::new("admin");
+    server.admit(&admin, "admin");
+    let address = server
+        .address("admin")
+        .replace("/team", "/Other%20%22team%22");
+    admin.team(&["init", &address, "--host", "admin"]);
+    server.sql(
+        "CREATE ROLE bob LOGIN PASSWORD 'bob-word';
+         GRANT \"sessionary_reader_Other \"\"team\"\"\", \"sessionary_writer_Other \"\"team\"\"\" TO bob",
+    );
+    let said = server.sql_as("bob", "SELECT count(*) FROM sessionary.sources");
+    assert!(said.unwrap_err().contains("permission denied"));
+    let bob = crate::machine::Machine::new("bob");
+    server.admit(&bob, "bob");
+    let output = bob.output(&["init", &server.address("bob"), "--host", "bob"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("GRANT \"sessionary_reader_team\""), "{said}");
+    bob.team(&["init", &address.replace("admin@", "bob@"), "--host", "bob"]);
+}
+
+/// A name is taken by the first push, so who may not write can pull.
+#[test]
+fn who_only_reads_needs_no_right_to_write() {
+    let Some(server) = Server::with(&["ada", "bob"]) else {
+        return;
+    };
+    server.sql("REVOKE sessionary_writer_team FROM bob");
+    let ada = server.sharing("ada");
+    ada.write_session(BOAT, "0a", &["of ada"]);
+    ada.json(&["push"]);
+    let bob = server.sharing("bob");
+    assert_eq!(bob.json(&["pull"])["hosts"][0]["written"], 1);
+    assert_eq!(bob.output(&["push"]).status.code(), Some(2));
+    bob.json(&["leave"]);
 }
 
 #[test]

@@ -100,7 +100,34 @@ fn raw_bytes_come_out_as_they_went_in() {
     let bob = Machine::sharing("bob", &store.address());
     bob.json(&["pull"]);
     assert_eq!(bob.copies().into_values().collect::<Vec<_>>(), [bytes]);
-    // Without it, all of it is replaced.
-    ada.json(&["push"]);
+    // Without it, all of it is replaced, and what cannot be is taken back.
+    let gone = ada.write_session(BOAT, "0b", &[SECRETS[0], "gone"]);
+    ada.json(&["push", "--raw"]);
+    std::fs::remove_file(gone).unwrap();
+    assert_eq!(ada.json(&["push"])["taken_back"], 1);
     assert!(!holds(&said(store.path()), SECRETS[0]));
+}
+
+/// Of a file its path, its session and its directory are told too.
+#[test]
+fn no_manifest_holds_a_secret() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    ada.write_session(BOAT, SECRETS[1], &["of that name"]);
+    let path = ada.write_session(BOAT, "0b", &["in that directory"]);
+    let below = ada.cwd(BOAT).join(SECRETS[1]);
+    std::fs::create_dir_all(&below).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let cwd = ada.cwd(BOAT).display().to_string();
+    std::fs::write(&path, text.replacen(&cwd, &below.display().to_string(), 1)).unwrap();
+    let output = ada.output(&["push"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        told.contains("key or a token") && !told.contains(SECRETS[1]),
+        "{told}"
+    );
+    let said = said(store.path());
+    assert!(holds(&said, "in that directory") && !holds(&said, "of that name"));
+    assert!(!holds(&said, SECRETS[1]));
 }

@@ -70,7 +70,7 @@ impl Server {
         for role in roles {
             server.sql(&format!(
                 "CREATE ROLE {role} LOGIN PASSWORD '{role}-word';
-                 GRANT sessionary_reader, sessionary_writer TO {role}"
+                 GRANT sessionary_reader_team, sessionary_writer_team TO {role}"
             ));
         }
         Some(server)

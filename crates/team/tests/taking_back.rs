@@ -61,6 +61,81 @@ fn a_session_that_is_purged_is_never_sent_again() {
 }
 
 #[test]
+fn with_a_session_go_those_of_its_subagents() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    let id = "0b4e9c1a-1111-4222-8333-444455556666";
+    let line = |cwd: &std::path::Path, text: &str| {
+        let entry = json!({"type": "user", "uuid": text, "parentUuid": null, "sessionId": id,
+            "timestamp": "2026-01-05T09:00:00.000Z", "cwd": cwd, "version": "2.1.0",
+            "message": {"role": "user", "content": text}});
+        format!("{entry}\n")
+    };
+    let project = ada.home().join(".claude/projects/-code-boat");
+    let below = project.join(id).join("subagents");
+    std::fs::create_dir_all(&below).unwrap();
+    let cwd = ada.cwd(BOAT);
+    std::fs::write(project.join(format!("{id}.jsonl")), line(&cwd, "one")).unwrap();
+    std::fs::write(below.join("agent-b1.jsonl"), line(&cwd, "two")).unwrap();
+    ada.json(&["push"]);
+    assert_eq!(stored_sessions(&store).len(), 2);
+    // The beginning of an id is enough; another one's is refused.
+    assert_eq!(ada.json(&["purge", "0b4e9c1a"])["files"], 2);
+    std::fs::write(below.join("agent-b2.jsonl"), line(&cwd, "three")).unwrap();
+    ada.json(&["push"]);
+    assert_eq!(stored_sessions(&store), [""; 0]);
+}
+
+/// One that was never heard of would be kept in mind, and the session that was meant be sent.
+#[test]
+fn what_is_not_known_is_not_taken_back_in_silence() {
+    let store = Folder::new();
+    let (ada, _bob) = two(&store);
+    let settings = std::fs::read(ada.data().join("team.json")).unwrap();
+    for (name, says) in [("0x", "no session"), ("0", "3 sessions"), ("", "sessions")] {
+        let output = ada.output(&["purge", name]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.code() == Some(2) && said.contains(says),
+            "{said}"
+        );
+    }
+    assert_eq!(
+        std::fs::read(ada.data().join("team.json")).unwrap(),
+        settings
+    );
+    let output = ada.output(&["revoke", "github.com/ada/bote"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(1) && said.contains("ada/bote"),
+        "{said}"
+    );
+    // What is in the store alone is known too, and an address as it is typed.
+    std::fs::remove_file(ada.session_path(BOAT, "0a")).unwrap();
+    assert_eq!(ada.json(&["purge", "0a"])["files"], 1);
+    assert_eq!(
+        ada.json(&["revoke", "GitHub.com/ada/diary.git/"])["files"],
+        1
+    );
+    assert_eq!(stored_sessions(&store), ["0b"]);
+}
+
+/// As if it was cut off as soon as the settings were written.
+#[test]
+fn what_was_cut_off_is_made_up_for_by_a_push() {
+    let store = Folder::new();
+    let (ada, _bob) = two(&store);
+    let path = ada.data().join("team.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    settings["repositories"] = json!([BOAT]);
+    settings["withheld"] = json!(["0a"]);
+    std::fs::write(&path, settings.to_string()).unwrap();
+    assert_eq!(ada.json(&["push"])["taken_back"], 2);
+    assert_eq!(stored_sessions(&store), ["0b"]);
+}
+
+#[test]
 fn everything_can_be_taken_back() {
     let store = Folder::new();
     let (ada, bob) = two(&store);

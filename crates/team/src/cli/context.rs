@@ -3,9 +3,10 @@
 use std::env;
 use std::path::Path;
 
+use sessionary::format::remote_of;
 use sessionary::repository::Repository;
 use sessionary::settings::{self, Flags, Surroundings};
-use sessionary::{Freshness, Index};
+use sessionary::{Config, Freshness, Index};
 use sessionary_team::sessions::Indexed;
 use sessionary_team::settings::DataFolder;
 use sessionary_team::{Error, Settings};
@@ -54,12 +55,7 @@ impl Context {
     /// The sessions of this machine. What the configuration file excludes is taken out of the index
     /// first; where that cannot be done, there are none.
     pub fn sessions(&self) -> Result<Indexed, Error> {
-        let flags = Flags::default();
-        let unset = sessionary::Error::from;
-        let settings = settings::Settings::read(&self.surroundings, &flags).map_err(unset)?;
-        let mut config = settings.config(&self.surroundings, &flags).map_err(unset)?;
-        config.rules = config.rules.to_be_set();
-        let index = Index::open(&config, Freshness::Check)?;
+        let index = Index::open(&self.config()?, Freshness::Check)?;
         if let Some(obstacle) = index.obstacle() {
             return Err(Error::refused(
                 format!("the index could not be brought up to date: {obstacle}"),
@@ -69,13 +65,39 @@ impl Context {
         Ok(Indexed::of(index))
     }
 
+    /// The sessions of this machine that the index knows, by their ids; of a subagent's the id of
+    /// the session that started it too.
+    pub fn known_sessions(&self) -> Result<Vec<(String, Option<String>)>, Error> {
+        let config = self.config()?;
+        let index = Index::open(&config, Freshness::Check)?;
+        let all = "SELECT id, CASE WHEN is_subagent THEN parent_session END FROM sessions
+            WHERE coalesce(host, '') = ''";
+        let text = |of: Option<&serde_json::Value>| Some(of?.as_str()?.to_owned());
+        let rows = index.sql(all)?.rows;
+        let sessions = rows
+            .iter()
+            .filter_map(|row| Some((text(row.first())?, text(row.get(1)))));
+        Ok(sessions.collect())
+    }
+
+    /// What is configured for the index.
+    fn config(&self) -> Result<Config, Error> {
+        let flags = Flags::default();
+        let unset = sessionary::Error::from;
+        let settings = settings::Settings::read(&self.surroundings, &flags).map_err(unset)?;
+        let mut config = settings.config(&self.surroundings, &flags).map_err(unset)?;
+        config.rules = config.rules.to_be_set();
+        Ok(config)
+    }
+
     /// The repository that somebody means: an address, the name that `list` shows, or a folder in
     /// it.
     pub fn repository(&self, named: &str) -> Result<String, Error> {
         let folder = self.surroundings.cwd.join(Path::new(named));
         if !folder.is_dir() {
-            return sessionary::format::remote_of(named)
-                .or_else(|| is_name(named).then(|| named.to_owned()))
+            // The name that `list` shows is an address without its scheme.
+            return remote_of(named)
+                .or_else(|| remote_of(&format!("https://{named}")).filter(|_| is_name(named)))
                 .ok_or_else(|| {
                     Error::refused(
                         format!("{named}: this is neither a folder nor the address of a repository"),

@@ -48,8 +48,11 @@ pub fn run(args: &Init, context: &Context) -> Result<Outcome, Error> {
             Settings::new(&host, &address, args.allow_raw)?
         }
     };
-    // A name that is taken is refused before it is kept.
-    store::open(&address, &context.surroundings)?.claim(&settings.this_host())?;
+    // A name that is taken is refused before it is kept. It is this machine's from the first push
+    // on: who only pulls needs none.
+    if store::open(&address, &context.surroundings)?.is_taken(&settings.this_host())? {
+        return Err(store::name_is_taken(&settings.host));
+    }
     context.data.write(&settings)?;
     if context.json {
         print_json(&Answer {
@@ -73,19 +76,32 @@ fn again(
     address: &str,
     context: &Context,
 ) -> Result<Settings, Error> {
-    if let Some(host) = args.host.as_ref().filter(|host| **host != before.host) {
-        return Err(Error::refused(
-            format!("this machine is called {} already, not {host}", before.host),
-            format!(
-                "`sessionary team purge --all` takes back what it shares by that name; then remove {}",
-                context.data.settings().display()
-            ),
-        ));
-    }
     let mut settings = before;
+    if let Some(host) = args.host.as_ref().filter(|host| **host != settings.host) {
+        if has_pushed(&settings, context)? {
+            return Err(Error::refused(
+                format!(
+                    "this machine is called {} already, not {host}",
+                    settings.host
+                ),
+                format!(
+                    "`sessionary team purge --all` takes back what it shares by that name; then remove {}",
+                    context.data.settings().display()
+                ),
+            ));
+        }
+        settings = settings.called(host)?;
+    }
     settings.store = address.to_owned();
     settings.allow_raw = args.allow_raw;
     Ok(settings)
+}
+
+/// Whether this machine is known by its name in the store in which it shares until now.
+fn has_pushed(settings: &Settings, context: &Context) -> Result<bool, Error> {
+    let mut store = store::open(&settings.store, &context.surroundings)?;
+    let is_there = store.manifests(&settings.host)?.is_some();
+    Ok(is_there && !store.is_taken(&settings.this_host())?)
 }
 
 /// The address with the whole path of its folder.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use sessionary::model::acts;
 use sessionary_team::{Error, Problem};
 
 /// How a verb ended that did not fail.
@@ -49,7 +50,8 @@ pub fn say(text: &str) {
 /// Name what was left out.
 pub fn say_problems(problems: &[Problem]) -> Outcome {
     for problem in problems {
-        say(&format!("left out: {}: {}", problem.what, problem.why));
+        let (what, why) = (line(&problem.what), line(&problem.why));
+        say(&format!("left out: {what}: {why}"));
     }
     match problems {
         [] => Outcome::Done,
@@ -57,16 +59,21 @@ pub fn say_problems(problems: &[Problem]) -> Outcome {
     }
 }
 
-/// What comes from other machines does nothing to a terminal.
+/// What comes from other machines does nothing to a terminal, nor to the order of what it shows.
 fn plain(text: &str) -> String {
     let shown = |of: char| {
-        if of.is_control() && of != '\n' {
+        if acts(of) && of != '\n' {
             '\u{fffd}'
         } else {
             of
         }
     };
     text.chars().map(shown).collect()
+}
+
+/// As [`plain`], on one line.
+fn line(text: &str) -> String {
+    plain(text).replace('\n', " ")
 }
 
 /// So many of something.
@@ -86,5 +93,20 @@ pub fn bytes(count: u64) -> String {
         1_000..1_000_000 => format!("{:.1} KB", size / 1e3),
         1_000_000..1_000_000_000 => format!("{:.1} MB", size / 1e6),
         _ => format!("{:.1} GB", size / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_does_nothing() {
+        let text = "a\u{1b}[2J\u{9b}2J\rb\u{202e}c\u{2066}d\ne";
+        assert_eq!(
+            plain(text),
+            "a\u{fffd}[2J\u{fffd}2J\u{fffd}b\u{fffd}c\u{fffd}d\ne"
+        );
+        assert_eq!(line("one\nerror: two"), "one error: two");
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sessionary_team::{Error, push, store};
 
 use crate::context::Context;
-use crate::output::{Outcome, count, print, print_json, say_problems};
+use crate::output::{Outcome, count, print, print_json, say, say_problems};
 
 /// Share repositories no more, and take their sessions of this machine back from the store
 #[derive(Debug, Args)]
@@ -39,9 +39,8 @@ pub fn run(args: &Revoke, context: &Context) -> Result<Outcome, Error> {
         .iter()
         .map(|named| context.repository(named));
     let named = named.collect::<Result<BTreeSet<String>, Error>>()?;
-    settings
-        .repositories
-        .retain(|shared| !named.contains(shared));
+    let shared = settings.repositories.clone();
+    settings.repositories.retain(|of| !named.contains(of));
     if !args.dry_run {
         // Whatever happens now, the next push sends nothing of them.
         context.data.write(&settings)?;
@@ -49,7 +48,18 @@ pub fn run(args: &Revoke, context: &Context) -> Result<Outcome, Error> {
     let mut store = store::open(&settings.store, &context.surroundings)?;
     let is_meant = |of: &sessionary_team::manifest::Manifest| named.contains(&of.repository);
     let back = push::take_back(&mut *store, &settings, args.dry_run, is_meant)?;
-    say_taken_back(&back, args.dry_run, context)
+    let of_store: BTreeSet<&String> = back.manifests.iter().map(|of| &of.repository).collect();
+    let is_known = |name: &&String| shared.contains(*name) || of_store.contains(*name);
+    let unknown: Vec<&String> = named.iter().filter(|name| !is_known(name)).collect();
+    for name in &unknown {
+        say(&format!(
+            "{name}: it is not shared, and nothing of it is in the store"
+        ));
+    }
+    match say_taken_back(&back, args.dry_run, context)? {
+        Outcome::Done if !unknown.is_empty() => Ok(Outcome::LeftOut),
+        outcome => Ok(outcome),
+    }
 }
 
 /// Says what was taken back.

@@ -101,6 +101,10 @@ impl Store for Dir {
         Ok(names.filter(is_host).collect())
     }
 
+    fn is_taken(&mut self, host: &Host) -> Result<bool, Error> {
+        Ok(self.host(&host.host)?.is_some_and(|of| of.id != host.id))
+    }
+
     fn claim(&mut self, host: &Host) -> Result<(), Error> {
         match self.host(&host.host)? {
             Some(there) if there.id == host.id => Ok(()),

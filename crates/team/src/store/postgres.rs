@@ -18,6 +18,7 @@ use super::{Batch, Store};
 use crate::block::{BlockId, MOST_PACKED};
 use crate::error::{Error, Problem};
 use crate::manifest::{Host, Manifest, Manifests, Place};
+use crate::names::{check_agent, check_path};
 
 /// The longest manifest that is read, in bytes.
 const LONGEST: i32 = 64 << 20;
@@ -80,6 +81,13 @@ impl Store for Postgres {
             .collect())
     }
 
+    fn is_taken(&mut self, host: &Host) -> Result<bool, Error> {
+        let other = "SELECT FROM sessionary.hosts
+            WHERE host = $1 AND (id <> $2 OR owner <> current_user)";
+        let found = self.client.query_opt(other, &[&host.host, &host.id]);
+        Ok(found.map_err(failed)?.is_some())
+    }
+
     fn claim(&mut self, host: &Host) -> Result<(), Error> {
         let version = host.version.cast_signed();
         let add = "INSERT INTO sessionary.hosts (host, id, version) VALUES ($1, $2, $3)
@@ -117,9 +125,13 @@ impl Store for Postgres {
             let place = Place { agent, path };
             match checked(text, host, &place) {
                 Ok(manifest) => drop(found.files.insert(place, manifest)),
-                Err(why) => found
-                    .problems
-                    .push(Problem::new(format!("{host}: {place}"), why)),
+                Err(why) => {
+                    // What it is called somebody else has written.
+                    let named = check_agent(&place.agent).and_then(|()| check_path(&place.path));
+                    let name = named.map_or_else(|_| place.name(), |()| place.to_string());
+                    let what = format!("{host}: manifest {name}");
+                    found.problems.push(Problem::new(what, why));
+                }
             }
         }
         Ok(Some(found))

@@ -34,13 +34,16 @@ pub fn bring_up_to_date(client: &mut Client) -> Result<(), Error> {
 
 /// How many of them are done.
 fn done(client: &mut Client) -> Result<i32, Error> {
-    let is_there = "SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace
-        WHERE nspname = 'sessionary'";
+    let is_there = "SELECT has_schema_privilege(oid, 'USAGE'), current_database()
+        FROM pg_namespace WHERE nspname = 'sessionary'";
     match client.query_opt(is_there, &[]).map_err(failed)? {
         None => Ok(0),
         Some(row) if !row.get::<_, bool>(0) => Err(Error::refused(
             "this role may neither read nor write what is shared",
-            "GRANT sessionary_reader (or sessionary_writer, or both) TO it",
+            format!(
+                "GRANT \"sessionary_reader_{0}\" (or \"sessionary_writer_{0}\", or both) TO it",
+                row.get::<_, String>(1)
+            ),
         )),
         Some(_) => {
             let count = "SELECT coalesce(max(number), 0) FROM sessionary.migrations";
