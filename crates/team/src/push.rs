@@ -197,8 +197,12 @@ impl<'a> Push<'a> {
         }
     }
 
-    fn problem(&mut self, place: &Place, why: impl ToString) {
-        let what = place.to_string();
+    fn problem(&mut self, file: &SharedFile, why: impl ToString) {
+        let mut what = format!("{}/{}", file.agent, file.path);
+        if let Some(session) = redacted(&file.session) {
+            // Within a path a secret is not always known for one.
+            what = what.replace(&file.session, &session);
+        }
         let what = redacted(&what).unwrap_or(what);
         self.pushed.problems.push(Problem::new(what, why));
     }
@@ -210,7 +214,7 @@ impl<'a> Push<'a> {
             path: file.path.clone(),
         };
         if let Err(why) = self.check(file) {
-            self.problem(&place, why);
+            self.problem(file, why);
             return Ok(());
         }
         let before = self.there.get(&place);
@@ -223,12 +227,12 @@ impl<'a> Push<'a> {
             // It has gone since it was listed.
             Ok(None) => return Ok(()),
             Err(why) => {
-                self.problem(&place, why);
+                self.problem(file, why);
                 return Ok(());
             }
         };
         if shared.bytes.len() as u64 > LARGEST {
-            self.problem(&place, TOO_LARGE);
+            self.problem(file, TOO_LARGE);
             return Ok(());
         }
         let known = before.map_or(&[][..], |before| &before.parts);

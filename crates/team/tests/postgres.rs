@@ -142,6 +142,26 @@ fn who_reads_in_one_database_reads_nothing_in_another() {
     bob.team(&["init", &address.replace("admin@", "bob@"), "--host", "bob"]);
 }
 
+#[test]
+fn what_a_row_is_called_does_nothing_to_a_terminal() {
+    let Some(server) = Server::with(&["ada", "bob"]) else {
+        return;
+    };
+    server.sharing("ada").json(&["push"]);
+    let row = "INSERT INTO sessionary.sources
+            (host, agent, path, session, repository, modified_ms, bytes, manifest)
+        VALUES ('ada', E'pi\\u001b[2J', E'a\\u202e\\nerror: b', '', '', 0, 0, '{}')";
+    server.sql_as("ada", row).unwrap();
+    let output = server.sharing("bob").output(&["pull"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        !said.contains("[2J") && !said.contains('\u{202e}'),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
 /// A name is taken by the first push, so who may not write can pull.
 #[test]
 fn who_only_reads_needs_no_right_to_write() {
