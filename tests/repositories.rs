@@ -286,6 +286,7 @@ fn make_old(catalogue: &Connection) {
          CREATE VIEW sessions AS {view};
          ALTER TABLE _sessions DROP COLUMN repository;
          ALTER TABLE _sessions DROP COLUMN remote;
+         ALTER TABLE _checkpoints DROP COLUMN turn;
          UPDATE _rows SET json = replace(replace(json, ',\"repository\":null', ''), ',\"repository\":\"{REMOTE}\"', '');
          UPDATE _sources SET revision = revision - 1
            WHERE root IN (SELECT root FROM _roots WHERE agent IN ('codex', 'copilot'));
@@ -330,7 +331,7 @@ fn a_catalogue_of_the_version_before_is_brought_up_to_this_one() {
     assert_eq!(one(number), boat);
     assert_eq!(
         one("SELECT CAST(user_version AS TEXT) FROM pragma_user_version"),
-        "2"
+        "3"
     );
     assert_ne!(one("SELECT index_id FROM freshness"), index);
     let said = home.run(&["verify"]);
