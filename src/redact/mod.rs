@@ -1,7 +1,7 @@
 //! Which parts of a text are keys and tokens, and what does it read without them?
 //!
-//! [`find`] looks for them: tokens that their issuers [`marked`], what stands behind the [`named`],
-//! and what other [`rules`] tell.
+//! `find` looks for them: tokens that their issuers `marked`, what stands behind the `named`, and
+//! what other `rules` tell.
 
 mod colours;
 mod find;
