@@ -357,11 +357,10 @@ fn beside_writers(seed: u64, disturb: Option<fn(&Config)>) {
     });
     let incomplete = incomplete.into_inner().unwrap();
     println!("seed {seed}: answers that say they are not complete: {incomplete:?}");
-    // How many there are is a matter of how busy the machine is; most are complete on any.
     let most = if disturb.is_some() {
         reads()
     } else {
-        reads() / 2
+        reads() / 10
     };
     assert!(
         incomplete.values().all(|some| *some <= most),
