@@ -2,10 +2,11 @@
 //! they learn through `mcp` what another agent's session decided?
 //!
 //! `agents/run.sh` has each agent hold scripted conversations with a stub that keeps a ledger of
-//! what it said, what it said was spent, and what tools told it. It needs
-//! `sh tests/agents/install.sh` (1.6 GB), for pi also `sh packages/pi/test/install.sh`, and a
-//! system that lets a network namespace be made; without them the tests are skipped and say so.
-//! `SESSIONARY_AGENTS` and `SESSIONARY_PI` name the installed `node_modules` where these are others.
+//! what it said, what it said was spent, and what tools told it. It needs `sh
+//! tests/agents/install.sh` (1.6 GB), for pi also `sh packages/pi/test/install.sh`, and a system
+//! that lets a network namespace be made; without them the tests are skipped and say so.
+//! `SESSIONARY_AGENTS` and `SESSIONARY_PI` name the installed `node_modules` where these are
+//! others.
 
 use std::env;
 use std::path::{Path, PathBuf};

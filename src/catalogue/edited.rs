@@ -43,8 +43,8 @@ impl Catalogue {
         self.all(sql, [text], |r| r.get(0))
     }
 
-    /// Entries between these times with calls whose command, or another argument that says what they
-    /// are about, holds this text.
+    /// Entries between these times with calls whose command, or another argument that says what
+    /// they are about, holds this text.
     pub fn entries_calling_between(
         &self,
         text: &str,

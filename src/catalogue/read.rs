@@ -49,8 +49,8 @@ pub struct SourceState {
     pub known: StoredSource,
     /// From where it is read on.
     pub checkpoint: Option<Checkpoint>,
-    /// Key and hash of its first entry. They change when the rows were written again, because no key
-    /// is used twice, and when they were moved, because the first one is another one then.
+    /// Key and hash of its first entry. They change when the rows were written again, because no
+    /// key is used twice, and when they were moved, because the first one is another one then.
     pub first: Option<(i64, i64)>,
 }
 

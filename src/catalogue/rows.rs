@@ -16,8 +16,8 @@ use super::read::{SESSION, stored_session};
 use crate::model::{SessionRow, Sort};
 use crate::source::checkpoint::hash;
 
-/// A row before its agent, label and host, which its root says, and its subagents, which are counted
-/// when it is read.
+/// A row before its agent, label and host, which its root says, and its subagents, which are
+/// counted when it is read.
 const HEAD: &str = r#"{"agent":"","label":null,"host":null,"subagents":0,"#;
 
 /// What places a session's row in a list.

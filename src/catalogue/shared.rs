@@ -33,7 +33,8 @@ pub struct SourceAt {
 
 impl Catalogue {
     /// Every source of a session of this machine that is of one of these repositories, in the order
-    /// of agents and paths: as each of its sessions holds it, that of which it is the main one first.
+    /// of agents and paths: as each of its sessions holds it, that of which it is the main one
+    /// first.
     pub fn session_sources(&self, repositories: &[String]) -> Result<Vec<SessionSource>, Error> {
         let repositories = serde_json::json!(repositories).to_string();
         let sql =

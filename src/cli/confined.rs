@@ -2,9 +2,9 @@
 //! where the kernel can hold it to that (Linux, by Landlock), it gives up everything else for good.
 //!
 //! It goes on reading whatever its user may read. It writes below the index and the archive, and
-//! where SQLite keeps its temporary files. It starts no program (Linux 5.13 and later), opens no TCP
-//! connection and accepts none (6.7), and reaches no other process by a signal or an abstract socket
-//! (6.12). An older kernel holds it to what that kernel knows.
+//! where SQLite keeps its temporary files. It starts no program (Linux 5.13 and later), opens no
+//! TCP connection and accepts none (6.7), and reaches no other process by a signal or an abstract
+//! socket (6.12). An older kernel holds it to what that kernel knows.
 
 #[cfg(target_os = "linux")]
 mod landlock;

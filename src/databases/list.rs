@@ -225,7 +225,8 @@ impl<'c> Stamps<'c> {
         }
     }
 
-    /// When the own row of a session was changed, and its number; `None`: there is none of this key.
+    /// When the own row of a session was changed, and its number; `None`: there is none of this
+    /// key.
     pub fn own(&self, session: &str) -> rusqlite::Result<Option<(i64, i64)>> {
         let sql = format!(
             "{} WHERE {key} = ?1 GROUP BY {key}",

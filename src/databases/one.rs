@@ -13,8 +13,8 @@ use super::schema::{Present, quoted};
 use super::write::{repeated, write};
 use crate::format::database::{Database, Generation, Inner, Line, Table};
 
-/// The line of each of these rows, `table:key`, of a session in a database, not in documents; `None`
-/// where there is no such row.
+/// The line of each of these rows, `table:key`, of a session in a database, not in documents;
+/// `None` where there is no such row.
 ///
 /// # Errors
 /// When the database cannot be read.

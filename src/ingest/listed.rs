@@ -74,7 +74,8 @@ pub fn list_databases(
     Ok(())
 }
 
-/// A database of another machine is not opened: SQLite trusts what is in one, and nobody shares any.
+/// A database of another machine is not opened: SQLite trusts what is in one, and nobody shares
+/// any.
 fn leave_out(found: FoundDatabase, discovery: &mut Discovery) {
     discovery.foreign_files.push(ForeignFile {
         relative: found.relative.clone(),

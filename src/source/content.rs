@@ -304,8 +304,8 @@ pub fn rows(format: &dyn Format, path: &Path, names: &[&str]) -> io::Result<Vec<
     }
 }
 
-/// The source that was opened last, where opening it means to read or to decode all of it: who reads
-/// one part of it after the other does that once.
+/// The source that was opened last, where opening it means to read or to decode all of it: who
+/// reads one part of it after the other does that once.
 #[derive(Default)]
 pub struct LastOpened(Option<(Location, Content)>);
 

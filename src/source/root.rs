@@ -23,8 +23,8 @@ pub struct RootSpec {
     pub why: String,
 }
 
-/// The agent and the format of the roots that are named so: by an agent, by a dialect of it, or by a
-/// format.
+/// The agent and the format of the roots that are named so: by an agent, by a dialect of it, or by
+/// a format.
 pub(crate) fn named(name: &str) -> Option<(&'static str, &'static str)> {
     let also = |agent: &Agent| {
         Some((

@@ -222,8 +222,8 @@ pub trait Format: Send + Sync {
     fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
         let _ = (fold, line);
     }
-    /// Whether the first line of a session in a database, which is about the session itself, says of
-    /// it what it said when `fold` was saved, apart from what was spent and when it was changed.
+    /// Whether the first line of a session in a database, which is about the session itself, says
+    /// of it what it said when `fold` was saved, apart from what was spent and when it was changed.
     /// Then entries of equal lines behind it are equal.
     fn says_the_same(&self, fold: &Fold, facts: &Facts) -> bool {
         let _ = (fold, facts);

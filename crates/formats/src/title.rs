@@ -17,8 +17,8 @@ const PLANS: [&str; 4] = [
 
 /// What a message says that a person would know a session by, on one line: without what programs
 /// put in between tags, without the name of a command, without "Implement the following plan:"
-/// before the plan, without a block of code before what is asked about it, without signs of Markdown
-/// before a heading. `None` where nothing is left, as of a command without words.
+/// before the plan, without a block of code before what is asked about it, without signs of
+/// Markdown before a heading. `None` where nothing is left, as of a command without words.
 pub fn typed_title(message: &str) -> Option<String> {
     let mut ends = (0..=LOOKED_AT.min(message.len())).rev();
     let end = ends.find(|&at| message.is_char_boundary(at));

@@ -1,5 +1,5 @@
-//! How does the kernel hold this process to what it may do? By Landlock, which takes rights away and
-//! gives none back.
+//! How does the kernel hold this process to what it may do? By Landlock, which takes rights away
+//! and gives none back.
 
 use std::env;
 use std::path::PathBuf;

@@ -56,8 +56,8 @@ pub struct AtTurn {
     pub fold: Box<Fold>,
 }
 
-/// Open the source of `plan`, at the turn that was saved if it is a session of which all before that
-/// is as it was; `is_again`: all of it is to be read.
+/// Open the source of `plan`, at the turn that was saved if it is a session of which all before
+/// that is as it was; `is_again`: all of it is to be read.
 ///
 /// # Errors
 /// Those of [`Location::open`](crate::source::content::Location::open).

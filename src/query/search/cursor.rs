@@ -29,8 +29,8 @@ pub(super) fn fingerprint(hash: u64) -> Fingerprint {
 }
 
 /// What is asked, in short: query, filters, time zone and order. How much of the answer a page
-/// shows may change from page to page, and so may the working trees of a repository and the sessions
-/// that are left out.
+/// shows may change from page to page, and so may the working trees of a repository and the
+/// sessions that are left out.
 pub(super) fn question(query: &str, scope: &SearchScope, zone: &Zone) -> u64 {
     let within = match scope.repositories.is_empty() {
         true => &scope.within[..],

@@ -57,8 +57,8 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Where the first word ends that `start` cuts, at `most` at the latest: behind white space, or where
-/// that is far, before a sign. A long word stays cut.
+/// Where the first word ends that `start` cuts, at `most` at the latest: behind white space, or
+/// where that is far, before a sign. A long word stays cut.
 fn after_cut_word(text: &str, start: usize, most: usize) -> usize {
     if start == 0 || !is_within_word(text, start) {
         return start;

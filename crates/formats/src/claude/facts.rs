@@ -207,8 +207,8 @@ pub(super) fn typed_of(text: &str) -> Option<&str> {
     (!is_put && !is_injected).then_some(said)
 }
 
-/// What stands behind reminders and what an editor shows. That shows any file: it ends with the last
-/// of its ends, or a file that holds one would speak for the person.
+/// What stands behind reminders and what an editor shows. That shows any file: it ends with the
+/// last of its ends, or a file that holds one would speak for the person.
 fn behind(text: &str) -> &str {
     let mut text = text.trim_start();
     let beside = |text: &str| BESIDE.iter().find(|(begin, _)| text.starts_with(begin));

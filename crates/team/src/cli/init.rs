@@ -16,7 +16,8 @@ use crate::output::{Outcome, print, print_json};
     Nothing is sent yet. Again with another store, the name and what is shared stay.\n\
     The password of a database comes from PGPASSWORD, ~/.pgpass or a service file.")]
 pub struct Init {
-    /// The store: dir:PATH, a folder that something else synchronises, or postgres://USER@HOST/DATABASE
+    /// The store: dir:PATH, a folder that something else synchronises, or
+    /// postgres://USER@HOST/DATABASE
     #[arg(value_name = "STORE")]
     store: String,
     /// What this machine is called in the store; else what the system calls it

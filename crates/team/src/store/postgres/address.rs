@@ -1,6 +1,6 @@
 //! Where is the server, who are we to it, and by which password? The address says all but the
-//! password, which comes from the environment, from a service file or from `.pgpass`, as PostgreSQL's
-//! own programs take it.
+//! password, which comes from the environment, from a service file or from `.pgpass`, as
+//! PostgreSQL's own programs take it.
 
 use std::path::PathBuf;
 
@@ -14,8 +14,8 @@ use crate::files;
 /// No file of passwords or services is longer.
 const LONGEST: u64 = 1 << 20;
 
-/// What follows `postgres:` in an address: `//USER@HOST/DATABASE`, `service=NAME`, or the words that
-/// PostgreSQL calls a connection string.
+/// What follows `postgres:` in an address: `//USER@HOST/DATABASE`, `service=NAME`, or the words
+/// that PostgreSQL calls a connection string.
 pub fn config(address: &str, surroundings: &Surroundings) -> Result<Config, Error> {
     let text = match address.starts_with("//") {
         true => format!("postgres:{address}"),
