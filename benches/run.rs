@@ -14,6 +14,7 @@ use sessionary::index::SearchScope;
 use sessionary::{Config, Freshness, Index, RootSpec};
 
 use crate::Result;
+use crate::completing;
 use crate::corpus::{self, CorpusSize};
 use crate::machine::Machine;
 use crate::process::{self, Cost};
@@ -71,6 +72,7 @@ impl Run {
         self.unchanged(machine, &mut rows)?;
         self.append(&mut rows)?;
         self.reading(machine, &mut rows)?;
+        completing::completions(self, machine, &mut rows)?;
         self.scans(&mut rows)?;
         self.beside(&mut rows)?;
         self.open_index(&mut rows)?;

@@ -3,6 +3,7 @@
 //!
 //! `cargo bench -- --help` lists the options; docs/performance.md explains the rows.
 
+mod completing;
 mod corpus;
 mod documents;
 mod machine;

@@ -7,14 +7,14 @@
 //! remains open has no writer.
 
 mod carry;
+mod given_texts;
 mod owners;
-mod seen;
 mod state;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use carry::{Between, Origin, carry};
-pub(crate) use seen::Seen;
+pub(crate) use given_texts::GivenTexts;
 pub(crate) use state::State;
 
 use crate::format::edits::{Change, Hunk};
@@ -27,7 +27,7 @@ pub(crate) type Writer = Option<ChangeNumber>;
 
 /// A change of a file that a session made, with what is known of it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Made {
+pub(crate) struct SessionEdit {
     /// Which session.
     pub session: i64,
     /// What the session asked for, in this order.
@@ -41,7 +41,7 @@ pub(crate) struct Made {
     /// Nobody knows whether or how it was done: what it says is nobody's.
     pub is_uncertain: bool,
     /// What the session had read before.
-    pub seen: Seen,
+    pub seen: GivenTexts,
 }
 
 /// The lines of a text, without their ends.

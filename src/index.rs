@@ -28,7 +28,7 @@ mod watch;
 mod wipe;
 pub(crate) mod writer_lock;
 
-pub use self::archive::{ArchiveStatus, ArchiveTotals, Generation, Verified, Version};
+pub use self::archive::{ArchiveCheck, ArchiveStatus, ArchiveTotals, Generation, Version};
 pub use self::asking::StreamOutcome;
 pub use self::backlog::BacklogSize;
 pub use self::feed::{Feed, FeedEvent};

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::Error;
 use super::open::Archive;
-use super::pack::{Block, LEAST, Packed};
+use super::pack::{Block, LEAST, PackedBytes};
 use super::sources::{Generation, Place};
 
 /// So many short parts at the end of a generation are joined. A file that grows line by line is
@@ -19,7 +19,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be written, or what is there cannot be read.
-    pub fn keep(&self, place: &Place, packed: &Packed, now_ms: i64) -> Result<bool, Error> {
+    pub fn keep(&self, place: &Place, packed: &PackedBytes, now_ms: i64) -> Result<bool, Error> {
         let from = packed.from;
         if self.is_forgotten(place)? {
             return Ok(true);

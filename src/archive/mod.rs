@@ -19,9 +19,9 @@ mod verify;
 pub use content::ArchivedFile;
 pub use error::Error;
 pub use open::Archive;
-pub use pack::{Packed, Packer};
+pub use pack::{PackedBytes, Packer};
 pub use sources::{ArchiveTotals, Generation, Place};
-pub use verify::Verified;
+pub use verify::ArchiveCheck;
 
 #[cfg(test)]
 mod tests;

@@ -62,7 +62,7 @@ pub(super) fn unpacked(data: &[u8], length: u64) -> io::Result<Vec<u8>> {
 
 /// Some bytes of a source in a row.
 #[derive(Debug, Clone)]
-pub struct Packed {
+pub struct PackedBytes {
     /// Where the first block begins.
     pub from: u64,
     /// The blocks, one behind the other.
@@ -71,7 +71,7 @@ pub struct Packed {
     pub end_ns: Option<i64>,
 }
 
-impl Packed {
+impl PackedBytes {
     /// All bytes in the blocks.
     ///
     /// # Errors
@@ -135,11 +135,11 @@ impl Packer {
     }
 
     /// Take what is complete.
-    pub fn packed(&mut self) -> Packed {
+    pub fn packed(&mut self) -> PackedBytes {
         let blocks = std::mem::take(&mut self.blocks);
         let from = self.from;
         self.from += blocks.iter().map(|block| block.length).sum::<u64>();
-        Packed {
+        PackedBytes {
             from,
             blocks,
             end_ns: None,
@@ -150,11 +150,11 @@ impl Packer {
     ///
     /// # Errors
     /// As of [`Packer::push`].
-    pub fn finish(mut self, mtime_ns: i64) -> io::Result<Packed> {
+    pub fn finish(mut self, mtime_ns: i64) -> io::Result<PackedBytes> {
         if !self.open.is_empty() {
             self.pack(self.open.len())?;
         }
-        Ok(Packed {
+        Ok(PackedBytes {
             end_ns: Some(mtime_ns),
             ..self.packed()
         })

@@ -12,7 +12,7 @@ use super::pack::unpacked;
 
 /// What verifying found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct ArchiveCheck {
     /// Contents of sources.
     pub generations: u64,
     /// Blocks.
@@ -28,8 +28,8 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be read at all.
-    pub fn verify(&self) -> Result<Verified, Error> {
-        let mut verified = Verified::default();
+    pub fn verify(&self) -> Result<ArchiveCheck, Error> {
+        let mut verified = ArchiveCheck::default();
         let sums = self.verify_blocks(&mut verified)?;
         let sql = "SELECT generation, g.length, agent, root, relative FROM generations g JOIN sources USING (source)
             ORDER BY generation";
@@ -48,7 +48,7 @@ impl Archive {
     }
 
     /// Length and SHA-256 of every block that is what it is said to be.
-    fn verify_blocks(&self, verified: &mut Verified) -> Result<Sums, Error> {
+    fn verify_blocks(&self, verified: &mut ArchiveCheck) -> Result<Sums, Error> {
         let mut sums = Sums::new();
         self.with(|c| {
             let mut blocks = c.prepare("SELECT block, sha256, length, data FROM blocks")?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::carry::{Between, Origin, carry};
 use super::owners::Owners;
-use super::{ChangeNumber, Made, Writer, lines};
+use super::{ChangeNumber, SessionEdit, Writer, lines};
 use crate::format::edits::{Change, Hunk, HunkLine};
 
 /// The lines that are known of a file; `None` is a gap, in which any lines may be.
@@ -33,7 +33,7 @@ struct Rewritten {
 
 impl State {
     /// The file after these changes.
-    pub fn after(made: &[Made]) -> State {
+    pub fn after(made: &[SessionEdit]) -> State {
         let mut state = State {
             slots: vec![None],
             sessions: Vec::new(),
@@ -96,7 +96,7 @@ impl State {
         self.slots.get(at)?.as_ref()?.writer
     }
 
-    fn make(&mut self, number: ChangeNumber, made: &Made) {
+    fn make(&mut self, number: ChangeNumber, made: &SessionEdit) {
         self.note_owners(made);
         if let Some(before) = &made.before {
             self.become_text(before);
@@ -121,7 +121,7 @@ impl State {
     }
 
     /// Notes whose the lines are that a change says anything of.
-    fn note_owners(&mut self, made: &Made) {
+    fn note_owners(&mut self, made: &SessionEdit) {
         self.owners
             .stand(lines(made.before.as_deref().unwrap_or_default()));
         let hunks = made.hunks.iter();
@@ -168,7 +168,7 @@ impl State {
         }
     }
 
-    fn change(&mut self, change: &Change, number: ChangeNumber, made: &Made) {
+    fn change(&mut self, change: &Change, number: ChangeNumber, made: &SessionEdit) {
         match change {
             Change::Write(text) => self.write(text, number, made),
             // So is a file made by a tool that replaces.
@@ -191,7 +191,7 @@ impl State {
     }
 
     /// A session writes all of it.
-    fn write(&mut self, text: &str, number: ChangeNumber, made: &Made) {
+    fn write(&mut self, text: &str, number: ChangeNumber, made: &SessionEdit) {
         let new = lines(text);
         if made.before.is_some() || made.is_new == Some(true) {
             let after = rewritten(&self.slots, &new, made.writer(number), &self.sessions);
@@ -218,7 +218,14 @@ impl State {
     }
 
     /// Puts one text in place of another: where that is known to stand, else somewhere in a gap.
-    fn replace(&mut self, old: &str, new: &str, all: bool, number: ChangeNumber, made: &Made) {
+    fn replace(
+        &mut self,
+        old: &str,
+        new: &str,
+        all: bool,
+        number: ChangeNumber,
+        made: &SessionEdit,
+    ) {
         let blocks = self.blocks(old, new);
         let found: usize = blocks.iter().map(|block| block.found).sum();
         if found == 0 || found > 1 && !all {
@@ -236,7 +243,7 @@ impl State {
     }
 
     /// Puts lines between lines: where these are known to stand, else somewhere in a gap.
-    fn patch(&mut self, hunk: &Hunk, number: ChangeNumber, made: &Made) {
+    fn patch(&mut self, hunk: &Hunk, number: ChangeNumber, made: &SessionEdit) {
         let old: Vec<&str> = hunk.iter().filter_map(HunkLine::before).collect();
         let new: Vec<&str> = hunk.iter().filter_map(HunkLine::after).collect();
         let is_here = |here: &[Option<Line>]| {
@@ -258,7 +265,7 @@ impl State {
     /// Puts lines in place of others somewhere in the file. Where those that stay are known from
     /// elsewhere, that is where they are; those that go are gone; what another session wrote alike
     /// is nobody's from now on.
-    fn add_island(&mut self, old: &[&str], new: &[&str], number: ChangeNumber, made: &Made) {
+    fn add_island(&mut self, old: &[&str], new: &[&str], number: ChangeNumber, made: &SessionEdit) {
         let before = slots(old.iter().map(|line| (*line, None)));
         let mut island = rewritten(&before, new, made.writer(number), &self.sessions);
         for Rewritten { line, is_kept } in &mut island {
@@ -358,7 +365,7 @@ impl State {
     }
 }
 
-impl Made {
+impl SessionEdit {
     /// Who wrote what this change adds.
     fn writer(&self, number: ChangeNumber) -> Writer {
         Some(number).filter(|_| !self.is_uncertain)

@@ -2,11 +2,11 @@
 
 mod history;
 
-use super::{Made, Seen, State, lines};
+use super::{GivenTexts, SessionEdit, State, lines};
 use crate::format::edits::{Change, Hunk, HunkLine};
 
 /// The sessions that wrote the lines of `file`, `-` for nobody.
-fn blamed(made: &[Made], file: &str) -> String {
+fn blamed(made: &[SessionEdit], file: &str) -> String {
     let writers = State::after(made).writers(&lines(file)).into_iter();
     let session = |writer: Option<usize>| match writer {
         Some(number) => made[number].session.to_string(),
@@ -15,19 +15,19 @@ fn blamed(made: &[Made], file: &str) -> String {
     writers.map(session).collect()
 }
 
-fn made(session: i64, change: Change) -> Made {
-    Made {
+fn made(session: i64, change: Change) -> SessionEdit {
+    SessionEdit {
         session,
         changes: vec![change],
-        ..Made::default()
+        ..SessionEdit::default()
     }
 }
 
-fn write(session: i64, text: &str) -> Made {
+fn write(session: i64, text: &str) -> SessionEdit {
     made(session, Change::Write(text.to_owned()))
 }
 
-fn replace(session: i64, old: &str, new: &str) -> Made {
+fn replace(session: i64, old: &str, new: &str) -> SessionEdit {
     let (old, new) = (old.to_owned(), new.to_owned());
     let all = false;
     made(session, Change::Replace { old, new, all })
@@ -76,15 +76,15 @@ fn of_a_file_that_is_not_known_only_what_was_written_there_is_anybodys() {
 
 #[test]
 fn what_a_session_had_read_is_not_its_own_when_it_writes_the_file() {
-    let seen = Seen::new(vec![format!("main.rs:\n{FILE}").into()]);
+    let seen = GivenTexts::new(vec![format!("main.rs:\n{FILE}").into()]);
     let file = format!("{FILE}// The end of it.\n");
-    let write = Made {
+    let write = SessionEdit {
         seen,
         ..write(1, &file)
     };
     assert_eq!(blamed(std::slice::from_ref(&write), &file), "-----1");
-    let known = Made {
-        seen: Seen::default(),
+    let known = SessionEdit {
+        seen: GivenTexts::default(),
         ..write
     };
     assert_eq!(blamed(&[known], &file), "111111");
@@ -102,7 +102,7 @@ fn a_line_that_two_sessions_wrote_is_nobodys() {
     // The second found a file in which the first one's work was gone.
     let line = "    let number = start();\n";
     let first = replace(1, "fn main() {\n", &format!("fn main() {{\n{line}"));
-    let second = Made {
+    let second = SessionEdit {
         is_uncertain: true,
         ..replace(2, "fn main() {\n\n", &format!("fn main() {{\n{line}\n"))
     };
@@ -115,7 +115,7 @@ fn a_line_that_two_sessions_wrote_is_nobodys() {
 fn what_is_recorded_of_the_file_decides() {
     // Somebody has written a line between the two calls.
     let before = FILE.replace("fn main", "// By hand, before.\nfn main");
-    let edit = Made {
+    let edit = SessionEdit {
         before: Some(before.clone()),
         ..replace(2, "\"one\"", "\"two\"")
     };
@@ -128,7 +128,7 @@ fn what_is_recorded_of_the_file_decides() {
         HunkLine::New("    println!(\"two\");".to_owned()),
         same("}"),
     ];
-    let edit = Made {
+    let edit = SessionEdit {
         hunks: Some(vec![hunk]),
         // The tool found it although the blanks differ.
         ..replace(2, "println!( \"one\" )", "println!(\"two\")")

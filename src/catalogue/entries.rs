@@ -113,7 +113,7 @@ impl<'a> EntryPosition<'a> {
 /// An entry on the way from its session's end to its beginning.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
-pub struct Ascended<'a> {
+pub struct BranchEntry<'a> {
     pub key: i64,
     /// `None` for an entry that its agent does not see, because no entry continues from it.
     pub id: Option<&'a [u8]>,
@@ -208,7 +208,7 @@ impl Catalogue {
     pub fn each_upwards(
         &self,
         session: i64,
-        take: &mut dyn FnMut(Ascended<'_>) -> ControlFlow<()>,
+        take: &mut dyn FnMut(BranchEntry<'_>) -> ControlFlow<()>,
     ) -> Result<bool, Error> {
         let (low, high) = key_range(session);
         if !self.has_one_source(session)? {
@@ -222,7 +222,7 @@ impl Catalogue {
             )?;
             let mut rows = statement.query(params![low, high, BESIDE[0], BESIDE[1]])?;
             while let Some(row) = rows.next()? {
-                let entry = Ascended {
+                let entry = BranchEntry {
                     key: row.get(0)?,
                     id: row.get_ref(1)?.as_bytes_or_null()?,
                     parent: row.get_ref(2)?.as_bytes_or_null()?,

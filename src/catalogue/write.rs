@@ -119,7 +119,7 @@ pub struct Chunk<E> {
     /// On a source's first chunk: forget all rows from this offset on.
     pub forget_from: Option<u64>,
     /// With it, where what is not forgotten has other places now.
-    pub moved: Option<Moved>,
+    pub moved: Option<MovedEntries>,
     /// New entries in file order.
     pub entries: E,
     /// New problems in file order.
@@ -153,7 +153,7 @@ pub struct Chunk<E> {
 /// The first entry of a source is another one now, of which nothing but its bytes is stored; those
 /// behind it are as they were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct MovedEntries {
     /// Of the first entry.
     pub length: u64,
     /// See `length`.
@@ -443,7 +443,7 @@ impl Catalogue {
 
     /// Give the entries of a source the places that they have now. What is said of them anywhere
     /// stays as it is.
-    fn move_entries(&self, source: i64, session: i64, moved: Moved) -> rusqlite::Result<()> {
+    fn move_entries(&self, source: i64, session: i64, moved: MovedEntries) -> rusqlite::Result<()> {
         let c = &self.connection;
         let (low, high) = key_range(session);
         c.prepare_cached(

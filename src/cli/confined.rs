@@ -19,12 +19,12 @@ use crate::demo;
 use crate::failure::Failure;
 
 /// The folders in which alone this process may write, as they were when it began.
-pub struct Confined {
+pub struct Confinement {
     /// Of the index, and of the archive; `None`: it was not there.
     folders: Vec<(PathBuf, Option<Handle>)>,
 }
 
-impl Confined {
+impl Confinement {
     /// Gives up what answering does not take, for this thread and for all that it starts from now
     /// on. What is wrong with the index is told by whoever opens it.
     pub fn begin(config: &Config) -> Self {

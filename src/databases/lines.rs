@@ -9,7 +9,7 @@ use super::write::on_one_line;
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub bytes: Vec<u8>,
-    names: Vec<Named>,
+    names: Vec<UnnamedLine>,
     pub turns: Turns,
     /// How much of what is compressed may still become lines.
     pub budget: Budget,
@@ -17,13 +17,13 @@ pub(super) struct Lines {
 
 /// A line that does not say itself which row it is.
 #[derive(Debug)]
-struct Named {
+struct UnnamedLine {
     start: u64,
     length: u64,
     row: Result<String, String>,
 }
 
-impl Named {
+impl UnnamedLine {
     fn bytes<'l>(&self, lines: &'l [u8]) -> Option<&'l [u8]> {
         let start = usize::try_from(self.start).ok()?;
         lines.get(start..start.checked_add(usize::try_from(self.length).ok()?)?)
@@ -70,7 +70,7 @@ impl Lines {
     /// Whatever a database says, it is one line.
     fn push(&mut self, line: &str, row: Result<String, String>) {
         let line = on_one_line(line);
-        self.names.push(Named {
+        self.names.push(UnnamedLine {
             start: self.bytes.len() as u64,
             length: line.len() as u64,
             row,
@@ -87,7 +87,7 @@ impl Lines {
 
 /// Which rows the lines of a session are.
 #[derive(Debug, Default)]
-pub struct RowNames(Vec<Named>);
+pub struct RowNames(Vec<UnnamedLine>);
 
 impl RowNames {
     /// Which row the entry with these bytes is, which begins there, `table:key`; `None`: it is only
@@ -109,11 +109,11 @@ impl RowNames {
 
     /// The line of the row of that name.
     pub fn line<'l>(&self, name: &str, lines: &'l [u8]) -> Option<&'l [u8]> {
-        let is_it = |named: &&Named| named.row.as_deref() == Ok(name);
+        let is_it = |named: &&UnnamedLine| named.row.as_deref() == Ok(name);
         self.0.iter().find(is_it)?.bytes(lines)
     }
 
-    fn at(&self, start: u64) -> Option<&Named> {
+    fn at(&self, start: u64) -> Option<&UnnamedLine> {
         let at = self.0.binary_search_by_key(&start, |named| named.start);
         self.0.get(at.ok()?)
     }

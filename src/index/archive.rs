@@ -7,7 +7,7 @@ use tempfile::NamedTempFile;
 
 use super::{Config, Error, Index, Indexer};
 use crate::archive::{Archive, ArchivedFile, Place};
-pub use crate::archive::{ArchiveTotals, Generation, Verified};
+pub use crate::archive::{ArchiveCheck, ArchiveTotals, Generation};
 use crate::databases::row_states;
 use crate::format::{Format, agent_called};
 use crate::ingest::{can_be_kept, is_meant_unnamed};
@@ -85,7 +85,7 @@ impl Config {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn verify_archive(&self) -> Result<Option<Verified>, Error> {
+    pub fn verify_archive(&self) -> Result<Option<ArchiveCheck>, Error> {
         match self.archive()? {
             Some((_, archive)) => Ok(Some(archive.verify()?)),
             None => Ok(None),

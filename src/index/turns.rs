@@ -55,9 +55,9 @@ fn asked(generation: &Path) -> Option<File> {
 }
 
 /// Somebody waits, as long as this is there.
-pub(super) struct Asking(File);
+pub(super) struct WaiterLock(File);
 
-impl Asking {
+impl WaiterLock {
     /// `None`: it cannot be told to anybody. Then whole turns are waited for.
     pub fn begin(generation: &Path) -> Option<Self> {
         let file = asked(generation)?;
@@ -65,7 +65,7 @@ impl Asking {
     }
 }
 
-impl Drop for Asking {
+impl Drop for WaiterLock {
     fn drop(&mut self) {
         // As above.
         let _ = self.0.unlock();
@@ -73,9 +73,9 @@ impl Drop for Asking {
 }
 
 /// Tells whether somebody waits.
-pub(super) struct Asked(Option<File>);
+pub(super) struct WaiterProbe(Option<File>);
 
-impl Asked {
+impl WaiterProbe {
     pub fn of(generation: &Path) -> Self {
         Self(asked(generation))
     }

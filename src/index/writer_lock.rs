@@ -169,7 +169,7 @@ pub(crate) fn lock_within(
                 if !is_awaited && !is_only_asked_for(lock)? {
                     return Ok(false);
                 }
-                asking = asking.or_else(|| turns::Asking::begin(generation));
+                asking = asking.or_else(|| turns::WaiterLock::begin(generation));
                 if gets_on && state.is_none() {
                     state = Some(progress::state(generation));
                 }
@@ -348,7 +348,7 @@ impl Indexer {
         slice: Duration,
         report: &mut Report,
     ) -> Result<bool, Error> {
-        let asked = turns::Asked::of(&self.config.generation_dir());
+        let asked = turns::WaiterProbe::of(&self.config.generation_dir());
         let pace = BatchLimits {
             budget: Some(slice),
             batch: Some(SLICE_BYTES),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use self::rows::changed_rows;
 use super::plan::SourcePlan;
 use super::reading::pack_all;
-use crate::archive::{self, Archive, Packed, Place};
+use crate::archive::{self, Archive, PackedBytes, Place};
 use crate::catalogue::kept::RootArchive;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
@@ -243,7 +243,7 @@ impl Keeper {
         &self,
         catalogue: &Catalogue,
         plan: &SourcePlan<'_>,
-        packed: &Packed,
+        packed: &PackedBytes,
     ) -> Result<(), Error> {
         let Some(place) = &plan.kept_as else {
             return Ok(());
@@ -265,7 +265,7 @@ impl Keeper {
         }
     }
 
-    fn keep_at(&self, (place, format): (&Place, &dyn Format), packed: &Packed) -> bool {
+    fn keep_at(&self, (place, format): (&Place, &dyn Format), packed: &PackedBytes) -> bool {
         if self.failure.borrow().is_some() {
             return false;
         }
@@ -372,7 +372,7 @@ pub fn is_meant_unnamed(agent: &str, format: &dyn Format) -> bool {
 }
 
 /// All of a source that is kept, packed.
-fn pack_source(format: &dyn Format, path: &Path) -> io::Result<Packed> {
+fn pack_source(format: &dyn Format, path: &Path) -> io::Result<PackedBytes> {
     let mut content = Content::open(format, path)?;
     let identity = content.identity()?;
     pack_all(content.kept()?)?.finish(identity.mtime_ns)

@@ -10,7 +10,7 @@ use self::start::{ReadStart, resume_point};
 use self::turns::LastTurn;
 use super::beside::{cwd_in, named_beside};
 use super::plan::SourcePlan;
-use crate::archive::{Packed, Packer};
+use crate::archive::{PackedBytes, Packer};
 use crate::catalogue::write::{Chunk, Entries, flag};
 use crate::databases::RowNames;
 use crate::format::Shape;
@@ -62,7 +62,7 @@ pub enum Outcome {
 
 /// Takes what was read: a chunk, and with it the bytes for the archive that are complete, where the
 /// source is kept.
-pub type Emit<'e, E> = dyn FnMut(Chunk<E>, Option<Packed>) + 'e;
+pub type Emit<'e, E> = dyn FnMut(Chunk<E>, Option<PackedBytes>) + 'e;
 
 /// How often a file is read at most when it keeps changing.
 const READS: usize = 4;
@@ -317,7 +317,7 @@ impl Reader<'_> {
         &mut self,
         file: &mut Content,
         since: IdentityChange,
-    ) -> std::io::Result<Option<Packed>> {
+    ) -> std::io::Result<Option<PackedBytes>> {
         if self.plan.kept_as.is_none() || since == IdentityChange::Changed {
             return Ok(None);
         }

@@ -144,14 +144,14 @@ impl NearQuery {
 
 /// What came of a question.
 enum Filling {
-    Page(Filled),
+    Page(FilledPage),
     /// Some of the words certainly stand nowhere: this is asked instead.
     Instead(NearQuery),
 }
 
 /// A page that was filled.
 #[derive(Default)]
-struct Filled {
+struct FilledPage {
     hits_on_page: Vec<PageHit>,
     /// Where sessions are ranked as wholes: words that none of them holds.
     absent: Vec<usize>,
@@ -327,7 +327,7 @@ impl<'a> Search<'a> {
         entry_filters: &[EntryFilter<'_>],
         unindexed_bytes: u64,
         answer: &mut SearchAnswer,
-    ) -> Result<Filled, Error> {
+    ) -> Result<FilledPage, Error> {
         let near = |found, nowhere: &[usize]| match self.scope.exact {
             true => None,
             false => self.nearly(exprs, found, nowhere, unindexed_bytes),
@@ -348,7 +348,7 @@ impl<'a> Search<'a> {
         let questions = near.questions(entry_filters);
         let mut filled = match self.fill(&questions, &mut wider, &|_| None)? {
             Filling::Page(filled) => filled,
-            Filling::Instead(_) => Filled::default(),
+            Filling::Instead(_) => FilledPage::default(),
         };
         filled.absent.extend(&near.nowhere);
         match typed {
@@ -467,7 +467,7 @@ impl<'a> Search<'a> {
                 answer.elsewhere = Some(elsewhere);
                 answer.counts_exact &= is_exact;
             }
-            Ok(Filling::Page(Filled {
+            Ok(Filling::Page(FilledPage {
                 hits_on_page,
                 absent: found.absent,
                 nowhere: found.nowhere,

@@ -21,7 +21,7 @@ const LEAST: u64 = 10;
 const VERSIONS: [&str; 3] = ["cli_version", "copilotVersion", "version"];
 
 #[derive(Default)]
-struct Counted {
+struct VersionTally {
     kinds: BTreeSet<String>,
     entries: u64,
     of: u64,
@@ -34,7 +34,7 @@ impl Snapshot<'_> {
         root: i64,
         format: &dyn Format,
     ) -> Result<Vec<UnknownTypes>, Error> {
-        let mut versions: BTreeMap<Option<String>, Counted> = BTreeMap::new();
+        let mut versions: BTreeMap<Option<String>, VersionTally> = BTreeMap::new();
         for (session, own) in self.catalogue.last_sessions(root, SESSIONS)? {
             let counted = versions.entry(version(&own)).or_default();
             for (kind, count) in self.catalogue.last_kinds(session, ENTRIES)? {

@@ -44,7 +44,7 @@ const MARKS: [Marks; 6] = [
 ];
 
 /// Text in quotes.
-pub(super) struct Quoted {
+pub(super) struct QuotedText {
     pub text: String,
     /// Behind the closing mark.
     pub end: usize,
@@ -62,7 +62,7 @@ pub(super) fn quoted(
     characters: &[char],
     start: usize,
     ends_word: impl Fn(usize) -> bool,
-) -> Option<Quoted> {
+) -> Option<QuotedText> {
     let mark = characters.get(start)?;
     if *mark == '"' {
         return Some(plain(characters, start + 1));
@@ -74,7 +74,7 @@ pub(super) fn quoted(
         let is_inside = at == from || characters[at - 1].is_whitespace();
         let closes = marks.close.contains(next);
         if closes && (marks.certain || !is_inside && ends_word(at + 1)) {
-            return Some(Quoted {
+            return Some(QuotedText {
                 text: characters[from..at].iter().collect(),
                 end: at + 1,
                 is_open: false,
@@ -85,7 +85,7 @@ pub(super) fn quoted(
             return None;
         }
     }
-    marks.certain.then(|| Quoted {
+    marks.certain.then(|| QuotedText {
         text: characters[from..].iter().collect(),
         end: characters.len(),
         is_open: true,
@@ -93,14 +93,14 @@ pub(super) fn quoted(
 }
 
 /// Text behind a `"`; `\"` is a quote in it.
-fn plain(characters: &[char], from: usize) -> Quoted {
+fn plain(characters: &[char], from: usize) -> QuotedText {
     let mut text = String::new();
     let mut at = from;
     while let Some(next) = characters.get(at) {
         at += 1;
         match next {
             '"' => {
-                return Quoted {
+                return QuotedText {
                     text,
                     end: at,
                     is_open: false,
@@ -113,7 +113,7 @@ fn plain(characters: &[char], from: usize) -> Quoted {
             _ => text.push(*next),
         }
     }
-    Quoted {
+    QuotedText {
         text,
         end: at,
         is_open: true,

@@ -3,10 +3,10 @@
 //! Output is indexed without positions, so a phrase on it (and on prose one that ends in a prefix)
 //! is known only up to two bounds: its tokens all occur (it *may* match), or the token of the whole
 //! identifier occurs (it *does* match). A query takes the outer bound, a negated one the inner
-//! bound, so that no passage is lost; [`Compiled::exact`] says whether the bounds were the same. An
+//! bound, so that no passage is lost; [`CompiledQuery::exact`] says whether the bounds were the same. An
 //! identifier is no phrase on output: see [`Pattern::asks_for_parts`].
 //!
-//! A [`Compiled`] is asked in two ways that give one score: as a tantivy query of the disk, and of
+//! A [`CompiledQuery`] is asked in two ways that give one score: as a tantivy query of the disk, and of
 //! the frequencies of a passage that the disk still lacks.
 
 use std::ops::Bound;
@@ -18,7 +18,7 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Score, Term};
 
-use super::excluded::Excluded;
+use super::excluded::ExcludedQuery;
 use super::near::NearQuery;
 use super::pattern::Pattern;
 use super::schema::Fields;
@@ -29,7 +29,7 @@ const FIRST_LETTERS: usize = 2;
 
 /// A query for one class of passages.
 #[derive(Debug)]
-pub(super) struct Compiled {
+pub(super) struct CompiledQuery {
     class: Class,
     root: Node,
     /// What is scored, numbered.
@@ -91,7 +91,7 @@ impl Bounds {
     }
 }
 
-impl Compiled {
+impl CompiledQuery {
     /// Compile `expr` for passages of `class`; `None` asks for all of them.
     pub fn new(expr: Option<&Expr>, class: Class) -> Self {
         let mut compiled = Self {
@@ -266,7 +266,7 @@ impl Compiled {
                     .iter()
                     .map(|node| (Occur::Must, self.node_query(node, fields)));
                 let but = but.iter().map(|node| {
-                    let excluded = Excluded(self.node_query(node, fields));
+                    let excluded = ExcludedQuery(self.node_query(node, fields));
                     (Occur::MustNot, Box::new(excluded) as Box<dyn Query>)
                 });
                 Box::new(BooleanQuery::new(of.chain(but).collect()))
@@ -312,7 +312,7 @@ impl Compiled {
         self.node_score(&self.root, times, norm, weights)
     }
 
-    /// The scores of the members of an `Or`, as [`Compiled::score`] gives them.
+    /// The scores of the members of an `Or`, as [`CompiledQuery::score`] gives them.
     pub fn member_scores(
         &self,
         times: &[u32],

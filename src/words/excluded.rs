@@ -1,7 +1,7 @@
 //! How is a query excluded from another without asking it for what it cannot answer?
 //!
 //! tantivy 0.27 asks the excluded side `seek_danger` for documents that it has already passed,
-//! which the contract of that call forbids and phrases assert against. [`Excluded`] answers such
+//! which the contract of that call forbids and phrases assert against. [`ExcludedQuery`] answers such
 //! calls itself, by the default implementation, which only ever seeks forward.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
@@ -9,15 +9,15 @@ use tantivy::{DocId, DocSet, Score, SegmentReader};
 
 /// A query that may stand on the excluded side.
 #[derive(Debug)]
-pub(super) struct Excluded(pub Box<dyn Query>);
+pub(super) struct ExcludedQuery(pub Box<dyn Query>);
 
-impl Clone for Excluded {
+impl Clone for ExcludedQuery {
     fn clone(&self) -> Self {
         Self(self.0.box_clone())
     }
 }
 
-impl Query for Excluded {
+impl Query for ExcludedQuery {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
         Ok(Box::new(ExcludedWeight(self.0.weight(scoring)?)))
     }

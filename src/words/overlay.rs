@@ -12,7 +12,7 @@ use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::Field;
 
-use super::compile::{Compiled, CompiledTerm};
+use super::compile::{CompiledQuery, CompiledTerm};
 use super::matcher::Matcher;
 use super::prefilter::Prefilter;
 use super::scanned::TextScanPattern;
@@ -52,7 +52,7 @@ pub struct Scan {
 /// What is asked of passages of one class.
 #[derive(Debug)]
 struct ClassQuery {
-    compiled: Compiled,
+    compiled: CompiledQuery,
     leaves: Vec<Frequency>,
 }
 
@@ -79,7 +79,7 @@ impl Scan {
     fn filtered(expr: Option<&Expr>, prefilter: Prefilter) -> Self {
         let mut matcher = expr.map(Matcher::new);
         let asked = [Class::Prose, Class::Output].map(|class| {
-            let compiled = Compiled::new(expr, class);
+            let compiled = CompiledQuery::new(expr, class);
             let terms = matcher.as_mut().map(|matcher| &mut matcher.terms);
             let leaves = match terms {
                 None => Vec::new(),
@@ -338,7 +338,7 @@ impl<'a> Overlay<'a> {
         &self.covered[class as usize]
     }
 
-    pub(super) fn compiled(&self, class: Class) -> &Compiled {
+    pub(super) fn compiled(&self, class: Class) -> &CompiledQuery {
         &self.scan.asked[class as usize].compiled
     }
 

@@ -8,7 +8,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Index, IndexMeta, Searcher, SegmentMeta, Term};
 
 use super::collect::{Columns, MatchLimits, collect};
-use super::compile::{Compiled, term_query, unscored};
+use super::compile::{CompiledQuery, term_query, unscored};
 use super::damage::{columns_are_whole, condemned, reading};
 use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, schema};
@@ -271,7 +271,7 @@ fn search_side(
         let mut inexact = [false; 2];
         let mut queries = Vec::new();
         for class in classes.clone() {
-            let compiled = Compiled::new(expr, class).checked();
+            let compiled = CompiledQuery::new(expr, class).checked();
             inexact[class as usize] = !compiled.exact;
             let query = compiled.query(&fields);
             let query = match disk {

@@ -9,7 +9,7 @@ use tantivy::Term;
 use tantivy::query::Bm25StatisticsProvider;
 
 use super::WordsError;
-use super::compile::Compiled;
+use super::compile::CompiledQuery;
 use super::damage::reading;
 use super::pattern::Pattern;
 use super::schema::schema;
@@ -63,7 +63,7 @@ pub fn loose(word: &Expr) -> Expr {
         Expr::Prefix(text) => (text, true),
         _ => return word.clone(),
     };
-    if Compiled::new(Some(word), Class::Output).exact {
+    if CompiledQuery::new(Some(word), Class::Output).exact {
         return word.clone();
     }
     let mut parts: Vec<Expr> = Pattern::new(text, prefix)

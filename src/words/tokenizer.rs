@@ -107,7 +107,7 @@ mod stream;
 
 pub(super) use fold::hides_ascii;
 use fold::{
-    CLASS, DIGIT, Folded, LOWER, UNDER, UPPER, WIDE, breaks, fold, is_voicing, push_lowered,
+    CLASS, DIGIT, FoldedChar, LOWER, UNDER, UPPER, WIDE, breaks, fold, is_voicing, push_lowered,
 };
 use numbers::{dotted_number, ends_word, whole};
 pub use stream::WordTokenizer;
@@ -420,18 +420,18 @@ impl Segmenter {
             let from = start + offset;
             let to = from + original.len_utf8();
             fold(original, |folded| match folded {
-                Folded::Dropped => {
+                FoldedChar::Dropped => {
                     if let Some(last) = self.cjk.last_mut() {
                         last.2 = to;
                     } else if let Some(last) = self.units.last_mut() {
                         last.end = to;
                     }
                 }
-                Folded::Separator => {
+                FoldedChar::Separator => {
                     self.end_word(position, emit);
                     self.end_cjk(position, emit);
                 }
-                Folded::Cjk(character) => {
+                FoldedChar::Cjk(character) => {
                     self.end_word(position, emit);
                     let composed = self.cjk.last().and_then(|last| compose(last.0, character));
                     match (self.cjk.last_mut(), composed) {
@@ -447,7 +447,7 @@ impl Segmenter {
                         _ => self.cjk.push((character, from, to)),
                     }
                 }
-                Folded::Letter(class, letter) => {
+                FoldedChar::Letter(class, letter) => {
                     self.end_cjk(position, emit);
                     let at = self.folded.len();
                     self.units.push(Unit {

@@ -157,7 +157,7 @@ pub(super) struct Top {
     order: Order,
     limit: usize,
     now_ms: i64,
-    heap: BinaryHeap<Reverse<Ranked>>,
+    heap: BinaryHeap<Reverse<RankedHit>>,
     total: usize,
     sessions: HashSet<u64, FxBuildHasher>,
     last_session: Option<u64>,
@@ -179,7 +179,7 @@ impl Top {
     }
 
     /// Keep a hit if it is among the first.
-    fn keep(&mut self, ranked: Ranked) {
+    fn keep(&mut self, ranked: RankedHit) {
         if self.heap.len() < self.limit {
             self.heap.push(Reverse(ranked));
         } else if let Some(mut worst) = self.heap.peek_mut()
@@ -259,7 +259,7 @@ impl HitCollector for Top {
             Order::Ranked => bm25 * standing.weight() * rank::recency(time_ms, self.now_ms),
             Order::Newest => 0.0,
         };
-        let ranked = Ranked(Hit {
+        let ranked = RankedHit(Hit {
             key,
             class,
             score: rounded(weighed),
@@ -275,17 +275,17 @@ impl HitCollector for Top {
 
 /// A hit; the greater one comes first. With order by time all scores are equal.
 #[derive(PartialEq)]
-struct Ranked(Hit);
+struct RankedHit(Hit);
 
-impl Eq for Ranked {}
+impl Eq for RankedHit {}
 
-impl PartialOrd for Ranked {
+impl PartialOrd for RankedHit {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Ranked {
+impl Ord for RankedHit {
     fn cmp(&self, other: &Self) -> Ordering {
         let (a, b) = (&self.0, &other.0);
         a.score

@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Made, Seen, State};
+use super::{GivenTexts, SessionEdit, State};
 use crate::format::edits::{Change, Hunk, HunkLine};
 
 const HANDS: i64 = 0;
@@ -22,7 +22,7 @@ struct History {
     file: Vec<Line>,
     /// States to which somebody may go back.
     past: Vec<Vec<Line>>,
-    made: Vec<Made>,
+    made: Vec<SessionEdit>,
     /// Lines that were written at some time.
     written: Vec<String>,
     /// Lines that hands took away, and lines that sessions wrote and that are like no other: hands
@@ -85,11 +85,11 @@ impl History {
         lines
     }
 
-    fn push(&mut self, session: i64, changes: Vec<Change>, known: impl FnOnce(&mut Made)) {
-        let mut made = Made {
+    fn push(&mut self, session: i64, changes: Vec<Change>, known: impl FnOnce(&mut SessionEdit)) {
+        let mut made = SessionEdit {
             session,
             changes,
-            ..Made::default()
+            ..SessionEdit::default()
         };
         known(&mut made);
         self.made.push(made);
@@ -240,7 +240,7 @@ impl History {
         let written = Change::Write(self.text());
         self.push(session, vec![written], |made| match knows {
             true => made.before = Some(before),
-            false => made.seen = Seen::new(vec![format!("file.rs\n{before}").into()]),
+            false => made.seen = GivenTexts::new(vec![format!("file.rs\n{before}").into()]),
         });
     }
 
@@ -347,8 +347,8 @@ fn checked(seed: u64) -> Result<(usize, usize), String> {
 }
 
 /// A change as far as it fits a line.
-fn told(made: &Made) -> String {
-    let Made {
+fn told(made: &SessionEdit) -> String {
+    let SessionEdit {
         session, changes, ..
     } = made;
     let (before, is_new) = (made.before.is_some(), made.is_new);

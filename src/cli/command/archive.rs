@@ -358,7 +358,7 @@ fn versions(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Fai
 
 /// What `archive restore --json` prints.
 #[derive(Serialize)]
-struct Restored<'a> {
+struct RestoreAnswer<'a> {
     schema_version: u32,
     /// The files that were written.
     files: &'a [PathBuf],
@@ -376,7 +376,7 @@ fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, 
         }
     };
     if screen.json {
-        screen.json(&Restored {
+        screen.json(&RestoreAnswer {
             schema_version: SCHEMA_VERSION,
             files: &files,
         })?;
@@ -429,7 +429,7 @@ fn document_name(id: &str) -> String {
 
 /// What `archive forget --json` prints.
 #[derive(Serialize)]
-struct Forgotten {
+struct ForgetAnswer {
     schema_version: u32,
     id: String,
     /// How many files of it were kept.
@@ -464,7 +464,7 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Outcome, Fa
         screen.say(&plain_line(note));
     }
     if screen.json {
-        screen.json(&Forgotten {
+        screen.json(&ForgetAnswer {
             schema_version: SCHEMA_VERSION,
             id: row.id,
             files,

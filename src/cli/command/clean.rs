@@ -51,14 +51,14 @@ pub struct Clean {
 
 /// What `clean --json` prints.
 #[derive(Serialize)]
-struct Cleaned<'a> {
+struct CleanAnswer<'a> {
     schema_version: u32,
     removed: &'a [PathBuf],
     bytes: u64,
     kept: &'a [PathBuf],
 }
 
-impl<'a> Cleaned<'a> {
+impl<'a> CleanAnswer<'a> {
     fn of(found: &'a IndexFiles) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
@@ -88,7 +88,7 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
     }
     if found.ours.is_empty() {
         if screen.json {
-            screen.json(&Cleaned::of(&found))?;
+            screen.json(&CleanAnswer::of(&found))?;
         }
         let kept = match found.foreign.len() {
             0 => "",
@@ -172,7 +172,7 @@ fn sizes<'a>(removed: &'a [PathBuf], index_dir: &'a Path) -> BTreeMap<&'a Path, 
 /// Tells what was removed, and what stays.
 fn tell(found: &IndexFiles, index_dir: &Path, screen: &Screen) -> Result<(), Failure> {
     if screen.json {
-        screen.json(&Cleaned::of(found))?;
+        screen.json(&CleanAnswer::of(found))?;
     } else {
         let folders = folders(&found.ours, index_dir);
         let folders: Vec<String> = folders.into_iter().map(|one| screen.path(one)).collect();

@@ -8,7 +8,7 @@ use sessionary::Config;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use super::trashing::{
-    DeletionTarget, Moved, move_to_trash, refuse_in_demo, refuse_in_use, trash_of,
+    DeletionTarget, TrashResult, move_to_trash, refuse_in_demo, refuse_in_use, trash_of,
 };
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -91,9 +91,9 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         }
     }
     let moved = match dry_run {
-        true => Moved {
+        true => TrashResult {
             count: doomed.len(),
-            ..Moved::default()
+            ..TrashResult::default()
         },
         false => move_to_trash(&doomed, config),
     };

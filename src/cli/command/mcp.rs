@@ -22,7 +22,7 @@ use sessionary::Config;
 
 use self::tools::{Caller, Toolbox};
 use self::visible::Roots;
-use crate::confined::Confined;
+use crate::confined::Confinement;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::rpc::{self, Client, Code, Fault, OutputQueue, Reply, Request, Service};
@@ -57,7 +57,7 @@ pub struct McpArgs {
 
 pub fn run(args: &McpArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     rpc::run(Mcp {
-        confined: Confined::begin(config),
+        confined: Confinement::begin(config),
         toolbox: Mutex::new(Toolbox::new(config, screen, args.all)),
         roots: Roots::default(),
         is_greeted: AtomicBool::new(false),
@@ -66,7 +66,7 @@ pub fn run(args: &McpArgs, config: &Config, screen: &Screen) -> Result<Outcome, 
 }
 
 struct Mcp {
-    confined: Confined,
+    confined: Confinement,
     /// A model of what each desk has: it cannot be shared by threads.
     toolbox: Mutex<Toolbox>,
     roots: Roots,

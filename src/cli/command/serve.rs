@@ -23,7 +23,7 @@ use sessionary::model::{Cancel, SCHEMA_VERSION};
 use self::answerer::{Answerer, Asker};
 use self::changes::{Changes, Stopped};
 use self::first_look::FirstLook;
-use crate::confined::Confined;
+use crate::confined::Confinement;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::news::{News, keep_current};
@@ -56,7 +56,7 @@ pub fn run(args: &ServeArgs, config: &Config, screen: &Screen) -> Result<Outcome
         screen.print(&schema::printed()?)?;
         return Ok(Outcome::Found);
     }
-    let confined = Confined::begin(config);
+    let confined = Confinement::begin(config);
     let cancel = Cancel::default();
     let config = Config {
         cancel: cancel.clone(),
@@ -137,7 +137,7 @@ const DONE: Done = Done {
 };
 
 struct Serve {
-    confined: Confined,
+    confined: Confinement,
     /// A model of what each answerer asks by: it cannot be shared by threads.
     asker: Mutex<Asker>,
     changes: Changes,

@@ -193,7 +193,7 @@ pub fn refuse_in_use(doomed: &[DeletionTarget], screen: &Screen) -> Result<(), F
 
 /// What came of moving sessions to the trash.
 #[derive(Default)]
-pub struct Moved {
+pub struct TrashResult {
     /// How many of them are there, the first ones.
     pub count: usize,
     /// Why the next one is not.
@@ -203,8 +203,8 @@ pub struct Moved {
 }
 
 /// Moves them one after the other. Stops at the first that cannot be moved.
-pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> Moved {
-    let mut done = Moved::default();
+pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> TrashResult {
+    let mut done = TrashResult::default();
     for one in doomed {
         let moved = trash::delete(&one.path);
         if moved.is_ok() {

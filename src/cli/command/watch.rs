@@ -63,7 +63,7 @@ const MISSED_LINE: &str = "missed   other changes: `sessionary list` has all ses
 
 /// What `watch --install --json` and `watch --uninstall --json` print.
 #[derive(Serialize)]
-struct Installed {
+struct InstallAnswer {
     schema_version: u32,
     /// `null`: there was nothing to remove.
     path: Option<PathBuf>,
@@ -222,7 +222,7 @@ fn install(
     }
     let started = file.install()?;
     if screen.json {
-        screen.json(&Installed {
+        screen.json(&InstallAnswer {
             schema_version: SCHEMA_VERSION,
             path: Some(file.path.clone()),
             started,
@@ -243,7 +243,7 @@ fn uninstall(screen: &Screen) -> Result<Outcome, Failure> {
     let path = autostart::path();
     let removed = autostart::remove()?;
     if screen.json {
-        screen.json(&Installed {
+        screen.json(&InstallAnswer {
             schema_version: SCHEMA_VERSION,
             path: path.filter(|_| removed),
             started: false,

@@ -18,7 +18,7 @@ use crate::redact;
 const MOST: usize = 100;
 
 /// A session that may be meant.
-pub struct Offered {
+pub struct SessionCandidate {
     pub id: String,
     pub title: String,
     pub cwd: String,
@@ -80,7 +80,7 @@ impl KnownValues {
     }
 
     /// Sessions whose id starts so, those of this directory first, then the newest.
-    pub fn sessions(&self, beginning: &str) -> Vec<Offered> {
+    pub fn sessions(&self, beginning: &str) -> Vec<SessionCandidate> {
         let rows = self.rows(&format!(
             "SELECT id, substr(title, 1, 400), cwd, modified_ms FROM sessions
              WHERE current AND NOT is_subagent AND {} ORDER BY {} DESC, modified_ms DESC",
@@ -89,7 +89,7 @@ impl KnownValues {
         ));
         let offered = rows.into_iter().filter_map(|row| {
             let [id, title, cwd, modified_ms] = <[String; 4]>::try_from(row).ok()?;
-            Some(Offered {
+            Some(SessionCandidate {
                 id,
                 title: self.shown(title),
                 cwd: self.shown(cwd),

@@ -359,7 +359,7 @@ fn who_waits_is_heard_and_ends_a_turn() {
     let mut indexer = Indexer::open(&config).unwrap();
     let mut report = indexer.sync_catalogue(&mut |_| {}).unwrap();
     let generation = config.generation_dir();
-    let asked = turns::Asked::of(&generation);
+    let asked = turns::WaiterProbe::of(&generation);
     assert!(!asked.is(), "nobody waits");
     // Who waits for the lock says so, as long as it waits.
     let lock = File::open(generation.join("lock")).unwrap();
@@ -372,7 +372,7 @@ fn who_waits_is_heard_and_ends_a_turn() {
     assert_eq!(heard, [true; 3]);
     assert!(!asked.is());
     // A turn ends with what it has, and gets somewhere.
-    let waiting = turns::Asking::begin(&generation).unwrap();
+    let waiting = turns::WaiterLock::begin(&generation).unwrap();
     for left in [8, 6] {
         let long = Duration::from_secs(3600);
         indexer.index_words_in_slices(long, &mut report).unwrap();

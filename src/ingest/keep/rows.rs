@@ -4,7 +4,7 @@
 
 use std::io;
 
-use crate::archive::{self, Archive, ArchivedFile, Packed, Packer, Place};
+use crate::archive::{self, Archive, ArchivedFile, PackedBytes, Packer, Place};
 use crate::databases::next_rows;
 
 /// What is to be kept of a session whose rows are `all`, behind what is kept of it.
@@ -14,14 +14,14 @@ use crate::databases::next_rows;
 pub fn changed_rows(
     archive: &Archive,
     place: &Place,
-    all: &Packed,
+    all: &PackedBytes,
     now_ms: i64,
-) -> Result<Option<Packed>, archive::Error> {
+) -> Result<Option<PackedBytes>, archive::Error> {
     let Some(newest) = archive.generations(place)?.pop() else {
         return Ok(None);
     };
     let end_ns = all.end_ns.unwrap_or(newest.mtime_ns);
-    let behind = || -> io::Result<Packed> {
+    let behind = || -> io::Result<PackedBytes> {
         let kept = ArchivedFile::of(archive, newest);
         let more = next_rows(kept, &all.bytes()?, now_ms)?;
         let mut packer = Packer::at(newest.length)?;

@@ -6,7 +6,7 @@
 
 use super::turns::AtTurn;
 use crate::catalogue::entries::EntryPlace;
-use crate::catalogue::write::{Chunk, Moved};
+use crate::catalogue::write::{Chunk, MovedEntries};
 use crate::ingest::plan::SourcePlan;
 use crate::model::{Facts, Fold};
 
@@ -21,7 +21,7 @@ struct Walk<'p> {
     /// The fold over all of them, by which the first one is told.
     fold: Box<Fold>,
     /// What the first one is now.
-    first: Moved,
+    first: MovedEntries,
 }
 
 impl<'p> SameEntries<'p> {
@@ -47,7 +47,7 @@ impl<'p> SameEntries<'p> {
             stored: &plan.stored,
             found: 0,
             fold,
-            first: Moved::default(),
+            first: MovedEntries::default(),
         }))
     }
 
@@ -70,7 +70,7 @@ impl<'p> SameEntries<'p> {
         };
         let is_next = match walk.stored.get(walk.found) {
             Some(stored) if walk.found == 0 => {
-                walk.first = Moved {
+                walk.first = MovedEntries {
                     length,
                     hash,
                     by: length.cast_signed() - stored.length.cast_signed(),

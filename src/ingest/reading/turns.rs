@@ -8,7 +8,7 @@ use std::iter::Peekable;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::write::Moved;
+use crate::catalogue::write::MovedEntries;
 use crate::databases::Turn;
 use crate::ingest::plan::SourcePlan;
 use crate::model::Fold;
@@ -51,7 +51,7 @@ pub struct AtTurn {
     /// How many of the stored entries are before it.
     pub entries: usize,
     /// What the first of them is now.
-    pub first: Moved,
+    pub first: MovedEntries,
     /// Over these entries.
     pub fold: Box<Fold>,
 }
@@ -92,7 +92,7 @@ fn open_at_turn(plan: &SourcePlan<'_>) -> std::io::Result<Option<(Content, AtTur
     let at_turn = AtTurn {
         from: first.len() as u64 + saved.behind,
         entries,
-        first: Moved {
+        first: MovedEntries {
             length,
             hash: hash(line),
             by: length.cast_signed() - own.cast_signed(),

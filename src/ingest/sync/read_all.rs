@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::archive::Packed;
+use crate::archive::PackedBytes;
 use crate::catalogue::write::{Chunk, EntryRows};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
@@ -32,7 +32,7 @@ const BYTES_IN_FLIGHT: u64 = 6 * CHUNK_BYTES;
 
 /// What a reader tells the writer: of the plan at this place.
 enum Message {
-    Chunk(usize, Box<Chunk<EntryRows>>, Option<Packed>),
+    Chunk(usize, Box<Chunk<EntryRows>>, Option<PackedBytes>),
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
@@ -136,8 +136,8 @@ fn read_on(
                     let mut cost = Cost::default();
                     // A closed channel means that the writer failed. Its error is reported, and
                     // what is still read is dropped.
-                    let emit = &mut |chunk: Chunk<EntryRows>, packed: Option<Packed>| {
-                        let kept = packed.as_ref().map_or(0, Packed::memory);
+                    let emit = &mut |chunk: Chunk<EntryRows>, packed: Option<PackedBytes>| {
+                        let kept = packed.as_ref().map_or(0, PackedBytes::memory);
                         let bytes = chunk.memory().max(chunk.source_bytes) + kept;
                         let bytes = flight.depart(bytes);
                         let _ = send.send((Message::Chunk(at, Box::new(chunk), packed), bytes));
@@ -202,7 +202,7 @@ impl Writer<'_> {
         &mut self,
         at: usize,
         chunk: &Chunk<EntryRows>,
-        packed: Option<Packed>,
+        packed: Option<PackedBytes>,
     ) -> Result<(), Error> {
         let (plan, format) = (&self.plans[at], self.plans[at].format);
         if self.full.contains(&at) {

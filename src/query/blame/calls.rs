@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::masked;
 use super::names::{FileNames, absolute};
 use super::prompts::Chain;
-use crate::blame::{Made, Seen};
+use crate::blame::{GivenTexts, SessionEdit};
 use crate::catalogue::edited::EndedCall;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
@@ -35,7 +35,7 @@ pub(super) struct FileCall {
     call_id: Option<String>,
     /// In which working tree, where the file of any of them is asked for.
     tree: PathBuf,
-    made: Made,
+    made: SessionEdit,
 }
 
 /// The calls that changed a file, the oldest first, and behind them commands that may have.
@@ -77,7 +77,7 @@ impl<'s> Calls<'s> {
     }
 
     /// What was done, in order.
-    pub fn made(&self) -> Vec<Made> {
+    pub fn made(&self) -> Vec<SessionEdit> {
         let edits = self.calls[..self.edits].iter();
         edits.map(|call| call.made.clone()).collect()
     }
@@ -94,7 +94,7 @@ impl<'s> Calls<'s> {
     }
 
     /// What a call did.
-    pub fn made_by(&self, number: usize) -> Made {
+    pub fn made_by(&self, number: usize) -> SessionEdit {
         self.calls[number].made.clone()
     }
 
@@ -217,14 +217,14 @@ impl<'s> Calls<'s> {
             done_ms: done_ms.or(entry.searched_ms),
             call_id,
             tree: PathBuf::new(),
-            made: Made {
+            made: SessionEdit {
                 session: entry.key >> 24,
                 changes: edits.iter().map(|edit| edit.change.clone()).collect(),
                 before: outcome.before,
                 is_new: outcome.is_new,
                 hunks: outcome.hunks,
                 is_uncertain: !is_done || outcome.is_altered,
-                seen: Seen::default(),
+                seen: GivenTexts::default(),
             },
         }))
     }
@@ -277,14 +277,14 @@ impl<'s> Calls<'s> {
         key: i64,
         ms: Option<i64>,
         names: &FileNames,
-    ) -> Result<Seen, Error> {
+    ) -> Result<GivenTexts, Error> {
         // What it goes on from is not in its file.
         if self
             .sessions
             .get(&session)
             .is_none_or(|of| of.base.is_some())
         {
-            return Ok(Seen::anything());
+            return Ok(GivenTexts::anything());
         }
         let is_own = |entry: &StoredEntry| {
             entry.role.as_deref() == Some("assistant") && entry.flags & flag::ANSWER == 0
@@ -313,7 +313,7 @@ impl<'s> Calls<'s> {
             let pieces = pieces.filter(|text| is_of_file || text.contains(names.last()));
             texts.extend(pieces.map(Arc::from));
         }
-        Ok(Seen::new(texts))
+        Ok(GivenTexts::new(texts))
     }
 
     /// The entries of a session that call for something with this file, or with any, and those that
@@ -425,9 +425,9 @@ impl<'s> Calls<'s> {
                 call_id: command.call_id,
                 tree: PathBuf::new(),
                 entry: entry.clone(),
-                made: Made {
+                made: SessionEdit {
                     session: key >> 24,
-                    ..Made::default()
+                    ..SessionEdit::default()
                 },
             });
         }

@@ -32,7 +32,7 @@ pub struct CommitScope {
 
 /// The telling lines that a commit adds, and those that sessions wrote.
 #[derive(Default)]
-struct Added {
+struct AddedLines {
     lines: u64,
     /// By session: how many, and the last call that wrote one.
     by: BTreeMap<i64, (u64, LineCall)>,
@@ -61,7 +61,7 @@ impl Snapshot<'_> {
             ..CommitWriter::default()
         };
         let recorded = self.recorded(&commit, scope.mask)?;
-        let mut added = Added::default();
+        let mut added = AddedLines::default();
         // What a commit that joins branches adds was made in others.
         if !commit.is_merge {
             for (path, file) in &commit.files {
@@ -123,7 +123,7 @@ impl Snapshot<'_> {
         file: &ChangedFile,
         commit: &Commit,
         scope: &CommitScope,
-        added: &mut Added,
+        added: &mut AddedLines,
     ) -> Result<(), Error> {
         let (before, after) = (lines(&file.before), lines(&file.after));
         let before: Vec<Option<&str>> = before.into_iter().map(Some).collect();

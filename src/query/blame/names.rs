@@ -7,7 +7,7 @@ use crate::repository::Repository;
 
 /// The names of a file.
 pub(super) struct FileNames {
-    file: Named,
+    file: NamedFile,
     last: String,
     checkout: Option<Checkout>,
 }
@@ -18,7 +18,7 @@ struct Checkout {
     relative: PathBuf,
 }
 
-enum Named {
+enum NamedFile {
     /// One file: its path as it was asked for, and with links resolved.
     File(Vec<PathBuf>),
     /// The file at this path in any working tree of a repository, those that are gone among them.
@@ -34,7 +34,7 @@ impl FileNames {
         let mut paths = vec![plain(file)];
         paths.extend(resolved(file));
         let checkout = paths.last().and_then(|file| Checkout::of(file));
-        Self::named(file, Named::File(paths), checkout)
+        Self::named(file, NamedFile::File(paths), checkout)
     }
 
     /// Of the file at this path in a repository with these working trees.
@@ -48,12 +48,12 @@ impl FileNames {
         });
         Self::named(
             &relative.clone(),
-            Named::Anywhere { relative, trees },
+            NamedFile::Anywhere { relative, trees },
             checkout,
         )
     }
 
-    fn named(path: &Path, file: Named, checkout: Option<Checkout>) -> Self {
+    fn named(path: &Path, file: NamedFile, checkout: Option<Checkout>) -> Self {
         let last = path.file_name().unwrap_or_default();
         Self {
             last: last.to_string_lossy().into_owned(),
@@ -82,16 +82,16 @@ impl FileNames {
             file if session.host.is_some() => {
                 let top = self.checkout.as_ref()?.top(&named, session)?;
                 Some(match file {
-                    Named::File(_) => PathBuf::new(),
-                    Named::Anywhere { .. } => top,
+                    NamedFile::File(_) => PathBuf::new(),
+                    NamedFile::Anywhere { .. } => top,
                 })
             }
-            Named::File(paths) => {
+            NamedFile::File(paths) => {
                 let is_meant = paths.contains(&named)
                     || resolved(&named).is_some_and(|path| paths.contains(&path));
                 is_meant.then(PathBuf::new)
             }
-            Named::Anywhere { relative, trees } => {
+            NamedFile::Anywhere { relative, trees } => {
                 let top = above(&named, relative)?;
                 // Where there is no such folder, the session itself has to have run in it.
                 let is_gone = || !top.exists() && Path::new(cwd).starts_with(top);

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::catalogue::entries::Ascended;
+use crate::catalogue::entries::BranchEntry;
 use crate::model::BranchPlace;
 use crate::source::checkpoint::hash;
 
@@ -68,7 +68,7 @@ impl LeafPath {
 
     /// The entry before the one met last. It breaks off when enough is known, as when the branch
     /// ends.
-    pub fn meet(&mut self, Ascended { key, id, parent }: Ascended<'_>) -> ControlFlow<()> {
+    pub fn meet(&mut self, BranchEntry { key, id, parent }: BranchEntry<'_>) -> ControlFlow<()> {
         let is_next = match &self.next {
             None => self.leaf == Some(key),
             Some(next) => id == Some(next),
@@ -170,7 +170,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
 
     use super::LeafPath;
-    use crate::catalogue::entries::Ascended;
+    use crate::catalogue::entries::BranchEntry;
     use crate::model::BranchPlace;
 
     struct One {
@@ -229,7 +229,7 @@ mod tests {
         let leaf = leaf.map(|at| at as i64);
         let mut ascent = LeafPath::new(asked.to_vec(), leaf, compactions.to_vec());
         for (at, one) in session.iter().enumerate().rev() {
-            let entry = Ascended {
+            let entry = BranchEntry {
                 key: at as i64,
                 id: one.id.as_deref().map(str::as_bytes),
                 parent: one.parent.as_deref().map(str::as_bytes),

@@ -59,7 +59,7 @@ pub(super) struct CompiledSearch<'a> {
     pub everywhere: Vec<SearchSource<'a>>,
     matchers: Vec<Option<Matcher>>,
     /// The words by which sessions are ranked as wholes, where they are.
-    remembered: Option<Remembered<'a>>,
+    remembered: Option<RememberedWords<'a>>,
     /// The sessions of `here` that were ranked by them, once they were.
     ranked: OnceCell<RankedSessions<'a>>,
     /// Finds what any of them looks for; `None` where one takes all text.
@@ -386,7 +386,7 @@ fn pick(names: &Names) -> ValueFilter<'_> {
 }
 
 /// The words by which somebody remembers a session, and how long sessions are.
-struct Remembered<'a> {
+struct RememberedWords<'a> {
     words: &'a [Expr],
     per_session: usize,
     newest_first: bool,
@@ -394,7 +394,7 @@ struct Remembered<'a> {
     lengths: Arc<SessionLengths>,
 }
 
-impl Remembered<'_> {
+impl RememberedWords<'_> {
     fn ask<T>(
         &self,
         ask: impl FnOnce(&SessionQuery<'_>) -> Result<T, WordsError>,
@@ -413,13 +413,13 @@ impl Remembered<'_> {
 
 impl Search<'_> {
     /// What is remembered, where `expr` asks for any of some words.
-    fn remembered<'q>(&self, expr: Option<&'q Expr>) -> Result<Option<Remembered<'q>>, Error> {
+    fn remembered<'q>(&self, expr: Option<&'q Expr>) -> Result<Option<RememberedWords<'q>>, Error> {
         let Some(Expr::Or(words)) = expr else {
             return Ok(None);
         };
         let demanded = self.query.words.iter().map(|word| word.is_demanded);
         let per_session = self.scope.per_session;
-        Ok(Some(Remembered {
+        Ok(Some(RememberedWords {
             words,
             per_session: per_session.unwrap_or(HITS_PER_SESSION),
             newest_first: self.scope.newest_first,

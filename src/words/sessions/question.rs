@@ -9,7 +9,7 @@ use super::matches::{DocBits, Group, Matches};
 use super::passage::{Details, FoundPassage, Passage, Place};
 use crate::model::{ARRIVAL_BITS, Class, Expr};
 use crate::words::collect::{Columns, MatchLimits};
-use crate::words::compile::{Compiled, all_of};
+use crate::words::compile::{CompiledQuery, all_of};
 use crate::words::schema::{NO_TIME, schema};
 use crate::words::scope::Scope;
 use crate::words::search::{SearchSource, Words, restrict};
@@ -181,7 +181,7 @@ impl ClassQuestion {
         let both = CombinedStatistics::new(Some(&disk.searcher), side.overlay);
         let mut weights: Vec<Box<dyn Weight>> = Vec::new();
         for word in words {
-            let compiled = Compiled::new(Some(word), class);
+            let compiled = CompiledQuery::new(Some(word), class);
             let scoring = EnableScoring::enabled_from_statistics_provider(&both, &disk.searcher);
             weights.push(compiled.query(&fields).weight(scoring)?);
         }

@@ -31,7 +31,7 @@ pub(super) static CLASS: [u8; 256] = {
 pub(super) fn breaks(character: char) -> (bool, bool) {
     let mut ends = None;
     fold(character, |folded| {
-        let breaks = matches!(folded, Folded::Cjk(_) | Folded::Separator);
+        let breaks = matches!(folded, FoldedChar::Cjk(_) | FoldedChar::Separator);
         ends = Some((ends.map_or(breaks, |(first, _)| first), breaks));
     });
     ends.unwrap_or((false, false))
@@ -43,7 +43,7 @@ pub(super) fn is_voicing(character: char) -> bool {
 
 /// What a character becomes (rule 1).
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Folded {
+pub(super) enum FoldedChar {
     Dropped,
     Separator,
     Cjk(char),
@@ -51,7 +51,7 @@ pub(super) enum Folded {
     Letter(u8, char),
 }
 
-pub(super) fn fold(original: char, mut push: impl FnMut(Folded)) {
+pub(super) fn fold(original: char, mut push: impl FnMut(FoldedChar)) {
     match original {
         '\u{FB00}'..='\u{FB06}' | '\u{FF00}'..='\u{FFEF}' => {
             std::iter::once(original)
@@ -62,46 +62,46 @@ pub(super) fn fold(original: char, mut push: impl FnMut(Folded)) {
     }
 }
 
-fn fold_one(character: char, push: &mut impl FnMut(Folded)) {
+fn fold_one(character: char, push: &mut impl FnMut(FoldedChar)) {
     if character.is_ascii() {
         return push(fold_last(character));
     }
     if is_cjk(character) {
         return std::iter::once(character)
             .nfc()
-            .for_each(|one| push(Folded::Cjk(one)));
+            .for_each(|one| push(FoldedChar::Cjk(one)));
     }
     // The commonest punctuation, without a look into the tables.
     if matches!(character, '\u{2010}'..='\u{2027}' | '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}')
     {
-        return push(Folded::Separator);
+        return push(FoldedChar::Separator);
     }
     std::iter::once(character)
         .nfd()
         .for_each(|one| push(fold_last(one)));
 }
 
-fn fold_last(character: char) -> Folded {
+fn fold_last(character: char) -> FoldedChar {
     if character.is_ascii() {
         return match CLASS[character as usize] {
-            0 => Folded::Separator,
-            class => Folded::Letter(class, character),
+            0 => FoldedChar::Separator,
+            class => FoldedChar::Letter(class, character),
         };
     }
     if matches!(
         character,
         '\u{AD}' | '\u{200C}' | '\u{200D}' | '\u{2060}' | '\u{FEFF}'
     ) {
-        return Folded::Dropped;
+        return FoldedChar::Dropped;
     }
     let is_letter = character.is_alphanumeric();
     if is_combining_mark(character)
         && (!character.is_alphabetic() || canonical_combining_class(character) != 0)
     {
-        return Folded::Dropped;
+        return FoldedChar::Dropped;
     }
     if !is_letter {
-        return Folded::Separator;
+        return FoldedChar::Separator;
     }
     let class = if character.is_lowercase() {
         LOWER
@@ -110,7 +110,7 @@ fn fold_last(character: char) -> Folded {
     } else {
         DIGIT
     };
-    Folded::Letter(class, character)
+    FoldedChar::Letter(class, character)
 }
 
 pub(super) fn push_lowered(letter: char, into: &mut String) {
@@ -153,11 +153,11 @@ fn is_cjk(character: char) -> bool {
 pub(in crate::words) fn hides_ascii(character: char) -> bool {
     let mut hides = false;
     fold(character, |folded| match folded {
-        Folded::Dropped => hides = true,
+        FoldedChar::Dropped => hides = true,
         // A voicing mark vanishes unless a kana is before it.
-        Folded::Cjk(one) => hides |= is_voicing(one),
-        Folded::Separator => {}
-        Folded::Letter(_, letter) => {
+        FoldedChar::Cjk(one) => hides |= is_voicing(one),
+        FoldedChar::Separator => {}
+        FoldedChar::Letter(_, letter) => {
             let mut text = String::new();
             push_lowered(letter, &mut text);
             hides |= text.bytes().any(|byte| byte.is_ascii());

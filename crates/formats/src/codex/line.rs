@@ -238,12 +238,12 @@ pub(super) struct Output<'a> {
     #[serde(borrow)]
     pub content: Raw<'a>,
     pub success: Flag,
-    pub metadata: Loose<Ended>,
+    pub metadata: Loose<CommandEnd>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Ended {
+pub(super) struct CommandEnd {
     pub exit_code: Int,
     pub duration_seconds: Num,
 }

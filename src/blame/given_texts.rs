@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 /// The texts that a session was given before a change and in which lines of the file may stand.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct GivenTexts {
     texts: Vec<Arc<str>>,
     /// It had read more than is known.
     is_more: bool,
 }
 
-impl Seen {
+impl GivenTexts {
     /// These texts.
     pub fn new(texts: Vec<Arc<str>>) -> Self {
         Self {
