@@ -4,7 +4,16 @@
 //! The binary is a thin shell: it reads the environment, calls the library, and prints the structs
 //! that come back. stdout is data, stderr is talk.
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::too_many_lines,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
 
 mod agents;
 mod args;
