@@ -1,6 +1,6 @@
 //! Which entries are there, and which tools and labels do they name?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::vec::IntoIter;
 
@@ -347,9 +347,14 @@ impl Catalogue {
 
     /// Tools called or answered by an entry.
     pub fn tools(&self, key: i64) -> Result<Vec<String>, Error> {
-        let sql =
-            "SELECT DISTINCT tool FROM _calls WHERE key = ?1 AND tool IS NOT NULL ORDER BY ordinal";
-        self.all(sql, [key], |r| r.get(0))
+        // For `DISTINCT` SQLite would make a table.
+        let sql = "SELECT tool FROM _calls WHERE key = ?1 AND tool IS NOT NULL ORDER BY ordinal";
+        let mut tools: Vec<String> = self.all(sql, [key], |r| r.get(0))?;
+        if tools.len() > 1 {
+            let mut known = HashSet::new();
+            tools.retain(|tool| known.insert(tool.clone()));
+        }
+        Ok(tools)
     }
 
     /// The tools called or answered by each entry whose key lies in `first..=last`.

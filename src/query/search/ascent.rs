@@ -2,13 +2,13 @@
 //! an outline of the whole session.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hasher;
 use std::ops::ControlFlow;
 
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHasher};
 
 use crate::catalogue::entries::BranchEntry;
 use crate::model::BranchPlace;
-use crate::source::checkpoint::hash;
 
 /// The way from a session's leaf to its root, read in reverse file order.
 ///
@@ -33,6 +33,13 @@ pub(super) struct LeafPath {
     /// An entry that was asked for, or one that a compaction kept, was met off the branch.
     abandoned: bool,
     tangled: bool,
+}
+
+/// A number that stands for an id.
+fn hash(id: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(id);
+    hasher.finish()
 }
 
 /// Whether what is met further up has been put into a summary.
@@ -105,7 +112,7 @@ impl LeafPath {
         match parent {
             Some(parent) if self.met.contains(&hash(parent)) => self.tangle(),
             Some(parent) => {
-                self.next = Some(parent.to_owned());
+                parent.clone_into(self.next.get_or_insert_default());
                 ControlFlow::Continue(())
             }
             None => ControlFlow::Break(()),
