@@ -93,6 +93,23 @@ impl Store {
         self.writer().execute_batch(sql).unwrap();
     }
 
+    /// A copy of the database as it is now.
+    pub fn backup(&self) -> PathBuf {
+        let backup = self.place.path().join("backup.db");
+        self.run(&format!("VACUUM INTO '{}'", backup.display()));
+        backup
+    }
+
+    /// Put a copy in the place of the database, in whose mode it is opened again.
+    pub fn restore(&mut self, backup: &Path) {
+        let mode = "PRAGMA journal_mode";
+        let mode: String = self.writer().query_row(mode, [], |row| row.get(0)).unwrap();
+        self.writer = None;
+        fs::copy(backup, self.file()).unwrap();
+        self.open();
+        self.mode(&mode);
+    }
+
     pub fn tick(&mut self) -> i64 {
         self.now += 7;
         self.now

@@ -225,6 +225,8 @@ pub struct Sequence {
 pub struct Events {
     /// The table.
     pub table: &'static str,
+    /// The column with what no other change has, in a copy of the database either.
+    pub key: &'static str,
     /// The column that names the session.
     pub session: &'static str,
     /// The column with the number of the change.

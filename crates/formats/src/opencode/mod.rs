@@ -100,6 +100,7 @@ static DATABASE: Database = Database {
                 number: "seq",
                 events: Some(Events {
                     table: "event",
+                    key: "id",
                     session: "aggregate_id",
                     number: "seq",
                     says: ("type", "data"),
