@@ -497,6 +497,13 @@ fn history(seed: u64) -> Vec<String> {
     let mut indexer = Indexer::open(&config).unwrap();
     let mut parts: Vec<(String, String, String)> = Vec::new();
     let (mut sessions, mut made): (Vec<String>, u64) = (Vec::new(), 0);
+    // So many that they are listed before they are read.
+    if seed % 3 == 2 {
+        for at in 0..60 {
+            store.talk(&format!("ses_of_{at:02}"), "walrus", "at the beginning");
+            sessions.push(format!("ses_of_{at:02}"));
+        }
+    }
     for _ in 0..rng.random_range(20..60) {
         made += 1;
         match rng.random_range(0..20) {

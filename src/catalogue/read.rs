@@ -280,7 +280,8 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
          SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end, s.subagent,
-        s.gone_ms, coalesce(s.repository, s.remote), nullif(r.host, '')
+        s.gone_ms, coalesce(s.repository, s.remote), nullif(r.host, ''),
+        s.entries = 0 AND s.bytes = 0 AND s.name IS NOT NULL
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -338,6 +339,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             git_branch: r.get(29)?,
             repository: r.get(35)?,
             thinking_level: r.get(30)?,
+            not_read_yet: r.get(37)?,
             archived: gone_ms.is_some(),
             gone_since: gone_ms.and_then(crate::model::iso),
             gone_since_ms: gone_ms,

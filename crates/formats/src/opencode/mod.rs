@@ -110,6 +110,7 @@ static DATABASE: Database = Database {
         },
     ],
     documents: Some(&documents::DOCUMENTS),
+    own_rows_name: true,
 };
 
 impl Format for OpenCode {
