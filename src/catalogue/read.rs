@@ -295,12 +295,11 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let title = named
         .or(r.get(28)?)
         .unwrap_or_else(|| first_message.clone());
-    let gone_ms: Option<i64> = r.get(34)?;
+    let (created_ms, gone_ms): (Option<i64>, Option<i64>) = (r.get(13)?, r.get(34)?);
     let own = r.get_ref(26)?.as_str_or_null().ok().flatten();
     let resume = may_resume(r, &agent, hidden.is_none())?
         .then(|| resume(&agent, &format, &path, (&id, own), &cwd))
         .flatten();
-    let created_ms: Option<i64> = r.get(13)?;
     Ok(StoredSession {
         session: r.get(0)?,
         base: base(r.get(31)?, r.get(32)?),
