@@ -13,6 +13,7 @@ use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::archive::{every_block, every_content, is_whole, sync};
 use crate::databases::Store;
+use crate::histories::sync_stopped_at;
 use crate::sandbox::Sandbox;
 use crate::watching::watcher::{Watcher, until};
 
@@ -169,6 +170,32 @@ fn a_session_that_its_agent_deleted_stays() {
     std::thread::sleep(std::time::Duration::from_millis(50));
     kept.sync();
     assert_eq!(kept.sync().files_changed, 0);
+}
+
+/// What was listed and not read is not kept yet; it is once somebody has read it.
+#[test]
+fn sessions_that_were_listed_first_are_kept_when_they_are_read() {
+    let mut kept = ArchivedStore::new();
+    for at in 0..60 {
+        kept.0.talk(&format!("ses_{at:02}"), "walrus", "They grow.");
+    }
+    let config = kept.config();
+    drop(sync_stopped_at(1, Indexer::open(&config).unwrap(), &config));
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let listed = index.list(&ListScope::default()).unwrap().sessions;
+    assert_eq!(listed.len(), 60);
+    assert!(listed.iter().all(|row| row.not_read_yet));
+    drop(index);
+    // This one was never read.
+    kept.delete("ses_07");
+    kept.sync();
+    kept.verify();
+    kept.0.run("DELETE FROM session");
+    kept.sync();
+    kept.verify();
+    let all = kept.list();
+    assert_eq!((all.len(), kept.hits("grow")), (59, 59));
+    assert!(all.iter().all(|row| row.archived && row.entries == 5));
 }
 
 #[test]

@@ -827,3 +827,33 @@ fn a_watcher_sees_a_name() {
     watcher.stop();
     home.index();
 }
+
+/// As Codex wrote them until the middle of 2025: in the folders of today.
+#[test]
+fn a_rollout_without_an_envelope_is_listed_and_found() {
+    let home = Home::new("no-envelope");
+    let index = home.index();
+    let list = index.list(&ListScope::default()).unwrap().sessions;
+    let [session] = &list[..] else {
+        panic!("{list:?}")
+    };
+    assert_eq!(session.id, "019b8d5e-7c80-7000-8000-000000000009");
+    assert_eq!(
+        (&*session.cwd, &*session.title),
+        ("/home/ada/work", "List the shore.")
+    );
+    assert_eq!((session.listed_by_agent, session.errors), (true, 1));
+    assert_eq!(hits(&index, "\"are pebbles\"").len(), 1);
+    assert_eq!(hits(&index, "quagmarine").len(), 0);
+    // Today's Codex takes it up again: it goes on in the same file, with an envelope.
+    let rollout = rollouts("no-envelope")[0].clone();
+    let rollout = home.day().join(rollout.file_name().unwrap());
+    let mut text = fs::read_to_string(&rollout).unwrap();
+    text.push_str(concat!(
+        r#"{"timestamp":"2026-01-05T09:00:00.000Z","type":"response_item","payload":{"type":"message","role":"assistant","#,
+        r#""content":[{"type":"output_text","text":"And a heron."}]}}"#,
+        "\n"
+    ));
+    fs::write(&rollout, text).unwrap();
+    assert_eq!(hits(&home.index(), "heron").len(), 1);
+}

@@ -153,3 +153,32 @@ fn the_tree_shows_what_a_person_means() {
         WHERE parent.kind IN ('assistant.turn_start', 'session.usage_record', 'tool.execution_start')";
     assert_eq!(home.json(&["sql", "--json", shown])["rows"], json!([[0]]));
 }
+
+/// Before its folders a session was one file; the layout before that is told and not read.
+#[test]
+fn what_older_layouts_hold_is_read_or_told() {
+    let home = Sandbox::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/copilot/flat-file")
+        .join(format!("{SESSION}.jsonl"));
+    let text = std::fs::read_to_string(file).unwrap();
+    home.write(&format!(".copilot/session-state/{SESSION}.jsonl"), &text);
+    home.write(".copilot/history-session-state/session_1.json", "{}");
+    let listed = home.json(&["list", "--all", "--json"]);
+    assert_eq!(listed["total"], 1, "{listed}");
+    let session = &listed["sessions"][0];
+    assert_eq!(session["id"], SESSION);
+    assert_eq!(session["title"], "An old question.");
+    assert_eq!(session["messageCount"], 2);
+    let found = home.json(&["search", "\"old answer\"", "--json"]);
+    assert_eq!(found["sessions"].as_array().map(Vec::len), Some(1));
+    let roots = home.run(&["status", "--roots"]);
+    let oldest =
+        "GitHub Copilot CLI, before its session-state: 1 file, 2 B, not read by this version";
+    assert!(roots.contains(oldest), "{roots}");
+    let verified = home.run(&["verify"]);
+    assert!(
+        verified.contains("both stores equal the files"),
+        "{verified}"
+    );
+}

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 use sessionary::model::Class::{Output, Prose};
+use sessionary::model::SessionRow;
 
 use crate::store::{Store, branches, classes_of, hits, only, rows, sql, transcript};
 
@@ -329,6 +330,23 @@ fn file_deleted_at_the_next_start_takes_its_session() {
     fs::remove_file(store.path(LOG)).unwrap();
     assert_eq!(only(&store.index()).title, "Second of two");
     store.check("deleted");
+}
+
+#[test]
+fn file_deleted_at_the_next_start_is_kept_as_gone() {
+    let store = Store::of("gemini", "two-sessions");
+    store.keep();
+    assert_eq!(rows(&store.index()).len(), 2);
+    fs::remove_file(store.path(LOG)).unwrap();
+    let index = store.index();
+    let is_second = |row: &SessionRow| row.title == "Second of two";
+    let all = rows(&index);
+    assert_eq!(all.len(), 2);
+    assert!(
+        all.iter().all(|row| row.archived != is_second(row)),
+        "{all:?}"
+    );
+    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
 }
 
 #[test]

@@ -124,6 +124,7 @@ fn config_of(place: &Path) -> Config {
         ("cursor", "cursor"),
         ("codex/sessions", "codex"),
         ("openclaw", "openclaw"),
+        ("induscode", "induscode"),
         ("agentuse", "agentuse"),
     ]
     .map(|(agent, format)| root(agent, format, &place.join(agent)));

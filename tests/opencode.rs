@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 use sessionary::index::{Freshness, ListScope};
 use sessionary::{Config, Index, Indexer};
@@ -747,4 +748,45 @@ fn schema_without_token_columns_says_the_same() {
         &said(&older.sync()),
         "with columns of later versions",
     );
+}
+
+/// Each release channel has a database of its own; a session that is in both is one that was copied.
+#[test]
+fn databases_of_two_channels_are_both_read() {
+    let mut store = Store::new(true, "WAL");
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    let beta = store.folder().join("opencode-beta.db");
+    store.run(&format!("VACUUM INTO '{}'", beta.display()));
+    let writer = Connection::open(&beta).unwrap();
+    writer
+        .query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))
+        .unwrap();
+    let stable = store.writer.replace(writer);
+    store.talk("ses_2", "heron", "They stand.");
+    store.is_followed("two databases");
+    let index = store.index();
+    let both = [
+        "opencode-beta.db/ses_1",
+        "opencode-beta.db/ses_2",
+        "opencode.db/ses_1",
+    ];
+    assert_eq!(paths(&index), both);
+    let counted = "SELECT count(*), sum(total) FROM usage";
+    let counted = |index: &Index| index.sql(counted).unwrap().rows;
+    assert_eq!(counted(&index), [[json!(2), json!(260)]]);
+    // What is written into one of them is read of that one alone.
+    let mut indexer = Indexer::open(&store.config()).unwrap();
+    indexer.sync(&mut |_| {}).unwrap();
+    store.text("ses_1", "msg_2_ses_1", "prt_9", "a lynx");
+    let wal = store.folder().join("opencode-beta.db-wal");
+    let report = indexer.sync_files(&[wal]).unwrap();
+    assert_eq!(report.files_changed, 1);
+    drop(indexer);
+    assert_eq!(hits(&store.index(), "lynx"), 1);
+    store.is_followed("one of them has grown");
+    store.writer = stable;
+    fs::remove_file(beta).unwrap();
+    store.is_followed("one channel is gone");
+    assert_eq!(paths(&store.index()), both[2..]);
+    assert_eq!(counted(&store.index()), [[json!(1), json!(130)]]);
 }

@@ -6,7 +6,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use sessionary::index::ListScope;
+use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Event, Freshness, Index, Indexer, ListEvent, RootSpec};
+
+use crate::databases::{Store, hits};
+use crate::histories::sync_stopped_at;
 
 const FILES: u64 = 400;
 
@@ -153,4 +157,104 @@ fn a_file_that_goes_after_a_sync_was_called_off_is_gone() {
     assert_eq!(read, 2, "the file was read before");
     fs::remove_file(folder.join("b.jsonl")).unwrap();
     assert_eq!(sessions(), 1);
+}
+
+/// A database of so many sessions, one of which has no title yet.
+fn database(sessions: usize) -> Store {
+    let mut store = Store::new(true, "WAL");
+    store.run("BEGIN");
+    for at in 0..sessions {
+        store.talk(&format!("ses_{at:03}"), "walrus", "They grow.");
+    }
+    store.run(
+        "UPDATE session SET title = 'New session - 2026-01-05T09:00:00.000Z' WHERE id = 'ses_299';
+         COMMIT",
+    );
+    store
+}
+
+/// Of a large database all sessions are listed by their own rows before any other row is read.
+#[test]
+fn sessions_of_a_large_database_are_listed_before_they_are_read() {
+    let store = database(300);
+    let (config, scope) = (store.config(), ListScope::default());
+    let mut pages = Vec::new();
+    let index = Index::open_listing(&config, &scope, &mut |listed| {
+        if let ListEvent::Page(page) = listed {
+            pages.push(page);
+        }
+        ControlFlow::Continue(())
+    });
+    let first = pages.first().expect("a page before the end");
+    assert_eq!((first.complete, first.pending_files), (false, 300));
+    // A few screens full of the newest, but for the one that is called by its first prompt.
+    assert_eq!((first.total, &*first.sessions[0].id), (250, "ses_298"));
+    for row in &first.sessions {
+        assert!(row.not_read_yet, "{row:?}");
+        assert_eq!((&*row.title, &*row.cwd), ("About walrus", "/code/parser"));
+        assert_eq!((row.tokens, row.cost), (None, None));
+    }
+    let all = index.unwrap().list(&scope).unwrap();
+    assert_eq!((all.complete, all.total), (true, 300));
+    let is_read =
+        |row: &SessionRow| !row.not_read_yet && (row.message_count, row.entries) == (2, 5);
+    assert!(all.sessions.iter().all(is_read));
+    store.is_followed("a first list");
+}
+
+/// What is listed and not read yet is read by whoever comes next, as it is then.
+#[test]
+fn entries_are_owed_until_they_are_read() {
+    for left in [1, 2, 40] {
+        let mut store = database(300);
+        let config = store.config();
+        let indexer = Indexer::open(&config).unwrap();
+        drop(sync_stopped_at(left, indexer, &config));
+        let owed = |index: &Index| {
+            let listed = index.list(&ListScope::default()).unwrap();
+            let owed = listed
+                .sessions
+                .iter()
+                .filter(|row| row.not_read_yet)
+                .count();
+            (listed.complete, owed)
+        };
+        let index = store.index();
+        let (complete, many) = owed(&index);
+        assert!(!complete && many > 0, "{left}: {many}");
+        let entries = "SELECT count(*) FROM sessions s WHERE s.entries <>
+            (SELECT count(*) FROM entries e WHERE e.session = s.session)";
+        assert_eq!(index.sql(entries).unwrap().rows, [[0]], "{left}");
+        assert!(
+            !index
+                .search("walrus", &Default::default())
+                .unwrap()
+                .complete
+        );
+        drop(index);
+        // Meanwhile one grows, one gets a name and one is gone.
+        store.text("ses_290", "msg_2_ses_290", "prt_9", "a heron");
+        let now = store.tick();
+        store.run(&format!(
+            "UPDATE session SET title = 'Tusks', time_updated = {now} WHERE id = 'ses_299';
+             DELETE FROM session WHERE id = 'ses_298'"
+        ));
+        store.is_followed("read by the next");
+        let index = store.index();
+        assert_eq!(owed(&index), (true, 0));
+        assert_eq!((hits(&index, "heron"), hits(&index, "grow")), (1, 299));
+    }
+}
+
+#[test]
+fn few_sessions_are_read_at_once() {
+    let store = database(40);
+    let mut seen = Vec::new();
+    let index = Index::open_listing(&store.config(), &ListScope::default(), &mut |listed| {
+        if let ListEvent::Page(page) = listed {
+            seen.extend(page.sessions);
+        }
+        ControlFlow::Continue(())
+    });
+    assert!(index.is_ok() && seen.iter().all(|row| !row.not_read_yet));
 }

@@ -49,7 +49,16 @@ impl Store {
 
     fn config(&self) -> Config {
         let root = dump::root(self.agent, self.agent, &self.path(""));
-        Config::new(self.place.path().join("index"), vec![root])
+        Config {
+            archive_dir: Some(self.place.path().join("archive")),
+            ..Config::new(self.place.path().join("index"), vec![root])
+        }
+    }
+
+    /// From now on the archive keeps what the agent deletes.
+    pub fn keep(&self) {
+        let mut indexer = Indexer::open(&self.config()).unwrap();
+        indexer.set_kept(&[self.agent.to_owned()], true).unwrap();
     }
 
     /// Brings the index up to date, and opens it.

@@ -280,7 +280,8 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
          SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end, s.subagent,
-        s.gone_ms, coalesce(s.repository, s.remote), nullif(r.host, '')
+        s.gone_ms, coalesce(s.repository, s.remote), nullif(r.host, ''),
+        s.entries = 0 AND s.bytes = 0 AND s.name IS NOT NULL
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -294,12 +295,11 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let title = named
         .or(r.get(28)?)
         .unwrap_or_else(|| first_message.clone());
-    let gone_ms: Option<i64> = r.get(34)?;
+    let (created_ms, gone_ms): (Option<i64>, Option<i64>) = (r.get(13)?, r.get(34)?);
     let own = r.get_ref(26)?.as_str_or_null().ok().flatten();
     let resume = may_resume(r, &agent, hidden.is_none())?
         .then(|| resume(&agent, &format, &path, (&id, own), &cwd))
         .flatten();
-    let created_ms: Option<i64> = r.get(13)?;
     Ok(StoredSession {
         session: r.get(0)?,
         base: base(r.get(31)?, r.get(32)?),
@@ -338,6 +338,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             git_branch: r.get(29)?,
             repository: r.get(35)?,
             thinking_level: r.get(30)?,
+            not_read_yet: r.get(37)?,
             archived: gone_ms.is_some(),
             gone_since: gone_ms.and_then(crate::model::iso),
             gone_since_ms: gone_ms,

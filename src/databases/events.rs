@@ -1,12 +1,13 @@
 //! Which rows of a session were changed since it was read, by what its agent notes of each change?
 
-use rusqlite::Connection;
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension};
 
+use super::list::key;
 use super::schema::{Present, columns, quoted};
 use super::turns::{Turn, from_row};
 use super::write::said;
-use crate::format::database::{Changed, Events};
+use crate::format::database::{Changed, Events, Generation};
 
 /// Whether all that was changed since a turn was read, up to this number of the session, is in the
 /// turn or behind it. `false`: it is not, or a change is not there or not known; then rows have to
@@ -19,6 +20,11 @@ pub(super) fn are_behind(
 ) -> rusqlite::Result<bool> {
     // Where nothing is noted something else has led here.
     if number <= turn.number || !are_there(connection, events)? {
+        return Ok(false);
+    }
+    // A restored backup gives its numbers once more, to other changes.
+    let change = change_of(connection, events, session, turn.number)?;
+    if change.is_none() || change != turn.change {
         return Ok(false);
     }
     let (kind, data) = events.says;
@@ -55,10 +61,43 @@ pub(super) fn are_behind(
     Ok(Some(noted) == number.checked_sub(turn.number))
 }
 
+/// The key of the change by which a session came to that number; `None`: that is not noted.
+pub(super) fn change(
+    connection: &Connection,
+    generation: &Generation,
+    session: &str,
+    number: i64,
+) -> rusqlite::Result<Option<String>> {
+    match generation.sequence.and_then(|sequence| sequence.events) {
+        Some(events) if are_there(connection, &events)? => {
+            change_of(connection, &events, session, number)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn change_of(
+    connection: &Connection,
+    events: &Events,
+    session: &str,
+    number: i64,
+) -> rusqlite::Result<Option<String>> {
+    let sql = format!(
+        "SELECT {} FROM {} WHERE {} = ?1 AND {} = ?2",
+        quoted(events.key),
+        quoted(events.table),
+        quoted(events.session),
+        quoted(events.number),
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_row((session, number), |row| key(row, 0));
+    Ok(found.optional()?.flatten())
+}
+
 fn are_there(connection: &Connection, events: &Events) -> rusqlite::Result<bool> {
     let there = columns(connection, events.table)?;
     let (kind, data) = events.says;
-    let needed = [events.session, events.number, kind, data];
+    let needed = [events.key, events.session, events.number, kind, data];
     Ok(needed
         .iter()
         .all(|needed| there.iter().any(|name| name == needed)))

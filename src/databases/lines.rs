@@ -32,7 +32,7 @@ impl UnnamedLine {
 
 impl Lines {
     /// Of all rows of a session of this number, or of its own and those from that turn on.
-    pub fn from(turn: Option<&Turn>, number: i64) -> Lines {
+    pub fn from(turn: Option<&Turn>, number: (i64, Option<String>)) -> Lines {
         Lines {
             turns: Turns::from(turn, number),
             ..Lines::default()

@@ -16,6 +16,7 @@ mod list;
 mod names;
 mod one;
 mod open;
+mod own;
 #[cfg(test)]
 mod plans;
 mod rows;
@@ -33,6 +34,7 @@ pub use list::{KnownIdentities, identity, list};
 pub use names::{ABOVE, Said, identity_of_line, line_of, named, names_files};
 pub use one::rows;
 pub use open::{FileState, companion, is_alone};
+pub use own::own_lines;
 pub use rows::{Session, session, session_from};
 pub use turns::Turn;
 pub use versions::{newest_rows, next_rows, row_states};

@@ -156,6 +156,53 @@ fn no_rows_are_counted_of_a_session_that_is_read_anyway() {
     }
 }
 
+/// Case 14 of OpenCode's: at the start the table of sessions is read, and what it says decides.
+#[test]
+fn of_500_000_parts_none_is_looked_at() {
+    let mut connection = store(0, 0);
+    let many = |last: u32, insert: &str| {
+        format!(
+            "WITH RECURSIVE at(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM at WHERE n < {last}) {insert} FROM at;"
+        )
+    };
+    let rows = [
+        many(
+            99,
+            "INSERT INTO session SELECT printf('s%03d', n), '/code', 'Birds', 5, 9",
+        ),
+        many(
+            99,
+            "INSERT INTO event_sequence SELECT printf('s%03d', n), 7, NULL",
+        ),
+        many(
+            99_999,
+            "INSERT INTO message SELECT printf('m%05d', n), printf('s%03d', n / 1000), n, n, '{}'",
+        ),
+        many(
+            499_999,
+            "INSERT INTO part SELECT printf('p%06d', n), printf('m%05d', n / 5), printf('s%03d', n / 5000), n, n, '{}'",
+        ),
+    ];
+    connection.execute_batch(&rows.concat()).unwrap();
+    let read = read_session(&connection, opencode(), ("s042", None));
+    let read = read.unwrap().unwrap().identity;
+    assert_eq!(
+        read.size, 6001,
+        "its own row, 1,000 messages and 5,000 parts"
+    );
+    let none = |_: &str| None;
+    let same = |_: &str| Some(read);
+    for known in [known(&none, false), known(&same, true)] {
+        let looked = steps(&mut connection, |connection| {
+            let mut all = BTreeMap::new();
+            let stamps = Stamps::of(connection, first()).unwrap().unwrap();
+            stamps.each(known, &mut all).unwrap();
+            assert_eq!(all.len(), 100);
+        });
+        assert!(looked < 100 * 100, "{looked} steps for 100 sessions");
+    }
+}
+
 #[test]
 fn parts_without_a_message_are_looked_for_only_where_there_are_any() {
     let mut connection = store(1, 100);
@@ -182,6 +229,13 @@ fn rows_before_a_turn_are_looked_at_only_where_no_event_names_those_that_changed
     let mut looked = Vec::new();
     for messages in [20, 400] {
         let mut connection = store(1, messages);
+        let run = |connection: &Connection, sql: &str| connection.execute_batch(sql).unwrap();
+        run(
+            &connection,
+            "CREATE TABLE event (id text PRIMARY KEY, aggregate_id text, seq integer, type text, data text);
+             CREATE UNIQUE INDEX event_seq ON event (aggregate_id, seq);
+             INSERT INTO event VALUES ('evt_7', 's0', 7, 'session.updated.1', '{}')",
+        );
         let whole = read_session(&connection, opencode(), ("s0", None));
         let (_, turn) = whole.unwrap().unwrap().turns.pop().unwrap();
         assert_eq!(turn.key, format!("m0-{:04}", messages - 1));
@@ -191,15 +245,9 @@ fn rows_before_a_turn_are_looked_at_only_where_no_event_names_those_that_changed
         let note = |number: i64, kind: &str, message: &str| {
             format!(
                 "UPDATE event_sequence SET seq = {number};
-                 INSERT INTO event VALUES ('s0', {number}, '{kind}', '{{\"part\":{{\"messageID\":\"{message}\"}}}}')"
+                 INSERT INTO event VALUES ('evt_{number}', 's0', {number}, '{kind}', '{{\"part\":{{\"messageID\":\"{message}\"}}}}')"
             )
         };
-        let run = |connection: &Connection, sql: &str| connection.execute_batch(sql).unwrap();
-        run(
-            &connection,
-            "CREATE TABLE event (aggregate_id text, seq integer, type text, data text);
-             CREATE UNIQUE INDEX event_seq ON event (aggregate_id, seq)",
-        );
         let update = "message.part.updated.1";
         // A part of the turn has changed, and that is noted.
         run(
@@ -216,6 +264,17 @@ fn rows_before_a_turn_are_looked_at_only_where_no_event_names_those_that_changed
         let read = session(&connection).unwrap().identity;
         let whole = read_session(&connection, opencode(), ("s0", None));
         assert_eq!(read, whole.unwrap().unwrap().identity);
+        // The number that was read is that of another change.
+        let swap = |connection: &Connection, from: &str, to: &str| {
+            let swap = format!("UPDATE event SET id = '{to}' WHERE id = '{from}'");
+            run(connection, &swap);
+        };
+        swap(&connection, "evt_7", "evt_70");
+        let many = steps(&mut connection, |connection| {
+            assert!(session(connection).is_some(), "the rows are as they were");
+        });
+        assert!(many > looked[looked.len() - 1] + messages);
+        swap(&connection, "evt_70", "evt_7");
         // An event is missing; one is of something else; one names a message before the turn.
         for (number, kind, message) in [
             (10, update, &*turn.key),

@@ -15,6 +15,7 @@ use rusqlite::{Connection, Row, params_from_iter};
 
 use super::budget::{Budget, LONGEST_LINE};
 use super::documents::store;
+use super::events;
 use super::lines::{Lines, RowNames};
 use super::list::{Stamps, identity_of, key};
 use super::open::read;
@@ -86,7 +87,8 @@ pub(super) fn read_session(
         {
             return Ok(None);
         }
-        let mut all = Lines::from(from, own.1);
+        let change = events::change(connection, generation, session, own.1)?;
+        let mut all = Lines::from(from, (own.1, change));
         add_lines(connection, generation, (session, from), &mut all)?;
         let (lines, names, turns) = all.into_parts();
         let (turns, identity) = match turns.into_parts() {

@@ -50,6 +50,9 @@ pub struct Turn {
     pub before: Sums,
     /// The session's number in the agent's sequence when this was read.
     pub number: i64,
+    /// The key of the change that had this number, where the agent notes each.
+    #[serde(default)]
+    pub change: Option<String>,
 }
 
 /// The turns of a session whose rows are being read.
@@ -59,14 +62,14 @@ pub(super) struct Turns {
     pub begun: Vec<(u64, Turn)>,
     /// Of all rows up to now; `None`: one of them is not known by its time and size.
     sums: Option<Sums>,
-    /// The session's number.
-    number: i64,
+    /// The session's number, and the change that has it.
+    number: (i64, Option<String>),
 }
 
 impl Turns {
     /// Of the rows of a session of this number that are read from the first one on, or from this
     /// turn on.
-    pub fn from(turn: Option<&Turn>, number: i64) -> Turns {
+    pub fn from(turn: Option<&Turn>, number: (i64, Option<String>)) -> Turns {
         Turns {
             number,
             begun: Vec::new(),
@@ -94,7 +97,8 @@ impl Turns {
             let turn = Turn {
                 key: key(row, column(present, present.table.key))?.unwrap_or_default(),
                 before: *sums,
-                number: self.number,
+                number: self.number.0,
+                change: self.number.1.clone(),
             };
             self.begun.push((start as u64, turn));
         }

@@ -17,6 +17,7 @@ use crate::source::identity::now_ns;
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
 use crate::source::root::RootSpec;
 
+mod first_list;
 mod read_all;
 
 pub(super) use read_all::{OutdatedSessions, Stores, read_all};

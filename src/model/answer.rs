@@ -127,6 +127,10 @@ pub struct SessionRow {
     /// How much the model was told to think last, in the agent's own words; `null` = not recorded.
     #[serde(default)]
     pub thinking_level: Option<String>,
+    /// Whether nothing of it was read yet but what its agent's database says of the session itself:
+    /// what is counted of entries is not known then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_read_yet: bool,
     /// Whether its file is gone: what it says is read from the archive.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,

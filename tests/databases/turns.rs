@@ -41,7 +41,7 @@ const NOTES: [Notes; 4] = [Notes::Times, Notes::Numbers, Notes::Events, Notes::S
 fn note_events(store: &Store) {
     store.run(
         "CREATE TABLE event_sequence (aggregate_id TEXT PRIMARY KEY, seq INTEGER NOT NULL);
-         CREATE TABLE event (id INTEGER PRIMARY KEY, aggregate_id TEXT, seq INTEGER, type TEXT, data TEXT);
+         CREATE TABLE event (id TEXT PRIMARY KEY, aggregate_id TEXT, seq INTEGER, type TEXT, data TEXT);
          CREATE UNIQUE INDEX event_seq ON event (aggregate_id, seq)",
     );
     for (table, of_session, says) in [
@@ -66,7 +66,7 @@ fn note_events(store: &Store) {
             store.run(&format!(
                 "CREATE TRIGGER {table}_{when} AFTER {when} ON {table} BEGIN
                      INSERT INTO event_sequence VALUES ({row}.{of_session}, 0) ON CONFLICT DO UPDATE SET seq = seq + 1;
-                     INSERT INTO event SELECT NULL, aggregate_id, seq, '{event}.{what}.1', json_object({says})
+                     INSERT INTO event SELECT 'evt_' || hex(randomblob(8)), aggregate_id, seq, '{event}.{what}.1', json_object({says})
                          FROM event_sequence WHERE aggregate_id = {row}.{of_session};
                  END"
             ));
@@ -403,4 +403,45 @@ fn a_turn_is_not_trusted_before_it_has_rested() {
     sync(&turns);
     assert_eq!(hits(&turns.store.index(), "\"written new\""), 1);
     turns.store.is_followed("within a millisecond");
+}
+
+/// What was written after the backup is gone, and its numbers are given once more: the number that a
+/// session had when it was read is that of another change.
+#[test]
+fn a_restored_backup_that_gives_numbers_again_is_not_trusted() {
+    for notes in NOTES {
+        for as_many in [false, true] {
+            let mut turns = Turns::new(notes);
+            turns.session("ses_1");
+            turns.session("ses_2");
+            sync(&turns);
+            let (backup, made) = (turns.store.backup(), turns.made);
+            // In the first turn, which is not read again, and in the last one.
+            let first = turns.said("ses_1")[1].clone();
+            let (table, now) = (turns.tables().1, turns.store.tick());
+            let update = format!(
+                "UPDATE {table} SET data = replace(data, 'heron', 'lynx'), time_updated = {now}
+                 WHERE id = '{first}'"
+            );
+            turns.change(&update, "ses_1");
+            turns.say("ses_1", "assistant", "an otter");
+            sync(&turns);
+            let found = |turns: &Turns| {
+                let index = turns.store.index();
+                ["lynx", "otter", "wren"].map(|word| hits(&index, word))
+            };
+            assert_eq!(found(&turns), [1, 1, 0], "{notes:?}");
+            turns.store.restore(&backup);
+            turns.made = made;
+            turns.say("ses_1", "assistant", "a wren");
+            turns.say("ses_1", "assistant", "a wren");
+            if as_many {
+                // No more changes than there were, and one number for each.
+                turns.change("DELETE FROM message WHERE id = 'none'", "ses_1");
+            }
+            sync(&turns);
+            assert_eq!(found(&turns), [0, 0, 2], "{notes:?}");
+            turns.store.is_followed("after a backup was restored");
+        }
+    }
 }

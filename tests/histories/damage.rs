@@ -365,6 +365,7 @@ fn plant(seed: u64) -> Vec<String> {
         ("gemini", "w/chats/session-2026-01-05T09-00-00000001.jsonl"),
         ("qwen", "w/chats/00000000-0000-4000-8000-000000000001.jsonl"),
         ("openclaw", "main/sessions/one.jsonl"),
+        ("induscode", "--w--/01KE6P0000000000000000000A.ndjson"),
         ("pi", "notes.txt"),
     ] {
         let path = place.path().join(agent).join(file);
@@ -377,6 +378,7 @@ fn plant(seed: u64) -> Vec<String> {
                 "codex" => lines::codex(&mut rng, id),
                 "copilot" => lines::copilot(&mut rng, id),
                 "cursor" => lines::cursor(&mut rng, id),
+                "induscode" => lines::induscode(&mut rng, id),
                 "gemini" => lines::gemini(&mut rng, id),
                 "qwen" => lines::qwen(&mut rng, id),
                 _ => lines::clido(&mut rng, id),
@@ -388,7 +390,16 @@ fn plant(seed: u64) -> Vec<String> {
     // Only directories whose files are old enough vouch for what is stored of them.
     std::thread::sleep(Duration::from_millis(100));
     let agents = [
-        "pi", "clido", "claude", "codex", "copilot", "cursor", "gemini", "qwen", "openclaw",
+        "pi",
+        "clido",
+        "claude",
+        "codex",
+        "copilot",
+        "cursor",
+        "gemini",
+        "qwen",
+        "openclaw",
+        "induscode",
     ];
     let roots = agents.map(|agent| root(agent, agent, &place.path().join(agent)));
     let config = Config::new(place.path().join("index"), roots.to_vec());

@@ -22,28 +22,13 @@ use sessionary::index::{ListScope, SearchScope, StoreFault};
 use sessionary::model::Report;
 use sessionary::{Config, Freshness, Index, Indexer};
 
-use super::dump::{clean, dump, fresh, root, same};
+use super::dump::{clean, dump, fresh, same};
 use super::folders::Folders;
-use super::seeds;
 use super::world::World;
+use super::{config_of, seeds};
 
 /// What the process below is told: the folder, then `sync`, `catalogue` or `words`.
 const TOLD: &str = "SESSIONARY_KILLED_HISTORY";
-
-fn config(place: &Path) -> Config {
-    let roots = [
-        ("pi", "pi"),
-        ("indusagi", "pi"),
-        ("clido", "clido"),
-        ("claude", "claude"),
-        ("gemini", "gemini"),
-        ("qwen", "qwen"),
-        ("openclaw", "openclaw"),
-        ("agentuse", "agentuse"),
-    ];
-    let roots = roots.map(|(agent, format)| root(agent, format, &place.join(agent)));
-    Config::new(place.join("index"), roots.to_vec())
-}
 
 #[test]
 fn the_process_of_a_history() {
@@ -51,7 +36,7 @@ fn the_process_of_a_history() {
         return;
     };
     let (place, what) = told.rsplit_once('\n').unwrap();
-    let config = config(Path::new(place));
+    let config = config_of(Path::new(place));
     let mut indexer = Indexer::open(&config).unwrap();
     let silent = &mut |_| {};
     match what {
@@ -136,7 +121,7 @@ fn history(seed: u64, counts: &mut Counts) {
     let place = tempfile::tempdir().unwrap();
     let mut world = World::new(place.path());
     let mut folders = Folders::new(&place.path().join("agentuse"));
-    let config = config(place.path());
+    let config = config_of(place.path());
     let log = Log::default();
     let to_the_end = || {
         log.add("catalogue, to its end");

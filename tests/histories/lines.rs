@@ -302,3 +302,32 @@ pub fn qwen(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
     }
     .into_bytes()
 }
+
+/// One line of induscode without its newline: mostly a node, at times where the session stands.
+pub fn induscode(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    let said = text(rng);
+    let any = |rng: &mut ChaCha8Rng| format!("n{}", id.saturating_sub(rng.random_range(1..4)));
+    let prev = any(rng);
+    let node = |role: &str, message: String| {
+        format!(
+            r#"{{"schema":"indus/transcript@1","kind":"entry","id":"n{id}","prev":"{prev}","role":"{role}","message":{{{message}}},"at":"2026-01-05T09:00:{:02}.000Z"}}"#,
+            id % 60
+        )
+    };
+    match rng.random_range(0..12) {
+        0..3 => node("user", format!(r#""role":"user","content":"{said}""#)),
+        3..6 => node("assistant", format!(r#""role":"assistant","content":[{{"type":"text","text":"{said}"}},{{"type":"toolCall","id":"t{id}","name":"read","arguments":{{"path":"src/{id}.rs"}}}}],"provider":"p","model":"m{}","usage":{{"input":{id},"output":2,"totalTokens":{},"cost":{{"total":0.25}}}}"#, id % 3, id + 2)),
+        6..8 => node("tool", format!(r#""role":"toolResult","toolCallId":"t{}","toolName":"read","content":[{{"type":"text","text":"{said}"}}],"isError":{}"#, id.saturating_sub(1), id.is_multiple_of(2))),
+        8 => node("condense", format!(r#""role":"compactionSummary","summary":"{said}""#)),
+        9 => {
+            let leaf = match rng.random_ratio(1, 4) {
+                true => "null".to_owned(),
+                false => format!("\"{}\"", any(rng)),
+            };
+            format!(r#"{{"schema":"indus/transcript@1","kind":"head","sessionId":"i{id}","leaf":{leaf}}}"#)
+        }
+        10 => format!(r#"{{"schema":"indus/transcript@2","kind":"entry","id":"n{id}","text":"{said}"}}"#),
+        _ => return junk(rng),
+    }
+    .into_bytes()
+}

@@ -37,6 +37,7 @@ enum Kind {
     Copilot,
     Workspace,
     Cursor,
+    Induscode,
 }
 
 impl World {
@@ -77,6 +78,14 @@ impl World {
             (
                 "cursor/w/agent-transcripts/one/subagents/two.jsonl",
                 Kind::Cursor,
+            ),
+            (
+                "induscode/--w--/01KE6P0000000000000000000A.ndjson",
+                Kind::Induscode,
+            ),
+            (
+                "induscode/--w--/01KE6P0000000000000000000B.ndjson",
+                Kind::Induscode,
             ),
             // Two files of one session each.
             (
@@ -155,6 +164,7 @@ impl World {
             Kind::Copilot => lines::copilot(rng, self.next),
             Kind::Workspace => lines::workspace(rng, self.next),
             Kind::Cursor => lines::cursor(rng, self.next),
+            Kind::Induscode => lines::induscode(rng, self.next),
         }
     }
 
@@ -182,7 +192,8 @@ impl World {
             | Kind::CodexName
             | Kind::Copilot
             | Kind::Workspace
-            | Kind::Cursor => String::new(),
+            | Kind::Cursor
+            | Kind::Induscode => String::new(),
         }
         .into_bytes();
         bytes.push(b'\n');

@@ -13,6 +13,9 @@ pub struct Database {
     /// JSON documents that say what its rows would say. The folder of many is read until a database
     /// beside it holds one of its sessions.
     pub documents: Option<&'static Documents>,
+    /// Whether a session's own row says what it is called, where it ran and when: all by which a
+    /// list finds and shows it, but what is counted of its entries.
+    pub own_rows_name: bool,
 }
 
 /// Sessions in JSON documents: in a folder of many, one for what would be a row, and in files of
@@ -225,6 +228,8 @@ pub struct Sequence {
 pub struct Events {
     /// The table.
     pub table: &'static str,
+    /// The column with what no other change has, in a copy of the database either.
+    pub key: &'static str,
     /// The column that names the session.
     pub session: &'static str,
     /// The column with the number of the change.

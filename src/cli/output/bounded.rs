@@ -146,6 +146,7 @@ impl Item for SessionRow {
         "git_branch",
         "repository",
         "thinking_level",
+        "not_read_yet",
         "archived",
         "gone_since",
         "gone_since_ms",

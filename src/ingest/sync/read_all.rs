@@ -15,6 +15,7 @@ use crate::ingest::keep::{Keeper, SyncedRoot};
 use crate::ingest::names::forget_names_of_none;
 use crate::ingest::plan::SourcePlan;
 use crate::ingest::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
+use crate::ingest::sync::first_list::{OwnRow, own_rows};
 use crate::model::{Cancel, Event, Report};
 use crate::source::discover::ForeignFile;
 use crate::threads;
@@ -24,6 +25,8 @@ const ENTRIES_A_TRANSACTION: u64 = 20_000;
 /// Entries in the very first transaction, about. It is short because somebody waits to see the
 /// newest sessions.
 const ENTRIES_FIRST: u64 = 500;
+/// Sessions in one transaction of which nothing but their own rows is written: a few screens full.
+const LISTED_A_TRANSACTION: usize = 250;
 /// Bytes of sources in one transaction, about: bounds what a crash costs.
 const BYTES_A_TRANSACTION: u64 = 64 << 20;
 /// Bytes of sources, or of their rows where those are more, that are on their way to the writer:
@@ -75,6 +78,7 @@ pub(in crate::ingest) fn read_all(
         stale,
         doubtful: BTreeSet::new(),
     };
+    writer.list_first(&own_rows(plans))?;
     // For one file, and above all for none, no thread is worth starting.
     match (plans.len() > 1).then(threads::pool).flatten() {
         Some(pool) => read_on(pool, plans, cancel, &mut writer)?,
@@ -182,6 +186,20 @@ impl Writer<'_> {
     fn settle(&mut self) -> Result<(), Error> {
         for (session, format) in std::mem::take(&mut self.stale) {
             self.catalogue.refold_session(session, format)?;
+        }
+        Ok(())
+    }
+
+    /// Write what sessions say of themselves, so that they are listed before they are read.
+    fn list_first(&mut self, own_rows: &[OwnRow<'_>]) -> Result<(), Error> {
+        for some in own_rows.chunks(LISTED_A_TRANSACTION) {
+            if self.cancel.is_cancelled() {
+                return Ok(());
+            }
+            for (plan, said) in some {
+                self.catalogue.apply(said, plan.format)?;
+            }
+            self.commit()?;
         }
         Ok(())
     }

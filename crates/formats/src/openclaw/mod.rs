@@ -164,6 +164,8 @@ static DATABASE: Database = Database {
         },
     ],
     documents: None,
+    // What one is called stands in the row of its key.
+    own_rows_name: false,
 };
 
 impl Format for OpenClaw {

@@ -100,6 +100,7 @@ static DATABASE: Database = Database {
                 number: "seq",
                 events: Some(Events {
                     table: "event",
+                    key: "id",
                     session: "aggregate_id",
                     number: "seq",
                     says: ("type", "data"),
@@ -109,6 +110,7 @@ static DATABASE: Database = Database {
         },
     ],
     documents: Some(&documents::DOCUMENTS),
+    own_rows_name: true,
 };
 
 impl Format for OpenCode {

@@ -163,11 +163,15 @@ fn cells(
         0 => String::new(),
         some => some.to_string(),
     };
+    let counted = |count: String| match row.not_read_yet {
+        true => "…".to_owned(),
+        false => count,
+    };
     let mut cells = vec![
         (Tone::Quiet, screen.age(row.modified.as_deref())),
         (Tone::Name, plain_line(ids.short(&row.id))),
         (Tone::Plain, plain_line(&agent)),
-        (Tone::Quiet, number(row.message_count)),
+        (Tone::Quiet, counted(number(row.message_count))),
         (Tone::Quiet, subagents),
     ];
     cells.extend(shown.iter().map(|column| match column {
@@ -177,8 +181,8 @@ fn cells(
         OptionalColumns::Created => (Tone::Quiet, screen.age(row.created.as_deref())),
         OptionalColumns::Tokens => (Tone::Quiet, row.tokens.map(number).unwrap_or_default()),
         OptionalColumns::Cost => (Tone::Quiet, row.cost.map(money).unwrap_or_default()),
-        OptionalColumns::Size => (Tone::Quiet, bytes(row.bytes)),
-        OptionalColumns::Errors => (Tone::Quiet, number(row.errors)),
+        OptionalColumns::Size => (Tone::Quiet, counted(bytes(row.bytes))),
+        OptionalColumns::Errors => (Tone::Quiet, counted(number(row.errors))),
     }));
     cells.push(marked_title(row));
     cells

@@ -163,7 +163,10 @@ pub fn heading(session: &SessionRow, is_live: bool) -> String {
         name(&session.agent),
         host.unwrap_or_default(),
         minute(session.modified.as_deref()),
-        count(session.message_count, "message"),
+        match session.not_read_yet {
+            true => "not read yet".to_owned(),
+            false => count(session.message_count, "message"),
+        },
         short(&title, 80),
     )
 }

@@ -147,7 +147,10 @@ fn known(session: &SessionRow) -> String {
     let mut parts = vec![
         String::new(),
         plain_line(&session.agent),
-        count(session.message_count, "message"),
+        match session.not_read_yet {
+            true => "being read".to_owned(),
+            false => count(session.message_count, "message"),
+        },
     ];
     parts.extend(session.host.as_deref().map(plain_line));
     parts.extend(session.archived.then(|| "archived".to_owned()));
