@@ -107,6 +107,8 @@ pub struct Question {
     pub order: Order,
     /// So many rows at most.
     pub rows: usize,
+    /// Whether it was not asked before: what is shown is no answer to it.
+    pub is_new: bool,
 }
 
 /// A session in the list.
@@ -209,6 +211,8 @@ pub enum PreviewContent {
         blocks: Vec<Block>,
         position: usize,
         line: usize,
+        /// Whether it is a first look, from what is near in the file: the whole answer follows.
+        is_provisional: bool,
     },
     /// What comes before that, or behind it.
     More(Vec<Block>),
