@@ -29,7 +29,9 @@ fn codex(home: &Sandbox, number: u32, cwd: &str, second: u32, parent: Option<u32
             {"parent_thread_id": codex_id(parent), "depth": 1}}}),
         None => json!("cli"),
     };
-    let git = (number % 4 == 0).then(|| json!({"repository_url": "git@github.com:ada/boat.git"}));
+    let git = number
+        .is_multiple_of(4)
+        .then(|| json!({"repository_url": "git@github.com:ada/boat.git"}));
     let lines = [
         json!({"timestamp": time, "type": "session_meta", "payload": {"id": id, "timestamp": time,
                "cwd": cwd, "originator": "codex_cli_rs", "cli_version": "0.169.0",

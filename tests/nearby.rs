@@ -23,7 +23,7 @@ fn session(number: usize, random: &mut ChaCha8Rng) -> String {
     ];
     let mut last = None;
     for at in 0..ENTRIES {
-        let goes_back = at > 0 && number % 3 > 0 && random.random_bool(0.1);
+        let goes_back = at > 0 && !number.is_multiple_of(3) && random.random_bool(0.1);
         let parent = match goes_back {
             true => Some(format!("e{}", random.random_range(0..at))),
             false => last.take(),
@@ -99,7 +99,7 @@ fn what_is_near_is_what_the_branch_says_there() {
             }
             // Below it another branch may go on, where there is one.
             assert!(
-                number % 3 > 0 || near[near_at..] == whole[at..to],
+                !number.is_multiple_of(3) || near[near_at..] == whole[at..to],
                 "s{number}"
             );
         }

@@ -222,3 +222,13 @@ pub enum PreviewContent {
     /// Nothing, for this reason.
     Failed(String),
 }
+
+impl PreviewContent {
+    /// Whether the whole answer follows.
+    pub fn is_first_look(&self) -> bool {
+        let Self::Opened { is_provisional, .. } = self else {
+            return false;
+        };
+        *is_provisional
+    }
+}

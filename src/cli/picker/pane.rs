@@ -177,14 +177,7 @@ impl Pane {
             return false;
         }
         // What was asked for is still to come.
-        let is_first_look = matches!(
-            &preview.content,
-            PreviewContent::Opened {
-                is_provisional: true,
-                ..
-            }
-        );
-        let waiting = match is_first_look {
+        let waiting = match preview.content.is_first_look() {
             true => None,
             false => self.waiting.take(),
         };
