@@ -282,7 +282,8 @@ fn make_old(catalogue: &Connection) {
     let (_, view) = first.split_once("CREATE VIEW sessions AS").expect("a view");
     let (view, _) = view.split_once(';').expect("its end");
     let old = format!(
-        "DROP VIEW sessions;
+        "DROP INDEX IF EXISTS _sessions_remote;
+         DROP VIEW sessions;
          CREATE VIEW sessions AS {view};
          ALTER TABLE _sessions DROP COLUMN repository;
          ALTER TABLE _sessions DROP COLUMN remote;

@@ -29,6 +29,7 @@
 //! - `feed`: who reads the feed of changes learns of all
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `first_day`: what a new user meets
+//! - `first_pages`: a page of a list that reads no more than it shows
 //! - `foreign`: sessions of other machines, which are read and not written
 //! - `formats`: every fixture read, cut and folded
 //! - `gemini`, `qwen`: stores of Gemini CLI and Qwen Code against what was expected of them by hand
@@ -45,6 +46,7 @@
 //! - `listing`: what `list` sorts, filters and pages
 //! - `locks`: locks of other programs, a writer that is waited for, limits of the system
 //! - `mcp`: what an agent sees of earlier sessions, and what it does not
+//! - `nearby`: a part of a branch, of which no more is read
 //! - `not_read`: what lies on the machine and is not read is said
 //! - `opencode`: OpenCode: the cases of its rows, and sessions in JSON documents
 //! - `openclaw`: OpenClaw: rows of its databases and the files of the time before
@@ -141,6 +143,7 @@ mod feed;
 mod findable;
 #[cfg(unix)]
 mod first_day;
+mod first_pages;
 #[cfg(unix)]
 mod foreign;
 mod formats;
@@ -172,6 +175,7 @@ mod locks;
 mod mcp;
 mod naming;
 #[cfg(unix)]
+mod nearby;
 mod not_read;
 mod openclaw;
 mod opencode;

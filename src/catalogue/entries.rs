@@ -9,6 +9,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::error::Error;
 use super::open::Catalogue;
 use super::write::{flag, key_range};
+use crate::model::ARRIVAL_BITS;
 
 /// Kinds of entries that are on no branch.
 pub const BESIDE: [&str; 2] = ["session", "meta"];
@@ -125,6 +126,9 @@ pub(super) const ENTRY: &str = concat!(
     searched!()
 );
 
+/// What an [`EntryPosition`] is made of.
+const PLACED: &str = "key, line, kind, id, parent, time_ms, agent_sees, role IS NOT NULL, role IS 'assistant', flags";
+
 /// The time of an entry that searches use: its own, or else that of the entry before it in its
 /// file, or else the start of its session.
 pub(super) const SEARCHED: &str = searched!();
@@ -172,26 +176,46 @@ impl Catalogue {
             false => "(SELECT relative FROM _sources s WHERE s.source = e.source), start",
         };
         let sql = format!(
-            "SELECT key, line, kind, id, parent, time_ms, agent_sees, role IS NOT NULL, role IS 'assistant', flags
-                 FROM _entries e WHERE key BETWEEN ?1 AND ?2 AND start < ?3 ORDER BY {order}"
+            "SELECT {PLACED} FROM _entries e
+             WHERE key BETWEEN ?1 AND ?2 AND start < ?3 ORDER BY {order}"
         );
         let end = end.map_or(i64::MAX, u64::cast_signed);
         self.each(&sql, [low, high, end], |row| {
-            let flags = row.get(9)?;
-            take(EntryPosition {
-                key: row.get(0)?,
-                line: row.get::<_, i64>(1)? as u64,
-                kind: row.get_ref(2)?.as_str()?,
-                id: row.get_ref(3)?.as_str_or_null()?,
-                parent: row.get_ref(4)?.as_str_or_null()?,
-                time_ms: row.get(5)?,
-                agent_sees: row.get(6)?,
-                has_role: row.get(7)?,
-                is_assistant: row.get(8)?,
-                flags,
-                is_silent: flags & flag::SILENT != 0,
-            });
+            take(placed(row)?);
             Ok(())
+        })
+    }
+
+    /// Give `take` the entries of a session with one source from one of them on, towards the end
+    /// of the file or, `upwards`, towards its beginning, until it breaks off. `false`: the session
+    /// has several sources, and `take` got none.
+    pub fn each_placed_from(
+        &self,
+        key: i64,
+        upwards: bool,
+        take: &mut dyn FnMut(EntryPosition<'_>) -> ControlFlow<()>,
+    ) -> Result<bool, Error> {
+        let session = key >> ARRIVAL_BITS;
+        if !self.has_one_source(session)? {
+            return Ok(false);
+        }
+        let (low, high) = key_range(session);
+        let (low, high, order) = match upwards {
+            true => (low, key, "DESC"),
+            false => (key, high, "ASC"),
+        };
+        let sql = format!(
+            "SELECT {PLACED} FROM _entries WHERE key BETWEEN ?1 AND ?2 ORDER BY key {order}"
+        );
+        self.with(|c| {
+            let mut statement = c.prepare_cached(&sql)?;
+            let mut rows = statement.query([low, high])?;
+            while let Some(row) = rows.next()? {
+                if take(placed(row)?).is_break() {
+                    break;
+                }
+            }
+            Ok(true)
         })
     }
 
@@ -428,6 +452,23 @@ impl EntriesOfSource<'_> {
 /// sum of two of them does not overflow.
 pub(super) fn in_file(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(u64::MAX).min(1 << 62)
+}
+
+fn placed<'r>(row: &'r Row<'_>) -> rusqlite::Result<EntryPosition<'r>> {
+    let flags = row.get(9)?;
+    Ok(EntryPosition {
+        key: row.get(0)?,
+        line: row.get::<_, i64>(1)? as u64,
+        kind: row.get_ref(2)?.as_str()?,
+        id: row.get_ref(3)?.as_str_or_null()?,
+        parent: row.get_ref(4)?.as_str_or_null()?,
+        time_ms: row.get(5)?,
+        agent_sees: row.get(6)?,
+        has_role: row.get(7)?,
+        is_assistant: row.get(8)?,
+        flags,
+        is_silent: flags & flag::SILENT != 0,
+    })
 }
 
 pub(super) fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {

@@ -15,6 +15,9 @@ const SCAN_NOTED_MS: i64 = 3_600_000;
 /// Ids are looked for as they are typed, often by their beginnings.
 const INDEX_IDS: &str =
     "CREATE INDEX IF NOT EXISTS _entries_id ON _entries (id) WHERE id IS NOT NULL";
+/// A list of a repository's sessions reads no others: see `ONLY_HERE` of the rows.
+const INDEX_REMOTES: &str =
+    "CREATE INDEX IF NOT EXISTS _sessions_remote ON _sessions (coalesce(repository, remote))";
 
 impl Catalogue {
     /// The row of a root, made or brought up to date.
@@ -203,6 +206,11 @@ impl Catalogue {
     /// times as much.
     pub fn index_ids(&self) -> Result<(), Error> {
         self.execute(INDEX_IDS, []).map(drop)
+    }
+
+    /// Make the index by which sessions are found by their repositories, unless it is there.
+    pub fn index_remotes(&self) -> Result<(), Error> {
+        self.execute(INDEX_REMOTES, []).map(drop)
     }
 
     /// Only the identity of an unchanged source moved (touched, or racy before).

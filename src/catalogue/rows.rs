@@ -3,6 +3,7 @@
 //! more than copying.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -64,23 +65,35 @@ pub struct RowSelection {
     pub here: Option<Vec<String>>,
     /// Remotes whose sessions are there too, where `here` asks for some.
     pub remotes: Vec<String>,
+    /// Only those of `here`, by their working directories or remotes, and nothing else is asked:
+    /// then no others are read.
+    pub only_here: bool,
 }
 
 impl RowSelection {
+    /// Whether all rows are wanted, in the agents' order.
+    pub fn is_all(&self) -> bool {
+        *self == RowSelection::default()
+    }
+
     /// The statement, and what is bound to it.
     fn statement(&self) -> (String, Vec<Value>) {
-        if *self == RowSelection::default() {
+        if self.is_all() {
             // In the agents' order, nearly: what is sorted already is sorted fast.
             let all = "SELECT session, root, listed, modified_ms, file_ms, created_ms, NULL, 1
                        FROM _rows ORDER BY listed DESC, modified_ms DESC, file_ms DESC";
             return (all.to_owned(), Vec::new());
+        }
+        let list = |folders: &Vec<String>| Value::from(serde_json::json!(folders).to_string());
+        if let Some(here) = self.here.as_ref().filter(|_| self.only_here) {
+            let sql = ONLY_HERE.replace("OWN", OWN);
+            return (sql, vec![list(here), list(&self.remotes)]);
         }
         let mut bound = Vec::new();
         let mut bind = |value: Value| {
             bound.push(value);
             format!("?{}", bound.len())
         };
-        let list = |folders: &Vec<String>| Value::from(serde_json::json!(folders).to_string());
         let here = match &self.here {
             Some(here) => HERE
                 .replace("PROJECT", PROJECT)
@@ -153,6 +166,14 @@ const OWN: &str = "s.root IN (SELECT root FROM _roots WHERE host = '')";
 /// folder of another machine is none of these, whatever it is called.
 const HERE: &str = "(PROJECT IN (SELECT value FROM json_each(FOLDERS)) AND OWN
      OR coalesce(s.repository, s.remote, '') IN (SELECT value FROM json_each(REMOTES)))";
+
+/// The rows of sessions with such a working directory, or such a remote: there is an index for
+/// each.
+const ONLY_HERE: &str = "SELECT session, root, listed, modified_ms, file_ms, created_ms, NULL, 1
+    FROM _rows WHERE session IN (
+        SELECT s.session FROM json_each(?1) j CROSS JOIN _sessions s ON s.cwd = j.value WHERE OWN
+        UNION SELECT s.session FROM json_each(?2) j
+            CROSS JOIN _sessions s ON coalesce(s.repository, s.remote) = j.value)";
 
 /// The beginning of a row.
 pub fn head(
@@ -299,26 +320,50 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The rows that are wanted, in no order that could be relied on.
+    /// The rows that are wanted, until `each` breaks off. Where all of them are wanted, those that
+    /// are listed come first, of these what was modified last, then what was written last; else
+    /// there is no order that could be relied on.
     pub fn placed_rows(
         &self,
         wanted: &RowSelection,
-        mut each: impl FnMut(SortKeyRow),
+        mut each: impl FnMut(SortKeyRow) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let (sql, bound) = wanted.statement();
-        self.each(&sql, params_from_iter(bound), |row| {
-            each(SortKeyRow {
-                session: row.get(0)?,
-                root: row.get(1)?,
-                listed: row.get(2)?,
-                modified_ms: row.get(3)?,
-                file_ms: row.get(4)?,
-                created_ms: row.get(5)?,
-                key: row.get(6)?,
-                is_here: row.get(7)?,
-            });
+        self.with(|c| {
+            let mut statement = c.prepare_cached(&sql)?;
+            let mut rows = statement.query(params_from_iter(bound))?;
+            while let Some(row) = rows.next()? {
+                let row = SortKeyRow {
+                    session: row.get(0)?,
+                    root: row.get(1)?,
+                    listed: row.get(2)?,
+                    modified_ms: row.get(3)?,
+                    file_ms: row.get(4)?,
+                    created_ms: row.get(5)?,
+                    key: row.get(6)?,
+                    is_here: row.get(7)?,
+                };
+                if each(row).is_break() {
+                    break;
+                }
+            }
             Ok(())
         })
+    }
+
+    /// How many rows there are, and the roots that have some.
+    pub fn row_count(&self) -> Result<(u64, Vec<i64>), Error> {
+        // SQLite counts the rows of a whole index page by page.
+        let count = self.one("SELECT count(*) FROM _rows", [], |r| r.get::<_, i64>(0))?;
+        let roots = "SELECT root FROM _roots r
+            WHERE EXISTS (SELECT 1 FROM _sessions s WHERE s.root = r.root)";
+        Ok((count.cast_unsigned(), self.all(roots, [], |r| r.get(0))?))
+    }
+
+    /// Sessions without a row: of their first file a part was read so far.
+    pub fn sessions_without_row(&self) -> Result<Vec<i64>, Error> {
+        let sql = "SELECT session FROM _sessions WHERE path = ''";
+        self.all(sql, [], |r| r.get(0))
     }
 
     /// Show the JSON of these sessions' rows without their heads, one after the other, with the

@@ -117,6 +117,7 @@ pub fn index_words(
         catalogue.keep_more_pages()?;
     }
     catalogue.index_ids()?;
+    catalogue.index_remotes()?;
     let mut add = |done, report: &mut Report| {
         add_owed(catalogue, directory, formats, pace, done, progress, report)
     };

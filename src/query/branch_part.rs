@@ -1,9 +1,12 @@
 //! What does a part of a branch say, to somebody who does not read all of it?
 
+use std::ops::ControlFlow;
+
 use super::masked::mask_labels;
 use super::outline::{OutlineQuery, Without};
 use super::show::Reader;
 use super::tree::current_labels;
+use crate::catalogue::entries::EntryPosition;
 use crate::error::Error;
 use crate::model::{Mask, SessionRow, ShownEntry};
 use crate::query::Snapshot;
@@ -43,6 +46,74 @@ impl Branch {
     }
 }
 
+/// Rows that are looked at for the entries near one.
+const LOOKED_AT: usize = 1_000;
+
+/// Entries of a branch, gathered from one of them on.
+struct Nearby {
+    keys: Vec<i64>,
+    focus: i64,
+    /// Whether what stands beside each other in the file hangs together, whatever its parents: see
+    /// [`Format::answers_hang_on_calls`](crate::format::Format::answers_hang_on_calls).
+    hangs: bool,
+    /// The id by which the next entry is known.
+    next: Option<String>,
+    count: usize,
+    looked_at: usize,
+}
+
+impl Nearby {
+    fn new(focus: i64, hangs: bool, count: usize) -> Self {
+        Self {
+            keys: Vec::new(),
+            focus,
+            hangs,
+            next: None,
+            count,
+            looked_at: 0,
+        }
+    }
+
+    /// The entry before the one that was met last in the file.
+    fn meet_upwards(&mut self, entry: &EntryPosition<'_>) -> ControlFlow<()> {
+        let is_next = entry.id.is_some() && entry.id == self.next.as_deref();
+        if self.takes(entry, is_next) {
+            self.next = entry.parent.map(str::to_owned);
+        }
+        self.goes_on(self.hangs || self.next.is_some())
+    }
+
+    /// The entry behind it.
+    fn meet(&mut self, entry: &EntryPosition<'_>) -> ControlFlow<()> {
+        let is_next = entry.parent.is_some() && entry.parent == self.next.as_deref();
+        if self.takes(entry, is_next) {
+            self.next = entry.id.map(str::to_owned);
+        }
+        self.goes_on(self.hangs || self.next.is_some())
+    }
+
+    /// Takes an entry if it is of the branch; where there is nothing to read in it, it is a link.
+    fn takes(&mut self, entry: &EntryPosition<'_>, is_next: bool) -> bool {
+        let is_focus = entry.key == self.focus;
+        let is_link = entry.agent_sees && !entry.is_beside();
+        if !is_focus && !(is_link && (self.hangs || is_next)) {
+            return false;
+        }
+        if is_focus || !entry.is_silent {
+            self.keys.push(entry.key);
+        }
+        true
+    }
+
+    fn goes_on(&mut self, has_next: bool) -> ControlFlow<()> {
+        self.looked_at += 1;
+        match has_next && self.keys.len() <= self.count && self.looked_at < LOOKED_AT {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+}
+
 impl Snapshot<'_> {
     /// The branch on which an entry stands (its id, or `L<line>`), with what follows it: the active
     /// branch, or where it is not on that, the newest one of those that go through it. Without an
@@ -79,6 +150,53 @@ impl Snapshot<'_> {
                 .map(|at| (at as u32, outline.keys[at]))
                 .collect(),
         })
+    }
+
+    /// The part of [`Snapshot::branch`] that is near its focus, or near its end: so many entries at
+    /// most on either side. Only these are read, where a branch takes all rows of its session.
+    ///
+    /// It is what the file says around there. Where the session branches near by, another branch
+    /// may go on below the focus than that of the whole. `None`: only the whole can tell.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn branch_nearby(
+        &self,
+        session: &SessionRow,
+        through: Option<&str>,
+        count: usize,
+    ) -> Result<Option<Branch>, Error> {
+        let stored = self.stored(session)?;
+        let Some(format) = self.config().format(&stored.format) else {
+            return Ok(None);
+        };
+        let is_tree = !format.is_linear() && !format.is_one_line(stored.version);
+        if !is_tree || format.same_id_replaces() || stored.base.is_some() {
+            return Ok(None);
+        }
+        let focus = match through {
+            Some(id) => self.catalogue.key_of_id(stored.session, id)?,
+            None => self.catalogue.leaf(stored.session)?,
+        };
+        let Some(focus) = focus else {
+            return Ok(None);
+        };
+        let hangs = format.answers_hang_on_calls();
+        let mut above = Nearby::new(focus, hangs, count);
+        let mut below = Nearby::new(focus, hangs, count);
+        let catalogue = self.catalogue;
+        let is_there = catalogue
+            .each_placed_from(focus, true, &mut |entry| above.meet_upwards(&entry))?
+            && catalogue.each_placed_from(focus, false, &mut |entry| below.meet(&entry))?;
+        let mut keys = above.keys;
+        keys.reverse();
+        let at = keys.len().checked_sub(1);
+        keys.extend(below.keys.into_iter().skip(1));
+        Ok(at.filter(|_| is_there).map(|at| Branch {
+            session: stored.session,
+            entries: keys.into_iter().map(|key| (0, key)).collect(),
+            focus: through.map(|_| at),
+        }))
     }
 
     /// Hands the entries at these positions of a branch to `each`, in the order in which they are

@@ -89,6 +89,11 @@ impl ListScope {
     pub(super) fn most(&self) -> usize {
         self.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
     }
+
+    /// So many rows of its order are on the page or before it.
+    pub(super) fn end(&self) -> usize {
+        self.offset.saturating_add(self.most())
+    }
 }
 
 impl Snapshot<'_> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::here::ResolvedDirs;
@@ -38,6 +39,7 @@ struct Root {
     head: String,
     format: String,
     by_creation: bool,
+    has_projects: bool,
     asked: bool,
 }
 
@@ -106,33 +108,88 @@ impl ListPage {
             total: 0,
             elsewhere: 0,
         };
-        let wanted = wanted(catalogue, scope)?;
-        catalogue.placed_rows(&wanted, |row| {
-            let Some(root) = page.roots.iter().position(|root| root.number == row.root) else {
-                return;
-            };
-            if !page.roots[root].asked || folded.contains(&row.session) {
-                return;
-            }
-            if !row.is_here {
-                page.elsewhere += 1;
-                return;
-            }
-            let by_creation = page.roots[root].by_creation;
-            let root = root as u32;
-            let (modified, file) = (row.modified_ms, row.file_ms);
-            page.rows.push(PositionedRow {
-                rank: ranks.rank(by_creation, row.listed, modified, file, row.created_ms),
-                key: row.key,
-                session: row.session,
-                root,
-            });
-        })?;
+        let mut wanted = wanted(catalogue, scope)?;
+        // What is not on the page need not be read where it can be counted.
+        let all = match wanted.is_all() {
+            true => page.total_of_all(catalogue, &folded)?,
+            false => None,
+        };
+        ask_for_here(&mut wanted, scope, catalogue, all.is_some())?;
+        let is_in_order = all.is_some() && wanted.is_all() && !scope.reverse;
+        let end = if is_in_order { scope.end() } else { usize::MAX };
+        page.add_rows(catalogue, &wanted, &ranks, &folded, end)?;
         page.total = page.rows.len() as u64;
+        match all {
+            Some(all) if wanted.only_here => page.elsewhere = all.saturating_sub(page.total),
+            Some(all) => page.total = all,
+            None => {}
+        }
         page.sort(catalogue)?;
         page.rows.drain(..scope.offset.min(page.rows.len()));
         page.rows.truncate(scope.most());
         Ok(page)
+    }
+
+    /// Adds the rows that are wanted but for those that are `folded`; where they come in the order
+    /// of the page, no more than it takes to know the first ones up to `end`.
+    fn add_rows(
+        &mut self,
+        catalogue: &Catalogue,
+        wanted: &RowSelection,
+        ranks: &ListRanking<'_>,
+        folded: &HashSet<i64>,
+        end: usize,
+    ) -> Result<(), Error> {
+        let mut last = None;
+        catalogue.placed_rows(wanted, |row| {
+            let times = (row.listed, row.modified_ms, row.file_ms);
+            // What has the same times may still belong before it.
+            if last.is_some_and(|last| last != times) {
+                return ControlFlow::Break(());
+            }
+            let mut roots = self.roots.iter();
+            let root = roots.position(|root| root.number == row.root && root.asked);
+            let Some(root) = root.filter(|_| !folded.contains(&row.session)) else {
+                return ControlFlow::Continue(());
+            };
+            if !row.is_here {
+                self.elsewhere += 1;
+                return ControlFlow::Continue(());
+            }
+            let by_creation = self.roots[root].by_creation;
+            let (modified, file) = (row.modified_ms, row.file_ms);
+            self.rows.push(PositionedRow {
+                rank: ranks.rank(by_creation, row.listed, modified, file, row.created_ms),
+                key: row.key,
+                session: row.session,
+                root: root as u32,
+            });
+            last = last.or_else(|| (self.rows.len() >= end).then_some(times));
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
+    }
+
+    /// How many rows there are without those that are `folded`; `None`: that is not known without
+    /// reading them, or they do not come in the order of the page.
+    fn total_of_all(
+        &self,
+        catalogue: &Catalogue,
+        folded: &HashSet<i64>,
+    ) -> Result<Option<u64>, Error> {
+        let (rows, roots) = catalogue.row_count()?;
+        let is_in_order = |number: &i64| {
+            let mut known = self.roots.iter();
+            let root = known.find(|root| root.number == *number);
+            root.is_some_and(|root| root.asked && !root.by_creation && !root.has_projects)
+        };
+        if !roots.iter().all(is_in_order) {
+            return Ok(None);
+        }
+        let without = catalogue.sessions_without_row()?;
+        let uncounted = without.iter().filter(|one| folded.contains(one)).count();
+        let left_out = (folded.len() - uncounted) as u64;
+        Ok(Some(rows.saturating_sub(left_out)))
     }
 
     /// Its rows in order, one after the other, as they are in the catalogue's snapshot. A row that
@@ -206,7 +263,7 @@ impl ListPage {
             (_, own, other) => own.is_none().cmp(&other.is_none()),
         };
         // Only what is on the page, or before it, needs its order.
-        let last = scope.offset.saturating_add(scope.most());
+        let last = scope.end();
         if last < self.rows.len() {
             self.rows.select_nth_unstable_by(last, order);
             self.rows.truncate(last);
@@ -236,6 +293,10 @@ fn roots(
                     .map_err(|e| Error::io(&spec.path, e.into()))?,
                 label,
                 by_creation: ranks.are_by_creation(&format),
+                has_projects: snapshot
+                    .config()
+                    .format(&format)
+                    .is_some_and(|format| format.has_projects()),
                 format,
                 asked: scope
                     .agent
@@ -247,18 +308,39 @@ fn roots(
     Ok(roots)
 }
 
-/// What the catalogue is asked for: folders are compared here, everything else there.
-fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Error> {
+/// Asks for the sessions of the directories that the scope names: folders are compared here,
+/// everything else there. With `only_here` no others are asked for; there are no projects then.
+fn ask_for_here(
+    wanted: &mut RowSelection,
+    scope: &ListScope,
+    catalogue: &Catalogue,
+    only_here: bool,
+) -> Result<(), Error> {
     let place = scope.here();
+    if place.is_everywhere() {
+        return Ok(());
+    }
     let mut places = ResolvedDirs::new(&place);
-    let here = match place.is_everywhere() {
-        true => None,
+    let here = match only_here {
+        true => {
+            let mut folders = catalogue.working_directories()?;
+            folders.retain(|folder| places.is_folder_here(folder, false));
+            folders
+        }
         false => {
             let mut folders = catalogue.folders_of_sessions()?;
             folders.retain(|(folder, is_project)| places.is_folder_here(folder, *is_project));
-            Some(folders.into_iter().map(|(folder, _)| folder).collect())
+            folders.into_iter().map(|(folder, _)| folder).collect()
         }
     };
+    wanted.here = Some(here);
+    wanted.remotes = place.remotes().cloned().collect();
+    wanted.only_here = only_here;
+    Ok(())
+}
+
+/// What the catalogue is asked for but the place.
+fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Error> {
     let folders = match &scope.project {
         Some(project) => {
             let mut folders = catalogue.working_directories()?;
@@ -278,8 +360,7 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
         since_ms: scope.since_ms,
         until_ms: scope.until_ms,
         folders,
-        here,
-        remotes: place.remotes().cloned().collect(),
+        ..RowSelection::default()
     })
 }
 

@@ -147,6 +147,11 @@ pub trait Format: Send + Sync {
     fn answers_hang_on_calls(&self) -> bool {
         false
     }
+    /// Whether sessions are of projects, which the agent records as `projectRoot` beside their
+    /// working directories.
+    fn has_projects(&self) -> bool {
+        false
+    }
     /// How the agent's own list is sorted.
     fn list_order(&self) -> ListOrder {
         ListOrder::Modified

@@ -4,37 +4,32 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use sessionary::index::{ListScope, SearchScope, Snapshot};
-use sessionary::model::{Cancel, Mask, SessionRow, Sort};
+use sessionary::model::{Cancel, Mask, SessionRow};
 use sessionary::syntax::{self, Alternative, FilterValue, Now};
 use sessionary::{Config, Error, Freshness, Index};
 
 use super::latest::Latest;
 use super::message::{Answer, Key, Message, Order, Place, Question, Row};
 use super::pins::{self, PinsProblem};
-use super::titles::{self, Titles};
 use super::{may_panic, start_thread};
 use crate::here::Here;
 use crate::not_read;
 use crate::output::Screen;
 use crate::places;
 
-/// An answer that takes longer is announced by what titles alone find.
-const FRAME: Duration = Duration::from_millis(16);
-/// Titles are read again after so long.
-const TITLES_LAST: Duration = Duration::from_secs(60);
-
-/// Answers questions until there are no more.
+/// Answers questions until there are no more, and calls off what was to announce each answer.
 pub fn start(
     questions: &Arc<Latest<Question>>,
+    hints: &Arc<Latest<Question>>,
     config: &Config,
     here: Option<&Here>,
     screen: &Screen,
     tell: &Sender<Message>,
 ) {
-    let (questions, tell) = (Arc::clone(questions), tell.clone());
+    let (questions, hints, tell) = (Arc::clone(questions), Arc::clone(hints), tell.clone());
     let mut asker = Asker {
         config: config.clone(),
         here: here.cloned(),
@@ -43,16 +38,11 @@ pub fn start(
         now_ms: screen.now_ms,
         pins: pins::file(&places::surroundings()),
         index: None,
-        titles: None,
-        is_slow: false,
     };
     start_thread("picker-asks", move || {
         while let Some((question, cancel)) = questions.take() {
             may_panic("picker-asks");
             let began = Instant::now();
-            if let Some(provisional) = asker.provisional(&question) {
-                let _ = tell.send(Message::Answered(Box::new(provisional)));
-            }
             let mut answer = match asker.answer(&question, &cancel) {
                 // Another question is waiting.
                 Err(Error::Cancelled) => continue,
@@ -64,11 +54,12 @@ pub fn start(
             };
             answer.question = question;
             answer.took = began.elapsed();
-            asker.is_slow = answer.took > FRAME;
+            if !cancel.is_cancelled() {
+                hints.call_off();
+            }
             if tell.send(Message::Answered(Box::new(answer))).is_err() {
                 return;
             }
-            asker.read_titles(&|| questions.waits());
         }
     });
 }
@@ -83,10 +74,6 @@ struct Asker {
     pins: Option<PathBuf>,
     /// As its last writer left it: [`super::news`] keeps it current.
     index: Option<Index>,
-    /// Read when an answer took long, and when.
-    titles: Option<(Titles, Instant)>,
-    /// Whether the last answer took longer than a frame.
-    is_slow: bool,
 }
 
 impl Asker {
@@ -144,61 +131,6 @@ impl Asker {
             Err(PinsProblem::Unreadable(error)) => {
                 (HashSet::new(), Some(format!("pins.json: {error}")))
             }
-        }
-    }
-
-    /// What titles alone find, where the whole answer may take longer than a frame.
-    fn provisional(&self, question: &Question) -> Option<Answer> {
-        let index = self.index.as_ref().filter(|_| self.is_slow)?;
-        let (titles, _) = self.titles.as_ref()?;
-        let words =
-            titles::words(&question.query).filter(|_| question.place == Place::Everywhere)?;
-        let keys = titles.find(&words, question.rows);
-        let scope = ListScope {
-            ids: Some(keys.iter().map(|(_, id)| id.clone()).collect()),
-            sort: Sort::Modified,
-            mask: self.mask,
-            ..ListScope::default()
-        };
-        let listing = index.list(&scope).ok()?;
-        let rows = listing.sessions.into_iter().map(row);
-        let rows: Vec<Row> = rows.filter(|row| keys.contains(&row.key())).collect();
-        Some(Answer {
-            question: question.clone(),
-            total: rows.len() as u64,
-            rows,
-            is_provisional: true,
-            ..Answer::default()
-        })
-    }
-
-    /// Reads the titles of all sessions for the next answers, until a question `waits`.
-    fn read_titles(&mut self, waits: &dyn Fn() -> bool) {
-        let are_old = |read: &(Titles, Instant)| read.1.elapsed() > TITLES_LAST;
-        let Some(index) = self.index.as_ref().filter(|_| self.is_slow) else {
-            return;
-        };
-        if !self.titles.as_ref().is_none_or(are_old) {
-            return;
-        }
-        let mut titles = Titles::default();
-        let scope = ListScope {
-            sort: Sort::Modified,
-            mask: self.mask,
-            ..ListScope::default()
-        };
-        let read = index.page(&scope).and_then(|page| {
-            index.each_row(&page, |session| {
-                titles.add(&session);
-                match waits() {
-                    true => Err(Error::Cancelled),
-                    false => Ok(()),
-                }
-            })
-        });
-        // They are tried again after the next answer.
-        if read.is_ok() {
-            self.titles = Some((titles, Instant::now()));
         }
     }
 
@@ -363,7 +295,8 @@ fn pinned_rows(
     Ok(rows)
 }
 
-fn row(session: SessionRow) -> Row {
+/// A session of which nothing but itself was asked for.
+pub fn row(session: SessionRow) -> Row {
     Row {
         session,
         hits: Vec::new(),
@@ -427,8 +360,6 @@ mod tests {
             now_ms: 0,
             pins: Some(folder.join("pins.json")),
             index: None,
-            titles: None,
-            is_slow: false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! How does a thread get the newest request, and none that was overtaken?
 
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use sessionary::model::Cancel;
 
@@ -57,10 +58,23 @@ impl<T> Latest<T> {
         }
     }
 
-    /// Whether a request waits.
-    pub fn waits(&self) -> bool {
+    /// Nobody needs any more what was asked for.
+    pub fn call_off(&self) {
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.cancel.cancel();
+        slot.next = None;
+        self.filled.notify_all();
+    }
+
+    /// Whether what is worked on is called off before so much time is over.
+    pub fn is_called_off_within(&self, patience: Duration) -> bool {
         let slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.next.is_some() || slot.is_closed
+        let is_wanted = |slot: &mut Slot<T>| !slot.cancel.is_cancelled();
+        let (slot, _) = self
+            .filled
+            .wait_timeout_while(slot, patience, is_wanted)
+            .unwrap_or_else(PoisonError::into_inner);
+        slot.cancel.is_cancelled()
     }
 
     /// Nothing more will be asked for.
@@ -74,6 +88,9 @@ impl<T> Latest<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+    use std::time::Duration;
+
     use super::Latest;
 
     #[test]
@@ -84,8 +101,27 @@ mod tests {
         let (request, cancel) = requests.take().expect("a request");
         assert!(request == 2 && !cancel.is_cancelled());
         requests.put(3);
-        assert!(cancel.is_cancelled() && requests.waits());
+        assert!(cancel.is_cancelled());
         requests.close();
         assert!(requests.take().is_none());
+    }
+
+    #[test]
+    fn what_nobody_needs_any_more_is_called_off() {
+        let (soon, late) = (Duration::ZERO, Duration::from_secs(600));
+        let requests = Latest::default();
+        requests.put(1);
+        let (_, cancel) = requests.take().expect("a request");
+        assert!(!requests.is_called_off_within(soon));
+        requests.call_off();
+        assert!(cancel.is_cancelled() && requests.is_called_off_within(late));
+        requests.put(2);
+        let (request, cancel) = requests.take().expect("another one");
+        assert!(request == 2 && !cancel.is_cancelled());
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| requests.is_called_off_within(late));
+            requests.put(3);
+            assert!(waits.join().expect("it ends"));
+        });
     }
 }

@@ -107,6 +107,8 @@ pub struct Question {
     pub order: Order,
     /// So many rows at most.
     pub rows: usize,
+    /// Whether it was not asked before: what is shown is no answer to it.
+    pub is_new: bool,
 }
 
 /// A session in the list.
@@ -209,6 +211,8 @@ pub enum PreviewContent {
         blocks: Vec<Block>,
         position: usize,
         line: usize,
+        /// Whether it is a first look, from what is near in the file: the whole answer follows.
+        is_provisional: bool,
     },
     /// What comes before that, or behind it.
     More(Vec<Block>),
@@ -217,4 +221,14 @@ pub enum PreviewContent {
     Tree(Vec<TreeLine>),
     /// Nothing, for this reason.
     Failed(String),
+}
+
+impl PreviewContent {
+    /// Whether the whole answer follows.
+    pub fn is_first_look(&self) -> bool {
+        let Self::Opened { is_provisional, .. } = self else {
+            return false;
+        };
+        *is_provisional
+    }
 }

@@ -2,9 +2,9 @@
 //!
 //! One thread owns the terminal and the [`State`]: it takes messages one by one, changes the state,
 //! does what that asks for, and draws. The others wait for something and tell it: [`asker`] asks
-//! the index what was typed, [`previewer`] reads back the session on which the selection stands,
-//! [`news`] keeps the index current, [`terminal`] reads keys. Ranking and reading are the
-//! library's.
+//! the index what was typed, [`hinter`] announces an answer that takes long, [`previewer`] reads
+//! back the session on which the selection stands, [`news`] keeps the index current, [`terminal`]
+//! reads keys. Ranking and reading are the library's.
 
 mod actions;
 mod asker;
@@ -14,6 +14,7 @@ mod completion;
 mod copy;
 mod draw;
 mod help;
+mod hinter;
 mod keys;
 mod latest;
 mod line;
@@ -85,8 +86,16 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
     };
     let (tell, messages) = channel();
     let questions = Arc::new(Latest::default());
+    let hints = Arc::new(Latest::default());
     let previews = Arc::new(Latest::default());
-    asker::start(&questions, config, opening.here.as_ref(), screen, &tell);
+    asker::start(
+        &questions,
+        &hints,
+        config,
+        opening.here.as_ref(),
+        screen,
+        &tell,
+    );
     previewer::start(&previews, config, screen, &tell);
     let mut terminal = Terminal::enter(opening.height, &tell)?;
     let mut state = State::new(&opening, terminal.size());
@@ -98,11 +107,15 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
         state: &mut state,
         messages: &messages,
         questions: &questions,
+        hints: &hints,
         previews: &previews,
         completions: &completions,
         jobs: &jobs,
-        // Reading all files would take the cores that the first frame needs.
-        news: Some(Box::new(|| news::start(config, &tell))),
+        // Reading all files, and all titles, would take the cores that the first frame needs.
+        later: Some(Box::new(|| {
+            news::start(config, &tell);
+            hinter::start(&hints, config, screen, &tell);
+        })),
         screen,
     }
     .run(Message::Begin);
@@ -114,6 +127,7 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
     // Whoever is at work in the library ends as soon as it can; nobody waits for that.
     cancel.cancel();
     questions.close();
+    hints.close();
     previews.close();
     completions.close();
     chosen
@@ -124,12 +138,13 @@ struct Loop<'a> {
     state: &'a mut State,
     messages: &'a Receiver<Message>,
     questions: &'a Latest<message::Question>,
+    hints: &'a Latest<message::Question>,
     previews: &'a Latest<message::PreviewRequest>,
     completions: &'a Latest<message::CompletionRequest>,
     jobs: &'a Jobs,
     screen: &'a Screen,
-    /// Begins to keep the index current.
-    news: Option<Box<dyn FnOnce() + 'a>>,
+    /// Begins what can wait for the first frame.
+    later: Option<Box<dyn FnOnce() + 'a>>,
 }
 
 impl Loop<'_> {
@@ -178,7 +193,7 @@ impl Loop<'_> {
             self.terminal
                 .draw(|frame| draw::frame(frame, self.state, &reader))?;
             is_drawn = true;
-            if let Some(begin) = self.news.take() {
+            if let Some(begin) = self.later.take() {
                 begin();
             }
         }
@@ -189,7 +204,12 @@ impl Loop<'_> {
         let message = self.seen_to(message)?;
         for task in self.state.take(message) {
             match task {
-                Task::Ask(question) => self.questions.put(question),
+                Task::Ask(question) => {
+                    self.questions.put(question.clone());
+                    if question.is_new {
+                        self.hints.put(question);
+                    }
+                }
                 Task::Preview(request) => self.previews.put(*request),
                 Task::Complete(request) => self.completions.put(request),
                 Task::Do(job) => self.jobs.put(job),

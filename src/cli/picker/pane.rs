@@ -154,17 +154,17 @@ impl Pane {
         }
     }
 
-    /// What was read, unless it is of a session that was left.
+    /// What was read, unless it is of a session that was left, or a first look.
     fn shown(&self) -> Option<&Stretch> {
         let subject = self.subject.as_ref()?;
         let stretch = self.stretch.as_ref();
-        stretch.filter(|stretch| stretch.of == subject.key())
+        stretch.filter(|stretch| stretch.of == subject.key() && !stretch.is_provisional)
     }
 
     fn shown_mut(&mut self) -> Option<&mut Stretch> {
         let subject = self.subject.as_ref()?;
         let stretch = self.stretch.as_mut();
-        stretch.filter(|stretch| stretch.of == subject.key())
+        stretch.filter(|stretch| stretch.of == subject.key() && !stretch.is_provisional)
     }
 
     fn height(&self) -> usize {
@@ -176,7 +176,11 @@ impl Pane {
         if preview.number != self.number {
             return false;
         }
-        let waiting = self.waiting.take();
+        // What was asked for is still to come.
+        let waiting = match preview.content.is_first_look() {
+            true => None,
+            false => self.waiting.take(),
+        };
         let height = self.height();
         self.note = None;
         match preview.content {
@@ -185,6 +189,7 @@ impl Pane {
                 blocks,
                 position,
                 line,
+                is_provisional,
             } => {
                 let Some(of) = self.subject.as_ref().map(Subject::key) else {
                     return false;
@@ -197,6 +202,7 @@ impl Pane {
                     top: 0,
                     at: 0,
                     is_moved,
+                    is_provisional,
                 };
                 match waiting {
                     Some(Waiting::Again(standing)) => stretch.stand(&standing, height),

@@ -32,6 +32,8 @@ pub use self::found::tests::hit;
 
 /// Entries that are read at most on either side of the one that is looked for.
 const AROUND: usize = 60;
+/// Of a session with more entries the outline takes more than some milliseconds.
+const LONG: u64 = 2_000;
 /// No preview is so narrow that a letter would not fit.
 const NARROWEST: u16 = 10;
 
@@ -54,15 +56,21 @@ pub fn start(
     start_thread("picker-reads", move || {
         while let Some((request, cancel)) = requests.take() {
             may_panic("picker-reads");
+            let number = request.number;
+            let say = |content| {
+                let preview = Preview { number, content };
+                tell.send(Message::Previewed(Box::new(preview)))
+            };
+            if let Some(first) = previewer.first_look(&request, &cancel) {
+                let _ = say(first);
+            }
             let content = match previewer.answer(&request, &cancel) {
                 // Another request is waiting.
                 Err(Error::Cancelled) => continue,
                 Ok(content) => content,
                 Err(error) => PreviewContent::Failed(plain_line(&error.to_string())),
             };
-            let number = request.number;
-            let preview = Message::Previewed(Box::new(Preview { number, content }));
-            if tell.send(preview).is_err() {
+            if say(content).is_err() {
                 return;
             }
         }
@@ -83,6 +91,12 @@ struct Outline {
     session: SessionRow,
     through: Option<String>,
     branch: Branch,
+}
+
+impl Outline {
+    fn is_of(&self, request: &PreviewRequest) -> bool {
+        self.session == request.session && self.through == request.through
+    }
 }
 
 /// Why no further entry is read.
@@ -124,6 +138,57 @@ impl Previewer {
         Ok(())
     }
 
+    /// What is near the entry that is looked for, in a session so long that its outline takes
+    /// longer than anybody should wait.
+    fn first_look(&mut self, request: &PreviewRequest, cancel: &Cancel) -> Option<PreviewContent> {
+        let is_known = self
+            .outline
+            .as_ref()
+            .is_some_and(|known| known.is_of(request));
+        let is_long = request.session.entries > LONG && request.wanted == Wanted::Through;
+        if is_known || !is_long {
+            return None;
+        }
+        if !self.index.as_ref().is_some_and(Index::is_made) {
+            self.open().ok()?;
+        }
+        let snapshot = self.index.as_ref()?.snapshot().ok()?;
+        let through = request.through.as_deref();
+        let near = snapshot.branch_nearby(&request.session, through, AROUND);
+        let near = near.ok()??;
+        let reading = self.reading(&snapshot, &near, request, cancel);
+        let mut content = reading.content(&request.wanted).ok()?;
+        if let PreviewContent::Opened { is_provisional, .. } = &mut content {
+            *is_provisional = true;
+        }
+        Some(content)
+    }
+
+    /// How a branch is read for a request.
+    fn reading<'a>(
+        &self,
+        snapshot: &'a Snapshot<'a>,
+        branch: &'a Branch,
+        request: &'a PreviewRequest,
+        cancel: &'a Cancel,
+    ) -> Reading<'a> {
+        Reading {
+            snapshot,
+            session: &request.session,
+            branch,
+            mask: self.mask,
+            cancel,
+            look: Look {
+                palette: self.palette,
+                zone: self.zone.clone(),
+                width: usize::from(request.size.width.max(NARROWEST)),
+                highlighter: found::highlighter(&request.query, &request.hits),
+                hits: request.hits.clone(),
+            },
+            height: usize::from(request.size.height.max(1)),
+        }
+    }
+
     fn read(&mut self, request: &PreviewRequest, cancel: &Cancel) -> Result<PreviewContent, Error> {
         let Some(index) = &self.index else {
             return Err(Error::Cancelled);
@@ -132,29 +197,12 @@ impl Previewer {
         if let Wanted::Tree(filter) = request.wanted {
             return tree(&snapshot, request, filter, self.mask, cancel);
         }
-        let known = self.outline.take().filter(|outline| {
-            outline.session == request.session && outline.through == request.through
-        });
+        let known = self.outline.take().filter(|known| known.is_of(request));
         let outline = match known {
             Some(outline) => outline,
             None => outline(&snapshot, request)?,
         };
-        let width = usize::from(request.size.width.max(NARROWEST));
-        let reading = Reading {
-            snapshot: &snapshot,
-            session: &request.session,
-            branch: &outline.branch,
-            mask: self.mask,
-            cancel,
-            look: Look {
-                palette: self.palette,
-                zone: self.zone.clone(),
-                width,
-                highlighter: found::highlighter(&request.query, &request.hits),
-                hits: request.hits.clone(),
-            },
-            height: usize::from(request.size.height.max(1)),
-        };
+        let reading = self.reading(&snapshot, &outline.branch, request, cancel);
         let content = reading.content(&request.wanted);
         self.outline = Some(outline);
         content
@@ -226,6 +274,7 @@ impl Reading<'_> {
             blocks: before,
             position,
             line,
+            is_provisional: false,
         })
     }
 

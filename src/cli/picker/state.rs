@@ -207,30 +207,37 @@ impl State {
 
     /// What the query line asks now, as much of it as is seen.
     pub(super) fn ask_anew(&mut self) -> Task {
-        let task = self.ask(super::draw::rows_shown(self.size, self.is_plain) + 1);
+        let rows = super::draw::rows_shown(self.size, self.is_plain) + 1;
+        let task = self.ask(rows, true);
         self.typed = self.asked.number;
         task
     }
 
     /// The question that the query line asks now.
-    fn ask(&mut self, rows: usize) -> Task {
+    fn ask(&mut self, rows: usize, is_new: bool) -> Task {
         self.asked = Question {
             number: self.asked.number + 1,
             query: self.line.text().to_owned(),
             place: self.place,
             order: self.order,
             rows,
+            is_new,
         };
         Task::Ask(self.asked.clone())
     }
 
     /// The same question again: its answer may be another.
     pub(super) fn ask_again(&mut self) -> Task {
-        self.ask(self.asked.rows)
+        self.ask(self.asked.rows, false)
     }
 
     fn answered(&mut self, answer: Answer) -> Vec<Task> {
-        if answer.question.number != self.asked.number {
+        let number = answer.question.number;
+        let is_waited_for = match answer.is_provisional {
+            true => number == self.typed && number > self.answered,
+            false => number == self.asked.number,
+        };
+        if !is_waited_for {
             return Vec::new();
         }
         self.is_answered = true;
@@ -268,7 +275,7 @@ impl State {
             is_provisional: answer.is_provisional,
         };
         if !answer.is_provisional {
-            self.answered = answer.question.number;
+            self.answered = number;
             if std::mem::take(&mut self.chooses_first) {
                 return self.accept(ChosenAction::Accept);
             }
@@ -416,7 +423,7 @@ impl State {
         self.scroll();
         let mut tasks = Vec::new();
         if self.said.has_more && self.selected + NEAR_END > last && self.asked.rows <= last + 1 {
-            tasks.push(self.ask(self.rows.len() * 2));
+            tasks.push(self.ask(self.rows.len() * 2, false));
         }
         tasks.extend(self.look());
         tasks

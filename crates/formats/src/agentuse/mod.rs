@@ -46,6 +46,10 @@ impl Format for Agentuse {
         true
     }
 
+    fn has_projects(&self) -> bool {
+        true
+    }
+
     fn list_order(&self) -> ListOrder {
         ListOrder::Created
     }

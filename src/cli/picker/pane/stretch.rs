@@ -59,6 +59,8 @@ pub struct Stretch {
     pub at: usize,
     /// Whether that is no longer where they were put.
     pub is_moved: bool,
+    /// Whether it is a first look, in which nobody goes anywhere.
+    pub is_provisional: bool,
 }
 
 /// A line of the preview that is in sight.

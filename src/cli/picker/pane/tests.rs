@@ -52,6 +52,7 @@ fn answer(request: &PreviewRequest, length: usize) -> Preview {
             blocks: blocks.map(block).collect(),
             position: position.unwrap_or(length - 1),
             line: if position.is_none() { 9 } else { line },
+            is_provisional: false,
         }
     };
     let content = match &request.wanted {
@@ -388,4 +389,22 @@ fn what_is_shown_of_another_session_has_no_keys() {
     // Of what is not shown nothing is left on the screen.
     assert_eq!(reader.pane.seen().count(), 0);
     assert_eq!(reader.pane.note.as_deref(), Some("why"));
+}
+
+#[test]
+fn in_a_first_look_nobody_goes_anywhere() {
+    let mut pane = Pane::default();
+    let request = pane.look(&row(1, Some("e503")), "a", SIZE);
+    let request = request.expect("it is read");
+    let mut first = answer(&request, 1000);
+    if let PreviewContent::Opened { is_provisional, .. } = &mut first.content {
+        *is_provisional = true;
+    }
+    assert!(pane.take(first));
+    assert_eq!(pane.seen().count(), usize::from(SIZE.height));
+    assert!(pane.scroll(1).is_none() && pane.last().is_none() && pane.entry().is_none());
+    // All of it follows.
+    assert!(pane.take(answer(&request, 1000)));
+    assert_eq!(pane.entry().as_deref(), Some("e503"));
+    assert!(pane.last().is_some());
 }

@@ -83,6 +83,7 @@ fn opened(number: u64) -> Message {
             blocks: blocks.collect(),
             position: 5,
             line: 1,
+            is_provisional: false,
         },
     }))
 }

@@ -150,6 +150,35 @@ fn what_titles_tell_gives_way_to_the_best() {
 }
 
 #[test]
+fn what_titles_tell_is_taken_as_long_as_nothing_better_is_there() {
+    let mut state = state();
+    let titles = |question: &Question| match answer(question, &["c"]) {
+        Message::Answered(mut titles) => {
+            titles.is_provisional = true;
+            Message::Answered(titles)
+        }
+        other => other,
+    };
+    let question = type_in(&mut state, "linker");
+    assert!(question.is_new);
+    // The same is asked again, because the index has changed.
+    let again = asked(state.take(Message::News(News::Changed)));
+    assert!(!again.is_new);
+    state.take(titles(&question));
+    assert_eq!(selected(&state), "c");
+    state.take(answer(&again, &ABC));
+    assert_eq!(selected(&state), "a");
+    for late in [&question, &again] {
+        state.take(titles(late));
+        assert_eq!(selected(&state), "a");
+    }
+    // What was typed before is another question.
+    type_in(&mut state, "s");
+    state.take(titles(&question));
+    assert_eq!(selected(&state), "a");
+}
+
+#[test]
 fn the_selection_is_always_seen() {
     let mut state = state();
     let question = asked(state.take(Message::Begin));
