@@ -21,6 +21,8 @@ use crate::output::progress::Progress;
 use crate::output::spool::Spool;
 use crate::output::text::{plain_line, terminal_safe_json};
 use crate::output::time::count;
+use crate::places;
+use crate::pusher::Pusher;
 
 /// Keep the index up to date while sessions are written, until Ctrl-C
 #[derive(Debug, Args)]
@@ -114,9 +116,14 @@ pub fn run(
         to_stderr,
         || (),
     )?;
+    let pusher = match places::settings(global)?.team_auto.value {
+        true => Some(Pusher::start(super::team::command(global), talk.clone())?),
+        false => None,
+    };
     let (mut failed, mut known) = (None, BTreeSet::new());
     let ended = indexer.watch(&options, &mut |watched| match watched {
         WatchEvent::Changed(changes, missed) => {
+            pusher.iter().for_each(Pusher::push);
             if missed {
                 changed.line(missed_line);
             }
@@ -130,7 +137,13 @@ pub fn run(
                 }
             }
         }
-        other => say(&other, &mut known, screen, &talk),
+        other => {
+            // What could not be sent then is sent now.
+            if matches!(other, WatchEvent::Checked(..)) {
+                pusher.iter().for_each(Pusher::push);
+            }
+            say(&other, &mut known, screen, &talk);
+        }
     });
     if let Some(why) = ended.as_ref().ok().and_then(why) {
         talk.line(why);
