@@ -125,7 +125,9 @@ impl Copies {
         if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             fs::remove_dir_all(&path)?;
         }
-        Ok(files::finish(file, &path)?)
+        // It is not flushed to the disk: what a crash leaves of it is not as long as it is known to
+        // be, and so it is written anew.
+        Ok(files::place(file, &path)?)
     }
 
     /// Keep in mind how a copy was left.

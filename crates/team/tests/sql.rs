@@ -159,7 +159,7 @@ fn views(index: &Index) -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// Every view says to `reader`, who has pulled all, by the database what it says by SQLite.
-fn equal(reader: &Machine, zone: &str) -> BTreeMap<String, usize> {
+pub fn equal(reader: &Machine, zone: &str) -> BTreeMap<String, usize> {
     let index = index_in(reader, zone);
     let (here, there) = (
         Said::by_machine(reader, zone),

@@ -63,7 +63,7 @@ pub struct Sql {
     /// Print the path of the catalogue, for tools that read it themselves
     #[arg(long, conflicts_with_all = ["query", "csv", "jsonl", "snapshot"])]
     path: bool,
-    /// Ask the database of the team, by `sessionary-team`: docs/team.md
+    /// Ask the team's database: docs/team.md
     #[arg(long, value_name = "WHERE", conflicts_with_all = ["snapshot", "path"])]
     at: Option<Door>,
 }
@@ -71,7 +71,7 @@ pub struct Sql {
 /// Who answers, if it is not the catalogue.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Door {
-    /// The database in which a team shares its sessions
+    // `sessionary-team`, by the database in which a team shares its sessions.
     Team,
 }
 
