@@ -1,5 +1,5 @@
-//! What does the catalogue hold of its sessions, table by table? A store that holds the same of many
-//! machines, and makes the views of the contract from it, takes its rows from here.
+//! What does the catalogue hold of its sessions, table by table? A store that holds the same of
+//! many machines, and makes the views of the contract from it, takes its rows from here.
 
 use rusqlite::Row;
 

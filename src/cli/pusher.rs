@@ -1,5 +1,5 @@
-//! Who sends what has changed, where the user lets `watch` do that? `sessionary-team push`, one at a
-//! time, on a thread that nobody waits for.
+//! Who sends what has changed, where the user lets `watch` do that? `sessionary-team push`, one at
+//! a time, on a thread that nobody waits for.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -48,8 +48,8 @@ fn push_when_told(mut program: Command, told: &Receiver<()>, talk: &Printer) {
                 said.lines().map(plain_line).collect()
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let missing = "`team.auto` is set, but sessionary-team is neither beside this program nor on the PATH";
-                vec![missing.to_owned()]
+                let missing = "`team.auto` is set, but sessionary-team is neither beside";
+                vec![format!("{missing} this program nor on the PATH")]
             }
             Err(error) => vec![format!("sessionary-team: {error}")],
         };

@@ -1,9 +1,9 @@
 //! Which rows has a catalogue of the files that some manifests name?
 //!
-//! A store that is asked in SQL keeps the rows of the contract beside the blocks. They are made from
-//! the bytes that the manifests name and from nothing else, by the code that catalogues the copies
-//! of whoever pulls them: the files are written into a folder, catalogued there, and removed. So
-//! what was left out of the bytes is in no row either.
+//! A store that is asked in SQL keeps the rows of the contract beside the blocks. They are made
+//! from the bytes that the manifests name and from nothing else, by the code that catalogues the
+//! copies of whoever pulls them: the files are written into a folder, catalogued there, and
+//! removed. So what was left out of the bytes is in no row either.
 //!
 //! The files of a session's id are a *bundle*: their rows are made together, and replaced together.
 //! By its *seal*, a hash of what they are made from, it is known whether they are the newest ones.
