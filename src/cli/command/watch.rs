@@ -97,6 +97,16 @@ pub fn run(
     if args.uninstall {
         return uninstall(screen);
     }
+    watch(args, global, config, screen)
+}
+
+/// Watches until something ends it.
+fn watch(
+    args: &WatchArgs,
+    global: &Global,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
     let cancel = config.cancel.clone();
     ctrlc::set_handler(move || cancel.cancel()).map_err(anyhow::Error::new)?;
     let options = WatchOptions {
@@ -116,10 +126,7 @@ pub fn run(
         to_stderr,
         || (),
     )?;
-    let pusher = match places::settings(global)?.team_auto.value {
-        true => Some(Pusher::start(super::team::command(global), talk.clone())?),
-        false => None,
-    };
+    let pusher = pusher(global, &talk)?;
     let (mut failed, mut known) = (None, BTreeSet::new());
     let ended = indexer.watch(&options, &mut |watched| match watched {
         WatchEvent::Changed(changes, missed) => {
@@ -156,6 +163,17 @@ pub fn run(
     ended?;
     printed?;
     Ok(Outcome::Found)
+}
+
+/// Who pushes what has changed; `None`: nobody, as long as that is not set.
+fn pusher(global: &Global, talk: &Printer) -> Result<Option<Pusher>, Failure> {
+    match places::settings(global)?.team_auto.value {
+        true => Ok(Some(Pusher::start(
+            super::team::command(global),
+            talk.clone(),
+        )?)),
+        false => Ok(None),
+    }
 }
 
 /// `None`: Ctrl-C, while another process was waited for.
