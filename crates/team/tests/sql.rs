@@ -26,13 +26,14 @@ const NUMBERS: [(&str, &str); 5] = [
 ];
 
 type Row = BTreeMap<String, Value>;
+type Ask = Box<dyn Fn(&str) -> Vec<Row>>;
 
 /// What a machine, or the database, says, in words that both have.
 struct Said {
     sessions: BTreeMap<i64, String>,
     sources: BTreeMap<i64, String>,
     entries: BTreeMap<i64, String>,
-    ask: Box<dyn Fn(&str) -> Vec<Row>>,
+    ask: Ask,
 }
 
 impl Said {
@@ -70,7 +71,7 @@ impl Said {
         }))
     }
 
-    fn by(ask: Box<dyn Fn(&str) -> Vec<Row>>) -> Said {
+    fn by(ask: Ask) -> Said {
         let names = |query: &str| -> BTreeMap<i64, String> {
             let row = |row: Row| {
                 let number = row["number"].as_i64().unwrap();
@@ -230,7 +231,7 @@ fn fixtures(machine: &Machine, which: usize, of: usize) {
                 let path = path.trim_start_matches('/');
                 let to = machine.home().join(to).join(match agent {
                     "gemini" => path.replacen("tmp/aviary", &name, 1),
-                    "qwen" => path.replacen("projects/", &format!("{name}"), 1),
+                    "qwen" => path.replacen("projects/", &name, 1),
                     "codex" => format!("{:02}/{path}", number % 28 + 1),
                     "copilot" | "agentuse" => path.to_owned(),
                     _ => format!("{name}/{path}"),

@@ -262,7 +262,8 @@ fn sent<'a>(values: &'a Values, stays: &[bool]) -> Box<dyn ToSql + Sync + 'a> {
 
 fn only<'a, T, S>(all: &'a [T], stays: &[bool], sent: impl Fn(&'a T) -> S) -> Vec<S> {
     let both = all.iter().zip(stays);
-    both.filter_map(|(value, stays)| stays.then(|| sent(value)))
+    both.filter(|(_, stays)| **stays)
+        .map(|(value, _)| sent(value))
         .collect()
 }
 
