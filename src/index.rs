@@ -36,7 +36,7 @@ pub use self::indexer::Indexer;
 pub use self::list_events::ListEvent;
 pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{WatchEnd, WatchEvent, WatchOptions, caught_up};
-pub use crate::catalogue::{RefusalCause, Rows, SqlPart};
+pub use crate::catalogue::{Column, RefusalCause, Rows, SqlPart, Table, Values};
 pub use crate::config::{Config, ProjectRoots, Rules};
 pub use crate::error::{Error, StoreFault};
 pub use crate::model::{Cancel, Event};
@@ -194,6 +194,31 @@ impl Index {
             ..config.clone()
         };
         Ok(Index::of(config, catalogue))
+    }
+
+    /// An index of what lies below these roots now: made in memory, and nothing of it is kept.
+    ///
+    /// # Errors
+    /// When a root has a format that is not known, or memory runs out.
+    pub fn of_roots(config: &Config) -> Result<Index, Error> {
+        let config = &config.held()?;
+        let (catalogue, keeper) = (Catalogue::in_memory()?, ingest::Keeper::open(config));
+        let mut report = Report::default();
+        let stores = (&catalogue, &keeper);
+        ingest::sync_catalogue(stores, config, &config.roots, &mut |_| {}, &mut report)?;
+        let mut index = Index::of(config.clone(), catalogue);
+        index.stores.complete = report.files_unreadable == 0;
+        index.report = Some(report);
+        Ok(index)
+    }
+
+    /// Every table from which the views about sessions are made, with all of its rows. Those of
+    /// other versions may be others.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn tables(&self) -> Result<Vec<Table>, Error> {
+        Ok(self.stores.catalogue.tables()?)
     }
 
     /// All that this catalogue holds, whatever the files say.

@@ -90,6 +90,8 @@ pub struct Settings {
     pub pager: Setting<bool>,
     /// The reader's time zone.
     pub timezone: Setting<Zone>,
+    /// Whether `watch` pushes what is shared, once it has changed.
+    pub team_auto: Setting<bool>,
     /// What was set that cannot be, and what holds instead: for the user to read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -156,6 +158,7 @@ impl Settings {
                 true => of(false, "--no-pager"),
                 false => from_file(settled.pager, true),
             },
+            team_auto: from_file(settled.team.auto, false),
         })
     }
 }

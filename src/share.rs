@@ -4,10 +4,16 @@
 //! A secret that was cut in half is not known for one. So nothing is given of a line, or of a
 //! document, that its agent has not written to its end.
 
+use rayon::prelude::*;
+
 use crate::format::Shape;
 use crate::format::json::{PieceKind, masked_but, split, whole};
 use crate::model::Mask;
 use crate::redact::MARK;
+use crate::threads;
+
+/// So many bytes are worth another thread.
+const PIECE: usize = 64 << 10;
 
 /// The bytes of a file that may be shared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,11 +52,29 @@ impl SharedBytes {
         match shape {
             _ if is_whole(finished) => shared.add_json(finished, mask),
             Shape::Text | Shape::Document | Shape::Elements => shared.add_text(finished, mask),
-            Shape::Lines => finished
-                .split_inclusive(|byte| *byte == b'\n')
-                .for_each(|line| shared.add_line(line, mask)),
+            Shape::Lines => shared.add_lines(finished, mask),
         }
         shared
+    }
+
+    /// Lines, on every core: to look for secrets takes longer than all else.
+    fn add_lines(&mut self, lines: &[u8], mask: Mask) {
+        let pieces = pieces(lines);
+        let masked = |lines: &&[u8]| {
+            let mut masked = SharedBytes::default();
+            let lines = lines.split_inclusive(|byte| *byte == b'\n');
+            lines.for_each(|line| masked.add_line(line, mask));
+            masked
+        };
+        let all: Vec<SharedBytes> = match (pieces.len() > 1).then(threads::pool).flatten() {
+            Some(pool) => pool.install(|| pieces.par_iter().map(masked).collect()),
+            None => pieces.iter().map(masked).collect(),
+        };
+        self.bytes.reserve(lines.len());
+        for masked in all {
+            self.bytes.extend_from_slice(&masked.bytes);
+            self.redactions += masked.redactions;
+        }
     }
 
     /// One line: the JSON in it, and whatever else a crash or two writers at once left there.
@@ -86,6 +110,19 @@ impl SharedBytes {
         self.redactions += marks(&masked).saturating_sub(marks(text));
         self.bytes.extend_from_slice(masked.as_bytes());
     }
+}
+
+/// Whole lines, in pieces of some size each.
+fn pieces(lines: &[u8]) -> Vec<&[u8]> {
+    let (mut pieces, mut rest) = (Vec::new(), lines);
+    while rest.len() > PIECE {
+        let end = memchr::memchr(b'\n', &rest[PIECE..]).map_or(rest.len(), |at| PIECE + at + 1);
+        let (piece, after) = rest.split_at(end);
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces.push(rest);
+    pieces
 }
 
 /// Whether a member of a record is one of its ids, or its time.

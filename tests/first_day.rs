@@ -67,6 +67,7 @@ fn every_setting_says_where_it_comes_from() {
     redact        not-a-terminal  default  when keys and tokens are redacted
     pager         true            default  whether long output on a terminal is shown in a pager
     timezone      UTC             $TZ      the time zone of days and printed times
+    team.auto     false           default  whether `watch` pushes what is shared
     ");
     let path = home.output(&["config", "path"]).stdout;
     let path = String::from_utf8(path).expect("UTF-8");
@@ -88,6 +89,7 @@ fn every_setting_says_where_it_comes_from() {
     redact        not-a-terminal  default  when keys and tokens are redacted
     pager         true            default  whether long output on a terminal is shown in a pager
     timezone      UTC             $TZ      the time zone of days and printed times
+    team.auto     false           default  whether `watch` pushes what is shared
     ");
     assert_snapshot!(show(&["--index", "here"]), @r"
     KEY           VALUE           SOURCE   WHAT FOR
@@ -99,6 +101,7 @@ fn every_setting_says_where_it_comes_from() {
     redact        not-a-terminal  default  when keys and tokens are redacted
     pager         true            default  whether long output on a terminal is shown in a pager
     timezone      UTC             $TZ      the time zone of days and printed times
+    team.auto     false           default  whether `watch` pushes what is shared
     ");
     let roots = home.run(&["status", "--roots"]);
     assert!(
@@ -124,7 +127,7 @@ fn every_setting_says_where_it_comes_from() {
     assert_snapshot!(home.run(&["list"]), @r"
     --- stderr
     error: $HOME/.config/sessionary/config.toml:2: unknown key `rots`
-    hint: did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact, pager, timezone
+    hint: did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact, pager, timezone, team.auto
     --- exit Some(2)
     ");
     home.write(path, "roots = [\"vim:/x\"]\n");

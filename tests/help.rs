@@ -775,6 +775,7 @@ fn help_of_every_command() {
           --snapshot <FILE>  Save the whole catalogue to a new, private file, for containers and other
                              users
           --path             Print the path of the catalogue, for tools that read it themselves
+          --at <WHERE>       Ask the team's database: docs/team.md [possible values: team]
       -h, --help             Print help
 
     Examples:
@@ -787,6 +788,7 @@ fn help_of_every_command() {
       sessionary --json sql 'SELECT * FROM problems'
       sessionary sql --snapshot /srv/share/sessions.sqlite
       sqlite3 "file:$(sessionary sql --path)?mode=ro"
+      sessionary sql --at team 'SELECT host, count(*) FROM sessions GROUP BY host'
 
     CSV (RFC 4180): NULL is an empty field, an empty text is "". JSON Lines: one object per row.
     Rows are printed as they are found; only a table waits for all rows, to align its columns.

@@ -311,6 +311,7 @@ fn status_says_what_is_not_followed() {
     redact        not-a-terminal       default  when keys and tokens are redacted
     pager         true                 default  whether long output on a terminal is shown in a pager
     timezone      UTC                  $TZ      the time zone of days and printed times
+    team.auto     false                default  whether `watch` pushes what is shared
     "#);
     assert_snapshot!(home.run(&["list", "--all"]), @r#"
     AGE  SESSION                               AGENT  MSGS  PROJECT  TITLE

@@ -34,6 +34,7 @@ mod not_read;
 mod output;
 mod picker;
 mod places;
+mod pusher;
 mod redact;
 mod rpc;
 mod suggest;

@@ -10,7 +10,7 @@ use toml::de::DeTable;
 use super::{BadSetting, Redact};
 
 /// Keys of the file, each with what it is for.
-pub const KEYS: [(&str, &str); 8] = [
+pub const KEYS: [(&str, &str); 9] = [
     ("index", "folder of the index"),
     ("roots", "more session folders, each as --root takes it"),
     (
@@ -31,6 +31,7 @@ pub const KEYS: [(&str, &str); 8] = [
         "whether long output on a terminal is shown in a pager",
     ),
     ("timezone", "the time zone of days and printed times"),
+    ("team.auto", "whether `watch` pushes what is shared"),
 ];
 
 /// The file.
@@ -45,6 +46,14 @@ pub struct ConfigFile {
     pub redact: Option<Redact>,
     pub pager: Option<bool>,
     pub timezone: Option<String>,
+    pub team: TeamTable,
+}
+
+/// What of it is for sharing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TeamTable {
+    pub auto: Option<bool>,
 }
 
 /// Reads the file. A missing file counts as empty.
@@ -76,7 +85,8 @@ fn parse(text: &str) -> Result<ConfigFile, ParseError> {
     let table = DeTable::parse(text).map_err(wrong)?;
     for key in table.get_ref().keys() {
         let name = key.get_ref().as_ref();
-        if KEYS.iter().all(|(known, _)| *known != name) {
+        let table = |known: &'static str| known.split('.').next();
+        if KEYS.iter().all(|(known, _)| table(known) != Some(name)) {
             let what = format!("unknown key `{name}`");
             return Err((key.span().start, what, Some(suggestion(name))));
         }
@@ -114,15 +124,19 @@ mod tests {
         };
         assert_eq!(
             wrong("\nrot = []\n"),
-            "1: unknown key `rot`; Some(\"did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact, pager, timezone\")"
+            "1: unknown key `rot`; Some(\"did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact, pager, timezone, team.auto\")"
         );
         assert_eq!(
             wrong("zzz = 1"),
-            "0: unknown key `zzz`; Some(\"known keys: index, roots, exclude, follow_links, background, redact, pager, timezone\")"
+            "0: unknown key `zzz`; Some(\"known keys: index, roots, exclude, follow_links, background, redact, pager, timezone, team.auto\")"
         );
         assert_eq!(
             wrong("background = 1"),
             "13: invalid type: integer `1`, expected a boolean; None"
+        );
+        assert_eq!(
+            wrong("team.aut = true"),
+            "5: unknown field `aut`, expected `auto`; None"
         );
         assert!(
             wrong("roots = [").starts_with("9: "),

@@ -125,7 +125,9 @@ impl Copies {
         if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             fs::remove_dir_all(&path)?;
         }
-        Ok(files::finish(file, &path)?)
+        // It is not flushed to the disk: what a crash leaves of it is not as long as it is known to
+        // be, and so it is written anew.
+        Ok(files::place(file, &path)?)
     }
 
     /// Keep in mind how a copy was left.
@@ -191,8 +193,11 @@ impl Copies {
     }
 }
 
-/// Remove from a folder what is not to stay, and the folder itself where nothing does. No link is
+/// Remove from a folder what is not to stay, and folders in it where nothing does. No link is
 /// followed.
+///
+/// The folder of an agent stays: an index that finds it empty forgets what was in it, one that does
+/// not find it takes it to be out of reach for now.
 fn tidy(
     folder: &Path,
     name: &str,
@@ -203,13 +208,13 @@ fn tidy(
         let name = format!("{name}/{part}");
         if path.symlink_metadata()?.is_dir() {
             tidy(&path, &name, stays, removed)?;
+            if fs::read_dir(&path)?.next().is_none() {
+                fs::remove_dir(&path)?;
+            }
         } else if !stays(&name) {
             files::remove(&path)?;
             *removed += u64::from(!part.starts_with(UNFINISHED));
         }
-    }
-    if fs::read_dir(folder)?.next().is_none() {
-        fs::remove_dir(folder)?;
     }
     Ok(())
 }

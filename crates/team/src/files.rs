@@ -45,6 +45,11 @@ pub fn write(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<()> {
 /// Flush a new file to the disk and put it into its place.
 pub fn finish(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.as_file().sync_data()?;
+    place(file, path)
+}
+
+/// Put a new file into its place.
+pub fn place(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.persist(path).map_err(|failed| failed.error)?;
     Ok(())
 }

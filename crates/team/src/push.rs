@@ -16,8 +16,9 @@ use crate::block::{self, BlockId, Key, Part};
 use crate::error::{Error, Problem};
 use crate::manifest::{self, LARGEST, Manifest, Place, RAW, Source, TOO_LARGE};
 use crate::names::{check_agent, check_path};
+use crate::rows::{Bundle, BundleKey, Bundles, RowMaker, beside, seal};
 use crate::sessions::{Sessions, SharedFile, SharedFiles};
-use crate::settings::Settings;
+use crate::settings::{DataFolder, Settings};
 use crate::store::{Batch, Store};
 
 /// Bytes that are put at once, compressed.
@@ -88,7 +89,7 @@ pub struct PushedSession {
 pub fn push(
     sessions: &mut dyn Sessions,
     store: &mut dyn Store,
-    settings: &Settings,
+    (data, settings): (&DataFolder, &Settings),
     options: Options,
 ) -> Result<Pushed, Error> {
     if options.raw && !settings.allow_raw {
@@ -105,7 +106,7 @@ pub fn push(
         true => SharedFiles::default(),
         false => sessions.files(&repositories)?,
     };
-    let mut push = Push::begin(store, settings, options, sessions.rules())?;
+    let mut push = Push::begin(store, (data, settings), options, sessions.rules())?;
     push.pushed.problems.extend(found.unshared);
     // Whatever a source of sessions gives: what was not named is not sent.
     let files = found.files.into_iter().filter(|file| {
@@ -114,13 +115,35 @@ pub fn push(
     });
     let files: Vec<SharedFile> = files.map(|file| push.masked(file)).collect();
     push.pushed.files = files.len() as u64;
-    for file in &files {
-        push.file(file, sessions)?;
+    for (key, files) in by_bundle(&files) {
+        for file in files {
+            push.file(file, sessions)?;
+        }
+        push.close(&key)?;
     }
     push.send()?;
     push.take_back(&files)?;
+    push.mend_rows()?;
     push.sweep()?;
     Ok(push.pushed)
+}
+
+/// The files of each bundle, in the order in which these begin.
+fn by_bundle(files: &[SharedFile]) -> Vec<(BundleKey, Vec<&SharedFile>)> {
+    let mut bundles: Vec<(BundleKey, Vec<&SharedFile>)> = Vec::new();
+    let mut known = BTreeMap::new();
+    for file in files {
+        let key = BundleKey {
+            agent: file.agent.clone(),
+            session: file.session.clone(),
+        };
+        let at = *known.entry(key.clone()).or_insert(bundles.len());
+        if at == bundles.len() {
+            bundles.push((key, Vec::new()));
+        }
+        bundles[at].1.push(file);
+    }
+    bundles
 }
 
 /// A push that is under way.
@@ -135,6 +158,9 @@ struct Push<'a> {
     /// What the store has of this host, as of now.
     there: BTreeMap<Place, Manifest>,
     blocks: BTreeSet<BlockId>,
+    bundles: Bundles,
+    /// For a store that keeps rows: which of them it has, and the new ones.
+    rows: Option<(BTreeMap<BundleKey, String>, RowMaker)>,
     batch: Batch,
     batch_bytes: usize,
     by_session: BTreeMap<(String, String), usize>,
@@ -144,13 +170,20 @@ struct Push<'a> {
 impl<'a> Push<'a> {
     fn begin(
         store: &'a mut dyn Store,
-        settings: &'a Settings,
+        (data, settings): (&DataFolder, &'a Settings),
         options: Options,
         rules: String,
     ) -> Result<Push<'a>, Error> {
         let host = settings.host.as_str();
         let there = store.manifests(host)?.unwrap_or_default();
         let blocks = store.blocks(host)?;
+        let seals = match options.dry_run {
+            true => None,
+            false => store.seals(host)?,
+        };
+        let folder = data.rows();
+        let maker = |seals| Ok((seals, RowMaker::begin(&folder, host)?));
+        let rows = seals.map(maker).transpose().map_err(Error::at(&folder))?;
         Ok(Push {
             store,
             settings,
@@ -158,8 +191,10 @@ impl<'a> Push<'a> {
             key: settings.key(),
             options,
             form: if options.raw { RAW.to_owned() } else { rules },
+            bundles: Bundles::of(there.files.values()),
             there: there.files,
             blocks,
+            rows,
             batch: Batch::default(),
             batch_bytes: 0,
             by_session: BTreeMap::new(),
@@ -258,9 +293,12 @@ impl<'a> Push<'a> {
             repository: file.repository.clone(),
             cwd: file.cwd.clone(),
             modified_ms: file.modified_ms,
-            parts: parts.into_iter().map(|(part, _)| part).collect(),
+            parts: parts.iter().map(|(part, _)| part.clone()).collect(),
             source,
         };
+        if let Some((_, maker)) = &mut self.rows {
+            maker.write(&manifest, parts.iter().map(|(_, bytes)| *bytes))?;
+        }
         self.manifest(manifest, shared.redactions)
     }
 
@@ -289,6 +327,8 @@ impl<'a> Push<'a> {
         if before.as_ref() == Some(&manifest) {
             return Ok(());
         }
+        before.iter().for_each(|before| self.bundles.remove(before));
+        self.bundles.add(&manifest);
         // It may differ from the one before by what was read for it alone.
         let is_news = before.is_none_or(|before| before.parts != manifest.parts);
         if is_news {
@@ -318,20 +358,126 @@ impl<'a> Push<'a> {
     }
 
     fn send_if_full(&mut self) -> Result<(), Error> {
-        let pieces = self.batch.blocks.len().max(self.batch.manifests.len());
-        match pieces >= BATCH_PIECES || self.batch_bytes >= BATCH_BYTES {
+        let has_rows = self.rows.is_some();
+        let manifests = self.batch.manifests.len();
+        let is_full = self.batch.blocks.len() >= BATCH_PIECES
+            || self.batch_bytes >= BATCH_BYTES
+            || manifests >= BATCH_PIECES && !has_rows;
+        match (is_full, has_rows) {
+            (false, _) => Ok(()),
+            (true, false) => self.send(),
+            // Manifests go with their rows, once all files of the bundle are read.
+            (true, true) => self.send_blocks(),
+        }
+    }
+
+    fn send_blocks(&mut self) -> Result<(), Error> {
+        let blocks = std::mem::take(&mut self.batch.blocks);
+        self.batch_bytes = 0;
+        self.put(&Batch {
+            blocks,
+            ..Batch::default()
+        })
+    }
+
+    fn send(&mut self) -> Result<(), Error> {
+        if let Some((_, maker)) = &mut self.rows {
+            self.batch.rows = maker.take()?;
+        }
+        let batch = std::mem::take(&mut self.batch);
+        self.batch_bytes = 0;
+        self.put(&batch)
+    }
+
+    fn put(&mut self, batch: &Batch) -> Result<(), Error> {
+        match batch.is_empty() || self.options.dry_run {
+            true => Ok(()),
+            false => self.store.put(self.host, batch),
+        }
+    }
+
+    /// All files of a bundle are read: its manifests may be sent, with their rows.
+    fn close(&mut self, key: &BundleKey) -> Result<(), Error> {
+        self.make_rows(key)?;
+        let is_full = |(_, maker): &(_, RowMaker)| maker.is_full();
+        let is_full = self.rows.as_ref().is_some_and(is_full);
+        match is_full || self.batch.manifests.len() >= BATCH_PIECES {
             true => self.send(),
             false => Ok(()),
         }
     }
 
-    fn send(&mut self) -> Result<(), Error> {
-        let batch = std::mem::take(&mut self.batch);
-        self.batch_bytes = 0;
-        match batch.is_empty() || self.options.dry_run {
-            true => Ok(()),
-            false => self.store.put(self.host, &batch),
+    /// Make the rows of a bundle, where those that are there are of something else.
+    fn make_rows(&mut self, key: &BundleKey) -> Result<(), Error> {
+        let Some((mut seals, mut maker)) = self.rows.take() else {
+            return Ok(());
+        };
+        let made = self.make_rows_by(key, &mut seals, &mut maker);
+        self.rows = Some((seals, maker));
+        made
+    }
+
+    fn make_rows_by(
+        &mut self,
+        key: &BundleKey,
+        seals: &mut BTreeMap<BundleKey, String>,
+        maker: &mut RowMaker,
+    ) -> Result<(), Error> {
+        let places = self.bundles.places(key);
+        let beside: BTreeSet<Place> = places.iter().filter_map(beside).collect();
+        let all = places
+            .iter()
+            .chain(beside.iter().filter(|of| !places.contains(of)));
+        let all: Vec<Manifest> = all.filter_map(|of| self.there.get(of).cloned()).collect();
+        let seal = seal(all.iter());
+        if all.is_empty() || seals.get(key) == Some(&seal) {
+            return Ok(());
         }
+        for manifest in &all {
+            if maker.has(manifest) {
+                continue;
+            }
+            self.send_blocks()?;
+            // What nobody can read has no rows.
+            let Some(said) = self.said(manifest)? else {
+                return Ok(());
+            };
+            maker.write(manifest, said.iter().map(Vec::as_slice))?;
+        }
+        seals.insert(key.clone(), seal.clone());
+        maker.complete(Bundle {
+            key: key.clone(),
+            seal,
+            places,
+        });
+        Ok(())
+    }
+
+    /// What the blocks of a file in the store say; `None`: they are not all there.
+    fn said(&mut self, manifest: &Manifest) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let mut said = Vec::new();
+        for part in &manifest.parts {
+            let packed = self.store.block(self.host, &part.id)?;
+            match packed.map(|packed| part.unpack(&packed)) {
+                Some(Ok(bytes)) => said.push(bytes),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(said))
+    }
+
+    /// Make the rows that an older version did not, or that were taken back with another file of
+    /// their bundle; and have none of what is not in the store.
+    fn mend_rows(&mut self) -> Result<(), Error> {
+        let Some((seals, _)) = &mut self.rows else {
+            return Ok(());
+        };
+        *seals = self.store.seals(self.host)?.unwrap_or_default();
+        let gone = seals.keys().filter(|key| !self.bundles.has(key));
+        self.batch.rowless = gone.cloned().collect();
+        let keys: Vec<BundleKey> = self.bundles.keys().cloned().collect();
+        keys.iter().try_for_each(|key| self.close(key))?;
+        self.send()
     }
 
     /// Whether a manifest has nothing more to do in the store, whatever there is of its file:
@@ -371,7 +517,11 @@ impl<'a> Push<'a> {
             }
         }
         self.pushed.taken_back = back.len() as u64;
-        back.iter().for_each(|place| drop(self.there.remove(place)));
+        for place in &back {
+            if let Some(manifest) = self.there.remove(place) {
+                self.bundles.remove(&manifest);
+            }
+        }
         match self.options.dry_run {
             true => Ok(()),
             false => self.store.take_back(self.host, &back),

@@ -126,6 +126,11 @@ impl DataFolder {
         self.0.join("team")
     }
 
+    /// In which rows are made of what is pushed. Nothing stays in it.
+    pub fn rows(&self) -> PathBuf {
+        self.0.join("team.rows")
+    }
+
     /// What is set; `None`: nothing yet.
     ///
     /// # Errors

@@ -3,13 +3,16 @@
 pub mod dir;
 pub mod postgres;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
+use sessionary::SqlPart;
 use sessionary::settings::Surroundings;
 
 use crate::block::BlockId;
 use crate::error::Error;
 use crate::manifest::{Host, Manifest, Manifests, Place};
+use crate::rows::{BundleKey, Rows};
 
 /// What is put into a store at once.
 #[derive(Debug, Default)]
@@ -18,12 +21,17 @@ pub struct Batch {
     pub blocks: Vec<(BlockId, Vec<u8>)>,
     /// Manifests, whose blocks are in the store or in this batch.
     pub manifests: Vec<Manifest>,
+    /// The rows of bundles, in the place of those that are there.
+    pub rows: Option<Rows>,
+    /// Bundles of which there are no rows any more.
+    pub rowless: Vec<BundleKey>,
 }
 
 impl Batch {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
-        self.blocks.is_empty() && self.manifests.is_empty()
+        let has_rows = self.rows.is_some() || !self.rowless.is_empty();
+        self.blocks.is_empty() && self.manifests.is_empty() && !has_rows
     }
 }
 
@@ -67,14 +75,24 @@ pub trait Store {
     /// When the store cannot be read.
     fn blocks(&mut self, host: &str) -> Result<BTreeSet<BlockId>, Error>;
 
-    /// Put blocks, then the manifests that need them. Whenever it is killed, no manifest names a
-    /// block that is not there.
+    /// The seals of the bundles of which it has rows of this host; `None`: it is not asked in SQL,
+    /// and takes none.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn seals(&mut self, host: &str) -> Result<Option<BTreeMap<BundleKey, String>>, Error> {
+        let _ = host;
+        Ok(None)
+    }
+
+    /// Put blocks, then the manifests that need them, and with these their rows. Whenever it is
+    /// killed, no manifest names a block that is not there.
     ///
     /// # Errors
     /// When the store cannot be written.
     fn put(&mut self, host: &str, batch: &Batch) -> Result<(), Error>;
 
-    /// Take manifests back.
+    /// Take manifests back, and the rows of the bundles to which they belong.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -85,7 +103,23 @@ pub trait Store {
     /// # Errors
     /// When the store cannot be written.
     fn sweep(&mut self, host: &str, blocks: &BTreeSet<BlockId>) -> Result<(), Error>;
+
+    /// Ask for what the rows of all hosts say, in SQL that only reads; days and times are those of
+    /// this zone. An error of `each` ends it.
+    ///
+    /// # Errors
+    /// When the store has no SQL, or does not answer.
+    fn sql(&mut self, query: &str, zone: &str, each: EachPart<'_>) -> Result<(), Error> {
+        let _ = (query, zone, each);
+        Err(Error::refused(
+            "the store is a folder, which cannot be asked in SQL",
+            "`sessionary team pull` brings what is in it, and then `sessionary sql` asks that: its `sessions.host` says of which machine a session is",
+        ))
+    }
 }
+
+/// What is done with each piece of the answer to a query.
+pub type EachPart<'a> = &'a mut dyn FnMut(SqlPart<'_>) -> io::Result<()>;
 
 /// The store at this address. Where it needs a password, that is looked for in these surroundings.
 ///

@@ -121,13 +121,20 @@ impl Machine {
 
     /// `sessionary-team`, ready to run.
     pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Machine::command_in(self.home(), arguments);
+        command.current_dir(self.cwd(BOAT));
+        command
+    }
+
+    /// The same in any home.
+    pub fn command_in(home: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sessionary-team"));
         command
             .args(arguments)
             .env_clear()
-            .env("HOME", self.home())
+            .env("HOME", home)
             .env("TZ", "UTC")
-            .current_dir(self.cwd(BOAT))
+            .current_dir(home)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -279,10 +279,14 @@ fn a_certificate_that_the_system_does_not_trust_is_refused() {
 
 #[test]
 fn kills_of_push_and_pull_leave_no_difference() {
-    let Some(server) = Server::with(&["writer", "reader"]) else {
+    let Some(server) = Server::with(&["writer", "reader", "zoe"]) else {
         return;
     };
     kill_often(&|name| server.sharing(name), &Vec::new);
+    // Whatever was killed, rows and blocks agree.
+    let zoe = server.sharing("zoe");
+    zoe.json(&["pull"]);
+    assert!(crate::sql::equal(&zoe, "UTC")["entries"] > 0);
     // Nothing is left that no manifest names.
     let blocks = server
         .sql_as("writer", "SELECT count(*) FROM sessionary.blocks")

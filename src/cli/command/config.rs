@@ -28,7 +28,8 @@ use crate::redact;
     background = true              # index words after an answer, or in the background; not with $CI\n  \
     redact = \"not-a-terminal\"      # or \"never\", \"always\"; --reveal\n  \
     pager = true                   # show long output in $SESSIONARY_PAGER, $PAGER or less; --no-pager\n  \
-    timezone = \"Europe/Berlin\"     # by default $TZ, else what the system is set to; --utc\n\n\
+    timezone = \"Europe/Berlin\"     # by default $TZ, else what the system is set to; --utc\n  \
+    team.auto = false              # `watch` pushes what `sessionary team share` names\n\n\
     A session is left out when its working directory or its file matches one of `exclude`; a glob \
     without a separator matches a name anywhere, and a match covers everything below it. What was stored of it is \
     wiped. These rules are stored in the index and hold for every program that opens it.\n\
@@ -129,6 +130,10 @@ fn printed(settings: &Settings, screen: &Screen) -> String {
             "timezone" => (
                 settings.timezone.value.name().to_owned(),
                 settings.timezone.source,
+            ),
+            "team.auto" => (
+                settings.team_auto.value.to_string(),
+                settings.team_auto.source,
             ),
             _ => (
                 settings.background.value.to_string(),

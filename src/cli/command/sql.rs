@@ -2,16 +2,18 @@
 
 mod schema;
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sessionary::index::StreamOutcome;
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::{Config, Error, Index, Rows, SqlPart};
 
+use crate::args::Global;
 use crate::background::afterwards;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -34,7 +36,8 @@ use crate::output::{SafeJson, Screen};
     sessionary sql --jsonl 'SELECT id, cost FROM sessions'\n  \
     sessionary --json sql 'SELECT * FROM problems'\n  \
     sessionary sql --snapshot /srv/share/sessions.sqlite\n  \
-    sqlite3 \"file:$(sessionary sql --path)?mode=ro\"\n\n\
+    sqlite3 \"file:$(sessionary sql --path)?mode=ro\"\n  \
+    sessionary sql --at team 'SELECT host, count(*) FROM sessions GROUP BY host'\n\n\
     CSV (RFC 4180): NULL is an empty field, an empty text is \"\". JSON Lines: one object per row.\n\
     Rows are printed as they are found; only a table waits for all rows, to align its columns.\n\
     raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').\n\
@@ -60,6 +63,35 @@ pub struct Sql {
     /// Print the path of the catalogue, for tools that read it themselves
     #[arg(long, conflicts_with_all = ["query", "csv", "jsonl", "snapshot"])]
     path: bool,
+    /// Ask the team's database: docs/team.md
+    #[arg(long, value_name = "WHERE", conflicts_with_all = ["snapshot", "path"])]
+    at: Option<Door>,
+}
+
+/// Who answers, if it is not the catalogue.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Door {
+    // `sessionary-team`, by the database in which a team shares its sessions.
+    Team,
+}
+
+/// What `sessionary-team` is asked for in the place of this; `None`: nothing, the catalogue answers.
+pub fn for_team(args: &Sql, global: &Global) -> Option<Vec<OsString>> {
+    let Door::Team = args.at?;
+    let mut arguments = vec!["sql"];
+    for (flag, is_set) in [
+        ("--csv", args.csv),
+        ("--jsonl", args.jsonl),
+        ("--schema", args.schema),
+        ("--utc", global.utc),
+    ] {
+        arguments.extend(is_set.then_some(flag));
+    }
+    // A query may begin with a comment, and so as an option does.
+    if let Some(query) = &args.query {
+        arguments.extend(["--", query]);
+    }
+    Some(arguments.into_iter().map(OsString::from).collect())
 }
 
 pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {

@@ -36,6 +36,15 @@ pub struct Team {
 }
 
 pub fn run(args: &Team, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
+    hand_over(&args.arguments, global, screen)
+}
+
+/// Become `sessionary-team`, asked for this.
+pub fn hand_over(
+    arguments: &[OsString],
+    global: &Global,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
     demo::refuse(
         "made-up sessions are shared with nobody",
         "without --demo it shares yours",
@@ -46,14 +55,11 @@ pub fn run(args: &Team, global: &Global, screen: &Screen) -> Result<Outcome, Fai
                 .hint("`roots` in the configuration file does"),
         );
     }
-    let mut command = process::Command::new(program());
-    if let Some(index) = &global.index {
-        command.env(INDEX_VARIABLE, index);
-    }
+    let mut command = command(global);
     if screen.json {
         command.arg("--json");
     }
-    let error = super::become_it(command.args(&args.arguments));
+    let error = super::become_it(command.args(arguments));
     Err(match error.kind() {
         io::ErrorKind::NotFound => {
             Failure::refused("sessionary-team is neither beside this program nor on the PATH")
@@ -61,6 +67,15 @@ pub fn run(args: &Team, global: &Global, screen: &Screen) -> Result<Outcome, Fai
         }
         _ => Failure::refused(format!("sessionary-team: {error}")),
     })
+}
+
+/// `sessionary-team`, with the index that is meant.
+pub fn command(global: &Global) -> process::Command {
+    let mut command = process::Command::new(program());
+    if let Some(index) = &global.index {
+        command.env(INDEX_VARIABLE, index);
+    }
+    command
 }
 
 /// The one beside this program, which is of its version; else whichever the PATH has.

@@ -21,6 +21,8 @@ use crate::output::progress::Progress;
 use crate::output::spool::Spool;
 use crate::output::text::{plain_line, terminal_safe_json};
 use crate::output::time::count;
+use crate::places;
+use crate::pusher::Pusher;
 
 /// Keep the index up to date while sessions are written, until Ctrl-C
 #[derive(Debug, Args)]
@@ -95,6 +97,16 @@ pub fn run(
     if args.uninstall {
         return uninstall(screen);
     }
+    watch(args, global, config, screen)
+}
+
+/// Watches until something ends it.
+fn watch(
+    args: &WatchArgs,
+    global: &Global,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
     let cancel = config.cancel.clone();
     ctrlc::set_handler(move || cancel.cancel()).map_err(anyhow::Error::new)?;
     let options = WatchOptions {
@@ -114,9 +126,11 @@ pub fn run(
         to_stderr,
         || (),
     )?;
+    let pusher = pusher(global, &talk)?;
     let (mut failed, mut known) = (None, BTreeSet::new());
     let ended = indexer.watch(&options, &mut |watched| match watched {
         WatchEvent::Changed(changes, missed) => {
+            pusher.iter().for_each(Pusher::push);
             if missed {
                 changed.line(missed_line);
             }
@@ -130,7 +144,13 @@ pub fn run(
                 }
             }
         }
-        other => say(&other, &mut known, screen, &talk),
+        other => {
+            // What could not be sent then is sent now.
+            if matches!(other, WatchEvent::Checked(..)) {
+                pusher.iter().for_each(Pusher::push);
+            }
+            say(&other, &mut known, screen, &talk);
+        }
     });
     if let Some(why) = ended.as_ref().ok().and_then(why) {
         talk.line(why);
@@ -143,6 +163,17 @@ pub fn run(
     ended?;
     printed?;
     Ok(Outcome::Found)
+}
+
+/// Who pushes what has changed; `None`: nobody, as long as that is not set.
+fn pusher(global: &Global, talk: &Printer) -> Result<Option<Pusher>, Failure> {
+    match places::settings(global)?.team_auto.value {
+        true => Ok(Some(Pusher::start(
+            super::team::command(global),
+            talk.clone(),
+        )?)),
+        false => Ok(None),
+    }
 }
 
 /// `None`: Ctrl-C, while another process was waited for.

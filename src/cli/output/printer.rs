@@ -12,6 +12,7 @@ const MOST_BYTES: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Prints lines in the order in which they are added.
+#[derive(Clone)]
 pub struct Printer(Arc<PrinterState>);
 
 struct PrinterState {

@@ -80,6 +80,11 @@ impl Context {
         Ok(sessions.collect())
     }
 
+    /// The time zone of the user, by its name.
+    pub fn zone(&self) -> Result<String, Error> {
+        Ok(self.config()?.zone.name().to_owned())
+    }
+
     /// What is configured for the index.
     fn config(&self) -> Result<Config, Error> {
         let flags = Flags::default();

@@ -10,6 +10,7 @@ mod purge;
 mod push;
 mod revoke;
 mod share;
+mod sql;
 mod status;
 
 use std::process::ExitCode;
@@ -52,6 +53,7 @@ enum Command {
     Status(status::Status),
     Revoke(revoke::Revoke),
     Purge(purge::Purge),
+    Sql(sql::Sql),
     Leave(leave::Leave),
 }
 
@@ -77,5 +79,6 @@ fn run(cli: &Cli) -> Result<Outcome, Error> {
         Command::Revoke(args) => revoke::run(args, &context),
         Command::Purge(args) => purge::run(args, &context),
         Command::Leave(args) => leave::run(args, &context),
+        Command::Sql(args) => sql::run(args, &context),
     }
 }

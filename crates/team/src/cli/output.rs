@@ -72,7 +72,7 @@ fn plain(text: &str) -> String {
 }
 
 /// As [`plain`], on one line.
-fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     plain(text).replace('\n', " ")
 }
 

@@ -38,7 +38,8 @@ pub fn run(args: &Push, context: &Context) -> Result<Outcome, Error> {
         prune: args.prune,
     };
     let mut store = store::open(&settings.store, &context.surroundings)?;
-    let pushed = push::push(&mut context.sessions()?, &mut *store, &settings, options)?;
+    let place = (&context.data, &settings);
+    let pushed = push::push(&mut context.sessions()?, &mut *store, place, options)?;
     match context.json {
         true => print_json(&pushed)?,
         false => print(&text(&pushed, args.dry_run))?,

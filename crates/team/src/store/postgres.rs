@@ -5,20 +5,23 @@
 //! push that was killed, or whose server was, has sent whole batches, and the next one goes on.
 
 mod address;
+mod catalogue;
 mod schema;
+mod sql;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as _;
 
 use postgres::{Client, NoTls};
 use sessionary::settings::Surroundings;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Batch, Store};
+use super::{Batch, EachPart, Store};
 use crate::block::{BlockId, MOST_PACKED};
 use crate::error::{Error, Problem};
 use crate::manifest::{Host, Manifest, Manifests, Place};
 use crate::names::{check_agent, check_path};
+use crate::rows::BundleKey;
 
 /// The longest manifest that is read, in bytes.
 const LONGEST: i32 = 64 << 20;
@@ -157,6 +160,10 @@ impl Store for Postgres {
             .collect())
     }
 
+    fn seals(&mut self, host: &str) -> Result<Option<BTreeMap<BundleKey, String>>, Error> {
+        catalogue::seals(&mut self.client, host).map(Some)
+    }
+
     fn put(&mut self, host: &str, batch: &Batch) -> Result<(), Error> {
         let mut transaction = self.client.transaction().map_err(failed)?;
         let ids: Vec<&str> = batch.blocks.iter().map(|(id, _)| id.as_str()).collect();
@@ -193,6 +200,10 @@ impl Store for Postgres {
                 .execute(&older, &[&host, place.0, place.1, &number])
                 .map_err(failed)?;
         }
+        catalogue::forget(&mut transaction, host, batch.rowless.iter())?;
+        if let Some(rows) = &batch.rows {
+            catalogue::put(&mut transaction, host, rows)?;
+        }
         transaction.commit().map_err(failed)
     }
 
@@ -200,11 +211,19 @@ impl Store for Postgres {
         let agents: Vec<&str> = places.iter().map(|place| &*place.agent).collect();
         let paths: Vec<&str> = places.iter().map(|place| &*place.path).collect();
         let remove = "DELETE FROM sessionary.sources WHERE host = $1
-            AND (agent, path) IN (SELECT * FROM unnest($2::text[], $3::text[]))";
-        self.client
-            .execute(remove, &[&host, &agents, &paths])
-            .map(drop)
-            .map_err(failed)
+            AND (agent, path) IN (SELECT * FROM unnest($2::text[], $3::text[]))
+            RETURNING agent, session";
+        let mut transaction = self.client.transaction().map_err(failed)?;
+        let removed = transaction.query(remove, &[&host, &agents, &paths]);
+        let removed = removed.map_err(failed)?;
+        let keys: BTreeSet<BundleKey> = (removed.iter())
+            .map(|row| BundleKey {
+                agent: row.get(0),
+                session: row.get(1),
+            })
+            .collect();
+        catalogue::forget(&mut transaction, host, keys.iter())?;
+        transaction.commit().map_err(failed)
     }
 
     fn sweep(&mut self, host: &str, blocks: &BTreeSet<BlockId>) -> Result<(), Error> {
@@ -214,6 +233,10 @@ impl Store for Postgres {
             .execute(remove, &[&host, &ids])
             .map(drop)
             .map_err(failed)
+    }
+
+    fn sql(&mut self, query: &str, zone: &str, each: EachPart<'_>) -> Result<(), Error> {
+        sql::answer(&mut self.client, query, zone, each)
     }
 }
 

@@ -1,0 +1,608 @@
+//! Do the rows in a database say what one machine says that holds the same redacted sessions, and
+//! nothing to who may not read?
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sessionary::model::Zone;
+use sessionary::{Config, Freshness, Index};
+
+use crate::machine::{BOAT, DIARY, Folder, Machine, tree};
+use crate::secrets::{SECRETS, holds};
+use crate::server::Server;
+
+/// Views of one index alone.
+const OF_AN_INDEX: [&str; 2] = ["changes", "freshness"];
+
+/// Numbers that are those of one index or one database, by what they are of.
+const NUMBERS: [(&str, &str); 5] = [
+    ("session", "session"),
+    ("entry", "entry"),
+    ("source", "source"),
+    ("answer", "entry"),
+    ("forks.parent", "parent"),
+];
+
+type Row = BTreeMap<String, Value>;
+type Ask = Box<dyn Fn(&str) -> Vec<Row>>;
+
+/// What a machine, or the database, says, in words that both have.
+struct Said {
+    sessions: BTreeMap<i64, String>,
+    sources: BTreeMap<i64, String>,
+    entries: BTreeMap<i64, String>,
+    ask: Ask,
+}
+
+impl Said {
+    /// By a machine that has pulled all.
+    fn by_machine(machine: &Machine, zone: &str) -> Said {
+        let copies = machine.data().join("team").display().to_string() + "/";
+        let index = index_in(machine, zone);
+        Said::by(Box::new(move |query| {
+            let answer = index.sql(query).unwrap();
+            let row = |values: &Vec<Value>| {
+                let values = values.iter().map(|value| match value {
+                    Value::String(text) => json!(text.replace(&copies, "")),
+                    other => other.clone(),
+                });
+                answer.columns.iter().cloned().zip(values).collect()
+            };
+            answer.rows.iter().map(row).collect()
+        }))
+    }
+
+    /// By the database, to this machine.
+    fn by_database(machine: &Machine, zone: &str) -> Said {
+        let machine = machine.home().to_path_buf();
+        let zone = zone.to_owned();
+        Said::by(Box::new(move |query| {
+            let output = Machine::command_in(&machine, &["sql", "--jsonl", query])
+                .env("TZ", &zone)
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_ne!(output.status.code(), Some(2), "{query}: {said}");
+            let text = String::from_utf8(output.stdout).unwrap();
+            let row = |line| serde_json::from_str(line).unwrap();
+            text.lines().map(row).collect()
+        }))
+    }
+
+    fn by(ask: Ask) -> Said {
+        let names = |query: &str| -> BTreeMap<i64, String> {
+            let row = |row: Row| {
+                let number = row["number"].as_i64().unwrap();
+                (number, row["name"].as_str().unwrap().to_owned())
+            };
+            ask(query).into_iter().map(row).collect()
+        };
+        let sessions = names("SELECT session AS number, path || ' ' || id AS name FROM sessions");
+        let sources =
+            names("SELECT source AS number, root || '/' || relative AS name FROM sources");
+        // Within a session numbers go by the order in which its files were read.
+        let entries = names(
+            "SELECT e.entry AS number, s.root || '/' || s.relative || ' ' ||
+                coalesce(e.\"row\", CAST(e.start AS text)) AS name
+             FROM entries e JOIN sources s USING (source)",
+        );
+        Said {
+            sessions,
+            sources,
+            entries,
+            ask,
+        }
+    }
+
+    /// The rows of a view, in order, with names in the place of numbers.
+    fn rows(&self, view: &str) -> Vec<String> {
+        let rows = (self.ask)(&format!("SELECT * FROM {view}"));
+        let mut rows: Vec<String> = rows
+            .into_iter()
+            .map(|row| {
+                let values = row.into_iter().map(|(column, value)| {
+                    let value = self.named(view, &column, value);
+                    (column, value)
+                });
+                json!(values.collect::<Row>()).to_string()
+            })
+            .collect();
+        rows.sort();
+        rows
+    }
+
+    fn named(&self, view: &str, column: &str, value: Value) -> Value {
+        let of = NUMBERS.iter().find(|(name, _)| {
+            let (of, its) = name.split_once('.').unwrap_or((view, name));
+            of == view && its == column
+        });
+        match (of.map(|(_, of)| *of), value.as_i64()) {
+            (Some("session"), Some(number)) => json!(self.sessions[&number]),
+            // Of several sessions of one id it is the one with the smallest number.
+            (Some("parent"), Some(number)) => {
+                json!(self.sessions[&number].rsplit_once(' ').unwrap().1)
+            }
+            (Some("source"), Some(number)) => json!(self.sources[&number]),
+            (Some("entry"), Some(number)) => json!(self.entries[&number]),
+            // Sums of floats depend on their order in the last digits.
+            _ if value.is_f64() => json!(format!("{:.9}", value.as_f64().unwrap())),
+            _ => value,
+        }
+    }
+}
+
+fn index_in(machine: &Machine, zone: &str) -> Index {
+    let config = Config::of(&sessionary::settings::Surroundings {
+        variables: BTreeMap::new(),
+        home: Some(machine.home().to_path_buf()),
+        cwd: machine.cwd(BOAT),
+    });
+    let config = Config {
+        zone: Zone::named(zone).unwrap(),
+        ..config.unwrap()
+    };
+    Index::open(&config, Freshness::Check).unwrap()
+}
+
+/// The views of the contract, with their columns.
+fn views(index: &Index) -> BTreeMap<String, BTreeSet<String>> {
+    let all = "SELECT v.name, c.name FROM sqlite_schema v JOIN pragma_table_info(v.name) c
+        WHERE v.type = 'view' AND substr(v.name, 1, 1) <> '_'";
+    let mut views: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for row in index.sql(all).unwrap().rows {
+        let text = |at: usize| row[at].as_str().unwrap().to_owned();
+        views.entry(text(0)).or_default().insert(text(1));
+    }
+    views.retain(|name, _| !OF_AN_INDEX.contains(&name.as_str()));
+    views
+}
+
+/// Every view says to `reader`, who has pulled all, by the database what it says by SQLite.
+pub fn equal(reader: &Machine, zone: &str) -> BTreeMap<String, usize> {
+    let index = index_in(reader, zone);
+    let (here, there) = (
+        Said::by_machine(reader, zone),
+        Said::by_database(reader, zone),
+    );
+    let mut counts = BTreeMap::new();
+    for (view, columns) in views(&index) {
+        let own = here.rows(&view);
+        let of_database = there.rows(&view);
+        let only = |row: &String| -> String {
+            let mut row: Row = serde_json::from_str(row).unwrap();
+            row.retain(|column, _| columns.contains(column));
+            json!(row).to_string()
+        };
+        let mut same: Vec<String> = of_database.iter().map(only).collect();
+        same.sort();
+        let missing: Vec<_> = own.iter().filter(|row| !same.contains(row)).collect();
+        let more: Vec<_> = same.iter().filter(|row| !own.contains(row)).collect();
+        assert!(
+            missing.is_empty() && more.is_empty(),
+            "{view}: {missing:#?} are not there, {more:#?} are"
+        );
+        assert_eq!(own.len(), same.len(), "{view}");
+        counts.insert(view, own.len());
+    }
+    // Of each row the host is that of its session.
+    for view in [
+        "entries",
+        "usage",
+        "touches",
+        "calls",
+        "call_records",
+        "files",
+    ] {
+        let of_another = format!(
+            "SELECT v.host FROM {view} v JOIN sessions s USING (session) WHERE v.host <> s.host"
+        );
+        assert_eq!((there.ask)(&of_another), Vec::<Row>::new(), "{view}");
+    }
+    counts
+}
+
+/// Copy recorded sessions of many agents into a home, one case in `of`, as sessions of its boat.
+fn fixtures(machine: &Machine, which: usize, of: usize) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let boat = machine.cwd(BOAT).display().to_string();
+    for (agent, to) in [
+        ("pi", ".pi/agent/sessions"),
+        ("claude", ".claude/projects"),
+        ("codex", ".codex/sessions/2026/01"),
+        ("gemini", ".gemini/tmp"),
+        ("qwen", ".qwen/projects"),
+        ("copilot", ".copilot/session-state"),
+        ("clido", ".local/share/clido/sessions"),
+        ("agentuse", ".local/share/agentuse"),
+    ] {
+        let cases: BTreeSet<_> = fs::read_dir(from.join(agent)).unwrap().collect_paths();
+        for (number, case) in cases.iter().enumerate() {
+            let name = case.file_name().unwrap().display().to_string();
+            if number % of != which || agent == "agentuse" && name != "subagents" {
+                continue;
+            }
+            // Its names differ by their case alone, and of such only one is pulled.
+            if name == "openclaw-copies" {
+                continue;
+            }
+            for (path, bytes) in tree(case) {
+                let path = path.trim_start_matches('/');
+                let to = machine.home().join(to).join(match agent {
+                    "gemini" => path.replacen("tmp/aviary", &name, 1),
+                    "qwen" => path.replacen("projects/", &name, 1),
+                    "codex" => format!("{:02}/{path}", number % 28 + 1),
+                    "copilot" | "agentuse" => path.to_owned(),
+                    _ => format!("{name}/{path}"),
+                });
+                fs::create_dir_all(to.parent().unwrap()).unwrap();
+                fs::write(to, of_boat(bytes, &boat)).unwrap();
+            }
+        }
+    }
+}
+
+fn of_boat(bytes: Vec<u8>, boat: &str) -> Vec<u8> {
+    let Ok(text) = String::from_utf8(bytes.clone()) else {
+        return bytes;
+    };
+    let places = [
+        "/home/ada/work",
+        "/home/ada/code/app",
+        "/home/ada/code/aviary",
+    ];
+    let places = places
+        .iter()
+        .chain(&["/home/ada/code/harbour", "/home/ada/code/mail"]);
+    let text = places.fold(text, |text, place| text.replace(place, boat));
+    text.into_bytes()
+}
+
+trait Paths {
+    fn collect_paths(self) -> BTreeSet<std::path::PathBuf>;
+}
+
+impl Paths for fs::ReadDir {
+    fn collect_paths(self) -> BTreeSet<std::path::PathBuf> {
+        self.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+/// Push what can be pushed.
+fn push(machine: &Machine) {
+    let output = machine.output(&["push"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_ne!(output.status.code(), Some(2), "{said}");
+}
+
+fn pull(machine: &Machine) {
+    let output = machine.output(&["pull"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+}
+
+#[test]
+fn the_database_says_what_one_machine_says_that_holds_the_same_sessions() {
+    let Some(server) = Server::with(&["ada", "bob", "eve", "zoe"]) else {
+        return;
+    };
+    let writers = ["ada", "bob", "eve"].map(|name| server.sharing(name));
+    for (number, machine) in writers.iter().enumerate() {
+        fixtures(machine, number, writers.len());
+        machine.write_session(DIARY, &format!("{}-private", machine.name), &["private"]);
+        let said = format!("the token is {} indeed", SECRETS[number]);
+        let own = machine.write_session(BOAT, &format!("{}-own", machine.name), &["one", &said]);
+        // Bob went on with a session of ada's, and eve with that one: its answers count once.
+        let copied = fs::read_to_string(&own).unwrap();
+        let copied = copied.replacen(&format!("{}-own", machine.name), "fork", 1);
+        fs::write(machine.session_path(BOAT, "fork"), copied).unwrap();
+        let shared = machine.session_path(BOAT, "same");
+        let lines = ada_said(&machine.cwd(BOAT), number);
+        fs::write(shared, lines).unwrap();
+    }
+    writers.iter().for_each(push);
+    let zoe = server.sharing("zoe");
+    pull(&zoe);
+    let counts = equal(&zoe, "UTC");
+    for (view, least) in [
+        ("sessions", 100),
+        ("entries", 500),
+        ("calls", 40),
+        ("usage", 30),
+        ("touches", 10),
+        ("runs", 1),
+        ("labels", 1),
+        ("compactions", 1),
+        ("forks", 1),
+        ("problems", 1),
+        ("usage_by_model", 3),
+    ] {
+        assert!(counts[view] >= least, "{view}: {counts:?}");
+    }
+    equal(&zoe, "America/New_York");
+    // They go on; sessions come, go and are taken back.
+    for machine in &writers {
+        let own = machine.session_path(BOAT, &format!("{}-own", machine.name));
+        machine.say(&own, "and on");
+        machine.write_session(BOAT, &format!("{}-new", machine.name), &["new", "answer"]);
+        push(machine);
+    }
+    pull(&zoe);
+    equal(&zoe, "UTC");
+    writers[0].json(&["purge", "ada-own"]);
+    fs::remove_file(writers[1].session_path(BOAT, "bob-own")).unwrap();
+    writers[1].output(&["push", "--prune"]);
+    let moved = writers[2].session_path(BOAT, "eve-own");
+    fs::rename(
+        &moved,
+        moved.with_file_name("2026-01-05T09-00-01-000Z_eve-own.jsonl"),
+    )
+    .unwrap();
+    push(&writers[2]);
+    writers[2].output(&["revoke", BOAT]);
+    pull(&zoe);
+    equal(&zoe, "UTC");
+}
+
+/// A session of which each machine has a copy, begun at another time.
+fn ada_said(cwd: &Path, number: usize) -> String {
+    let header = json!({"type": "session", "version": 3, "id": format!("same-{number}"),
+        "timestamp": format!("2026-01-05T0{}:00:00.000Z", 7 - number), "cwd": cwd});
+    let answer = json!({"type": "message", "id": "same-0001", "parentId": null,
+        "timestamp": "2026-01-05T06:00:01.000Z", "message": {"role": "assistant",
+        "content": [{"type": "text", "text": "said once"},
+            {"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": "ls"}}],
+        "usage": {"input": 7, "output": 3, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 10,
+            "cost": {"total": 0.125}}, "model": "m-2", "provider": "p", "timestamp": 1}});
+    format!("{header}\n{answer}\n")
+}
+
+#[test]
+fn an_answer_that_several_machines_have_counts_once() {
+    let Some(server) = Server::with(&["ada", "bob"]) else {
+        return;
+    };
+    let (ada, bob) = (server.sharing("ada"), server.sharing("bob"));
+    for (number, machine) in [&ada, &bob].into_iter().enumerate() {
+        let path = machine.session_path(BOAT, "same");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, ada_said(&machine.cwd(BOAT), number)).unwrap();
+        machine.json(&["push"]);
+    }
+    let said = |question: &str| Said::by_database(&ada, "UTC").ask.as_ref()(question);
+    let spent = "SELECT host, sum(cost_total) AS cost FROM usage GROUP BY host";
+    // Bob's copy says that it began first.
+    let once = json!({"host": "bob", "cost": 0.125});
+    assert_eq!(json!(said(spent)), json!([once]));
+    let calls = said("SELECT calls FROM tools");
+    assert_eq!(json!(calls), json!([{"calls": 1}]));
+    bob.json(&["purge", "--all"]);
+    assert_eq!(json!(said(spent)), json!([{"host": "ada", "cost": 0.125}]));
+}
+
+/// Tables and views with rows of ada's, as SQL names them.
+fn relations(server: &Server) -> Vec<String> {
+    let all = "SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+        WHERE nspname = 'sessionary_catalogue' AND relkind IN ('r', 'v') ORDER BY 1";
+    let names = server.sql(all);
+    let names = names.lines().map(str::to_owned);
+    names.filter(|name| !name.ends_with(".contract")).collect()
+}
+
+/// A machine whose rows are in every table but for those of odd files.
+fn full(server: &Server, name: &str) -> Machine {
+    let machine = server.sharing(name);
+    fixtures(&machine, 0, 1);
+    machine.write_session(
+        BOAT,
+        &format!("{name}-own"),
+        &["one", SECRETS[0], SECRETS[1]],
+    );
+    push(&machine);
+    machine
+}
+
+#[test]
+fn who_may_not_read_sees_no_row_of_the_contract() {
+    let Some(server) = Server::with(&["ada", "bob"]) else {
+        return;
+    };
+    full(&server, "ada");
+    let bob = server.sharing("bob");
+    let relations = relations(&server);
+    assert!(relations.len() > 30, "{relations:?}");
+    let count =
+        |role: &str, name: &str| server.sql_as(role, &format!("SELECT count(*) FROM {name}"));
+    for name in &relations {
+        let rows = count("bob", name).unwrap();
+        let may_be_none = ["_stepped"].iter().any(|of| name.ends_with(of));
+        assert!(rows != "0" || may_be_none, "{name}");
+    }
+    server.sql("REVOKE sessionary_reader_team FROM bob");
+    for name in &relations {
+        assert_eq!(count("bob", name).unwrap(), "0", "{name}");
+    }
+    let asked = ["sql", "SELECT * FROM sessions"];
+    assert_eq!(bob.output(&asked).status.code(), Some(1));
+    server.sql("REVOKE sessionary_writer_team FROM bob");
+    for name in &relations {
+        assert!(
+            count("bob", name)
+                .unwrap_err()
+                .contains("permission denied"),
+            "{name}"
+        );
+    }
+    assert_eq!(bob.output(&asked).status.code(), Some(2));
+    // Nor does who may look at tables, and has the role of readers only to give it to others.
+    server.sql(
+        "CREATE ROLE eve LOGIN PASSWORD 'eve-word' NOINHERIT;
+         GRANT sessionary_reader_team TO eve WITH ADMIN OPTION;
+         GRANT USAGE ON SCHEMA sessionary_catalogue TO eve;
+         GRANT SELECT ON ALL TABLES IN SCHEMA sessionary_catalogue TO eve",
+    );
+    for name in &relations {
+        assert_eq!(count("eve", name).unwrap(), "0", "{name}");
+    }
+}
+
+#[test]
+fn nobody_changes_a_row_of_the_contract_or_adds_to_anothers() {
+    let Some(server) = Server::with(&["ada", "bob"]) else {
+        return;
+    };
+    full(&server, "ada");
+    full(&server, "bob");
+    for name in relations(&server) {
+        if !name.contains("._") {
+            continue;
+        }
+        for role in ["ada", "bob"] {
+            for change in ["UPDATE {} SET owner = owner", "TRUNCATE {}"] {
+                let said = server.sql_as(role, &change.replace("{}", &name));
+                assert!(said.is_err(), "{role} {name}");
+            }
+        }
+    }
+    let theirs = |column: &str, table: &str| {
+        let asked =
+            format!("SELECT min({column}) FROM sessionary_catalogue.{table} WHERE owner = 'ada'");
+        server.sql(&asked)
+    };
+    let (bundle, session) = (theirs("bundle", "_bundles"), theirs("session", "_sessions"));
+    let source = theirs("source", "_sources");
+    for (table, columns, values) in [
+        (
+            "_bundles",
+            "bundle, host, agent, session, seal",
+            "1, 'ada', 'pi', 'x', 'y'".to_owned(),
+        ),
+        (
+            "_labels",
+            "key, target",
+            format!("({session}::bigint << 24) + 9999, 'x'"),
+        ),
+        (
+            "_session_sources",
+            "session, source, part",
+            format!("{session}, 1, 'main'"),
+        ),
+        (
+            "_problems",
+            "source, start, length, provisional, reason",
+            format!("{source}, 99, 1, 0, 'x'"),
+        ),
+        (
+            "_strays",
+            "bundle, agent, root_path, relative, reason, unread",
+            format!("{bundle}, 'pi', 'ada/pi', 'x', 'y', 0"),
+        ),
+    ] {
+        let add = format!("INSERT INTO sessionary_catalogue.{table} ({columns}) VALUES ({values})");
+        let said = server.sql_as("bob", &add).unwrap_err();
+        assert!(said.contains("row-level security"), "{table}: {said}");
+    }
+    let steal = "DELETE FROM sessionary_catalogue._sessions WHERE owner = 'ada' RETURNING session";
+    assert_eq!(server.sql_as("bob", steal).unwrap(), "");
+}
+
+#[test]
+fn no_row_holds_a_secret_or_says_where_it_was_made() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = full(&server, "ada");
+    for name in relations(&server) {
+        let all = server.sql(&format!("SELECT t::text FROM {name} t"));
+        for secret in SECRETS {
+            assert!(!holds(all.as_bytes(), secret), "{name}");
+        }
+        assert!(!all.contains("team.rows"), "{name}");
+    }
+    assert!(!ada.data().join("team.rows").exists());
+}
+
+#[test]
+fn rows_that_are_missing_or_of_nothing_are_made_up_for_by_a_push() {
+    let Some(server) = Server::with(&["ada", "zoe"]) else {
+        return;
+    };
+    let (ada, zoe) = (full(&server, "ada"), server.sharing("zoe"));
+    // As an older version left them.
+    server.sql("DELETE FROM sessionary_catalogue._bundles WHERE bundle % 2 = 0");
+    server.sql("UPDATE sessionary_catalogue._bundles SET seal = 'old' WHERE bundle % 3 = 0");
+    server
+        .sql_as(
+            "ada",
+            "INSERT INTO sessionary_catalogue._bundles (bundle, host, agent, session, seal)
+        VALUES (nextval('sessionary_catalogue._numbers'), 'ada', 'pi', 'none', 'old')",
+        )
+        .unwrap();
+    let lost = "DELETE FROM sessionary_catalogue._sessions WHERE bundle NOT IN
+        (SELECT bundle FROM sessionary_catalogue._bundles)";
+    server.sql(lost);
+    push(&ada);
+    pull(&zoe);
+    equal(&zoe, "UTC");
+}
+
+#[test]
+fn numbers_texts_and_nothing_are_told_apart_in_every_form() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    ada.write_session(BOAT, "0a", &["one", "two"]);
+    ada.json(&["push"]);
+    let asked = "SELECT 1 AS a, 0.5::float8 AS b, sum(entries) AS c, NULL AS d, 'x, \"y\"' AS e,
+        1 = 1 AS f, '' AS a, E'\\u001b[2J' AS g FROM sessions -- all";
+    assert_eq!(
+        ada.team(&["sql", "--csv", asked]),
+        "a,b,c,d,e,f,a,g\r\n1,0.5,3,,\"x, \"\"y\"\"\",true,\"\",\u{1b}[2J\r\n"
+    );
+    assert_eq!(
+        ada.team(&["sql", "--jsonl", asked]),
+        "{\"a\":1,\"b\":0.5,\"c\":3,\"d\":null,\"e\":\"x, \\\"y\\\"\",\"f\":true,\"a:7\":\"\",\"g\":\"\\u001b[2J\"}\n"
+    );
+    let answer = ada.json(&["sql", "SELECT id, entries FROM sessions"]);
+    assert_eq!(answer["columns"], json!(["id", "entries"]));
+    assert_eq!(answer["rows"], json!([["0a", 3]]));
+    let table = ada.team(&["sql", "SELECT id, entries, name FROM sessions"]);
+    assert_eq!(table, "id  entries  name\n0a        3  NULL\n");
+    assert!(
+        ada.team(&["sql", "--schema"])
+            .contains("\nforks(session, parent, ")
+    );
+    let none = ada.output(&["sql", "SELECT id FROM sessions WHERE false"]);
+    assert_eq!(none.status.code(), Some(1));
+    for wrong in [
+        "SELEC 1",
+        "SELECT 1; SELECT 2",
+        "DELETE FROM sessions",
+        "SELECT no FROM sessions",
+    ] {
+        let output = ada.output(&["sql", wrong]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{wrong}: {said}");
+        assert!(said.contains("docs/team.md"), "{said}");
+    }
+    // What writes is refused, whatever the role may do by other programs.
+    let writes = "SELECT nextval('_numbers')";
+    assert_eq!(ada.output(&["sql", writes]).status.code(), Some(2));
+}
+
+#[test]
+fn a_folder_says_that_it_has_no_sql() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    ada.write_session(BOAT, "0a", &["one"]);
+    ada.json(&["push"]);
+    let output = ada.output(&["sql", "SELECT 1"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said.contains("cannot be asked in SQL") && said.contains("team pull"),
+        "{said}"
+    );
+}
