@@ -3,8 +3,8 @@
 
     floor.py PROGRAM [--questions FILE] [--real FOLDER] [--rg PROGRAM] [--answers FILE]
 
-Asks `PROGRAM mcp` the questions of FILE (questions.tsv, or fresh-questions.tsv, which was written
-after the floor was chosen, without sight of it): over the scenes of the judged queries, forks and
+Asks `PROGRAM mcp` the questions of FILE (questions.tsv, fresh-questions.tsv or third-questions.tsv,
+of which each was written before the floor that it judges, or without sight of it): over the scenes of the judged queries, forks and
 noise among them as the ranking is measured, and over the pi sessions in FOLDER, which the last
 known items are in. Without FOLDER these are left out. Each is asked twice: in the repository
 that it is about, as agents ask, and over all sessions (`--all`), most of which are of other

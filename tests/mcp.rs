@@ -282,7 +282,7 @@ fn nothing_fits_is_an_answer() {
     let mut talk = initialized(&home, &[], &[]);
     for query in [
         "kubernetes",
-        "kubernetes newline",
+        "kubernetes newline ingress",
         "how did we configure the kubernetes ingress controller",
         "tokenizer kubernetes ingress controller",
         // Of another project.
@@ -300,35 +300,31 @@ fn nothing_fits_is_an_answer() {
     assert!(said.contains("0199a:x"), "{said}");
 }
 
+/// What is said, and small talk after it until a session has so many entries.
+fn with_small_talk(home: &Sandbox, session: &str, said: &[(&str, &str)], entries: usize) {
+    let mut talk = said.to_vec();
+    talk.resize(entries, ("assistant", "that step went well"));
+    pi_session(
+        home,
+        session,
+        "code/parser",
+        "2026-01-02T09:00:00.000Z",
+        &talk,
+    );
+}
+
 #[test]
 fn most_of_the_words_stand_in_one_place_of_an_answer() {
     let home = Sandbox::new();
-    let small_talk = |of: &mut Vec<(&'static str, String)>| {
-        let talk = (0..6).map(|n| ("assistant", format!("step {n} went well")));
-        of.extend(talk);
-    };
+    let words = ["the walrus", "the harbour", "the trumpet"];
     // The same three words, far from each other and two entries apart.
-    for (session, is_far) in [("0199f", true), ("0199e", false)] {
+    for (session, apart) in [("0199f", 8), ("0199e", 2)] {
         let mut said = Vec::new();
-        for text in ["the walrus", "the harbour", "the trumpet"] {
-            said.push(("user", text.to_owned()));
-            said.push(("assistant", "noted".to_owned()));
-            if is_far {
-                small_talk(&mut said);
-            }
+        for text in words {
+            said.push(("user", text));
+            said.resize(said.len() + apart - 1, ("assistant", "noted"));
         }
-        small_talk(&mut said);
-        let said: Vec<_> = said
-            .iter()
-            .map(|(who, text)| (*who, text.as_str()))
-            .collect();
-        pi_session(
-            &home,
-            session,
-            "code/parser",
-            "2026-01-02T09:00:00.000Z",
-            &said,
-        );
+        with_small_talk(&home, session, &said, 24);
     }
     home.settle();
     let mut talk = initialized(&home, &[], &[]);
@@ -336,11 +332,63 @@ fn most_of_the_words_stand_in_one_place_of_an_answer() {
     let said = ask("walrus harbour trumpet");
     assert!(said.contains("0199e:"), "{said}");
     assert!(!said.contains("0199f:"), "{said}");
-    // Two of three are not more than two thirds; two of two are. What comes near is named below.
-    let said = ask("walrus harbour xylophone");
+    // Half of the words are no answer, and only come near one; a third of them does not.
+    let said = ask("walrus harbour xylophone zeppelin");
     assert!(said.starts_with("Nothing fits"), "{said}");
-    assert!(said.contains("0199e:") && said.contains("> the "), "{said}");
-    assert!(ask("walrus harbour").contains("0199e:"));
+    assert!(
+        said.contains("0199e:") && !said.contains("0199f:"),
+        "{said}"
+    );
+    let said = ask("walrus xylophone zeppelin");
+    assert!(said.starts_with("Nothing fits"), "{said}");
+    assert!(!said.contains("0199"), "{said}");
+}
+
+#[test]
+fn the_longer_a_session_the_fewer_words_may_be_missing() {
+    let home = Sandbox::new();
+    for (session, entries, when) in [("0199s", 7, "at dawn"), ("0199l", 120, "at night")] {
+        let said = format!("the walrus plays the trumpet in the harbour {when}");
+        with_small_talk(&home, session, &[("user", said.as_str())], entries);
+    }
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let mut ask = |query| good(&mut talk, "search_sessions", json!({"query": query}));
+    let shows = |said: &str, session| said.contains(&format!("\n{session}:"));
+    let said = ask("walrus trumpet harbour");
+    assert!(shows(&said, "0199s") && shows(&said, "0199l"), "{said}");
+    let said = ask("walrus trumpet harbour xylophone");
+    assert!(shows(&said, "0199s") && !shows(&said, "0199l"), "{said}");
+    // What comes near is named where nothing fits.
+    std::fs::remove_file(home.home.join(".pi/agent/sessions/--x--/0199s.jsonl")).unwrap();
+    home.settle();
+    let said = ask("walrus trumpet harbour xylophone");
+    assert!(said.starts_with("Nothing fits"), "{said}");
+    assert!(
+        shows(&said, "0199l") && said.contains("> the walrus"),
+        "{said}"
+    );
+}
+
+#[test]
+fn words_count_with_other_endings_and_less_where_only_tools_printed_them() {
+    let home = Sandbox::new();
+    let said = [
+        ("user", "the walruses played trumpets"),
+        ("toolResult", "harbour lantern gravel"),
+    ];
+    with_small_talk(&home, "0199p", &said, 120);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let mut ask = |query| good(&mut talk, "search_sessions", json!({"query": query}));
+    let fits = |said: &str| said.starts_with("Recorded in") && said.contains("0199p:");
+    let said = ask("walruses playing trumpet");
+    assert!(fits(&said), "{said}");
+    let said = ask("harbour lantern gravel");
+    assert!(said.starts_with("Nothing fits"), "{said}");
+    // One word is looked up: there is nothing that it could be far from.
+    let said = ask("lantern");
+    assert!(fits(&said), "{said}");
 }
 
 #[test]

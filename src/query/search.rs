@@ -34,6 +34,7 @@ mod unknown;
 
 use compiled::{EntryFilter, PassageQuery};
 use cursor::SeenHits;
+pub(super) use endings::forms;
 use max_bytes::PageHit;
 use page::Page;
 use relax::Others;

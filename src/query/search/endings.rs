@@ -7,7 +7,7 @@
 const SHORTEST: usize = 3;
 
 /// The other forms of a word of ASCII letters; none of any other word.
-pub(super) fn forms(word: &str) -> Vec<String> {
+pub(in crate::query) fn forms(word: &str) -> Vec<String> {
     let word = word.to_lowercase();
     if !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Vec::new();

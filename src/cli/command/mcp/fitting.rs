@@ -1,111 +1,178 @@
 //! Is what was found an answer at all?
 //!
-//! A long session holds half of the words of nearly any question, somewhere. So an answer is a
-//! session that holds enough of them, and most of them in one place.
+//! An answer says most of the words in one place. Somewhere in a long session many of them stand
+//! together by chance: so the longer it is, the fewer may be missing.
 
 use sessionary::Error;
 use sessionary::index::{Highlighter, ShowScope};
-use sessionary::model::{HitGroup, SearchAnswer};
+use sessionary::model::{Class, HitGroup, ShownEntry};
 use sessionary::syntax::{self, Now};
 
 use super::tools::{Call, MASK};
 
-/// Of the words that tell something, as far as any session holds them, a session must hold this
-/// part to be an answer. What only tools printed counts half.
-const FLOOR: f32 = 0.5;
-/// A place is an entry with so many before it, and so many behind it.
-const BESIDE: usize = 3;
-/// Of all words, one place of a session must hold more than this part. A session that is no longer
-/// than a place is one.
-const PLACE: f32 = 2.0 / 3.0;
+/// A place is so many entries that follow each other.
+const PLACE: usize = 7;
+/// What a word counts that only tools printed there.
+const PRINTED: f32 = 2.0 / 3.0;
+/// Of a session that is no longer than a place, less than this part of the words may be missing.
+const MISSING: f32 = 0.5;
+/// That part is divided by this root of how many places there are.
+const ROOT: f32 = 4.0;
 
 /// What tells whether a session is an answer to a question.
 pub struct Floor<'a> {
     call: &'a Call,
     words: Vec<Option<Highlighter>>,
+    /// Marks all of them.
+    any: Option<Highlighter>,
 }
 
 /// What an answer has for a question.
 #[derive(Default)]
-pub struct Fitting<'a> {
-    pub sessions: Vec<&'a HitGroup>,
-    /// They hold enough of the words, but scattered.
-    pub near: Vec<&'a HitGroup>,
+pub struct Fitting {
+    pub sessions: Vec<HitGroup>,
+    /// At least half of the words stand in one place.
+    pub near: Vec<HitGroup>,
 }
 
 impl Floor<'_> {
     /// Of a question of these words.
     pub fn new<'a>(call: &'a Call, words: &[String]) -> Floor<'a> {
-        let read = |word: &String| syntax::parse(word, Now::utc(call.screen.now_ms)).ok();
-        let words = words.iter().map(|word| Highlighter::new(&read(word)?));
+        let read = |words: &str| {
+            let query = syntax::parse(words, Now::utc(call.screen.now_ms)).ok()?;
+            Highlighter::with_endings(&query)
+        };
         Floor {
             call,
-            words: words.collect(),
+            words: words.iter().map(|word| read(word)).collect(),
+            any: read(&words.join(" ")),
         }
     }
 
-    /// The sessions of an answer that are answers, and those that only come near.
-    pub fn fitting<'a>(&self, answer: &'a SearchAnswer) -> Result<Fitting<'a>, Error> {
-        let mut fitting = Fitting::default();
-        let missing = answer.missing.len();
-        if missing > 0 && 2 * missing >= self.words.len() {
-            return Ok(fitting);
-        }
-        for group in &answer.sessions {
-            if evidence(group) >= FLOOR {
-                match self.is_in_one_place(group)? {
-                    true => fitting.sessions.push(group),
-                    false => fitting.near.push(group),
+    /// Those of the sessions that are answers, and those that only come near. Before there is no
+    /// answer, `more` gives more passages of the sessions with these ids: the best passage need not
+    /// stand in the best place.
+    pub fn fitting(
+        &self,
+        groups: &[HitGroup],
+        more: impl Fn(&[String]) -> Result<Vec<HitGroup>, Error>,
+    ) -> Result<Fitting, Error> {
+        let judged = groups.iter().map(|group| self.judged(group.clone()));
+        let mut judged: Vec<Judged> = judged.collect::<Result<_, _>>()?;
+        if !judged.iter().any(|session| session.fits) {
+            let open = judged.iter().filter(|session| session.has_more());
+            let open: Vec<String> = open
+                .map(|session| session.group.session.id.clone())
+                .collect();
+            for group in more(&open)? {
+                let mut known = judged.iter_mut();
+                let is_of = |known: &&mut Judged| known.group.session.id == group.session.id;
+                if let Some(known) = known.find(is_of) {
+                    *known = self.judged(group)?;
                 }
+            }
+        }
+        let mut fitting = Fitting::default();
+        for session in judged {
+            if session.fits {
+                fitting.sessions.push(session.group);
+            } else if session.missing <= MISSING {
+                fitting.near.push(session.group);
             }
         }
         Ok(fitting)
     }
 
-    fn is_in_one_place(&self, group: &HitGroup) -> Result<bool, Error> {
-        if group.session.entries <= 2 * BESIDE as u64 + 1 {
-            return Ok(true);
+    /// How much is missing in the place of a session that holds the most; its passages come first.
+    fn judged(&self, mut group: HitGroup) -> Result<Judged, Error> {
+        let mut hits = Vec::new();
+        for hit in std::mem::take(&mut group.hits) {
+            hits.push((self.missing_around(&group, &hit.entry)?, hit));
         }
-        for hit in &group.hits {
-            let explained = hit.explanation.as_ref();
-            // Where a passage has all of the words there is no such figure.
-            let alone = explained.and_then(|explanation| explanation.session);
-            if alone.map_or(1.0, |session| session.share) > PLACE
-                || self.held_around(group, &hit.entry)? > PLACE
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        hits.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let missing = hits.first().map_or(1.0, |(missing, _)| *missing);
+        group.hits = hits.into_iter().map(|(_, hit)| hit).collect();
+        let fits = missing < self.may_be_missing(group.session.entries);
+        Ok(Judged {
+            group,
+            missing,
+            fits,
+        })
     }
 
-    /// How many of the words stand in an entry or beside it, as a part of all.
-    fn held_around(&self, group: &HitGroup, entry: &str) -> Result<f32, Error> {
+    /// Less than this part of the words may be missing in a session of so many entries.
+    fn may_be_missing(&self, entries: u64) -> f32 {
+        // A single word stands where it stands.
+        if self.words.len() == 1 {
+            return 1.0;
+        }
+        let places = entries as f32 / PLACE as f32;
+        MISSING / places.max(1.0).powf(1.0 / ROOT)
+    }
+
+    /// Which part of the words is missing in the place with an entry that holds the most of them.
+    fn missing_around(&self, group: &HitGroup, entry: &str) -> Result<f32, Error> {
         let scope = ShowScope {
             entry: Some(entry.to_owned()),
-            context: BESIDE,
+            context: PLACE - 1,
             mask: Some(MASK),
             ..ShowScope::default()
         };
         let around = self.call.index.show(&group.session, &scope)?;
-        let texts = around.entries.iter().flat_map(|entry| &entry.text);
-        let texts = texts.flat_map(|(class, pieces)| pieces.iter().map(|piece| (*class, piece)));
-        let texts: Vec<_> = texts.collect();
-        let stands = |word: &&Highlighter| {
-            let mut texts = texts.iter();
-            texts.any(|(class, text)| !word.marks(*class, text).is_empty())
+        let entries = around.entries.iter();
+        let held: Vec<_> = entries.map(|entry| self.held(entry)).collect();
+        let places = held.windows(PLACE.min(held.len()).max(1));
+        let most = places.map(|place| {
+            let words = 0..self.words.len();
+            let most = words.map(|word| place.iter().map(|held| held[word]).fold(0.0, f32::max));
+            most.sum()
+        });
+        let most: f32 = most.fold(0.0, f32::max);
+        Ok(1.0 - most / self.words.len() as f32)
+    }
+
+    /// What each of the words counts in an entry.
+    fn held(&self, entry: &ShownEntry) -> Vec<f32> {
+        let mut held = vec![0.0; self.words.len()];
+        for (class, pieces) in &entry.text {
+            for piece in pieces {
+                self.note(*class, piece, &mut held);
+            }
+        }
+        held
+    }
+
+    /// What each of the words counts that stand in a text.
+    fn note(&self, class: Class, text: &str, held: &mut [f32]) {
+        let Some(any) = &self.any else { return };
+        let marks = any.marks(class, text).into_iter();
+        let marked = marks.filter_map(|range| text.get(range));
+        // Of a long text little is marked, and each word is looked for in that alone.
+        let marked: String = marked.flat_map(|word| [word, " "]).collect();
+        let counts = match class {
+            Class::Prose => 1.0,
+            Class::Output => PRINTED,
         };
-        let held = self.words.iter().flatten().filter(stands).count();
-        Ok(held as f32 / self.words.len() as f32)
+        for (word, held) in self.words.iter().zip(held) {
+            let stands = |word: &Highlighter| !word.marks(class, &marked).is_empty();
+            if *held < counts && word.as_ref().is_some_and(stands) {
+                *held = counts;
+            }
+        }
     }
 }
 
-/// How much of what was asked a session holds, by how rare the words are: from 0 to 1.
-fn evidence(group: &HitGroup) -> f32 {
-    let explained = group.hits.iter();
-    let explained = explained.filter_map(|hit| hit.explanation.as_ref());
-    let held = explained.filter_map(|explanation| explanation.session);
-    // Where a passage has all of the words there is no such figure.
-    let held = held.map(|session| session.held).reduce(f32::max);
-    held.unwrap_or(1.0)
+/// A session, looked at.
+struct Judged {
+    group: HitGroup,
+    missing: f32,
+    fits: bool,
+}
+
+impl Judged {
+    /// Whether more of its passages hold words than were looked at.
+    fn has_more(&self) -> bool {
+        let looked_at = self.group.hits.len() as u64;
+        self.group.matches.is_some_and(|all| all > looked_at)
+    }
 }

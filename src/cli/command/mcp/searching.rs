@@ -16,6 +16,8 @@ use crate::output::time::count;
 const SESSIONS: usize = 5;
 /// Passages of each, at most.
 const PASSAGES: usize = 2;
+/// So many are looked at before nothing fits.
+const LOOKED_AT: usize = 4;
 /// Sessions that only come near, at most, each with one passage.
 const NEAR: usize = 2;
 /// Words and phrases of a question, at most: each is looked up.
@@ -42,7 +44,6 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
     let scope = SearchScope {
         limit: SESSIONS * PASSAGES,
         per_session: Some(PASSAGES),
-        explain: true,
         now_ms: call.screen.now_ms,
         cursor: asked.cursor.clone(),
         cancel: call.cancel.clone(),
@@ -59,35 +60,40 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         return Ok(next(&answer));
     }
     let floor = Floor::new(call, &words);
-    let fitting = floor.fitting(&answer)?;
-    let live = written_now(call, &query, &floor, &live, scope)?;
+    let passages_of = |ids: &[String], most| of_sessions(call, &query, ids, &scope, most);
+    let more = |ids: &[String]| passages_of(ids, LOOKED_AT);
+    let fitting = floor.fitting(&answer.sessions, more)?;
+    // One of them may be the one that asks, and holds whatever it asks for: among the others it
+    // would hide them.
+    let live = passages_of(&live, PASSAGES)?;
+    let live = floor.fitting(&live, more)?.sessions;
     match fitting.sessions.is_empty() && live.is_empty() {
         true => Ok(nothing(&answer, &fitting.near)),
         false => Ok(found(&answer, &fitting.sessions, &live)),
     }
 }
 
-/// What the sessions hold that are being written. One of them may be the one that asks, and holds
-/// whatever it asks for: among the others it would hide them.
-fn written_now(
+/// The best passages of each of these sessions, at most so many.
+fn of_sessions(
     call: &Call,
     query: &str,
-    floor: &Floor,
-    live: &[String],
-    scope: SearchScope,
-) -> Result<Vec<HitGroup>, Failure> {
-    let named = live.iter().filter(|id| !id.contains('"'));
+    ids: &[String],
+    scope: &SearchScope,
+    passages: usize,
+) -> Result<Vec<HitGroup>, sessionary::Error> {
+    let named = ids.iter().filter(|id| !id.contains('"'));
     let named: String = named.map(|id| format!(" session:\"{id}\"")).collect();
     if named.is_empty() {
         return Ok(Vec::new());
     }
     let scope = SearchScope {
+        limit: ids.len() * passages,
+        per_session: Some(passages),
         without: Vec::new(),
-        ..scope
+        ..scope.clone()
     };
     let answer = call.index.search(&format!("{query}{named}"), &scope)?;
-    let fitting = floor.fitting(&answer)?.sessions;
-    Ok(fitting.into_iter().cloned().collect())
+    Ok(answer.sessions)
 }
 
 /// The query of the library's language that asks for these words.
@@ -117,7 +123,7 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
 /// What goes on from a cursor.
 fn next(answer: &SearchAnswer) -> String {
     if !answer.sessions.is_empty() {
-        return found(answer, &answer.sessions.iter().collect::<Vec<_>>(), &[]);
+        return found(answer, &answer.sessions, &[]);
     }
     let mut page = Page::default();
     page.line("That was all.");
@@ -125,12 +131,13 @@ fn next(answer: &SearchAnswer) -> String {
     page.end()
 }
 
-fn found(answer: &SearchAnswer, groups: &[&HitGroup], live: &[HitGroup]) -> String {
+fn found(answer: &SearchAnswer, groups: &[HitGroup], live: &[HitGroup]) -> String {
     let mut page = Page::framed();
     let mut show = |group: &HitGroup, is_live| {
         let heading = plain::heading(&group.session, is_live);
         page.line(&format!("\n{heading}"));
-        group.hits.iter().for_each(|hit| passage(&mut page, hit));
+        let hits = group.hits.iter().take(PASSAGES);
+        hits.for_each(|hit| passage(&mut page, hit));
     };
     groups.iter().for_each(|group| show(group, false));
     live.iter().for_each(|group| show(group, true));
@@ -165,7 +172,7 @@ fn passage(page: &mut Page, hit: &Hit) {
 }
 
 /// That nothing fits is an answer. What comes near is named, and no more than that.
-fn nothing(answer: &SearchAnswer, near: &[&HitGroup]) -> String {
+fn nothing(answer: &SearchAnswer, near: &[HitGroup]) -> String {
     let mut page = Page::default();
     page.line("Nothing fits: no earlier session here holds enough of these words to be an answer.");
     if !near.is_empty() {
