@@ -2,7 +2,8 @@
 //! without a network and without cargo, and run there.
 //!
 //! They hold the program of this build; `.ci/long` makes them of the static one and runs the same.
-//! Without Python, Node and npm the test is skipped and says so.
+//! Without Python, Node and npm the test is skipped and says so. `SESSIONARY_ELSEWHERE` names a
+//! program of another platform, and what runs it here: `linux-arm64=PROGRAM=qemu-aarch64-static`.
 
 use std::env;
 use std::fs;
@@ -148,6 +149,39 @@ fn every_package_is_installed_into_an_empty_place_and_runs() {
     make(&again, platform, &program);
     let sums = |out: &Path| fs::read_to_string(out.join("SHA256SUMS")).unwrap();
     assert_eq!(sums(&out), sums(&again));
+}
+
+/// A program that was built for another platform is packed beside this one's, and does there what
+/// it does here: by an emulator, with nothing on its search path.
+#[test]
+fn a_package_of_another_platform_runs_too() {
+    let named = env::var("SESSIONARY_ELSEWHERE").ok();
+    let parts: Vec<&str> = named.iter().flat_map(|all| all.split('=')).collect();
+    let (Some(here), [platform, program, emulator], Some(_)) =
+        (PLATFORM, parts.as_slice(), find("python3"))
+    else {
+        eprintln!("SKIPPED: SESSIONARY_ELSEWHERE names no program of another platform");
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("out");
+    let own = self::program(place.path());
+    run(Command::new("python3")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("packages/make"))
+        .arg(&out)
+        .args([
+            format!("{here}={}", own.display()),
+            format!("{platform}={program}"),
+        ]));
+    let archive = file(&out, "sessionary-", &format!("{platform}.tar.gz"));
+    run(Command::new("tar")
+        .arg("-xzf")
+        .arg(&archive)
+        .arg("-C")
+        .arg(place.path()));
+    let folder = file(place.path(), "sessionary-", platform);
+    let emulator = find(emulator).expect("the emulator");
+    Place::new("").works(&[&emulator, &folder.join("sessionary")]);
 }
 
 fn archive_holds_what_a_system_installs(out: &Path, platform: &str) {

@@ -146,10 +146,17 @@ impl Catalogue {
     /// What user and model said in a session, as far as its agent sees it, in file order.
     pub fn said(&self, session: i64) -> Result<Vec<RecordPlace>, Error> {
         let (low, high) = key_range(session);
-        let sql = "SELECT source, start, length, hash, row FROM _entries
-            WHERE key BETWEEN ?1 AND ?2 AND agent_sees AND role IN ('user', 'assistant')
-            ORDER BY source, start";
-        self.all(sql, [low, high], |r| {
+        // As in `each_placed`: nothing has to be sorted.
+        let order = match self.has_one_source(session)? {
+            true => "key",
+            false => "source, start",
+        };
+        let sql = format!(
+            "SELECT source, start, length, hash, row FROM _entries
+             WHERE key BETWEEN ?1 AND ?2 AND agent_sees AND role IN ('user', 'assistant')
+             ORDER BY {order}"
+        );
+        self.all(&sql, [low, high], |r| {
             Ok(RecordPlace {
                 source: r.get(0)?,
                 start: in_file(r.get(1)?),

@@ -335,6 +335,24 @@ impl Index {
         self.ask(|snapshot| snapshot.agent_list(setup, cwd, with_text, progress))
     }
 
+    /// [`Snapshot::agent_list_each`](Snapshot::agent_list_each) of the newest snapshot, which is
+    /// held until `each` has returned from the last row, so `each` should not block.
+    ///
+    /// # Errors
+    /// As [`Index::agent_list`].
+    pub fn agent_list_each(
+        &self,
+        setup: &Setup,
+        cwd: Option<&str>,
+        with_text: bool,
+        progress: Progress<'_>,
+        each: &mut dyn FnMut(SessionInfo),
+    ) -> Result<(), Error> {
+        let listed =
+            self.stream(|snapshot| snapshot.agent_list_each(setup, cwd, with_text, progress, each));
+        listed.map(|((), _)| ())
+    }
+
     /// [`Snapshot::blame`](Snapshot::blame) of the newest snapshot.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::source::checkpoint::hash;
 use crate::source::content::{self, Content, Location};
-use crate::source::place::bytes_at;
+use crate::source::place::{bytes_at, each_part};
 
 /// A source whose entries are read again.
 pub struct OpenSource {
@@ -64,6 +64,29 @@ impl OpenSource {
     pub fn record_at(&mut self, place: &RecordPlace) -> io::Result<Option<Vec<u8>>> {
         let bytes = self.bytes_at(place.start, place.length, place.row.as_deref())?;
         Ok(bytes.filter(|bytes| hash(bytes) == place.hash))
+    }
+
+    /// [`OpenSource::record_at`] each of these places, in file order, handed to `take`; `None` too for
+    /// what cannot be read.
+    pub fn each_record(&mut self, places: &[RecordPlace], take: &mut dyn FnMut(Option<&[u8]>)) {
+        if places.iter().any(|place| place.row.is_some()) {
+            for place in places {
+                take(self.record_at(place).unwrap_or_default().as_deref());
+            }
+            return;
+        }
+        let Ok(mut content) = self.path.open(self.format) else {
+            return places.iter().for_each(|_| take(None));
+        };
+        let parts: Vec<_> = places
+            .iter()
+            .map(|place| (place.start, place.length))
+            .collect();
+        let mut hashes = places.iter().map(|place| place.hash);
+        each_part(&mut content, &parts, &mut |bytes| {
+            let wanted = hashes.next();
+            take(bytes.filter(|bytes| Some(hash(bytes)) == wanted));
+        });
     }
 
     /// What stands now where an entry was; `None` when the source ends before.

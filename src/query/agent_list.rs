@@ -28,8 +28,27 @@ impl Snapshot<'_> {
         with_text: bool,
         progress: Progress<'_>,
     ) -> Result<Vec<SessionInfo>, Error> {
-        let Some((root, unread)) = self.known(setup)? else {
-            let mut read = match cwd {
+        let mut found = Vec::new();
+        self.agent_list_each(setup, cwd, with_text, progress, &mut |row| found.push(row))?;
+        Ok(found)
+    }
+
+    /// [`Snapshot::agent_list`], row by row: each is handed to `each` once its text is read. A
+    /// session whose file turns out to hold other bytes than those catalogued is read from that
+    /// file, and stands where it stood.
+    ///
+    /// # Errors
+    /// As [`Snapshot::agent_list`].
+    pub fn agent_list_each(
+        &self,
+        setup: &Setup,
+        cwd: Option<&str>,
+        with_text: bool,
+        progress: Progress<'_>,
+        each: &mut dyn FnMut(SessionInfo),
+    ) -> Result<(), Error> {
+        let Some(rows) = self.agent_rows(setup, cwd)? else {
+            let read = match cwd {
                 Some(cwd) => SessionManager::list(setup, cwd, progress),
                 None => SessionManager::list_all(setup, progress),
             }
@@ -37,11 +56,71 @@ impl Snapshot<'_> {
                 session::Error::Cancelled => Error::Cancelled,
                 error => error.into(),
             })?;
-            if !with_text {
-                read.iter_mut()
-                    .for_each(|info| info.all_messages_text.clear());
+            read.into_iter().for_each(|mut info| {
+                if !with_text {
+                    info.all_messages_text.clear();
+                }
+                each(info);
+            });
+            return Ok(());
+        };
+        if with_text {
+            return self.each_with_text(rows, setup, progress, each);
+        }
+        let all = rows.len();
+        for (at, mut row) in rows.into_iter().enumerate() {
+            if progress(at + 1, all).is_break() {
+                return Err(Error::Cancelled);
             }
-            return Ok(read);
+            row.info.all_messages_text.clear();
+            each(row.info);
+        }
+        Ok(())
+    }
+
+    /// Hands out the rows with what was said, which is read for those that come from the index.
+    fn each_with_text(
+        &self,
+        rows: Vec<AgentListRow>,
+        setup: &Setup,
+        progress: Progress<'_>,
+        each: &mut dyn FnMut(SessionInfo),
+    ) -> Result<(), Error> {
+        let sessions: Vec<i64> = rows.iter().filter_map(|row| row.session).collect();
+        let (all, read_already) = (rows.len(), rows.len() - sessions.len());
+        let progress = |done, _| progress(read_already + done, all);
+        let mut rows = rows.into_iter().peekable();
+        let is_read = |row: &AgentListRow| row.session.is_none();
+        let take = &mut |text: Option<String>| {
+            while let Some(row) = rows.next_if(is_read) {
+                each(row.info);
+            }
+            let Some(mut row) = rows.next() else { return };
+            match text {
+                Some(text) => {
+                    row.info.all_messages_text = text;
+                    each(row.info);
+                }
+                None => {
+                    let read = read_again(setup, &[row.info.path]);
+                    read.into_iter().for_each(|(_, info)| each(info));
+                }
+            }
+        };
+        self.each_text(&sessions, setup.profile.dialect.name, &progress, take)?;
+        rows.for_each(|row| each(row.info));
+        Ok(())
+    }
+
+    /// The rows in their order, those from the index without text; `None` where the files are to
+    /// be read instead.
+    fn agent_rows(
+        &self,
+        setup: &Setup,
+        cwd: Option<&str>,
+    ) -> Result<Option<Vec<AgentListRow>>, Error> {
+        let Some((root, unread)) = self.known(setup)? else {
+            return Ok(None);
         };
         let rows = self.catalogue.agent_list(root)?.into_iter();
         let mut found: Vec<AgentListRow> = rows.map(AgentListRow::from).collect();
@@ -64,36 +143,8 @@ impl Snapshot<'_> {
         in_order(&mut found, |row| {
             (&row.info.path, by_change.then_some(row.mtime_ns))
         });
-        if with_text {
-            self.fill_texts(&mut found, setup.profile.dialect.name, progress)?;
-        } else {
-            let all = found.len();
-            for (at, row) in found.iter_mut().enumerate() {
-                row.info.all_messages_text.clear();
-                if progress(at + 1, all).is_break() {
-                    return Err(Error::Cancelled);
-                }
-            }
-        }
         found.sort_by_key(|row| Reverse(row.info.modified_ms));
-        Ok(found.into_iter().map(|row| row.info).collect())
-    }
-
-    /// Reads what was said in those of the rows that come from the index.
-    fn fill_texts(
-        &self,
-        rows: &mut [AgentListRow],
-        format: &str,
-        progress: Progress<'_>,
-    ) -> Result<(), Error> {
-        let sessions: Vec<i64> = rows.iter().filter_map(|row| row.session).collect();
-        let read_already = rows.len() - sessions.len();
-        let progress = |done, _| progress(read_already + done, rows.len());
-        let mut texts = self.texts_of(&sessions, format, &progress)?.into_iter();
-        for row in rows.iter_mut().filter(|row| row.session.is_some()) {
-            row.info.all_messages_text = texts.next().unwrap_or_default();
-        }
-        Ok(())
+        Ok(Some(found))
     }
 
     /// The root of these sessions, and what of it the index could not read; `None` where the files

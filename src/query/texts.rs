@@ -1,6 +1,7 @@
 //! What did user and model say? The places of a session's records are in the catalogue; the records
 //! are read from its sources, those of many sessions by all threads.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -28,6 +29,25 @@ struct SaidText {
     changed: Vec<(i64, PathBuf)>,
 }
 
+/// Brings what is done in any order back into its own.
+#[derive(Default)]
+struct InOrder<T> {
+    /// The number of the next one that is due.
+    due: usize,
+    early: BTreeMap<usize, T>,
+}
+
+impl<T> InOrder<T> {
+    /// Hands on what is due with this one.
+    fn put(&mut self, (number, one): (usize, T), take: &mut impl FnMut(T)) {
+        self.early.insert(number, one);
+        while let Some(one) = self.early.remove(&self.due) {
+            self.due += 1;
+            take(one);
+        }
+    }
+}
+
 impl Snapshot<'_> {
     /// User and assistant text of all branches in file order, joined as the agent joins it.
     pub(crate) fn text_of(&self, session: i64, format: &str) -> Result<String, Error> {
@@ -35,53 +55,63 @@ impl Snapshot<'_> {
         Ok(self.noted(said.map(SaidPlaces::read).unwrap_or_default()))
     }
 
-    /// [`Snapshot::text_of`] each of these sessions, in their order. While this thread asks the
-    /// catalogue for the places of the next ones, others read.
+    /// [`Snapshot::text_of`] each of these sessions, handed to `take` in their order, each as soon as
+    /// it and those before it are read; `None` where a source holds other bytes than those
+    /// catalogued. While this thread asks the catalogue for the places of the next ones, others read.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] where `progress` broke.
-    pub(crate) fn texts_of(
+    /// [`Error::Cancelled`] where `progress` broke: nothing more is handed out from then on.
+    pub(crate) fn each_text(
         &self,
         sessions: &[i64],
         format: &str,
         progress: Progress<'_>,
-    ) -> Result<Vec<String>, Error> {
+        take: &mut dyn FnMut(Option<String>),
+    ) -> Result<(), Error> {
         let (done, given_up) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let all = sessions.len();
         let read = |said: Option<SaidPlaces>| {
             let is_wanted = !given_up.load(Ordering::Relaxed);
             let text = said.filter(|_| is_wanted).map(SaidPlaces::read);
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if progress(done, all).is_break() {
+            if progress(done, sessions.len()).is_break() {
                 given_up.store(true, Ordering::Relaxed);
             }
             text.unwrap_or_default()
         };
-        let mut texts: Vec<SaidText> = Vec::new();
+        let mut put = |said: SaidText| {
+            let is_changed = !said.changed.is_empty();
+            let text = self.noted(said);
+            if !given_up.load(Ordering::Relaxed) {
+                take((!is_changed).then_some(text));
+            }
+        };
         match threads::pool() {
             None => {
                 for session in sessions {
-                    texts.push(read(self.said(*session, format)?));
+                    put(read(self.said(*session, format)?));
                 }
             }
             Some(pool) => {
                 let (sender, receiver) = mpsc::channel();
+                let mut order = InOrder::default();
                 pool.in_place_scope(|scope| {
                     for (at, session) in sessions.iter().enumerate() {
                         let said = self.said(*session, format)?;
                         let (sender, read) = (sender.clone(), &read);
                         scope.spawn(move |_| drop(sender.send((at, read(said)))));
+                        receiver
+                            .try_iter()
+                            .for_each(|read| order.put(read, &mut put));
                     }
+                    drop(sender);
+                    receiver.iter().for_each(|read| order.put(read, &mut put));
                     Ok::<(), Error>(())
                 })?;
-                drop(sender);
-                texts.resize_with(all, SaidText::default);
-                receiver.iter().for_each(|(at, text)| texts[at] = text);
             }
         }
-        match given_up.into_inner() {
+        match given_up.load(Ordering::Relaxed) {
             true => Err(Error::Cancelled),
-            false => Ok(texts.into_iter().map(|text| self.noted(text)).collect()),
+            false => Ok(()),
         }
     }
 
@@ -121,18 +151,19 @@ impl SaidPlaces {
         let mut said = SaidText::default();
         let mut is_first = true;
         for (source, mut open, places) in self.sources {
-            for place in &places {
+            let mut is_changed = false;
+            open.each_record(&places, &mut |record| {
                 // A file that cannot be read counts as changed, too.
-                let Some(record) = open.record_at(place).unwrap_or_default() else {
-                    said.changed.push((source, open.path.to_path_buf()));
-                    continue;
-                };
-                if let Some(text) = self.format.listed_text(&record) {
+                is_changed |= record.is_none();
+                if let Some(text) = record.and_then(|record| self.format.listed_text(record)) {
                     if !std::mem::take(&mut is_first) {
                         said.text.push(' ');
                     }
                     said.text.push_str(&text);
                 }
+            });
+            if is_changed {
+                said.changed.push((source, open.path.to_path_buf()));
             }
         }
         said

@@ -6,6 +6,9 @@ use super::content::Content;
 
 /// Bytes that are read at once where one part follows another.
 const READ_AT_ONCE: usize = 256 << 10;
+/// So much between two parts is read with them, as long as they are no more than this together.
+const NEAR: u64 = 8 << 10;
+const NEAR_TOGETHER: u64 = 64 << 10;
 
 /// So many bytes from `start` on; `None` when the source ends before. Nothing is made room for that
 /// is not there: a place may come from a damaged row.
@@ -27,6 +30,60 @@ pub fn bytes_at(file: &mut Content, start: u64, length: u64) -> std::io::Result<
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Hands each of these parts to `take`, in their order; `None` for one that is not there or cannot
+/// be read. Those that lie close together are read at once with what is between them: to ask is
+/// dearer than to copy.
+pub fn each_part(file: &mut Content, parts: &[(u64, u64)], take: &mut dyn FnMut(Option<&[u8]>)) {
+    let size = file.length().unwrap_or(0);
+    let (mut rest, mut buffer) = (parts, Vec::new());
+    while let Some(&(start, _)) = rest.first() {
+        let (near, others) = rest.split_at(near_each_other(rest, size));
+        rest = others;
+        let read = match near.last() {
+            Some(&(last, length)) if last.saturating_add(length) <= size => {
+                read_into(&mut buffer, file, start, last + length - start).ok()
+            }
+            _ => None,
+        };
+        for (at, length) in near {
+            // Both fit: that many bytes are in memory.
+            let from = (at - start) as usize;
+            take(read.and_then(|bytes| bytes.get(from..from + *length as usize)));
+        }
+    }
+}
+
+/// How many of these parts are read at once: the first and those that follow it closely.
+fn near_each_other(parts: &[(u64, u64)], size: u64) -> usize {
+    let begin = parts.first().map_or(0, |(start, _)| *start);
+    let is_near = |pair: &&[(u64, u64)]| {
+        let [end, next_end] = [0, 1].map(|at| pair[at].0.saturating_add(pair[at].1));
+        let gap = pair[1].0.checked_sub(end);
+        gap.is_some_and(|gap| gap <= NEAR) && next_end <= size && next_end - begin <= NEAR_TOGETHER
+    };
+    1 + parts.windows(2).take_while(is_near).count()
+}
+
+/// So many bytes from `start` on, in a buffer that grows with the longest.
+fn read_into<'b>(
+    buffer: &'b mut Vec<u8>,
+    file: &mut Content,
+    start: u64,
+    length: u64,
+) -> std::io::Result<&'b [u8]> {
+    let needed = usize::try_from(length).map_err(|_| ErrorKind::OutOfMemory)?;
+    if buffer.len() < needed {
+        buffer
+            .try_reserve_exact(needed - buffer.len())
+            .map_err(|_| ErrorKind::OutOfMemory)?;
+        buffer.resize(needed, 0);
+    }
+    file.seek(SeekFrom::Start(start))?;
+    let bytes = &mut buffer[..needed];
+    file.read_exact(bytes)?;
+    Ok(bytes)
 }
 
 /// Whether the source is long enough to hold them.
@@ -109,6 +166,40 @@ mod tests {
         for (start, length) in [(0, 11), (11, 0), (0, 1 << 62), (u64::MAX, 2), (5, u64::MAX)] {
             assert_eq!(at(start, length), None, "{start} {length}");
         }
+    }
+
+    #[test]
+    fn parts_that_lie_together_are_those_that_were_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let bytes: Vec<u8> = (0..300_000_u32).map(|at| (at / 7) as u8).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let mut file = Content::open(FORMATS[0], &path).unwrap();
+        let parts = [
+            (0, 10),
+            (10, 0),
+            (12, 3),
+            (8_000, 5_000),
+            (100_000, 1),
+            (100_000, 1),
+            (99_000, 3),
+            (99_005, 200_000),
+            (299_999, 1),
+            (299_999, 2),
+            (300_000, 0),
+            (u64::MAX, 2),
+            (5, u64::MAX),
+            (7, 2),
+        ];
+        let mut read = Vec::new();
+        each_part(&mut file, &parts, &mut |part| {
+            read.push(part.map(<[u8]>::to_vec));
+        });
+        let asked = parts.map(|(start, length)| {
+            let end = usize::try_from(start.checked_add(length)?).ok()?;
+            bytes.get(start as usize..end).map(<[u8]>::to_vec)
+        });
+        assert_eq!(read, asked);
     }
 
     #[test]

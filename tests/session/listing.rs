@@ -106,3 +106,44 @@ fn an_unreadable_file_is_tried_again_alone() {
     let ours = index.agent_list(setup, None, false, go_on).expect("a list");
     assert_eq!(ours.len(), 3);
 }
+
+/// A file that was written anew since the index was opened is read itself, alone.
+#[test]
+fn a_row_whose_file_has_changed_is_read_from_it() {
+    let place = Place::new();
+    let setup = &place.setup;
+    let go_on = &|_, _| ControlFlow::Continue(());
+    for (cwd, text) in [("/a", "one"), ("/b", "two"), ("/a", "three")] {
+        let mut session = SessionManager::create(setup, cwd).expect("begun");
+        session.append_message(user(text)).expect("appended");
+    }
+    let config = Config::new(place.folder.path().join("index"), vec![root(&place, false)]);
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    let rows = |cwd: Option<&str>, with_text: bool| {
+        let mut rows = Vec::new();
+        let each = &mut |row: SessionInfo| rows.push(row);
+        let asked = index.agent_list_each(setup, cwd, with_text, go_on, each);
+        asked.expect("a list");
+        rows
+    };
+    let files = || SessionManager::list_all(setup, go_on).expect("a list");
+    let before = files();
+    assert_eq!(rows(None, true), before);
+    // The newest one, whose place is the same before and after.
+    let path = &before[0].path;
+    let text = std::fs::read_to_string(path).expect("read");
+    std::fs::write(path, text.replace("three", "and three is four")).expect("written");
+    let now = files();
+    assert_ne!(now, before);
+    assert_eq!(rows(None, true), now);
+    // Meanwhile the index has read it again, without being asked to look at the files.
+    let listed = rows(Some("/a"), false);
+    assert_eq!(listed[0].first_message, now[0].first_message);
+    std::fs::remove_file(path).expect("removed");
+    assert_eq!(rows(None, true), files());
+    // Who breaks off gets nothing more.
+    let mut count = 0;
+    let give_up = &|_, _| ControlFlow::Break(());
+    let given_up = index.agent_list_each(setup, None, true, give_up, &mut |_| count += 1);
+    assert!(matches!(given_up, Err(sessionary::Error::Cancelled)) && count == 0);
+}

@@ -38,6 +38,10 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const ROOTS: &str = "roots";
 /// An agent waits no longer.
 const MOST: Duration = Duration::from_millis(1_900);
+/// What it is told then.
+const TOO_LATE: &str = "Nothing was answered: it took more than two seconds. Where sessions are \
+    new and are read for the first time, what was read is kept: ask again in a moment. Where it \
+    takes as long again, ask for less: fewer and rarer words.";
 
 /// Let an agent look into earlier sessions (Model Context Protocol)
 #[derive(Debug, Args)]
@@ -167,10 +171,7 @@ impl Service for Mcp {
     }
 
     fn too_late(&self) -> Reply {
-        let said = "It took more than two seconds. Where sessions are new and are read for the \
-                    first time, what was read is kept: ask again in a moment. Where it takes as \
-                    long again, ask for less: fewer and rarer words.";
-        Ok(told(said, true, true))
+        Ok(told(TOO_LATE, true, true))
     }
 }
 
@@ -240,4 +241,25 @@ fn finished(mut result: Value, is_modern: bool) -> String {
         result["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": server() });
     }
     result.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_told_that_it_took_too_long_is_told_what_is_missing_and_what_helps() {
+        // What is left of two seconds is for the way of the answer.
+        assert!(MOST < Duration::from_secs(2));
+        let told: Value = serde_json::from_str(&told(TOO_LATE, true, true)).expect("JSON");
+        assert_eq!(told["isError"], true);
+        let said = told["content"][0]["text"].as_str().expect("a text");
+        for part in [
+            "Nothing was answered",
+            "ask again in a moment",
+            "fewer and rarer words",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+    }
 }

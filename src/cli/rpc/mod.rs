@@ -228,3 +228,87 @@ impl<S: Service> Talk<S> {
         self.output.line_at_once(&message::line(id, reply));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc::Sender;
+    use std::thread::yield_now;
+
+    use super::*;
+
+    /// Answers nothing before it is called off, and has no time for any answer.
+    struct Slow {
+        begun: Mutex<Sender<()>>,
+    }
+
+    impl Service for Slow {
+        type PerThread = ();
+
+        const CANCEL: (&'static str, &'static str) = ("cancel", "id");
+        const ANSWERS_CANCELLED: bool = false;
+        const MOST: Option<Duration> = Some(Duration::ZERO);
+
+        fn at_once(&self, _: &Request, _: &OutputQueue) -> Option<Reply> {
+            None
+        }
+
+        fn answer(&self, _: &mut (), _: &Request, client: &Client<'_>) -> Reply {
+            let _ = self.begun.lock().expect("a sender").send(());
+            while !client.cancel.is_cancelled() {
+                yield_now();
+            }
+            Ok("\"what was done of it\"".to_owned())
+        }
+
+        fn told(&self, _: &str, _: &Value, _: &OutputQueue) {}
+
+        fn replied(&self, _: &Value, _: Option<&Value>) {}
+
+        fn too_late(&self) -> Reply {
+            Ok("\"too late\"".to_owned())
+        }
+    }
+
+    #[test]
+    fn what_takes_too_long_is_called_off_and_answered_once() {
+        let printed: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let paper = Arc::clone(&printed);
+        let print = move |text: &[u8]| {
+            paper.lock().expect("paper").extend_from_slice(text);
+            Ok(())
+        };
+        let output = OutputQueue::start(print, || {}).expect("a thread");
+        let (begun, is_begun) = channel();
+        let service = Arc::new(Slow {
+            begun: Mutex::new(begun),
+        });
+        let requests = Requests::start(&service, &output).expect("threads");
+        let mut talk = Talk {
+            service,
+            output,
+            requests,
+        };
+        let asked = |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
+        // One that is being worked on.
+        let Ok(Incoming::Request(request)) = message::read(asked(1).as_bytes()) else {
+            panic!("a request");
+        };
+        talk.requests.put(request).expect("room");
+        is_begun.recv().expect("it has begun");
+        talk.refuse_older_than(Duration::ZERO);
+        // Others, whether a thread has taken them up by then or not.
+        let (tell, events) = sync_channel(MOST_LINES);
+        for id in 2..6 {
+            tell.send(Event::Read(Line::Whole(asked(id).into_bytes())))
+                .expect("room");
+        }
+        tell.send(Event::Ended).expect("room");
+        talk.listen(&events).expect("an end");
+        let printed = String::from_utf8(printed.lock().expect("paper").clone()).expect("text");
+        let told: Vec<String> = (1..6)
+            .map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"too late"}}"#))
+            .collect();
+        assert_eq!(printed.lines().collect::<Vec<_>>(), told);
+    }
+}

@@ -79,10 +79,38 @@ pub fn walk_object(
             return None;
         }
         let value = skip_space(bytes, colon + 1);
-        at = skip_space(bytes, take(&unquote(&json[at..behind]), value)?);
+        let key = match &json[at + 1..behind - 1] {
+            key if key.bytes().any(|byte| byte == b'\\') => unquote(&json[at..behind]),
+            key => Cow::Borrowed(key),
+        };
+        at = skip_space(bytes, take(&key, value)?);
         match bytes.get(at)? {
             b',' => at = skip_space(bytes, at + 1),
             b'}' => return Some(at + 1),
+            _ => return None,
+        }
+    }
+}
+
+/// Walks an array as [`walk_object`] does an object: `take` gets where each element begins.
+pub fn walk_array(
+    json: &str,
+    at: usize,
+    take: &mut dyn FnMut(usize) -> Option<usize>,
+) -> Option<usize> {
+    let bytes = json.as_bytes();
+    if bytes.get(at) != Some(&b'[') {
+        return None;
+    }
+    let mut at = skip_space(bytes, at + 1);
+    if bytes.get(at) == Some(&b']') {
+        return Some(at + 1);
+    }
+    loop {
+        at = skip_space(bytes, take(at)?);
+        match bytes.get(at)? {
+            b',' => at = skip_space(bytes, at + 1),
+            b']' => return Some(at + 1),
             _ => return None,
         }
     }

@@ -25,29 +25,6 @@ pub(super) fn of_text(dialect: &Dialect, text: &str) -> Option<Facts> {
     })
 }
 
-/// Text of a user or assistant message as pi's list joins it into `allMessagesText`.
-pub(super) fn listed_text(record: &[u8]) -> Option<String> {
-    json::tiers(record, |text| {
-        let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)? else {
-            return None;
-        };
-        let Loose::Object(message) = &line.message else {
-            return None;
-        };
-        if line.kind.as_str() != Some("message")
-            || !matches!(message.role.as_str(), Some("user" | "assistant"))
-        {
-            return None;
-        }
-        match &message.content {
-            Content::Text(text) => Some(text.to_string()),
-            Content::Blocks(blocks) => Some(joined_text(blocks)),
-            _ => None,
-        }
-    })
-    .filter(|text| !text.is_empty())
-}
-
 fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
     let odd_breaks = dialect.odd_values == OddValues::HideSession;
     let (time_raw, time_ms) = time(&line.timestamp);

@@ -10,6 +10,7 @@ mod dialect;
 mod facts;
 mod fold;
 mod line;
+mod said;
 mod text;
 
 pub use dialect::{BadBytes, ByteOrderMark, Dialect, Names, OddValues, Scalars, Versions};
@@ -81,7 +82,7 @@ impl Format for Dialect {
     }
 
     fn listed_text(&self, record: &[u8]) -> Option<String> {
-        facts::listed_text(record)
+        said::listed_text(record)
     }
 
     fn fold(&self, fold: &mut Fold, facts: &Facts) {

@@ -1,9 +1,13 @@
 //! What would the agent's own list show? Its rows, field by field, for programs that stand in for
 //! it.
 
-use std::io::{BufWriter, Write, stdout};
+use std::io::{self, BufWriter, Write, stdout};
 use std::ops::ControlFlow;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
 
 use clap::Args;
 use serde::Serialize;
@@ -98,24 +102,50 @@ pub fn run(
     let setup = args.setup(config)?;
     let index = Index::open(config, Freshness::Check)?;
     let directory = args.directory.as_deref();
-    let go_on = &|_, _| ControlFlow::Continue(());
-    let mut rows = index.agent_list(&setup, directory, with_text, go_on)?;
-    if let Some(mask) = screen.mask() {
-        rows.iter_mut().for_each(|row| masked(row, mask));
-    }
-    let mut out = SafeJson(BufWriter::new(stdout().lock()));
-    for row in &rows {
-        write(row, &mut out)?;
-    }
-    out.flush()?;
+    let (give, rows) = mpsc::channel();
+    let is_read = AtomicBool::new(true);
+    // What nobody reads is not waited for by who asks the index, nor read for nobody.
+    let go_on = &|_, _| match is_read.load(Ordering::Relaxed) {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    };
+    let (asked, printed) = thread::scope(|scope| {
+        let mask = screen.mask();
+        let printing = thread::Builder::new().spawn_scoped(scope, move || print(&rows, mask))?;
+        let each = &mut |row| is_read.store(give.send(row).is_ok(), Ordering::Relaxed);
+        let asked = index.agent_list_each(&setup, directory, with_text, go_on, each);
+        drop(give);
+        let printed = printing.join();
+        Ok::<_, io::Error>((asked, printed.unwrap_or_else(|why| resume_unwind(why))))
+    })?;
+    let count = printed?;
+    asked?;
     screen.say_redacted();
     super::super::leave(index);
-    Ok(Outcome::found(!rows.is_empty()))
+    Ok(Outcome::found(count > 0))
 }
 
-fn write(row: &SessionInfo, out: &mut impl Write) -> Result<(), Failure> {
+/// Prints each row as soon as it is there, and counts them.
+fn print(rows: &mpsc::Receiver<SessionInfo>, mask: Option<Mask>) -> Result<usize, Failure> {
+    let mut out = SafeJson(BufWriter::new(stdout().lock()));
+    let (mut count, mut json) = (0, Vec::new());
+    for mut row in rows {
+        if let Some(mask) = mask {
+            masked(&mut row, mask);
+        }
+        json.clear();
+        write(&row, &mut json)?;
+        out.write_all(&json)?;
+        count += 1;
+    }
+    out.flush()?;
+    Ok(count)
+}
+
+/// A row as a line of JSON.
+fn write(row: &SessionInfo, json: &mut Vec<u8>) -> Result<(), Failure> {
     let path = row.path.to_string_lossy();
-    let mut json = serde_json::to_vec(&OwnRow {
+    let row = OwnRow {
         path: &path,
         id: &row.id,
         cwd: &row.cwd,
@@ -126,9 +156,10 @@ fn write(row: &SessionInfo, out: &mut impl Write) -> Result<(), Failure> {
         message_count: row.message_count,
         first_message: row.first_message.as_deref().unwrap_or(NO_MESSAGES),
         all_messages_text: &row.all_messages_text,
-    })?;
+    };
+    serde_json::to_writer(&mut *json, &row)?;
     json.push(b'\n');
-    Ok(out.write_all(&json)?)
+    Ok(())
 }
 
 /// Leaves keys and tokens out of what was said.
