@@ -376,7 +376,8 @@ mod tests {
             json!({"agent": "pi", "subagents": 0, "path": "/a", "id": "a",
             "cwd": "", "title": "", "messageCount": 0, "firstMessage": "", "allMessagesText": "",
             "listed_by_agent": true, "entries": 0, "problems": 0, "errors": 0, "bytes": 0,
-            "archived": true, "gone_since": "", "gone_since_ms": 0, "own": {}}),
+            "archived": true, "gone_since": "", "gone_since_ms": 0, "own": {},
+            "not_read_yet": true}),
         );
     }
 }
