@@ -750,7 +750,8 @@ fn schema_without_token_columns_says_the_same() {
     );
 }
 
-/// Each release channel has a database of its own; a session that is in both is one that was copied.
+/// Each release channel has a database of its own; a session that is in both is one that was
+/// copied.
 #[test]
 fn databases_of_two_channels_are_both_read() {
     let mut store = Store::new(true, "WAL");

@@ -1,5 +1,5 @@
-//! What do all sessions of a database say of themselves in their own rows? Of what is in them no row
-//! is read.
+//! What do all sessions of a database say of themselves in their own rows? Of what is in them no
+//! row is read.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -105,9 +105,9 @@ fn steps(connection: &mut Connection, work: impl FnOnce(&Connection)) -> usize {
     steps.load(Ordering::Relaxed)
 }
 
-type Known<'k> = &'k dyn Fn(&str) -> Option<Identity>;
+type IdentityLookup<'k> = &'k dyn Fn(&str) -> Option<Identity>;
 
-fn known(of: Known<'_>, stand: bool) -> KnownIdentities<'_> {
+fn known(of: IdentityLookup<'_>, stand: bool) -> KnownIdentities<'_> {
     KnownIdentities { of, stand }
 }
 

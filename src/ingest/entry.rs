@@ -66,8 +66,8 @@ impl OpenSource {
         Ok(bytes.filter(|bytes| hash(bytes) == place.hash))
     }
 
-    /// [`OpenSource::record_at`] each of these places, in file order, handed to `take`; `None` too for
-    /// what cannot be read.
+    /// [`OpenSource::record_at`] each of these places, in file order, handed to `take`; `None` too
+    /// for what cannot be read.
     pub fn each_record(&mut self, places: &[RecordPlace], take: &mut dyn FnMut(Option<&[u8]>)) {
         if places.iter().any(|place| place.row.is_some()) {
             for place in places {

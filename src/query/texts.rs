@@ -55,9 +55,10 @@ impl Snapshot<'_> {
         Ok(self.noted(said.map(SaidPlaces::read).unwrap_or_default()))
     }
 
-    /// [`Snapshot::text_of`] each of these sessions, handed to `take` in their order, each as soon as
-    /// it and those before it are read; `None` where a source holds other bytes than those
-    /// catalogued. While this thread asks the catalogue for the places of the next ones, others read.
+    /// [`Snapshot::text_of`] each of these sessions, handed to `take` in their order, each as soon
+    /// as it and those before it are read; `None` where a source holds other bytes than those
+    /// catalogued. While this thread asks the catalogue for the places of the next ones, others
+    /// read.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `progress` broke: nothing more is handed out from then on.

@@ -3,11 +3,11 @@
 //! Output is indexed without positions, so a phrase on it (and on prose one that ends in a prefix)
 //! is known only up to two bounds: its tokens all occur (it *may* match), or the token of the whole
 //! identifier occurs (it *does* match). A query takes the outer bound, a negated one the inner
-//! bound, so that no passage is lost; [`CompiledQuery::exact`] says whether the bounds were the same. An
-//! identifier is no phrase on output: see [`Pattern::asks_for_parts`].
+//! bound, so that no passage is lost; [`CompiledQuery::exact`] says whether the bounds were the
+//! same. An identifier is no phrase on output: see [`Pattern::asks_for_parts`].
 //!
-//! A [`CompiledQuery`] is asked in two ways that give one score: as a tantivy query of the disk, and of
-//! the frequencies of a passage that the disk still lacks.
+//! A [`CompiledQuery`] is asked in two ways that give one score: as a tantivy query of the disk,
+//! and of the frequencies of a passage that the disk still lacks.
 
 use std::ops::Bound;
 

@@ -1,8 +1,8 @@
 //! How is a query excluded from another without asking it for what it cannot answer?
 //!
 //! tantivy 0.27 asks the excluded side `seek_danger` for documents that it has already passed,
-//! which the contract of that call forbids and phrases assert against. [`ExcludedQuery`] answers such
-//! calls itself, by the default implementation, which only ever seeks forward.
+//! which the contract of that call forbids and phrases assert against. [`ExcludedQuery`] answers
+//! such calls itself, by the default implementation, which only ever seeks forward.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader};

@@ -405,8 +405,8 @@ fn a_turn_is_not_trusted_before_it_has_rested() {
     turns.store.is_followed("within a millisecond");
 }
 
-/// What was written after the backup is gone, and its numbers are given once more: the number that a
-/// session had when it was read is that of another change.
+/// What was written after the backup is gone, and its numbers are given once more: the number that
+/// a session had when it was read is that of another change.
 #[test]
 fn a_restored_backup_that_gives_numbers_again_is_not_trusted() {
     for notes in NOTES {

@@ -1,20 +1,19 @@
 //! Which sessions are there?
 
+mod filters;
 mod folders;
 mod own;
 mod rows;
 
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
 use sessionary::model::{Listing, SCHEMA_VERSION, SessionRow, ShortIds, Sort};
-use sessionary::settings::known_names;
-use sessionary::syntax::{self, Filters};
 use sessionary::{Config, Index, ListEvent};
 
+pub use self::filters::{known_agent, moment, moment_called, moments, project};
 use self::folders::Folders;
 use self::own::OwnList;
 use self::rows::ColumnWidths;
@@ -374,97 +373,6 @@ fn scope(
         limit,
         mask: screen.mask(),
     })
-}
-
-/// From when on, and until when.
-pub fn moments(
-    since: Option<&str>,
-    until: Option<&str>,
-    screen: &Screen,
-) -> Result<(Option<i64>, Option<i64>), Failure> {
-    let since_ms = moment("since", since, screen)?.since_ms;
-    let until_ms = moment("until", until, screen)?.until_ms;
-    if let (Some(since), Some(until)) = (since, until)
-        && since_ms >= until_ms
-    {
-        return Err(Failure::usage(format!(
-            "--since {since} is not before the end of --until {until}"
-        ))
-        .hint("--since takes the earlier time, --until the later one"));
-    }
-    Ok((since_ms, until_ms))
-}
-
-/// A directory made absolute; a name stays as it is.
-pub fn project(text: &str) -> String {
-    if !text.contains(std::path::is_separator) && ![".", ".."].contains(&text) {
-        return text.to_owned();
-    }
-    let path = Path::new(text);
-    let found = path.canonicalize().unwrap_or_else(|_| {
-        // A folder that is gone: by its name alone.
-        let mut found = PathBuf::new();
-        for part in std::path::absolute(path)
-            .as_deref()
-            .unwrap_or(path)
-            .components()
-        {
-            match part {
-                Component::ParentDir => drop(found.pop()),
-                part => found.push(part),
-            }
-        }
-        found
-    });
-    let mut found = found.display().to_string();
-    // What has no separator would be taken for a name.
-    found.push(std::path::MAIN_SEPARATOR);
-    found
-}
-
-/// A moment as `search` reads it.
-pub fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, Failure> {
-    moment_called(&format!("--{which}"), which, when, screen)
-}
-
-/// A moment as `search` reads it, by what whoever asks calls it.
-pub fn moment_called(
-    called: &str,
-    which: &str,
-    when: Option<&str>,
-    screen: &Screen,
-) -> Result<Filters, Failure> {
-    let Some(when) = when else {
-        return Ok(Filters::default());
-    };
-    let query = format!("{which}:\"{when}\"");
-    let read = syntax::parse(&query, screen.now()).ok();
-    // What closes the quotes is no time, whatever stands behind them.
-    let is_time = |query: &syntax::Query| query.typed.iter().all(|one| one.value == when);
-    read.filter(is_time)
-        .and_then(|query| query.only().map(|only| only.filters.clone()))
-        .ok_or_else(|| {
-            Failure::usage(format!("{called} {when}: not a time")).hint(
-                "for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026-10 or 2026-10-05",
-            )
-        })
-}
-
-/// That there is an agent of this name.
-pub fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
-    let mut known = known_names();
-    known.extend(
-        config
-            .roots
-            .iter()
-            .map(|root| root.agent.as_str())
-            .filter(|name| !known_names().contains(name)),
-    );
-    if known.contains(&agent) {
-        return Ok(());
-    }
-    Err(Failure::usage(format!("no agent is called `{agent}`"))
-        .hint(format!("known agents: {}", known.join(", "))))
 }
 
 /// Nothing matches: how many sessions there are that might have.

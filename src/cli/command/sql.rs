@@ -75,7 +75,8 @@ pub enum Door {
     Team,
 }
 
-/// What `sessionary-team` is asked for in the place of this; `None`: nothing, the catalogue answers.
+/// What `sessionary-team` is asked for in the place of this; `None`: nothing, the catalogue
+/// answers.
 pub fn for_team(args: &Sql, global: &Global) -> Option<Vec<OsString>> {
     let Door::Team = args.at?;
     let mut arguments = vec!["sql"];

@@ -1,9 +1,9 @@
 //! What can a list show of a large database before its rows are read?
 //!
-//! To read all rows of thousands of sessions takes long, and their own rows are soon read, which say
-//! what each is called, where it ran and when. So where many are new they are catalogued by these
-//! first. What is stored of such a session is what would be of a file of no bytes, which no revision
-//! of its format has read: whoever looks next reads it from its first row.
+//! To read all rows of thousands of sessions takes long, and their own rows are soon read, which
+//! say what each is called, where it ran and when. So where many are new they are catalogued by
+//! these first. What is stored of such a session is what would be of a file of no bytes, which no
+//! revision of its format has read: whoever looks next reads it from its first row.
 
 use std::collections::BTreeMap;
 use std::path::Path;
