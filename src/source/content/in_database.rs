@@ -69,7 +69,7 @@ impl SessionKey {
         }
     }
 
-    /// See [`Location::open_from`].
+    /// See [`Location::open_from`](super::Location::open_from).
     pub fn open_from(&self, (behind, turn): (u64, &Turn)) -> io::Result<Option<Content>> {
         let Rows::Database(database) = self.rows else {
             return Ok(None);
