@@ -68,7 +68,7 @@ fn overview() {
     5m   019b8d10  pi        5  ~/code/parser  Tokenizer work
     1d   019b87e9  pi        1  ~/code/docs    日本語のドキュメントでtokenizerを説明して
     3d   f47ac10b  clido     1  ~/code/parser  Deploy the parser
-    4h   torn      pi        0                 [not listed by pi: no session header (torn)] (no message…
+    4h   torn      pi        0                 [unlisted: no session header (torn)] (no messages)
 
     Try
       sessionary list --all    every session, newest first
@@ -154,7 +154,7 @@ fn narrow_terminals() {
     5m   019b8d10  pi        5  ~/code/parser  Tokenizer work
     1d   019b87e9  pi        1  ~/code/docs    日本語のドキュメ…
     3d   f47ac10b  clido     1  ~/code/parser  Deploy the parser
-    4h   torn      pi        0                 [not listed by p…
+    4h   torn      pi        0                 [unlisted: no se…
     "#);
 }
 

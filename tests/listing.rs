@@ -199,8 +199,8 @@ fn subagents_are_a_count_on_their_parent() {
     assert_snapshot!(list(&["--subagents"]), @r#"
     AGE  SESSION   AGENT     MSGS  SUBAGENTS  PROJECT             TITLE
     2h   01KE6P4Y  agentuse     1          2  /home/ada/mono/sub  agents/triage
-    2h   01KE6P54  agentuse     1             /home/ada/mono/sub  [not listed by agentuse: a subagent's…
-    2h   01KE6P53  agentuse     1          1  /home/ada/mono/sub  [not listed by agentuse: a subagent's…
+    2h   01KE6P54  agentuse     1             /home/ada/mono/sub  [unlisted: a subagent's session] spell
+    2h   01KE6P53  agentuse     1          1  /home/ada/mono/sub  [unlisted: a subagent's session] mail
     "#);
 }
 

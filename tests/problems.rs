@@ -294,7 +294,7 @@ fn nuls_are_accounted_for() {
     assert_snapshot!(home.run(&["list", "--all"]), @r#"
     AGE  SESSION  AGENT  MSGS  PROJECT        TITLE
     2h   0a       pi        1  ~/code/parser  before the crash
-    4h   nuls     pi        0                 [not listed by pi: no session header (NUL bytes)] (no mes…
+    4h   nuls     pi        0                 [unlisted: no session header (NUL bytes)] (no messages)
     "#);
     assert_snapshot!(home.run(&["sql", "SELECT relative, length, reason FROM problems"]), @r#"
     relative                      length  reason

@@ -156,3 +156,35 @@ fn hostile_lines_are_broken_in_time_and_do_nothing() {
     assert!(shown.contains(&format!("\n{}\n", "y ".repeat(10).trim_end())));
     assert!(!shown.contains('\u{1b}'));
 }
+
+/// Nothing is known of a picture but that it is there, and that is said.
+#[test]
+fn an_entry_that_is_a_picture_says_so() {
+    let home = home("what is wrong here?", "all is well");
+    let path = ".pi/agent/sessions/--w--/one.jsonl";
+    let picture = json!({"type": "message", "id": "e0000003", "parentId": "e0000002",
+        "timestamp": "2026-01-05T09:00:00.000Z",
+        "message": {"role": "user",
+            "content": [{"type": "image", "data": "aGFsbG8=", "mimeType": "image/png"}]}});
+    let before = std::fs::read_to_string(home.home.join(path)).expect("it was written");
+    home.write(path, &format!("{before}{picture}\n"));
+    let tree = home.run(&["tree", "one"]);
+    assert!(tree.contains("e0000003 user (leaf)  (image)\n"), "{tree}");
+    for (format, said) in [("markdown", " · image · "), ("html", "<em>image</em>")] {
+        let exported = home.run(&["export", "one", "--format", format]);
+        assert!(exported.contains(said), "{exported}");
+    }
+    assert_snapshot!(home.run(&["show", "one:e0000003", "--context", "1"]), @r"
+    what is wrong here?
+    pi · /w · 2026-01-05 09:00 · 4 entries
+    ~/.pi/agent/sessions/--w--/one.jsonl
+
+    ── toolResult · 2026-01-05 09:00 · e0000002 ────────────────────────────────────────────────────────
+      │ bash
+      │ all is well
+
+    ▶▶ user · 2026-01-05 09:00 · image · e0000003 ──────────────────────────────────────────────────────
+    ");
+    let json = home.run(&["show", "one", "--json"]);
+    assert_eq!(json.matches(r#""has_image":true"#).count(), 1, "{json}");
+}

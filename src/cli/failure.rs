@@ -13,7 +13,7 @@ use sessionary::settings::BadSetting;
 use crate::args;
 use crate::command::naming::MOST_CANDIDATES;
 use crate::output::text::{acts, plain_line, plain_lines, terminal_safe_json};
-use crate::output::{quote, say};
+use crate::output::{quote, say, say_whole};
 use crate::suggest;
 
 /// What helps where another place for the index does.
@@ -217,7 +217,7 @@ impl Failure {
                 error,
             };
             match serde_json::to_string(&reported) {
-                Ok(text) => say(&terminal_safe_json(&text)),
+                Ok(text) => say_whole(&terminal_safe_json(&text)),
                 Err(error) => say(&format!("error: {message} ({error})")),
             }
         } else {

@@ -187,6 +187,10 @@ pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+pub(super) fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 pub(super) fn is_true(value: &bool) -> bool {
     *value
 }
@@ -227,6 +231,9 @@ pub struct TreeRow {
     /// Decoded beginning of the text, one line.
     pub text: String,
     pub is_error: bool,
+    /// Whether it holds an image; not written where it does not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_image: bool,
     /// Whether the agent reads the entry; not written where it does.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub agent_sees: bool,
@@ -280,6 +287,9 @@ pub struct ShownEntry {
     #[serde(default)]
     pub time_ms: Option<i64>,
     pub is_error: bool,
+    /// Whether it holds an image; not written where it does not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_image: bool,
     /// Whether the agent reads the entry; not written where it does.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub agent_sees: bool,

@@ -395,6 +395,7 @@ impl<'a> Reader<'a> {
             time: entry.time_ms.and_then(iso),
             time_ms: entry.time_ms,
             is_error: entry.flags & flag::ERROR != 0,
+            has_image: entry.flags & flag::IMAGE != 0,
             agent_sees: entry.agent_sees,
             problem,
             place: None,

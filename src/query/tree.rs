@@ -152,6 +152,7 @@ impl Snapshot<'_> {
                 is_leaf: Some(at) == leaf,
                 text: one_line(&text).0,
                 is_error: entry.flags & flag::ERROR != 0,
+                has_image: entry.flags & flag::IMAGE != 0,
                 agent_sees: entry.agent_sees,
                 place: place.at,
                 inherited_from: outline.lineage.origin(entry.key),

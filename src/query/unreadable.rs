@@ -133,6 +133,7 @@ impl<'c> Unreadable<'c> {
             time: None,
             time_ms: None,
             is_error: false,
+            has_image: false,
             agent_sees: false,
             text: text
                 .map(|text| vec![(Class::Output, vec![text])])

@@ -69,6 +69,7 @@ impl Item for ShownEntry {
         "time",
         "time_ms",
         "is_error",
+        "has_image",
         "agent_sees",
         "text",
         "problem",
@@ -99,6 +100,7 @@ impl Item for TreeRow {
         "is_leaf",
         "text",
         "is_error",
+        "has_image",
         "agent_sees",
         "inherited_from",
     ];
@@ -367,11 +369,12 @@ mod tests {
     fn the_fields_are_those_that_are_printed() {
         fields_of::<ShownEntry>(
             json!({"id": "a", "line": 1, "start": 0, "end": 1, "kind": "message",
-            "is_error": false, "agent_sees": false, "text": [], "inherited_from": "b"}),
+            "is_error": false, "has_image": true, "agent_sees": false, "text": [],
+            "inherited_from": "b"}),
         );
         fields_of::<TreeRow>(json!({"id": "a", "depth": 1, "kind": "message", "text": "",
-            "on_active_branch": true, "is_leaf": true, "is_error": false, "agent_sees": false,
-            "inherited_from": "b"}));
+            "on_active_branch": true, "is_leaf": true, "is_error": false, "has_image": true,
+            "agent_sees": false, "inherited_from": "b"}));
         fields_of::<SessionRow>(
             json!({"agent": "pi", "subagents": 0, "path": "/a", "id": "a",
             "cwd": "", "title": "", "messageCount": 0, "firstMessage": "", "allMessagesText": "",

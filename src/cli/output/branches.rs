@@ -127,6 +127,10 @@ pub fn row_parts(
         false => Tone::Strong,
     };
     let plain = |text: &str| (Tone::Plain, text.to_owned());
+    let text = match row.text.is_empty() && row.has_image {
+        true => "(image)".to_owned(),
+        false => fit(&plain_line(&row.text), room),
+    };
     let mut parts = vec![
         (Tone::Quiet, prefix.to_owned()),
         (sign_tone, sign.to_owned()),
@@ -137,7 +141,7 @@ pub fn row_parts(
         (Tone::Warn, label),
         (Tone::Strong, note.to_owned()),
         plain("  "),
-        (tone, fit(&plain_line(&row.text), room)),
+        (tone, text),
     ];
     parts.retain(|(_, text)| !text.is_empty());
     parts

@@ -65,6 +65,9 @@ pub fn entry(entry: &ShownEntry, zone: &Zone) -> String {
     if entry.is_error {
         out.push_str("<em>error</em>");
     }
+    if entry.has_image {
+        out.push_str("<em>image</em>");
+    }
     let time = escaped(&minute(entry.time.as_deref(), zone));
     out.push_str(&format!(
         "<a href=\"#e-{id}\">{time} <code>{id}</code></a></h2>\n"

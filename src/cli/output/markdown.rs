@@ -29,6 +29,9 @@ pub fn entry(entry: &ShownEntry, zone: &Zone) -> String {
     if entry.is_error {
         above.push("error".to_owned());
     }
+    if entry.has_image {
+        above.push("image".to_owned());
+    }
     above.push(code(&plain_line(&entry.id)));
     above.retain(|part| !part.is_empty());
     let mut out = format!("{}\n", above.join(" · "));
@@ -427,6 +430,7 @@ mod tests {
                 time: None,
                 time_ms: None,
                 is_error: false,
+                has_image: false,
                 agent_sees: true,
                 text: vec![(Class::Prose, pieces), (Class::Output, Vec::new())],
                 problem: None,

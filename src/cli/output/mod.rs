@@ -304,7 +304,16 @@ impl<W: Write> Write for SafeJson<W> {
     }
 }
 
-/// One line on stderr. When nobody listens there, there is nobody to tell.
-pub fn say(line: &str) {
+/// Something for people on stderr, in lines as wide as a terminal there. When nobody listens, there
+/// is nobody to tell.
+pub fn say(text: &str) {
+    let mut err = io::stderr();
+    let width =
+        terminal_size::terminal_size_of(&err).map(|(width, _)| usize::from(width.0).max(20));
+    let _ = writeln!(err, "{}", wrap::wrapped(&demo::with_commands(text), width));
+}
+
+/// One line on stderr for programs.
+pub fn say_whole(line: &str) {
     let _ = writeln!(io::stderr(), "{}", demo::with_commands(line));
 }

@@ -36,7 +36,7 @@ pub fn is_setting(entry: &ShownEntry) -> bool {
 /// Whether nobody says anything in it: an agent's notes for itself, most of them.
 pub fn says_nothing(entry: &ShownEntry) -> bool {
     let is_known = entry.role.is_some() || entry.label.is_some() || entry.problem.is_some();
-    entry.text.is_empty() && !is_known && !entry.is_error
+    entry.text.is_empty() && !is_known && !entry.is_error && !entry.has_image
 }
 
 /// Who says it, or what it is.
@@ -84,6 +84,9 @@ pub fn head(entry: &ShownEntry, zone: &Zone) -> EntryHead {
     after.extend(label.map(|label| format!("[{}]", plain_line(label))));
     if entry.is_error {
         after.push("error".to_owned());
+    }
+    if entry.has_image {
+        after.push("image".to_owned());
     }
     match entry.kind.as_str() {
         "problem" if entry.line > 0 => after.push(format!("line {}", entry.line)),

@@ -9,6 +9,8 @@ use super::text::{char_columns, columns};
 const JOINER: char = '\u{200d}';
 /// What makes an emoji of the character before it.
 const AS_EMOJI: char = '\u{fe0f}';
+/// Stands for a blank at which a line does not end: a character that no text has.
+const JOINED: &str = "\u{10fffd}";
 /// Wide characters that stand at no beginning of a line.
 const CLOSING: &str = "、。，．！？：；）」』】〉》ー";
 
@@ -130,6 +132,28 @@ pub fn filled(line: &str, width: usize) -> Vec<Piece> {
     pieces
 }
 
+/// What is said to people, in lines of at most `width` columns. A command, in backticks, stays on
+/// one line if it fits there: who copies it runs all of it.
+pub fn wrapped(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else {
+        return text.to_owned();
+    };
+    let parts = text.split('`').enumerate();
+    let joined = parts.map(|(number, part)| match number % 2 {
+        1 => part.replace(' ', JOINED),
+        _ => part.to_owned(),
+    });
+    let joined = joined.collect::<Vec<_>>().join("`");
+    let mut out = Vec::new();
+    for line in joined.split('\n') {
+        for (indent, piece) in pieces(line, width) {
+            let piece = line[piece].replace(JOINED, " ");
+            out.push(format!("{}{piece}", " ".repeat(indent)));
+        }
+    }
+    out.join("\n")
+}
+
 /// A line in lines of at most `width` columns.
 pub fn pieces(line: &str, width: usize) -> Vec<Piece> {
     if most_columns(line) <= width {
@@ -187,10 +211,25 @@ mod tests {
 
     use super::*;
 
-    fn wrapped(line: &str, width: usize) -> String {
+    fn lines_of(line: &str, width: usize) -> String {
         let texts = pieces(line, width).into_iter();
         let texts = texts.map(|(indent, piece)| format!("{:indent$}{}", "", &line[piece]));
         texts.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_command_that_is_named_stays_on_its_line() {
+        let text = "claude deletes its sessions. `sessionary archive on claude` keeps them:\n  all";
+        let lines =
+            "claude deletes its sessions.\n`sessionary archive on claude`\nkeeps them:\n  all";
+        assert_eq!(wrapped(text, Some(32)), lines);
+        assert_eq!(wrapped(text, None), text);
+        let apart = "a\u{a0}b `c";
+        assert_eq!(
+            wrapped(apart, Some(4)),
+            "a\u{a0}b\n`c",
+            "an open one, and a blank of its own"
+        );
     }
 
     #[test]
@@ -216,7 +255,7 @@ mod tests {
             ),
             ("👍🏽👍🏽", 3, "👍🏽\n👍🏽"),
         ] {
-            assert_eq!(wrapped(line, width), expected, "{line:?} in {width}");
+            assert_eq!(lines_of(line, width), expected, "{line:?} in {width}");
         }
     }
 
@@ -245,7 +284,7 @@ mod tests {
                 line.push_str(parts[(state >> 33) as usize % parts.len()]);
             }
             let width = 4 + round % 30;
-            let shown = wrapped(&line, width);
+            let shown = lines_of(&line, width);
             let solid = |text: &str| text.replace([' ', '\n'], "");
             assert_eq!(solid(&shown), solid(&line), "{line:?} in {width}");
             let fits = shown.lines().all(|line| line.width() <= width);
@@ -276,8 +315,8 @@ mod tests {
             ),
             "```\n日\n本\n語\n❤️\n❤️\n❤️\n👍🏽\n👍🏽\ne\u{301}e\u{301}e\u{301}\ne\u{301}"
         );
-        assert_eq!(wrapped("❤️❤️❤️", 4), "❤️❤️\n❤️");
-        assert_eq!(wrapped("a ❤️ b", 4), "a ❤️\nb");
+        assert_eq!(lines_of("❤️❤️❤️", 4), "❤️❤️\n❤️");
+        assert_eq!(lines_of("a ❤️ b", 4), "a ❤️\nb");
     }
 
     #[test]

@@ -199,11 +199,5 @@ fn marked_title(row: &SessionRow) -> Cell {
         return (tone, title);
     }
     let reason = plain_line(row.reason.as_deref().unwrap_or("unknown reason"));
-    (
-        Tone::Warn,
-        format!(
-            "[not listed by {}: {reason}] {title}",
-            plain_line(&row.agent)
-        ),
-    )
+    (Tone::Warn, format!("[unlisted: {reason}] {title}"))
 }

@@ -64,9 +64,10 @@ pub fn show(call: &Call, asked: &ShowEntry) -> Result<String, Failure> {
 fn shown(page: &mut Page, session: &SessionRow, entry: &ShownEntry, from: usize, most: usize) {
     let who = entry.role.as_deref().unwrap_or(&entry.kind);
     let failed = if entry.is_error { " · failed" } else { "" };
+    let image = if entry.has_image { " · image" } else { "" };
     let home = entry.inherited_from.as_deref().unwrap_or(&session.id);
     page.line(&format!(
-        "\n{}:{} · {} · {}{failed}",
+        "\n{}:{} · {} · {}{failed}{image}",
         plain::id(home),
         plain::id(&entry.id),
         plain::name(who),

@@ -21,6 +21,7 @@ fn entry(role: &str, text: Vec<(Class, &[&str])>) -> ShownEntry {
         time: Some("2026-01-05T09:00:00.000Z".to_owned()),
         time_ms: None,
         is_error: false,
+        has_image: false,
         agent_sees: true,
         text: text
             .into_iter()
