@@ -3,6 +3,7 @@
 //!
 //! `cargo bench -- --help` lists the options; docs/performance.md explains the rows.
 
+mod beside;
 mod completing;
 mod corpus;
 mod documents;
