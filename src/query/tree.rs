@@ -142,22 +142,15 @@ impl Snapshot<'_> {
             last = (Some(number), id.clone());
             let text = reader.text(&entry)?.unwrap_or_default();
             each(TreePart::Row(TreeRow {
-                id,
                 parent,
                 depth: place.depth,
                 label: label_of(&entry, &labels),
-                time: entry.time_ms.and_then(iso),
-                time_ms: entry.time_ms,
                 on_active_branch: on_branch[at],
                 is_leaf: Some(at) == leaf,
                 text: one_line(&text).0,
-                is_error: entry.flags & flag::ERROR != 0,
-                has_image: entry.flags & flag::IMAGE != 0,
-                agent_sees: entry.agent_sees,
                 place: place.at,
                 inherited_from: outline.lineage.origin(entry.key),
-                kind: entry.kind,
-                role: entry.role,
+                ..row_of(entry, id)
             }))?;
         }
         Ok(())
@@ -314,4 +307,26 @@ fn one_line(text: &[(Class, Vec<String>)]) -> (String, bool) {
         }
     }
     (line, has_prose)
+}
+
+/// What an entry says of itself, apart from the others of its session.
+fn row_of(entry: StoredEntry, id: String) -> TreeRow {
+    TreeRow {
+        id,
+        parent: None,
+        depth: 0,
+        label: None,
+        time: entry.time_ms.and_then(iso),
+        time_ms: entry.time_ms,
+        on_active_branch: false,
+        is_leaf: false,
+        text: String::new(),
+        is_error: entry.flags & flag::ERROR != 0,
+        has_image: entry.flags & flag::IMAGE != 0,
+        agent_sees: entry.agent_sees,
+        place: 0,
+        inherited_from: None,
+        kind: entry.kind,
+        role: entry.role,
+    }
 }

@@ -1,0 +1,259 @@
+//! Which entries do filters, ids and facets name?
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use sessionary::index::SearchScope;
+
+use super::{
+    World, ask, entries, hits, message, scope, session, text_message, time, tool_call, tool_result,
+    tree,
+};
+
+#[test]
+fn ids_that_begin_alike_are_counted() {
+    let entry = |number: usize| text_message(&format!("ab12{number:02}"), None, "user", "hello");
+    let entries: Vec<Value> = (0..13).map(entry).collect();
+    let sessions: Vec<(String, String)> = (0..12)
+        .map(|number| {
+            (
+                format!("f{number}"),
+                session(&format!("cd34{number:02}"), "/w", &[]),
+            )
+        })
+        .chain([("many".to_owned(), session("s1", "/w", &entries))])
+        .collect();
+    let sessions: Vec<(&str, String)> = sessions
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.clone()))
+        .collect();
+    World::new(&sessions).both(|index| {
+        for (id, all) in [("ab12", 13), ("cd34", 12), ("cd3401", 1)] {
+            let few = ask(index, id, &scope());
+            assert_eq!(
+                (few.named.len(), few.named_total),
+                (all.min(10), all as u64),
+                "{id}"
+            );
+            let every = ask(
+                index,
+                id,
+                &SearchScope {
+                    limit: 0,
+                    ..scope()
+                },
+            );
+            assert_eq!(
+                (every.named.len(), every.named_total),
+                (all, all as u64),
+                "{id}"
+            );
+        }
+    });
+}
+
+#[test]
+fn facets_count_entries() {
+    tree().both(|index| {
+        let answer = ask(
+            index,
+            "piston",
+            &SearchScope {
+                facets: true,
+                limit: 1,
+                ..scope()
+            },
+        );
+        let facets = answer.facets.unwrap();
+        let list = |counts: &[sessionary::model::Count]| -> Vec<(String, u64)> {
+            counts
+                .iter()
+                .map(|one| (one.value.clone(), one.count))
+                .collect()
+        };
+        assert!(facets.exact);
+        assert_eq!(list(&facets.agents), [("pi".to_owned(), 6)]);
+        assert_eq!(list(&facets.projects), [("w".to_owned(), 6)]);
+        assert_eq!(
+            list(&facets.roles),
+            [("assistant".to_owned(), 3), ("user".to_owned(), 3)]
+        );
+        assert_eq!(list(&facets.days), [("2026-02-28".to_owned(), 6)]);
+    });
+}
+
+#[test]
+fn ids_name_sessions_and_entries() {
+    let id = "019b8d5e-7c80-7000-8000-0000000000a1";
+    let world = World::new(&[(
+        "a",
+        session(id, "/w", &[text_message("5e550001", None, "user", "hello")]),
+    )]);
+    world.both(|index| {
+        for (query, address) in [
+            (id, id),
+            ("019b8d5e", id),
+            ("5e550001", "019b8d5e-7c80-7000-8000-0000000000a1:5e550001"),
+            (
+                "019b8d5e:5e550001",
+                "019b8d5e-7c80-7000-8000-0000000000a1:5e550001",
+            ),
+        ] {
+            let answer = ask(index, query, &scope());
+            let named: Vec<&str> = answer
+                .named
+                .iter()
+                .map(|named| named.address.as_str())
+                .collect();
+            assert_eq!(named, [address], "{query}");
+            // No text holds it.
+            assert_eq!(answer.total, 0, "{query}");
+        }
+        assert!(ask(index, "hello", &scope()).named.is_empty());
+    });
+}
+
+#[test]
+fn filters_by_files_models_labels_and_marks() {
+    let read = json!({"role": "assistant", "provider": "anthropic", "model": "claude-opus-4-5", "usage": {"input": 1, "output": 1},
+        "content": [{"type": "toolCall", "id": "c1", "name": "read", "arguments": {"path": "src/engine/lexer.rs"}}], "stopReason": "toolUse"});
+    let image = json!({"role": "user", "content": [{"type": "text", "text": "a picture"}, {"type": "image", "data": "aGFsbG8=", "mimeType": "image/png"}]});
+    let world = World::new(&[
+        (
+            "a",
+            session(
+                "s1",
+                "/home/ada/engine",
+                &[
+                    message("read", None, 1, read),
+                    tool_result("text", "read", "c1", "fn main"),
+                    message("image", Some("text"), 1, image),
+                    json!({"type": "label", "id": "l", "parentId": "image", "timestamp": time(1), "targetId": "image", "label": "good one"}),
+                    json!({"type": "session_info", "id": "n", "parentId": "l", "timestamp": time(1), "name": "Engine room"}),
+                ],
+            ),
+        ),
+        (
+            "b",
+            session(
+                "s2",
+                "/home/ada/wheel",
+                &[text_message("other", None, "user", "round")],
+            ),
+        ),
+    ]);
+    world.both(|index| {
+        for (query, expected) in [
+            ("file:lexer.rs", &["read", "text"][..]),
+            ("file:src/engine", &["read", "text"]),
+            ("file:*.rs", &["read", "text"]),
+            ("file:engine.rs", &[]),
+            ("label:good", &["image"]),
+            ("label:\"good one\" role:user", &["image"]),
+            ("has:image", &["image"]),
+            ("-has:image role:user", &["other"]),
+            ("model:opus role:user", &["image"]),
+            ("-model:opus role:user", &["other"]),
+            ("provider:anthropic role:user", &["image"]),
+            ("name:engine role:user", &["image"]),
+            ("is:named role:user", &["image"]),
+            ("-is:named", &["other"]),
+            ("status:toolUse", &["read"]),
+            ("root:/nowhere", &[]),
+            ("-root:/nowhere role:user", &["image", "other"]),
+            ("project:wheel", &["other"]),
+            ("on:2026-02-28 role:user", &["image", "other"]),
+            ("-on:2026-02-28", &[]),
+            ("on:yesterday role:user", &["image", "other"]),
+            ("tool:read", &["read"]),
+        ] {
+            let answer = ask(index, query, &scope());
+            let found: BTreeSet<&str> = entries(&answer).into_iter().collect();
+            assert_eq!(found, expected.iter().copied().collect(), "{query}");
+        }
+    });
+}
+
+#[test]
+fn filters_take_any_case() {
+    let entries = [
+        text_message("Ab12cd34", None, "user", "the clutch"),
+        tool_call("cd56ef78", "Ab12cd34", "c1", "clutch"),
+        text_message("12ab34cd", Some("cd56ef78"), "toolResult", "none"),
+    ];
+    let world = World::new(&[("a", session("f47ac10b", "/Work/Clutch", &entries))]);
+    world.both(|index| {
+        for (query, count) in [
+            ("role:User", 1),
+            ("role:USER,Assistant", 2),
+            ("kind:Message", 3),
+            ("tool:BASH", 1),
+            ("-tool:BASH role:USER", 1),
+            ("clutch -role:User", 1),
+            ("session:F47AC", 3),
+            ("agent:PI", 3),
+        ] {
+            let answer = ask(index, query, &scope());
+            let messages = hits(&answer)
+                .iter()
+                .filter(|hit| hit.kind == "message")
+                .count();
+            assert_eq!(messages, count, "{query}");
+        }
+        for id in [
+            "Ab12cd34", "CD56EF78", "cd56ef78", "12AB34", "f47ac10b", "F47AC10B",
+        ] {
+            assert_eq!(ask(index, id, &scope()).named.len(), 1, "{id}");
+        }
+    });
+}
+
+#[test]
+fn paths_and_addresses_are_taken_as_they_are_printed() {
+    let world = World::new(&[(
+        "a",
+        session(
+            "3f2b8c1e-5a6b",
+            "/home/ada/find-it",
+            &[
+                text_message("Ab12cd34", None, "user", "the rotor"),
+                text_message("x2", Some("Ab12cd34"), "user", "none"),
+            ],
+        ),
+    )]);
+    world.both(|index| {
+        let at_home = SearchScope {
+            home: Some("/home/ada".into()),
+            ..scope()
+        };
+        for query in [
+            "project:/home/ada/find-it rotor",
+            "project:/home/ada rotor",
+            "project:~/find-it rotor",
+            "cwd:~ rotor",
+            "project:*find* rotor",
+            "project:f*it rotor",
+        ] {
+            assert_eq!(ask(index, query, &at_home).total, 1, "{query}");
+        }
+        let root = world.place.config().roots[0].path.clone();
+        let above = root.parent().unwrap().to_owned();
+        let home = SearchScope {
+            home: Some(above),
+            ..scope()
+        };
+        let name = root.file_name().unwrap().to_str().unwrap();
+        assert_eq!(ask(index, &format!("root:~/{name} rotor"), &home).total, 1);
+        assert_eq!(ask(index, "project:/home/ad rotor", &at_home).total, 0);
+        for (address, entry) in [
+            ("3f2b8c1e-5a6b:Ab12cd34", "Ab12cd34"),
+            ("3F2B8C1E-5a6b:Ab12cd34", "Ab12cd34"),
+            ("3f2b8c1e-5a6b:L2", "Ab12cd34"),
+            ("3f2b:l3", "x2"),
+        ] {
+            let named = ask(index, address, &scope()).named;
+            let named: Vec<_> = named.iter().map(|one| one.entry.as_deref()).collect();
+            assert_eq!(named, [Some(entry)], "{address}");
+        }
+    });
+}
