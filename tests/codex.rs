@@ -625,6 +625,25 @@ fn a_name_goes_where_its_rollout_goes() {
     assert_eq!(hits(&home.index(), "grebe").len(), 2);
 }
 
+/// Of the file that a thread was in nothing is left, and it is in another one: it has its name.
+#[test]
+fn a_name_stays_when_its_rollout_moves() {
+    let home = Home::new("the-same-talk");
+    note_name(&home, 2, "The grebe");
+    assert_eq!(name_of(&home.index(), 2).unwrap(), "The grebe");
+    let rollout = home.day().join(name("the-same-talk", 1));
+    fs::rename(
+        &rollout,
+        home.day()
+            .join(format!("rollout-2026-01-05T08-00-00-{}.jsonl", id(2))),
+    )
+    .unwrap();
+    let index = home.index();
+    assert_eq!(index.list(&ListScope::default()).unwrap().total, 2);
+    assert_eq!(name_of(&index, 2).unwrap(), "The grebe");
+    assert_eq!(hits(&index, "grebe").len(), 1);
+}
+
 /// A fork goes on from what its origin says, not from what that is called.
 #[test]
 fn a_fork_inherits_no_name() {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::plan::SourcePlan;
 use crate::catalogue::{Catalogue, Error};
 use crate::databases::{ABOVE, FileState, Said, identity_of_line, named, names_files};
 use crate::format::Format;
@@ -221,17 +222,27 @@ impl NamesListing<'_> {
     }
 }
 
-/// Forget the names of sessions that are no longer there. Gives back how many sessions were.
+/// Forget the names of sessions that are no longer there, and that none of these `plans` brings back:
+/// of a session whose file has another name now the rest is as it was, and is not read again. Gives
+/// back how many sessions were forgotten.
 pub fn forget_names_of_none<'a>(
     catalogue: &Catalogue,
     roots: impl Iterator<Item = (i64, &'a RootSpec, &'a dyn Format)>,
+    plans: &[SourcePlan<'_>],
 ) -> Result<u64, Error> {
+    let brought = plans
+        .iter()
+        .filter(|plan| !plan.relative.starts_with(ABOVE));
+    let brought: HashSet<(i64, &str)> = brought.map(|plan| (plan.root, plan.place)).collect();
     let mut vanished = 0;
     for (root, spec, format) in roots {
         if format.names(&spec.path).is_none() {
             continue;
         }
-        for source in catalogue.names_of_none(root)? {
+        for (source, place) in catalogue.names_of_none(root)? {
+            if place.is_some_and(|place| brought.contains(&(root, &*place))) {
+                continue;
+            }
             let (has_vanished, _) = catalogue.remove_source(source)?;
             vanished += u64::from(has_vanished);
         }

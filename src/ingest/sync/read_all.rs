@@ -58,7 +58,8 @@ pub(in crate::ingest) fn read_all(
     report: &mut Report,
 ) -> Result<BTreeSet<usize>, Error> {
     let catalogue = stores.catalogue;
-    report.vanished += forget_names_of_none(catalogue, stores.roots.iter().copied())?;
+    let roots = || stores.roots.iter().copied();
+    report.vanished += forget_names_of_none(catalogue, roots(), plans)?;
     let mut writer = Writer {
         catalogue,
         keeper: stores.keeper,
@@ -86,8 +87,8 @@ pub(in crate::ingest) fn read_all(
     }
     writer.catch_up(&stores.roots)?;
     writer.settle()?;
-    // A session may have gone while its name was read.
-    forget_names_of_none(catalogue, stores.roots.iter().copied())?;
+    // A session may have gone while its name was read, or before its file was.
+    forget_names_of_none(catalogue, roots(), &[])?;
     stores.keeper.commit(catalogue)?;
     Ok(writer.doubtful)
 }
