@@ -144,7 +144,7 @@ fn an_agents_own_list_is_without_the_sessions_whose_files_are_gone() {
     home.sync();
     assert_eq!(home.list().len(), 2);
     let profile = Profile::of("pi").expect("a known agent");
-    let setup = &Setup::new(profile, &home.0.path().join("pi"));
+    let setup = &Setup::new(profile, home.0.path().join("pi"));
     let go_on = &|_, _| ControlFlow::Continue(());
     let theirs = SessionManager::list_all(setup, go_on).unwrap();
     assert_eq!(theirs.len(), 1);
