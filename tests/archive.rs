@@ -1,12 +1,14 @@
 //! Is what an agent deletes still there, and what a person forgets gone?
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::{Report, SessionRow};
+use sessionary::session::{Profile, SessionManager, Setup};
 use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::corpus;
@@ -128,6 +130,28 @@ pub fn every_block(archive: &Path) -> String {
         }
     }
     String::from_utf8_lossy(&all).into_owned()
+}
+
+#[test]
+fn an_agents_own_list_is_without_the_sessions_whose_files_are_gone() {
+    let home = Home::new();
+    home.keep();
+    for name in ["a", "b"] {
+        home.write(&format!("{name}.jsonl"), &session(name, "walrus", 0..2));
+    }
+    home.sync();
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    home.sync();
+    assert_eq!(home.list().len(), 2);
+    let profile = Profile::of("pi").expect("a known agent");
+    let setup = &Setup::new(profile, home.0.path().join("pi"));
+    let go_on = &|_, _| ControlFlow::Continue(());
+    let theirs = SessionManager::list_all(setup, go_on).unwrap();
+    assert_eq!(theirs.len(), 1);
+    for directory in [None, Some("/code")] {
+        let ours = home.index().agent_list(setup, directory, true, go_on);
+        assert_eq!(ours.unwrap(), theirs, "{directory:?}");
+    }
 }
 
 #[test]

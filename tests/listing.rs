@@ -175,6 +175,33 @@ fn pages_and_what_was_asked_about() {
     "#);
 }
 
+/// In one folder that two agents are said to have, each file is a session of both.
+#[test]
+fn pages_of_a_folder_of_two_agents_have_its_sessions_of_both() {
+    let home = three();
+    let folder = home.home.join(".pi/agent/sessions");
+    let roots = ["pi", "clido"].map(|agent| format!("{agent}:{}", folder.display()));
+    let listed = |arguments: &[&str]| {
+        let named = [
+            "--no-default-roots",
+            "--root",
+            &roots[0],
+            "--root",
+            &roots[1],
+        ];
+        home.json(&[&named[..], &["list", "--all", "--json"], arguments].concat())
+    };
+    let whole = ids(&listed(&[]));
+    assert_eq!(whole.len(), 6, "{whole:?}");
+    let mut page = listed(&["--limit", "4", "--max-bytes", "90000"]);
+    let mut pages = ids(&page);
+    while let Some(cursor) = page["cursor"].as_str() {
+        page = listed(&["--limit", "1", "--cursor", cursor]);
+        pages.extend(ids(&page));
+    }
+    assert_eq!(pages, whole);
+}
+
 #[test]
 fn subagents_are_a_count_on_their_parent() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agentuse/subagents/project");

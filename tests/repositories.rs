@@ -119,6 +119,9 @@ fn another_checkout_of_the_same_remote_is_here() {
     assert_eq!(answer["remotes"], json!([REMOTE]));
     assert_eq!(answer["within"], json!([home.home.join("code/boat")]));
     assert_eq!(answer["elsewhere"], 2);
+    let none = home.run(&["list", "--named"]);
+    let there = "No matching sessions in the repository ~/code/boat; there are 2.";
+    assert!(none.contains(there), "{none}");
     let of = |row: &Value| row["repository"].as_str() == Some(REMOTE);
     assert!(answer["sessions"].as_array().expect("rows").iter().all(of));
     let found = home.json(&["search", "--here", "paint", "--json"]);

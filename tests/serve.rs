@@ -119,6 +119,18 @@ fn answers_are_those_of_the_commands() {
         [ids(&first), ids(&rest)].concat(),
         ["0199c", "0199b", "0199a"]
     );
+    // A limit is that of a page, too.
+    let (mut listed, mut cursor) = (Vec::new(), json!(null));
+    loop {
+        let params = json!({"limit": 1, "max_bytes": 9_000, "cursor": cursor});
+        let page = talk.result("list", params);
+        listed.push(ids(&page));
+        cursor = page["cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(listed, [["0199c"], ["0199b"], ["0199a"]]);
     assert!(talk.end().1.success());
 }
 

@@ -87,6 +87,7 @@
 //! - `typing`: letters, other names and slips
 //! - `verifying`: `verify` tells the truth while others write
 //! - `watching`: a live watcher against real files and notifications
+//! - `whole_lists`: pages of random questions are together the whole answer
 //! - `words`: how many files the words have, whose they are, and what stands in them
 //! - `wrapping`: where lines end that are longer than the terminal
 //! - `writing`: what the commands that write a session write
@@ -256,6 +257,7 @@ mod typing;
 #[cfg(unix)]
 mod verifying;
 mod watching;
+mod whole_lists;
 mod words;
 #[cfg(unix)]
 mod wrapping;

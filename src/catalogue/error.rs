@@ -85,11 +85,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// The query is to blame, and nothing else.
-    pub fn is_of_query(&self) -> bool {
-        matches!(self, Error::Query { .. })
-    }
-
     /// The file that was opened is not the catalogue any more: open it again.
     pub fn is_replaced(&self) -> bool {
         matches!(self, Error::Replaced { .. })

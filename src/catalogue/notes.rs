@@ -15,7 +15,7 @@ const SCAN_NOTED_MS: i64 = 3_600_000;
 /// Ids are looked for as they are typed, often by their beginnings.
 const INDEX_IDS: &str =
     "CREATE INDEX IF NOT EXISTS _entries_id ON _entries (id) WHERE id IS NOT NULL";
-/// A list of a repository's sessions reads no others: see `ONLY_HERE` of the rows.
+/// A list of a repository's sessions reads no others: see `ONLY_HERE` of the selection.
 const INDEX_REMOTES: &str =
     "CREATE INDEX IF NOT EXISTS _sessions_remote ON _sessions (coalesce(repository, remote))";
 

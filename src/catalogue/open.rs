@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, FileControl, OpenFlags, OptionalExtension, Params, Row};
+use rusqlite::{Connection, FileControl, OpenFlags};
 
 use super::counted::PendingCounts;
 use super::error::Error;
@@ -103,6 +103,20 @@ impl Catalogue {
         size == Ok(-READING_CACHE_KIB)
     }
 
+    fn of(connection: Connection, path: &Path, file: Option<FileId>) -> Self {
+        Self {
+            connection,
+            unsettled: RefCell::default(),
+            touched: RefCell::default(),
+            wal_bytes: WAL_BYTES,
+            patience: PATIENCE,
+            zone: Zone::UTC,
+            remotes: RefCell::default(),
+            path: path.to_path_buf(),
+            file,
+        }
+    }
+
     /// Open for writing: made when missing, migrated when older. The caller holds the writer lock.
     /// `wal_bytes` is how long the WAL may become while another process reads, `patience` how long
     /// a statement waits for another program's lock. Local days will be those of `zone`, and
@@ -154,15 +168,11 @@ impl Catalogue {
         }
         settle_plans(&connection).map_err(err)?;
         let mut catalogue = Catalogue {
-            connection,
             wal_bytes,
             patience,
-            unsettled: RefCell::default(),
-            touched: RefCell::default(),
             zone: zone.clone(),
             remotes: RefCell::new(remotes),
-            path: path.to_path_buf(),
-            file: None,
+            ..Catalogue::of(connection, path, None)
         };
         catalogue.prepare_writable()?;
         catalogue.file = file_at(path);
@@ -248,17 +258,7 @@ impl Catalogue {
     pub fn in_memory() -> Result<Catalogue, Error> {
         let path = PathBuf::from(":memory:");
         let connection = Connection::open_in_memory().map_err(|error| at(&path, error))?;
-        let catalogue = Catalogue {
-            connection,
-            wal_bytes: WAL_BYTES,
-            patience: PATIENCE,
-            unsettled: RefCell::default(),
-            touched: RefCell::default(),
-            zone: Zone::UTC,
-            remotes: RefCell::default(),
-            path,
-            file: None,
-        };
+        let catalogue = Catalogue::of(connection, &path, None);
         for step in MIGRATIONS {
             catalogue.with_path(catalogue.connection.execute_batch(step))?;
         }
@@ -371,17 +371,7 @@ impl Catalogue {
             return Ok(None);
         }
         connection.set_prepared_statement_cache_capacity(64);
-        Ok(Some(Catalogue {
-            connection,
-            wal_bytes: WAL_BYTES,
-            patience: PATIENCE,
-            unsettled: RefCell::default(),
-            touched: RefCell::default(),
-            zone: Zone::UTC,
-            remotes: RefCell::default(),
-            path: path.to_path_buf(),
-            file,
-        }))
+        Ok(Some(Catalogue::of(connection, path, file)))
     }
 
     /// Whether no other version of this program has given the database another schema since it was
@@ -429,66 +419,6 @@ impl Catalogue {
     /// Fail at this step as if SQLite had got an error from the disk: see [`failpoint`].
     pub(super) fn step(&self, name: &str) -> Result<(), Error> {
         self.with_path(step(name))
-    }
-
-    /// All rows of an answer, each as `make` makes it.
-    pub(super) fn all<T, All: FromIterator<T>>(
-        &self,
-        sql: &str,
-        bound: impl Params,
-        make: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<All, Error> {
-        self.with(|c| c.prepare_cached(sql)?.query_map(bound, make)?.collect())
-    }
-
-    /// The first row of an answer that may have none.
-    pub(super) fn first<T>(
-        &self,
-        sql: &str,
-        bound: impl Params,
-        make: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>, Error> {
-        self.with(|c| c.prepare_cached(sql)?.query_row(bound, make).optional())
-    }
-
-    /// The first row of an answer that always has one.
-    pub(super) fn one<T>(
-        &self,
-        sql: &str,
-        bound: impl Params,
-        make: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, Error> {
-        self.with(|c| c.prepare_cached(sql)?.query_row(bound, make))
-    }
-
-    /// Show each row of an answer without keeping it.
-    pub(super) fn each(
-        &self,
-        sql: &str,
-        bound: impl Params,
-        mut show: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
-    ) -> Result<(), Error> {
-        self.with(|c| {
-            let mut statement = c.prepare_cached(sql)?;
-            let mut rows = statement.query(bound)?;
-            while let Some(row) = rows.next()? {
-                show(row)?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Run a statement that gives no rows; how many rows it changed.
-    pub(super) fn execute(&self, sql: &str, bound: impl Params) -> Result<usize, Error> {
-        self.with(|c| c.prepare_cached(sql)?.execute(bound))
-    }
-
-    /// Several statements that fail as one.
-    pub(super) fn with<T>(
-        &self,
-        run: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, Error> {
-        self.with_path(run(&self.connection))
     }
 
     /// Give SQLite's error its path. What is found to be damaged is marked.

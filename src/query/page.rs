@@ -8,9 +8,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::here::ResolvedDirs;
-use super::list::{ListRanking, ListScope, Rank};
+use super::list::ListScope;
+use super::ranking::{ListRanking, Rank};
 use crate::catalogue::Catalogue;
-use crate::catalogue::rows::{RowSelection, head, said};
+use crate::catalogue::rows::{head, said};
+use crate::catalogue::selection::RowSelection;
 use crate::error::Error;
 use crate::model::{Mask, Sort};
 use crate::query::Snapshot;

@@ -156,7 +156,8 @@ impl Item for SessionRow {
     ];
 
     fn number(&self) -> u64 {
-        number_of(&self.path)
+        // Two agents may have one folder.
+        number_of((&self.agent, &self.label, &self.host, &self.path))
     }
 
     fn texts(&mut self) -> Texts<'_> {

@@ -8,7 +8,8 @@ use super::plain::{self, Page};
 use super::tools::{Call, ListSessions, MASK, SessionTree, ShowEntry};
 use crate::command::{answer, list as listing};
 use crate::failure::Failure;
-use crate::output::cursor::{Shown, number_of, question};
+use crate::output::bounded::Item;
+use crate::output::cursor::{Shown, question};
 use crate::output::text::plain_line;
 use crate::output::time::count;
 
@@ -131,8 +132,8 @@ pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
         let line = plain::heading(&row, call.is_live(&row));
         // One that is being written may be the one that asks.
         match call.is_live(&row) {
-            true => live.push((number_of(&row.path), line)),
-            false => pages.offer(number_of(&row.path), &line),
+            true => live.push((row.number(), line)),
+            false => pages.offer(row.number(), &line),
         }
         Ok(())
     })?;

@@ -66,11 +66,15 @@ impl Answerer {
 
     /// Which sessions there are, as `list --json` prints it.
     pub fn list(&mut self, asked: &List, cancel: &Cancel) -> Result<String, Failure> {
-        let scope = self.list_scope(asked)?;
+        let mut scope = self.list_scope(asked)?;
+        let is_part = bounds(&asked.page).is_asked();
+        // Where pages go on by a cursor, what earlier ones have shown comes before the limit.
+        let limit = scope.limit.take_if(|_| is_part);
+        let most = limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
         self.ask(asked.page.as_committed, |index, _| {
             let snapshot = index.snapshot()?;
             let page = snapshot.page(&scope)?;
-            if !bounds(&asked.page).is_asked() {
+            if !is_part {
                 let mut out = Vec::new();
                 snapshot.write_page(&page, &mut SafeJson(&mut out))?;
                 return Ok(String::from_utf8_lossy(&out).into_owned());
@@ -79,8 +83,8 @@ impl Answerer {
             let places = (&asked.here, &asked.agent, &asked.project);
             let times = (&asked.since, &asked.until, asked.cost.map(f64::to_bits));
             let order = (asked.sort, asked.reverse, asked.with_text);
-            let question = question(("list", flags, places, times, order));
-            let mut bounded = page_of::<SessionRow>(&asked.page, question)?;
+            let question = question(("list", flags, places, times, order, asked.offset));
+            let mut bounded = page_of::<SessionRow>(&asked.page, question)?.of_items(most);
             let mut failed = Ok(());
             let list = snapshot.each_row(&page, |row| {
                 if failed.is_ok() {

@@ -51,7 +51,7 @@ pub struct List {
     pub sort: Option<SortKey>,
     /// Reverse the order.
     pub reverse: bool,
-    /// At most so many sessions; absent or 0: all.
+    /// At most so many sessions, of one page where there are pages; absent or 0: all.
     pub limit: Option<usize>,
     /// So many are left out at the beginning.
     pub offset: usize,
