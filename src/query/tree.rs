@@ -141,7 +141,7 @@ impl Snapshot<'_> {
             let id = address(&entry);
             last = (Some(number), id.clone());
             let text = reader.text(&entry)?.unwrap_or_default();
-            each(TreePart::Row(TreeRow {
+            let mut row = TreeRow {
                 id,
                 parent,
                 depth: place.depth,
@@ -157,7 +157,9 @@ impl Snapshot<'_> {
                 inherited_from: outline.lineage.origin(entry.key),
                 kind: entry.kind,
                 role: entry.role,
-            }))?;
+            };
+            mask.into_iter().for_each(|mask| row.mask_kind(mask));
+            each(TreePart::Row(row))?;
         }
         Ok(())
     }
