@@ -1,5 +1,5 @@
-//! Where in a text does a secret stand of which JSON, a programming language or a URL has escaped a
-//! sign: `sk\u002dproj`, `token%3Dabc`, `https:\/\/`?
+//! Where in a text does a secret stand of which JSON, a programming language, a URL or HTML has
+//! escaped a sign: `sk\u002dproj`, `token%3Dabc`, `https:\/\/`, `password=&quot;`?
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ impl Unescaped {
     pub fn of(escaped: &str) -> Option<Self> {
         let bytes = escaped.as_bytes();
         let (mut text, mut parts, mut from) = (String::new(), Vec::new(), 0);
-        for at in memchr::memchr2_iter(b'\\', b'%', bytes) {
+        for at in memchr::memchr3_iter(b'\\', b'%', b'&', bytes) {
             // One of several backslashes has gone with the first.
             if at >= from
                 && let Some((sign, length)) = sign(&bytes[at..])
@@ -47,10 +47,24 @@ impl Unescaped {
     }
 }
 
+/// Signs that have a name in HTML.
+const NAMED: [(&[u8], char); 5] = [
+    (b"&quot;", '"'),
+    (b"&apos;", '\''),
+    (b"&amp;", '&'),
+    (b"&lt;", '<'),
+    (b"&gt;", '>'),
+];
+
 /// The sign that an escape stands for, and how long the escape is: `%2D`, `\x2d`, `\u002d`, `\/`,
-/// with more backslashes in JSON within JSON.
+/// with more backslashes in JSON within JSON, `&quot;`, `&#45;`.
 fn sign(bytes: &[u8]) -> Option<(char, usize)> {
     let (skipped, digits) = match bytes {
+        [b'&', b'#', number @ ..] => return numbered(number),
+        [b'&', ..] => {
+            let named = NAMED.iter().find(|(name, _)| bytes.starts_with(name));
+            return named.map(|(name, sign)| (*sign, name.len()));
+        }
         [b'%', ..] => (1, 2),
         _ => {
             let slashes = bytes.iter().take(MOST_BACKSLASHES);
@@ -64,12 +78,27 @@ fn sign(bytes: &[u8]) -> Option<(char, usize)> {
         }
     };
     let hex = bytes.get(skipped..skipped + digits)?;
-    let hex = str::from_utf8(hex)
+    Some((of_number(hex, 16)?, skipped + digits))
+}
+
+/// What a number in HTML stands for, behind `&#`: `45;`, `x2d;`.
+fn numbered(number: &[u8]) -> Option<(char, usize)> {
+    let end = number.iter().take(5).position(|byte| *byte == b';')?;
+    let sign = match &number[..end] {
+        [b'x' | b'X', hex @ ..] => of_number(hex, 16),
+        decimal => of_number(decimal, 10),
+    };
+    Some((sign?, end + 3))
+}
+
+/// A sign that may stand in a secret or around one.
+fn of_number(digits: &[u8], radix: u32) -> Option<char> {
+    let digits = str::from_utf8(digits)
         .ok()
-        .filter(|hex| !hex.starts_with('+'))?;
-    let sign = char::from(u8::try_from(u16::from_str_radix(hex, 16).ok()?).ok()?);
+        .filter(|digits| !digits.starts_with('+'))?;
+    let sign = char::from(u8::try_from(u16::from_str_radix(digits, radix).ok()?).ok()?);
     let is_sign = sign.is_ascii_graphic() || matches!(sign, ' ' | '\n' | '\r' | '\t' | '\u{1b}');
-    is_sign.then_some((sign, skipped + digits))
+    is_sign.then_some(sign)
 }
 
 #[cfg(test)]
@@ -78,15 +107,20 @@ mod tests {
 
     #[test]
     fn each_part_is_found_where_it_stood() {
-        let escaped = r"a\u002db%2Dc\\/d\x2d 日 %zz 100% \n \u00e9";
+        let escaped =
+            r"a\u002db%2Dc\\/d\x2d&#45;&#x2d;&lt;e 日 %zz 100% \n \u00e9 &nbsp; &#; &#999;";
         let plain = Unescaped::of(escaped).unwrap();
-        assert_eq!(plain.text, r"a-b-c/d- 日 %zz 100% \n \u00e9");
+        assert_eq!(
+            plain.text,
+            r"a-b-c/d---<e 日 %zz 100% \n \u00e9 &nbsp; &#; &#999;"
+        );
         for (part, stood) in [
             ("a", "a"),
             ("-b", r"\u002db"),
             ("a-b-", r"a\u002db%2D"),
             ("c/d", r"c\\/d"),
             ("d-", r"d\x2d"),
+            ("-<e", r"&#x2d;&lt;e"),
             ("日", "日"),
             (r"\u00e9", r"\u00e9"),
         ] {

@@ -173,6 +173,14 @@ mod tests {
                 "password%253Ds3cr3tpw%2526n",
                 "password%253D[redacted]%2526n",
             ),
+            (
+                "<i>password=&quot;s3cr3tpw9&quot;</i>",
+                "<i>password=&quot;[redacted]&quot;</i>",
+            ),
+            (
+                "Authorization: Bearer\ta1B2c3D4e5F6g7H8 x",
+                "Authorization: Bearer\t[redacted] x",
+            ),
             ("Bearer%20a1B2c3D4e5F6g7H8", "Bearer%20[redacted]"),
             (
                 "https%3A%2F%2Fada%3As3cr3tpw%40host",
@@ -312,6 +320,8 @@ mod tests {
             "Cookie: sid",
             "Authorization: ",
             "%25",
+            "&#",
+            "&amp;",
             "\\",
             "\\u005c",
             "%5Cu002d",

@@ -89,7 +89,7 @@ pub const RULES: &[Rule] = &[
     issued(
         "Authorization header",
         &["uthorization", "UTHORIZATION"],
-        "(?:\\\\{0,2}[\"'])?\\s{0,2}(?:[:=,]|=>)\\s{0,2}(?:\\\\{0,2}[\"'`])?(?:[A-Za-z][A-Za-z-]{2,15} )?([A-Za-z0-9._~+/=:-]{8,})",
+        "(?:\\\\{0,2}[\"'])?\\s{0,2}(?:[:=,]|=>)\\s{0,2}(?:\\\\{0,2}[\"'`])?(?:[A-Za-z][A-Za-z-]{2,15}[ \\t])?([A-Za-z0-9._~+/=:-]{8,})",
     )
     .within_a_word()
     .judged(ValueCheck::As(Family::Token, ValueContext::Passed)),
