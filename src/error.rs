@@ -250,6 +250,11 @@ impl Error {
         matches!(self.fault(), Some(StoreFault::Locked | StoreFault::Refused))
     }
 
+    /// Whether the system gives no random bytes.
+    pub fn lacks_random_bytes(&self) -> bool {
+        matches!(self.of_words(), Some(WordsError::NoRandom))
+    }
+
     /// What the words said.
     pub(crate) fn of_words(&self) -> Option<&WordsError> {
         match self {

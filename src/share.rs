@@ -125,12 +125,11 @@ fn pieces(lines: &[u8]) -> Vec<&[u8]> {
     pieces
 }
 
-/// Whether a member of a record is one of its ids, or its time.
+/// Whether a member of a record is one of its ids, or its time. What a model is called is neither.
 fn is_id(key: &str) -> bool {
-    key == "timestamp"
-        || ["id", "Id", "ID", "uuid", "Uuid"]
-            .iter()
-            .any(|end| key.ends_with(end))
+    let is_name = key.starts_with("model") || key.starts_with("provider");
+    let ends = ["id", "Id", "ID", "uuid", "Uuid"];
+    key == "timestamp" || !is_name && ends.iter().any(|end| key.ends_with(end))
 }
 
 /// Whether it is one JSON document, and no more will follow of its value.

@@ -78,6 +78,72 @@ fn a_disk_of_any_size_is_no_reason_to_break() {
     assert!(told.contains("sync 2") && told.contains("sync 0"), "{told}");
 }
 
+/// As a container or a change of root may have it. `SESSIONARY_PACKED` is a static program, of which
+/// no library is copied.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_root_without_devices_has_answers() {
+    let home = Sandbox::new();
+    home.write(
+        ".pi/agent/sessions/--w--/one.jsonl",
+        &session("0a", "walrus"),
+    );
+    home.settle();
+    let script = r#"
+        mount -t tmpfs tmpfs /mnt
+        for library in $(ldd "$PROGRAM" | grep -o '/[^ ]*'); do cp -L --parents "$library" "$ROOT"; done
+        cp "$PROGRAM" "$ROOT"/sessionary
+        cat >/mnt/refuse.c <<'C'
+        #include <errno.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        long syscall(long, ...);
+        /* As the libraries ask; what Rust asks for its hash maps is another flag. */
+        long getrandom(void *at, unsigned long length, unsigned flags) {
+            if (flags == 0) { errno = ENOSYS; return -1; }
+            return syscall(SYS_getrandom, at, length, flags);
+        }
+C
+        PATH="$PATH:/usr/sbin:/sbin"
+        s() { env -i HOME=/ LD_PRELOAD="$without" "$(command -v chroot)" "$ROOT" /sessionary "$@" 2>&1; }
+        without=
+        s list --all --json
+        s search walrus
+        s sync
+        echo "== without random bytes"
+        ldd "$PROGRAM" | grep -q '=>' || { echo "SKIPPED: a static program"; exit 0; }
+        cc -shared -fPIC -o "$ROOT"/refuse.so -x c /mnt/refuse.c || { echo "SKIPPED: no compiler"; exit 0; }
+        rm -rf "$ROOT"/.cache
+        without=/refuse.so
+        s search walrus
+        s sync || echo "sync: $?"
+        s verify
+    "#;
+    let program = std::env::var_os("SESSIONARY_PACKED");
+    let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_sessionary").into());
+    let variables = [
+        ("ROOT", home.home.as_os_str()),
+        ("PROGRAM", program.as_os_str()),
+    ];
+    let Some(told) = unshared(script, &variables) else {
+        return;
+    };
+    assert!(!told.contains("panicked"), "{told}");
+    let (with, without) = told.split_once("== ").expect("both");
+    assert!(with.contains("walrus") && with.contains("0a"), "{told}");
+    if without.contains("SKIPPED") {
+        return eprintln!("{without}");
+    }
+    assert!(
+        without.contains("walrus") && without.contains("both stores"),
+        "{told}"
+    );
+    assert!(
+        without.contains("mknod") && without.contains("sync: 2"),
+        "{told}"
+    );
+}
+
 /// Runs the command with so few open files.
 fn with_files(home: &Sandbox, files: u32, arguments: &[&str]) -> Output {
     let command = home.command(arguments);

@@ -143,6 +143,91 @@ fn a_pipe_gets_no_secret_unless_it_is_asked_for() {
     "#);
 }
 
+/// Names are recorded too: of models and who runs them, of branches, tools, kinds, and in the keys
+/// of arguments. Ids and paths stay, as sessions are found by them.
+#[test]
+fn a_secret_in_a_name_is_left_out() {
+    let home = Sandbox::new();
+    let key = |name: &str| format!("{name}_{}", token());
+    let names = ["provider", "model", "thinking", "kind", "tool", "argument"].map(key);
+    let [provider, model, thinking, kind, tool, argument] = &names;
+    let lines = [
+        serde_json::json!({"type": "session", "version": 3, "id": "0a", "cwd": "~/code/parser"}),
+        serde_json::json!({"type": "message", "id": "a1", "message": {"role": "user", "content": "walrus"}}),
+        serde_json::json!({"type": "message", "id": "a2", "parentId": "a1", "message": {"role": "assistant",
+            "provider": provider, "model": model, "usage": {"input": 1, "output": 1, "totalTokens": 2},
+            "content": [{"type": "toolCall", "id": "t1", "name": tool, "arguments": {argument: "heron"}}]}}),
+        serde_json::json!({"type": "message", "id": "a3", "parentId": "a2", "message": {"role": "toolResult",
+            "toolCallId": "t1", "toolName": tool, "content": [{"type": "text", "text": "heron"}]}}),
+        serde_json::json!({"type": "thinking_level_change", "id": "a4", "parentId": "a3", "thinkingLevel": thinking}),
+        serde_json::json!({"type": kind, "id": "a5", "parentId": "a4"}),
+    ];
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    home.write(".pi/agent/sessions/--p--/0a.jsonl", &lines.join("\n"));
+    let other = "0c000000-0000-4000-8000-000000000000";
+    let branch = serde_json::json!({"type": "user", "sessionId": other, "uuid": "c1", "cwd": "/c",
+        "gitBranch": key("branch"), "timestamp": "2026-01-05T09:00:01.000Z",
+        "message": {"role": "user", "content": "walrus"}});
+    let file = format!(".claude/projects/-c/{other}.jsonl");
+    home.write(&file, &format!("{branch}\n"));
+    home.settle();
+    for arguments in [
+        &["list", "--all"][..],
+        &["list", "--all", "--json"],
+        &["list", "--all", "--jsonl", "--with-text"],
+        &["search", "heron", "--context", "1"],
+        &["search", "heron", "--json", "--context", "1"],
+        &["show", "0a"],
+        &["show", "0a", "--json", "--all"],
+        &["tree", "0a", "--filter", "all"],
+        &["tree", "0a", "--json", "--filter", "all"],
+        &["context", "0a"],
+        &["context", "0a", "--json"],
+        &["resume", "0a", "--json"],
+        &["resume", other, "--json"],
+        &["export", "0a"],
+        &["export", "0a", "--format", "html"],
+        &["report", "--by", "model"],
+        &["report", "--by", "model", "--json"],
+        &["report", "--by", "model", "--csv"],
+        &["report", "--by", "model", "--html"],
+        &["report", "--by", "tool", "--json"],
+        &["report", "--json"],
+    ] {
+        let output = home.output(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        for said in [&output.stdout, &output.stderr] {
+            let said = String::from_utf8_lossy(said);
+            assert!(!leaks(&said), "{arguments:?}: {said}");
+        }
+    }
+    let row = &home.json(&["resume", "0a", "--json"])["session"];
+    assert_eq!(row["model"], "model_ghp_[redacted]", "{row}");
+    let revealed = home.run(&["list", "--all", "--json", "--reveal"]);
+    assert!(revealed.contains(model) && revealed.contains("branch_ghp_a1"));
+}
+
+/// What is exported may be passed on, and a path leads nowhere then.
+#[test]
+fn an_export_holds_no_secret_of_a_path() {
+    let home = Sandbox::new();
+    let lines = format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"0a\",\"cwd\":\"/w/app_{}\"}}\n\
+         {{\"type\":\"message\",\"id\":\"a1\",\"message\":{{\"role\":\"user\",\"content\":\"walrus\"}}}}\n",
+        token()
+    );
+    home.write(".pi/agent/sessions/--w--/0a.jsonl", &lines);
+    home.settle();
+    for form in ["markdown", "html"] {
+        let said = home.run(&["export", "0a", "--format", form]);
+        assert!(
+            !leaks(&said) && said.contains("/w/app_ghp_[redacted]"),
+            "{said}"
+        );
+    }
+    assert!(leaks(&home.run(&["list", "--all", "--json"])));
+}
+
 #[test]
 fn a_long_list_leaves_out_the_secrets_of_every_row() {
     let home = Sandbox::new();

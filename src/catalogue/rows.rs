@@ -35,22 +35,25 @@ pub fn head(
     ))
 }
 
-/// What was said in a row without its head, as it reads: the name, the first message, and what only
-/// its agent records; empty where there is none. Beside them stand ids, paths, numbers and
-/// commands.
-pub fn said(json: &str) -> [Cow<'_, str>; 3] {
-    static MEMBERS: LazyLock<[Finder<'static>; 5]> = LazyLock::new(|| {
+/// What was said in a row without its head, as it reads: the name, the first message, provider and
+/// model, the branch with what follows, and what only its agent records; empty where there is none.
+/// Beside them stand ids, paths, numbers and commands.
+pub fn said(json: &str) -> [Cow<'_, str>; 5] {
+    static MEMBERS: LazyLock<[Finder<'static>; 8]> = LazyLock::new(|| {
         [
             r#","name":"#,
             r#","parentSessionPath":"#,
             r#","firstMessage":"#,
             r#","listed_by_agent":"#,
+            r#","provider":"#,
+            r#","tokens":"#,
+            r#","git_branch":"#,
             r#","own":"#,
         ]
         .map(Finder::new)
     });
     // In a text every quote has a backslash before it, so these are the members themselves.
-    let mut ends = [json.len(); 5];
+    let mut ends = [json.len(); 8];
     let mut from = 0;
     for (end, member) in ends.iter_mut().zip(&*MEMBERS) {
         let Some(at) = member.find(&json.as_bytes()[from..]) else {
@@ -59,10 +62,12 @@ pub fn said(json: &str) -> [Cow<'_, str>; 3] {
         *end = from + at;
         from = *end + member.needle().len();
     }
-    let [name, parent, message, listed, own] = ends;
+    let [name, parent, message, listed, provider, tokens, branch, own] = ends;
     if listed == json.len() {
         // No row: nothing of it is known to be none.
-        return [as_it_reads(json), Cow::Borrowed(""), Cow::Borrowed("")];
+        let mut all = [const { Cow::Borrowed("") }; 5];
+        all[0] = as_it_reads(json);
+        return all;
     }
     let part = |member: usize, end: usize| {
         let value = json.get(member..end).and_then(|part| part.split_once(':'));
@@ -74,6 +79,8 @@ pub fn said(json: &str) -> [Cow<'_, str>; 3] {
     [
         part(name, parent),
         part(message, listed),
+        part(provider, tokens),
+        part(branch, own),
         part(own, json.len()),
     ]
 }
@@ -232,14 +239,17 @@ mod tests {
             name: Some(format!("{named} the name")),
             first_message: format!("{named} the message"),
             provider: Some(named.to_owned()),
-            model: Some(named.to_owned()),
+            model: Some("the model".to_owned()),
+            git_branch: Some("the branch".to_owned()),
             own: Some(json!({ named: "what is its own" })),
             ..SessionRow::default()
         };
         let json = without_head(row.clone()).unwrap();
-        let [name, message, own] = said(&json);
+        let [name, message, ran, branch, own] = said(&json);
         assert_eq!(name, format!("\"{named} the name\""));
         assert_eq!(message, format!("\"{named} the message\""));
+        assert!(ran.contains(named) && ran.contains("the model"));
+        assert!(branch.starts_with("\"the branch\""));
         assert!(own.contains("what is its own"));
         let bare = SessionRow {
             name: None,
@@ -247,10 +257,10 @@ mod tests {
             ..row
         };
         let json = without_head(bare).unwrap();
-        let [name, message, own] = said(&json);
+        let [name, message, _, _, own] = said(&json);
         assert_eq!([&*name, &*own], ["", ""]);
         assert_eq!(message, format!("\"{named} the message\""));
-        assert_eq!(said("{}"), ["{}", "", ""]);
+        assert_eq!(said("{}"), ["{}", "", "", "", ""]);
     }
 
     #[test]

@@ -352,6 +352,13 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         }
         error if error.is_damage() => (Kind::Failed, vec![AGAIN.to_owned()]),
         error if error.is_replaced() => (Kind::Failed, vec!["try again".to_owned()]),
+        error if error.lacks_random_bytes() => {
+            let device = "`mknod -m 444 /dev/urandom c 1 9`";
+            (
+                Kind::Failed,
+                vec![format!("mount /dev where it runs, or {device}")],
+            )
+        }
         error if error.fault() == Some(StoreFault::Words) && error.cause().is_none() => {
             (Kind::Failed, vec![REBUILD.to_owned()])
         }

@@ -31,6 +31,7 @@ mod kept;
 mod known_trees;
 mod news;
 mod not_read;
+mod on_path;
 mod output;
 mod picker;
 mod places;

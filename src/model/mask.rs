@@ -3,12 +3,19 @@
 
 use serde_json::Value;
 
-use super::{Listing, Mask, NamedMatch, SessionRow, UnknownValue, masked_behind};
+use super::{
+    Hit, Listing, Mask, NamedMatch, SessionRow, ShownEntry, Spending, SpendingBy, TreeRow,
+    UnknownValue, masked_behind,
+};
 
 fn text(text: &mut String, mask: Mask) {
     if let Some(masked) = mask(text) {
         *text = masked;
     }
+}
+
+fn maybe(said: &mut Option<String>, mask: Mask) {
+    said.iter_mut().for_each(|said| text(said, mask));
 }
 
 fn value(json: &mut Value, name: &str, mask: Mask) {
@@ -27,17 +34,65 @@ fn value(json: &mut Value, name: &str, mask: Mask) {
 }
 
 impl SessionRow {
-    /// Masks what was said in it. Ids, paths and commands stay: they would lead nowhere.
+    /// Masks what was said in it, and the names in it. Ids, paths and commands stay: they would lead
+    /// nowhere.
     pub fn mask(&mut self, mask: Mask) {
         text(&mut self.title, mask);
         text(&mut self.first_message, mask);
-        let optional = [&mut self.name, &mut self.all_messages_text];
-        optional
-            .into_iter()
-            .flatten()
-            .for_each(|said| text(said, mask));
+        for said in [&mut self.name, &mut self.all_messages_text] {
+            maybe(said, mask);
+        }
+        for named in [
+            &mut self.provider,
+            &mut self.model,
+            &mut self.git_branch,
+            &mut self.thinking_level,
+        ] {
+            maybe(named, mask);
+        }
         if let Some(own) = &mut self.own {
             value(own, "", mask);
+        }
+    }
+}
+
+impl ShownEntry {
+    /// Masks what kind of entry it is, in its agent's or an extension's words.
+    pub fn mask_kind(&mut self, mask: Mask) {
+        text(&mut self.kind, mask);
+        maybe(&mut self.role, mask);
+    }
+}
+
+impl TreeRow {
+    /// As of a [`ShownEntry`].
+    pub fn mask_kind(&mut self, mask: Mask) {
+        text(&mut self.kind, mask);
+        maybe(&mut self.role, mask);
+    }
+}
+
+impl Hit {
+    /// As of a [`ShownEntry`], and masks what tool it is of.
+    pub fn mask_kind(&mut self, mask: Mask) {
+        text(&mut self.kind, mask);
+        maybe(&mut self.role, mask);
+        maybe(&mut self.tool, mask);
+    }
+}
+
+impl Spending {
+    /// Masks the names of models and their providers.
+    pub fn mask(&mut self, mask: Mask) {
+        let is_named = self.by == SpendingBy::Model;
+        for row in self.rows.iter_mut().chain([&mut self.total]) {
+            if is_named {
+                maybe(&mut row.key, mask);
+            }
+            for without in &mut row.without_cost {
+                maybe(&mut without.provider, mask);
+                maybe(&mut without.model, mask);
+            }
         }
     }
 }

@@ -389,7 +389,7 @@ impl<'a> Reader<'a> {
             Some(text) => text,
             None => self.text_as_it_stands(&entry),
         };
-        Ok(ShownEntry {
+        let mut shown = ShownEntry {
             id: address(&entry),
             label: entry.id.as_ref().and_then(|id| labels.get(id)).cloned(),
             time: entry.time_ms.and_then(iso),
@@ -407,7 +407,11 @@ impl<'a> Reader<'a> {
             end: entry.start + entry.length,
             kind: entry.kind,
             role: entry.role,
-        })
+        };
+        if let Some(mask) = self.mask {
+            shown.mask_kind(mask);
+        }
+        Ok(shown)
     }
 
     /// The file of a source from which an entry was read.

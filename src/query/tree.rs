@@ -141,7 +141,7 @@ impl Snapshot<'_> {
             let id = address(&entry);
             last = (Some(number), id.clone());
             let text = reader.text(&entry)?.unwrap_or_default();
-            each(TreePart::Row(TreeRow {
+            let mut row = TreeRow {
                 parent,
                 depth: place.depth,
                 label: label_of(&entry, &labels),
@@ -151,7 +151,9 @@ impl Snapshot<'_> {
                 place: place.at,
                 inherited_from: outline.lineage.origin(entry.key),
                 ..row_of(entry, id)
-            }))?;
+            };
+            mask.into_iter().for_each(|mask| row.mask_kind(mask));
+            each(TreePart::Row(row))?;
         }
         Ok(())
     }

@@ -211,6 +211,7 @@ fn of_rule(text: &str, begins: Range<usize>, number: usize, end: usize) -> Optio
     let stands = match rule.before {
         Boundary::Anything => true,
         Boundary::NoWord => is_start_of_word(before),
+        Boundary::NoLetter => is_start_of_word(before) || may_join(before, &text[begins.clone()]),
         Boundary::Digit => before.last().is_some_and(u8::is_ascii_digit),
     };
     if !stands || !rule.near.is_empty() && !is_near(before, rule.near) {
@@ -270,6 +271,16 @@ fn is_start_of_word(before: &[u8]) -> bool {
         [rest @ .., b'm' | b'K'] if is_control_sequence(rest) => true,
         [.., last] => !(last.is_ascii_alphanumeric() || *last == b'_'),
         [] => true,
+    }
+}
+
+/// Whether a beginning may stand right behind that, as in `backup_ghp_…` and `2ghp_…`.
+fn may_join(before: &[u8], begins: &str) -> bool {
+    let has_sign = || begins.bytes().any(|byte| !byte.is_ascii_alphanumeric());
+    match before.last() {
+        Some(b'_') => true,
+        Some(byte) => byte.is_ascii_digit() && has_sign(),
+        None => true,
     }
 }
 

@@ -139,7 +139,7 @@ pub const MARKED: &[Rule] = &[
         &["xkeysib-", "xsmtpsib-"],
         "[a-f0-9]{30,}(?:-[A-Za-z0-9]{10,})?",
     ),
-    issued("Mailgun", &["key-"], "[a-f0-9]{32}"),
+    issued("Mailgun", &["key-"], "[a-f0-9]{32}").beside_no_word(),
     issued("Resend", &["re_"], "[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,}"),
     issued(
         "DigitalOcean",
@@ -165,7 +165,7 @@ pub const MARKED: &[Rule] = &[
     issued("Linear", &["lin_api_", "lin_oauth_"], "[A-Za-z0-9]{30,}"),
     issued("Notion", &["ntn_", "secret_"], "[A-Za-z0-9]{40,}"),
     issued("Figma", &["figd_", "figo_"], "[A-Za-z0-9_-]{30,}"),
-    issued("Asana", &["1/1"], "[0-9]{12,18}:[a-f0-9]{32}"),
+    issued("Asana", &["1/1"], "[0-9]{12,18}:[a-f0-9]{32}").beside_no_word(),
     issued("Airtable", &["pat"], "[A-Za-z0-9]{14}\\.[a-f0-9]{40,}"),
     issued(
         "Atlassian",
@@ -220,7 +220,7 @@ pub const MARKED: &[Rule] = &[
     issued("Typeform", &["tfp_"], "[A-Za-z0-9_.=-]{40,}"),
     issued("Frame.io", &["fio-u-"], "[A-Za-z0-9_=-]{40,}"),
     issued("Infracost", &["ico-"], "[A-Za-z0-9]{32}"),
-    issued("Octopus Deploy", &["API-"], "[A-Z0-9]{26}"),
+    issued("Octopus Deploy", &["API-"], "[A-Z0-9]{26}").beside_no_word(),
     issued("OpenShift", &["sha256~"], "[A-Za-z0-9_-]{40,}"),
     issued("Adobe", &["p8e-"], "[A-Za-z0-9]{32}"),
     issued("ClickHouse", &["4b1d"], "[A-Za-z0-9]{38}"),
@@ -239,7 +239,8 @@ pub const MARKED: &[Rule] = &[
         "LaunchDarkly, Contentful",
         &["api-", "sdk-", "CFPAT-"],
         "[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}|[A-Za-z0-9_-]{43}",
-    ),
+    )
+    .beside_no_word(),
     issued(
         "Plaid",
         &[
@@ -248,7 +249,8 @@ pub const MARKED: &[Rule] = &[
             "access-production-",
         ],
         "[0-9a-f]{8}-[0-9a-f-]{27}",
-    ),
+    )
+    .beside_no_word(),
     issued("Tailscale", &["tskey-"], "[A-Za-z0-9-]{16,}"),
     issued("Yandex", &["AQVN", "YCA", "y0_"], "[A-Za-z0-9_-]{34,}"),
     issued(

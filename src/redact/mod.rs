@@ -4,6 +4,7 @@
 //! what other `rules` tell.
 
 mod colours;
+mod escapes;
 mod find;
 mod marked;
 mod named;
@@ -14,6 +15,7 @@ mod value;
 use std::cmp::Reverse;
 
 use colours::Uncoloured;
+use escapes::Unescaped;
 pub use find::Secret;
 
 /// What stands where a secret stood.
@@ -21,18 +23,31 @@ pub const MARK: &str = "[redacted]";
 
 /// Raised whenever other secrets are found than before: what was redacted by an older revision is
 /// redacted again where it was shared.
-pub const REVISION: u32 = 1;
+pub const REVISION: u32 = 2;
 
-/// The secrets of a text in their order. One that is found with colours and without them, or in
-/// part, is there twice.
-fn secrets(text: &str) -> Vec<Secret> {
+/// So often escapes are read: JSON in a URL in JSON.
+const ESCAPED: usize = 3;
+
+/// The secrets of a text in their order. One that is found with colours or escapes and without
+/// them, or in part, is there twice.
+fn secrets(text: &str, escaped: usize) -> Vec<Secret> {
     let mut secrets = find::secrets(text);
+    let found = secrets.len();
     if let Some(plain) = Uncoloured::of(text) {
         let found = find::secrets(&plain.text).into_iter();
         secrets.extend(found.map(|secret| Secret {
             range: plain.coloured(secret.range),
             ..secret
         }));
+    }
+    if let Some(plain) = (escaped > 0).then(|| Unescaped::of(text)).flatten() {
+        let found = self::secrets(&plain.text, escaped - 1).into_iter();
+        secrets.extend(found.map(|secret| Secret {
+            range: plain.escaped(secret.range),
+            ..secret
+        }));
+    }
+    if secrets.len() > found {
         // Of two that begin together the longer one is it.
         secrets.sort_by_key(|secret| (secret.range.start, Reverse(secret.range.end)));
     }
@@ -46,7 +61,7 @@ pub fn redacted(text: &str) -> Option<String> {
 
 /// As [`redacted`]; each secret is told as it is left out.
 pub fn masked(text: &str, mut each: impl FnMut(&Secret)) -> Option<String> {
-    let secrets = secrets(text);
+    let secrets = secrets(text, ESCAPED);
     if secrets.is_empty() {
         return None;
     }
@@ -135,6 +150,50 @@ mod tests {
             (r"\u003eghp_a1B2c3D4e5F6g7H8", r"\u003eghp_[redacted]"),
             (r"\x3dghp_a1B2c3D4e5F6g7H8", r"\x3dghp_[redacted]"),
             ("?key%3Dghp_a1B2c3D4e5F6g7H8", "?key%3Dghp_[redacted]"),
+            // In the names of files, and behind numbers.
+            (
+                "/tmp/dump_ghp_a1B2c3D4e5F6g7H8.txt",
+                "/tmp/dump_ghp_[redacted].txt",
+            ),
+            ("run2sk-a1B2c3D4e5F6g7H8", "run2sk-[redacted]"),
+            ("key_AKIAZ9Y8X7W6V5U4T3S2_old", "key_AKIA[redacted]_old"),
+            ("v1_eyJhbGciOiJ9.eyJzdWIiOiJ9.a1B2", "v1_eyJ[redacted]"),
+            // With a sign that is escaped, and escaped again.
+            (r"ghp\u005fa1B2c3D4e5F6g7H8 x", r"ghp\u005f[redacted] x"),
+            (
+                r"sk\\u002dproj\\u002da1B2c3D4e5F6g7H8",
+                r"sk\\u002d[redacted]",
+            ),
+            (r"sk-a1B2c3D4\x2de5F6g7H8\x2d x", r"sk-[redacted] x"),
+            (
+                "next=%2Fgo%3Ftoken%3Da1B2c3D4e5F6g7H8%26n",
+                "next=%2Fgo%3Ftoken%3D[redacted]%26n",
+            ),
+            (
+                "password%253Ds3cr3tpw%2526n",
+                "password%253D[redacted]%2526n",
+            ),
+            (
+                "<i>password=&quot;s3cr3tpw9&quot;</i>",
+                "<i>password=&quot;[redacted]&quot;</i>",
+            ),
+            (
+                "Authorization: Bearer\ta1B2c3D4e5F6g7H8 x",
+                "Authorization: Bearer\t[redacted] x",
+            ),
+            ("Bearer%20a1B2c3D4e5F6g7H8", "Bearer%20[redacted]"),
+            (
+                "https%3A%2F%2Fada%3As3cr3tpw%40host",
+                "https%3A%2F%2Fada%3A[redacted]%40host",
+            ),
+            (
+                r"{\u0022password\u0022:\u0022s3cr3tpw\u0022}",
+                r"{\u0022password\u0022:\u0022[redacted]\u0022}",
+            ),
+            (
+                r"ghp_\u001b[01;31m\u001b[Ka1B2\u001b[m\u001b[Kc3D4e5F6g7H8",
+                r"ghp_\u001b[01;31m\u001b[K[redacted]",
+            ),
             // A quote of the value's own, in JSON and in JSON within JSON.
             (
                 r#"{"password":"s3c\"r3t\\word", "n": "\n"}"#,
@@ -235,6 +294,11 @@ mod tests {
             "archive.open(member, pwd=pwd)",
             "glpk-4.65-h4d5e6f7a8b9c0d1e2 https://example.com/glrF00d1234567890abcd",
             "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      key: password1",
+            "restore_key-d41d8cd98f00b204e9800998ecf8427e 4api-3f2b8c1d-9e8f-7a6b-5c4d-3e2f1a0b9c8d",
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b4b1d34ca495991b7852b855a1b2c",
+            "my_sk-learn-contrib-something-long task_hf_hub_download_of_the_model",
+            "printf('%20s %2d %5d', 100%, 3%a4) \\u00e9 \\x41 C:\\/dir %TEMP%",
+            "https%3A%2F%2Fexample.com%2Fa%3Fpage%3D2%26sort%3Dname",
         ] {
             assert_eq!(redacted(text), None, "{text}");
         }
@@ -255,6 +319,12 @@ mod tests {
             "curl -u a",
             "Cookie: sid",
             "Authorization: ",
+            "%25",
+            "&#",
+            "&amp;",
+            "\\",
+            "\\u005c",
+            "%5Cu002d",
             &format!(
                 "{}\n{}\n",
                 "-----BEGIN PRIVATE KEY-----".repeat(30),

@@ -29,8 +29,11 @@ pub struct Rule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
     Anything,
-    /// No letter, digit or `_`.
+    /// No letter, digit or `_`: where the beginning is a word of everybody's.
     NoWord,
+    /// No letter, and no digit where the beginning has none but letters and digits, as some of any
+    /// base64 or hash.
+    NoLetter,
     Digit,
 }
 
@@ -61,7 +64,7 @@ pub const fn issued(
         name,
         begins,
         rest,
-        before: Boundary::NoWord,
+        before: Boundary::NoLetter,
         near: &[],
         judged: ValueCheck::NoWords(NO_WORD),
         more: |_| 0,
@@ -86,7 +89,7 @@ pub const RULES: &[Rule] = &[
     issued(
         "Authorization header",
         &["uthorization", "UTHORIZATION"],
-        "(?:\\\\{0,2}[\"'])?\\s{0,2}(?:[:=,]|=>)\\s{0,2}(?:\\\\{0,2}[\"'`])?(?:[A-Za-z][A-Za-z-]{2,15} )?([A-Za-z0-9._~+/=:-]{8,})",
+        "(?:\\\\{0,2}[\"'])?\\s{0,2}(?:[:=,]|=>)\\s{0,2}(?:\\\\{0,2}[\"'`])?(?:[A-Za-z][A-Za-z-]{2,15}[ \\t])?([A-Za-z0-9._~+/=:-]{8,})",
     )
     .within_a_word()
     .judged(ValueCheck::As(Family::Token, ValueContext::Passed)),
@@ -160,6 +163,11 @@ pub const RULES: &[Rule] = &[
 impl Rule {
     pub const fn within_a_word(self) -> Rule {
         let before = Boundary::Anything;
+        Rule { before, ..self }
+    }
+
+    pub const fn beside_no_word(self) -> Rule {
+        let before = Boundary::NoWord;
         Rule { before, ..self }
     }
 

@@ -26,6 +26,11 @@ pub enum WordsError {
     /// Another process writes, merges or wipes the index.
     #[error("another process is writing the words")]
     Busy,
+    /// The system gives no random bytes, by which segments are named.
+    #[error(
+        "word index: the system gives no random bytes: it has no getrandom and no /dev/urandom"
+    )]
+    NoRandom,
     /// The system gives no thread.
     #[error("word index: no thread can be started: {0}")]
     NoThread(String),
@@ -75,6 +80,14 @@ impl WordsError {
     /// Whether the disk is full.
     pub fn is_full(&self) -> bool {
         is_full(self)
+    }
+
+    /// Finds out that no segment can be named before tantivy does, which ends the process.
+    ///
+    /// # Errors
+    /// [`WordsError::NoRandom`].
+    pub(super) fn unless_random() -> Result<(), Self> {
+        getrandom::fill(&mut [0; 16]).map_err(|_| Self::NoRandom)
     }
 
     /// A file of the index whose checksum is wrong, or that is gone.

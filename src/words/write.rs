@@ -53,6 +53,7 @@ impl WordsWriter {
     }
 
     fn open_undamaged(lock: WordsLock, memory: usize, adders: usize) -> Result<Self, WordsError> {
+        WordsError::unless_random()?;
         let directory = IndexDirectory::open(lock.dir(), false)?;
         let (index, fields) =
             if Index::exists(&directory).map_err(|error| WordsError::of_reading(error.into()))? {

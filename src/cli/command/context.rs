@@ -180,7 +180,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         false => context.messages,
     };
     if screen.json || args.fields.are_asked() {
-        let model = context.model.as_ref();
+        let model = context.model.as_ref().map(|model| masked(model, screen));
         let masked = messages
             .iter()
             .flat_map(|message| screen.masked_json(message.as_str()));
@@ -188,9 +188,9 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         let answer = Answer {
             schema_version: SCHEMA_VERSION,
             session: session.session_id(),
-            thinking_level: &context.thinking_level,
-            provider: model.and_then(|model| model.provider.as_deref()),
-            model: model.map(|model| &*model.model_id),
+            thinking_level: &screen.masked(context.thinking_level),
+            provider: model.as_ref().and_then(|model| model.provider.as_deref()),
+            model: model.as_ref().map(|model| &*model.model_id),
             left_out: screen.left_out(),
             messages: [],
         };
@@ -201,14 +201,19 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         let shown = messages.iter();
         let shown = shown.map(|message| (message.role().to_owned(), texts_of(message)));
         screen.page(printed(shown, screen).into(), || ())?;
-        screen.say(&summary(
-            &messages,
-            context.model.as_ref(),
-            &context.thinking_level,
-        ));
+        let said = summary(&messages, context.model.as_ref(), &context.thinking_level);
+        screen.say(&screen.masked(said));
     }
     screen.say_count_redacted();
     Ok(Outcome::found(!messages.is_empty()))
+}
+
+/// A model as it may be named.
+fn masked(model: &ModelChoice, screen: &Screen) -> ModelChoice {
+    ModelChoice {
+        provider: model.provider.clone().map(|name| screen.masked(name)),
+        model_id: screen.masked(model.model_id.clone()),
+    }
 }
 
 /// What clido hands to the model when it takes the session up, all of it or up to a line.

@@ -138,7 +138,12 @@ pub fn run(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<Outcom
         return tools::run(args, &scope, config, screen);
     }
     let mut index = super::answerable(super::open(config, screen)?)?;
-    let spending = index.spending(&scope)?;
+    let mut spending = index.spending(&scope)?;
+    // Before they are priced: a model whose name holds a key has no price.
+    screen
+        .mask()
+        .into_iter()
+        .for_each(|mask| spending.mask(mask));
     let prices = Prices::known();
     let answer = Answer::of(&spending, &prices);
     let is_found = spending.total.answers > 0;
@@ -157,6 +162,7 @@ pub fn run(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<Outcom
         super::page(out, &mut index, screen)?;
     }
     say(&answer, &prices, &index, screen);
+    screen.say_redacted();
     afterwards(&mut index, screen);
     Ok(Outcome::found(is_found))
 }

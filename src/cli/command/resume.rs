@@ -14,6 +14,7 @@ use super::Reply;
 use crate::completing::values;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
+use crate::on_path;
 use crate::output::Screen;
 use crate::output::quote;
 use crate::output::text::plain_line;
@@ -224,7 +225,7 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
     let [program, arguments @ ..] = resume.argv.as_slice() else {
         return Err(Failure::usage("there is no command to run"));
     };
-    let mut command = process::Command::new(program);
+    let mut command = process::Command::new(on_path::program(program));
     command.args(arguments);
     let cwd = match resume.cwd.as_deref() {
         None => {

@@ -15,6 +15,7 @@ use crate::args::Global;
 use crate::autostart;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
+use crate::on_path;
 use crate::output::Screen;
 use crate::output::quote;
 
@@ -234,7 +235,7 @@ fn start(agent: Client, argv: &[String], quietly: bool) -> Result<(), Failure> {
 fn run_first(programs: &[String], words: &[String], quietly: bool) -> io::Result<ExitStatus> {
     let mut missing = io::Error::from(ErrorKind::NotFound);
     for program in programs {
-        let mut command = Command::new(program);
+        let mut command = Command::new(on_path::program(program));
         command.args(words);
         if quietly {
             command.stdout(io::stderr());

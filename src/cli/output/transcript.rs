@@ -8,7 +8,8 @@ use super::Screen;
 use super::text::{inert_lines, plain_line};
 use super::time::{minute, minute_anywhere, money, number};
 
-/// What is known of a session: names and values.
+/// What is known of a session: names and values. They go into a file that may be passed on, where a
+/// path leads nowhere: it is masked too.
 pub fn about(row: &SessionRow, screen: &Screen) -> Vec<(&'static str, String)> {
     let or_empty = |text: &Option<String>| plain_line(text.as_deref().unwrap_or_default());
     let model = [or_empty(&row.provider), or_empty(&row.model)];
@@ -25,6 +26,11 @@ pub fn about(row: &SessionRow, screen: &Screen) -> Vec<(&'static str, String)> {
         ("Cost", row.cost.map(money).unwrap_or_default()),
     ];
     all.retain(|(_, value)| !value.is_empty());
+    if let Some(mask) = screen.mask_of_files() {
+        for (_, value) in &mut all {
+            *value = mask(value).unwrap_or_else(|| std::mem::take(value));
+        }
+    }
     all
 }
 

@@ -277,7 +277,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         let pieces = told(self.matcher, &pieces, tool.as_deref());
         let (snippet, highlights) = snippet(self.matcher, hit.class, pieces);
         let score = hit.score * factor;
-        let shown = Hit {
+        let mut shown = Hit {
             address: String::new(),
             entry: address(&entry),
             class: hit.class,
@@ -298,6 +298,9 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
                 .explain
                 .then(|| explanation(hit, factor, search.scope.now_ms)),
         };
+        if let Some(mask) = search.scope.mask {
+            shown.mask_kind(mask);
+        }
         if !search.scope.every_copy {
             self.copies.remember(prints, self.at);
         }

@@ -137,7 +137,8 @@ pub fn unread(page: &mut Page, is_complete: bool) {
 /// say something.
 pub fn name(recorded: &str) -> &str {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    match recorded.len() <= 40 && recorded.chars().all(is_word) {
+    let is_plain = recorded.len() <= 40 && recorded.chars().all(is_word);
+    match is_plain && redact::redacted(recorded).is_none() {
         true => recorded,
         false => "other",
     }
