@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::masked::mask_labels;
+use super::masked::{mask_labels, masked_name};
 use super::outline::{Outline, OutlineQuery, Without};
 use super::show::{Reader, address};
 use crate::catalogue::entries::StoredEntry;
@@ -141,7 +141,7 @@ impl Snapshot<'_> {
             let id = address(&entry);
             last = (Some(number), id.clone());
             let text = reader.text(&entry)?.unwrap_or_default();
-            let mut row = TreeRow {
+            each(TreePart::Row(TreeRow {
                 id,
                 parent,
                 depth: place.depth,
@@ -155,11 +155,9 @@ impl Snapshot<'_> {
                 agent_sees: entry.agent_sees,
                 place: place.at,
                 inherited_from: outline.lineage.origin(entry.key),
-                kind: entry.kind,
-                role: entry.role,
-            };
-            mask.into_iter().for_each(|mask| row.mask_kind(mask));
-            each(TreePart::Row(row))?;
+                kind: masked_name(entry.kind, mask),
+                role: entry.role.map(|role| masked_name(role, mask)),
+            }))?;
         }
         Ok(())
     }
