@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
 use crate::lines::{Talk, error, pi_session};
@@ -231,6 +233,91 @@ fn who_does_not_read_holds_up_no_more_than_memory_allows() {
     }
     // It ends with its input, though what it has to say was not taken: that is an error.
     assert_eq!(talk.leave().code(), Some(2));
+}
+
+/// Lines that are none, parameters of any type, questions that are called off, and sessions that
+/// come and go meanwhile: each request gets one answer, and none is an error of our own.
+#[test]
+fn each_of_many_odd_requests_is_answered_once() {
+    let home = home();
+    let mut talk = greeted(&home);
+    let mut random = ChaCha8Rng::seed_from_u64(22);
+    let comes = home.home.join(".pi/agent/sessions/--x--/0199e.jsonl");
+    let (list, show) = (["limit", "here", "since"], ["address", "context"]);
+    let methods: [(&str, &[&str]); 8] = [
+        ("list", &list),
+        ("search", &["query", "limit"]),
+        ("show", &show),
+        ("tree", &["session"]),
+        ("resume", &["session"]),
+        ("freshness", &[]),
+        ("subscribe", &["since"]),
+        ("no such", &list),
+    ];
+    let values = [
+        json!(null),
+        json!(-1),
+        json!(1e300),
+        json!([{}]),
+        json!({"a": 1}),
+        json!("0199a"),
+        json!("0199e:e0"),
+        json!("(((\u{0}\""),
+        json!("a".repeat(9000)),
+        json!("/etc/passwd"),
+    ];
+    let lines = [
+        "{",
+        "[]",
+        "null",
+        "\u{feff}{}",
+        r#"{"jsonrpc":"2.0","id":[1],"method":"list"}"#,
+    ];
+    let (mut asked, mut strange) = (0, 0);
+    for turn in 0..400 {
+        match random.random_range(0..10) {
+            0 => {
+                talk.send(lines[random.random_range(0..lines.len())]);
+                strange += 1;
+            }
+            1 => {
+                let id = random.random_range(0..asked + 1);
+                let cancel = json!({"jsonrpc": "2.0", "method": "cancel", "params": {"id": id}});
+                talk.send(&cancel.to_string());
+            }
+            2 => {
+                let said = [("user", "a linker that comes and goes")];
+                match comes.exists() {
+                    true => fs::remove_file(&comes).unwrap(),
+                    false => pi_session(&home, "0199e", "code", "2026-01-05T09:00:00.000Z", &said),
+                }
+            }
+            _ => {
+                let (method, names) = methods[turn % methods.len()];
+                let of = |name: &&str| {
+                    let value = values[random.random_range(0..values.len())].clone();
+                    ((*name).to_owned(), value)
+                };
+                let params: serde_json::Map<String, Value> = names.iter().map(of).collect();
+                talk.send(&request(asked, method, params.into()));
+                asked += 1;
+            }
+        }
+    }
+    let (mut answered, mut refused) = (BTreeMap::<u64, u32>::new(), 0);
+    while answered.len() < asked || refused < strange {
+        let answer = talk.next();
+        assert_ne!(answer["error"]["code"], -32603, "{answer}");
+        match answer["id"].as_u64() {
+            Some(id) => *answered.entry(id).or_default() += 1,
+            None => refused += usize::from(answer.get("id").is_some()),
+        }
+    }
+    assert!(answered.values().all(|times| *times == 1), "{answered:?}");
+    // What is left is news.
+    let (left, status) = talk.end();
+    let is_news = |line: &String| line.contains(r#""method":"change""#);
+    assert!(status.success() && left.iter().all(is_news), "{left:?}");
 }
 
 /// A home with a session whose transcript has two megabytes.

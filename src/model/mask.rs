@@ -4,8 +4,7 @@
 use serde_json::Value;
 
 use super::{
-    Hit, Listing, Mask, NamedMatch, SessionRow, ShownEntry, Spending, SpendingBy, TreeRow,
-    UnknownValue, masked_behind,
+    Listing, Mask, NamedMatch, SessionRow, Spending, SpendingBy, UnknownValue, masked_behind,
 };
 
 fn text(text: &mut String, mask: Mask) {
@@ -53,31 +52,6 @@ impl SessionRow {
         if let Some(own) = &mut self.own {
             value(own, "", mask);
         }
-    }
-}
-
-impl ShownEntry {
-    /// Masks what kind of entry it is, in its agent's or an extension's words.
-    pub fn mask_kind(&mut self, mask: Mask) {
-        text(&mut self.kind, mask);
-        maybe(&mut self.role, mask);
-    }
-}
-
-impl TreeRow {
-    /// As of a [`ShownEntry`].
-    pub fn mask_kind(&mut self, mask: Mask) {
-        text(&mut self.kind, mask);
-        maybe(&mut self.role, mask);
-    }
-}
-
-impl Hit {
-    /// As of a [`ShownEntry`], and masks what tool it is of.
-    pub fn mask_kind(&mut self, mask: Mask) {
-        text(&mut self.kind, mask);
-        maybe(&mut self.role, mask);
-        maybe(&mut self.tool, mask);
     }
 }
 

@@ -60,6 +60,11 @@ pub(super) fn all_texts(record: &[u8], mask: Option<Mask>) -> Vec<String> {
     texts
 }
 
+/// A name that an agent or an extension gave: of a kind of entries, a role, a tool.
+pub(super) fn masked_name(name: String, mask: Option<Mask>) -> String {
+    mask.and_then(|mask| mask(&name)).unwrap_or(name)
+}
+
 /// Masks labels, by whatever they hang on.
 pub(super) fn mask_labels(labels: &mut HashMap<String, String>, mask: Mask) {
     for label in labels.values_mut() {

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::lineage::Lineage;
-use super::masked::{all_texts, mask_labels, mask_pieces};
+use super::masked::{all_texts, mask_labels, mask_pieces, masked_name};
 use super::outline::{Outline, OutlineQuery, Without};
 use super::tree::current_labels;
 use super::unreadable::Unreadable;
@@ -389,7 +389,7 @@ impl<'a> Reader<'a> {
             Some(text) => text,
             None => self.text_as_it_stands(&entry),
         };
-        let mut shown = ShownEntry {
+        Ok(ShownEntry {
             id: address(&entry),
             label: entry.id.as_ref().and_then(|id| labels.get(id)).cloned(),
             time: entry.time_ms.and_then(iso),
@@ -405,13 +405,9 @@ impl<'a> Reader<'a> {
             line: entry.line,
             start: entry.start,
             end: entry.start + entry.length,
-            kind: entry.kind,
-            role: entry.role,
-        };
-        if let Some(mask) = self.mask {
-            shown.mask_kind(mask);
-        }
-        Ok(shown)
+            kind: masked_name(entry.kind, self.mask),
+            role: entry.role.map(|role| masked_name(role, self.mask)),
+        })
     }
 
     /// The file of a source from which an entry was read.

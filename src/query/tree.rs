@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::masked::mask_labels;
+use super::masked::{mask_labels, masked_name};
 use super::outline::{Outline, OutlineQuery, Without};
 use super::show::{Reader, address};
 use crate::catalogue::entries::StoredEntry;
@@ -141,7 +141,7 @@ impl Snapshot<'_> {
             let id = address(&entry);
             last = (Some(number), id.clone());
             let text = reader.text(&entry)?.unwrap_or_default();
-            let mut row = TreeRow {
+            each(TreePart::Row(TreeRow {
                 parent,
                 depth: place.depth,
                 label: label_of(&entry, &labels),
@@ -150,10 +150,8 @@ impl Snapshot<'_> {
                 text: one_line(&text).0,
                 place: place.at,
                 inherited_from: outline.lineage.origin(entry.key),
-                ..row_of(entry, id)
-            };
-            mask.into_iter().for_each(|mask| row.mask_kind(mask));
-            each(TreePart::Row(row))?;
+                ..row_of(entry, id, mask)
+            }))?;
         }
         Ok(())
     }
@@ -312,7 +310,7 @@ fn one_line(text: &[(Class, Vec<String>)]) -> (String, bool) {
 }
 
 /// What an entry says of itself, apart from the others of its session.
-fn row_of(entry: StoredEntry, id: String) -> TreeRow {
+fn row_of(entry: StoredEntry, id: String, mask: Option<Mask>) -> TreeRow {
     TreeRow {
         id,
         parent: None,
@@ -328,7 +326,7 @@ fn row_of(entry: StoredEntry, id: String) -> TreeRow {
         agent_sees: entry.agent_sees,
         place: 0,
         inherited_from: None,
-        kind: entry.kind,
-        role: entry.role,
+        kind: masked_name(entry.kind, mask),
+        role: entry.role.map(|role| masked_name(role, mask)),
     }
 }

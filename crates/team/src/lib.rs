@@ -15,7 +15,16 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![warn(missing_docs)]
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::too_many_lines,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
 
 pub mod block;
 mod copies;

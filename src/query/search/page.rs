@@ -23,7 +23,7 @@ use crate::model::{
     BranchPlace, Class, EntryPlace, Explanation, Hit, HitGroup, SearchAnswer, SessionExplanation,
     Standing, iso,
 };
-use crate::query::masked::mask_pieces;
+use crate::query::masked::{mask_pieces, masked_name};
 use crate::query::show::{Reader, address};
 use crate::source::checkpoint::hash;
 use crate::words::{self, Matcher, Order, recency};
@@ -276,17 +276,17 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         }
         let pieces = told(self.matcher, &pieces, tool.as_deref());
         let (snippet, highlights) = snippet(self.matcher, hit.class, pieces);
-        let score = hit.score * factor;
-        let mut shown = Hit {
+        let name = |name| masked_name(name, search.scope.mask);
+        let shown = Hit {
             address: String::new(),
             entry: address(&entry),
             class: hit.class,
-            kind: entry.kind.clone(),
-            role: entry.role.clone(),
-            tool,
+            kind: name(entry.kind.clone()),
+            role: entry.role.clone().map(name),
+            tool: tool.map(name),
             time: entry.searched_ms.and_then(iso),
             time_ms: entry.searched_ms,
-            score,
+            score: hit.score * factor,
             standing: hit.standing,
             at: EntryPlace::default(),
             place: None,
@@ -298,14 +298,11 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
                 .explain
                 .then(|| explanation(hit, factor, search.scope.now_ms)),
         };
-        if let Some(mask) = search.scope.mask {
-            shown.mask_kind(mask);
-        }
         if !search.scope.every_copy {
             self.copies.remember(prints, self.at);
         }
         let ready = ReadHit {
-            score,
+            score: shown.score,
             time_ms: hit.time_ms,
             entry,
             prints,

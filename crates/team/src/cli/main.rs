@@ -1,6 +1,17 @@
 //! `sessionary-team`: what `sessionary team …` runs. The one program of the project that may go to
 //! the network.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::too_many_lines,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
+
 mod context;
 mod init;
 mod leave;
