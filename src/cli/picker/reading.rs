@@ -119,7 +119,7 @@ impl State {
     }
 
     pub(super) fn mouse(&mut self, mouse: MouseEvent) -> Vec<Task> {
-        if self.asking.is_some() || self.focus == Focus::Help {
+        if self.dialog.is_some() || self.focus == Focus::Help {
             return Vec::new();
         }
         let spot = draw::spot(self.size, self.top, mouse.column, mouse.row);

@@ -35,7 +35,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
     if state.marked.len() > 1 && state.purpose == Purpose::Resume {
         said.push("Enter continues the one selected".to_owned());
     }
-    let noticed = state.behind.iter().chain(state.said.notes.first());
+    let noticed = state.behind.iter().chain(state.summary.notes.first());
     said.extend(noticed.map(|noticed| plain_line(noticed)));
     spans.push(Span::styled(said.join(" · "), quiet));
     let mut line = Line::from(spans);
@@ -64,14 +64,14 @@ fn place(state: &State) -> String {
 
 /// How much was found, and how fast.
 fn found(state: &State) -> String {
-    let said = &state.said;
-    let most = if said.total_exact { "" } else { "at most " };
-    let all = said.all.max(said.total);
-    if said.is_provisional {
+    let summary = &state.summary;
+    let most = if summary.total_exact { "" } else { "at most " };
+    let all = summary.all.max(summary.total);
+    if summary.is_provisional {
         return "by titles so far…".to_owned();
     }
-    let (total, took) = (number(said.total), said.took.as_millis());
-    match said.query.trim().is_empty() {
+    let (total, took) = (number(summary.total), summary.took.as_millis());
+    match summary.query.trim().is_empty() {
         true => format!("{total} sessions · {took} ms"),
         false => format!("{most}{total} of {} · {took} ms", number(all)),
     }
@@ -80,13 +80,13 @@ fn found(state: &State) -> String {
 /// How much is still to be read or indexed.
 fn progress(state: &State) -> Option<String> {
     let percent = |done: u64, all: u64| done.saturating_mul(100) / all.max(1);
-    match (state.reading, state.said.owed) {
+    match (state.reading, state.summary.owed) {
         (Some((done, all)), _) => Some(format!("reading {} %", percent(done, all))),
         (None, owed) if owed > 0 => {
             let all = state.most_owed.max(owed);
             Some(format!("indexing {} %", percent(all - owed, all)))
         }
-        (None, _) if !state.said.complete && state.behind.is_none() => {
+        (None, _) if !state.summary.complete && state.behind.is_none() => {
             Some("not all files were read".to_owned())
         }
         _ => None,
