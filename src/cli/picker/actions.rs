@@ -70,8 +70,12 @@ pub enum JobResult {
     Changed(String),
     /// This is to be copied by the terminal.
     Copied { text: String, said: String },
-    /// These sessions are in the trash.
-    Trashed { gone: Vec<Key>, said: String },
+    /// These sessions are gone, and some of them, where any were moved, in the trash.
+    Trashed {
+        gone: Vec<Key>,
+        is_any_moved: bool,
+        said: String,
+    },
     /// What was in the trash is back.
     Restored(String),
     /// The new session.
@@ -278,8 +282,22 @@ impl Worker {
         Ok(JobResult::Copied { text, said })
     }
 
-    fn trash(&mut self, sessions: Vec<SessionRow>) -> Result<JobResult, Failure> {
+    fn trash(&mut self, mut sessions: Vec<SessionRow>) -> Result<JobResult, Failure> {
         trashing::refuse_in_demo()?;
+        // Others may have deleted one since it was marked.
+        let gone_before = sessions.extract_if(.., |session| trashing::is_gone(session));
+        let gone_before: Vec<Key> = gone_before.map(|one| (one.path, one.id)).collect();
+        let remark = match gone_before.len() {
+            0 => None,
+            some => Some(format!("Gone already: {}.", count(some as u64, "session"))),
+        };
+        if sessions.is_empty() {
+            return Ok(JobResult::Trashed {
+                gone: gone_before,
+                is_any_moved: false,
+                said: remark.unwrap_or_default(),
+            });
+        }
         let index = self.index()?;
         let doomed = DeletionTarget::all(sessions, &index)?;
         drop(index);
@@ -317,9 +335,11 @@ impl Worker {
             let all = one.subagents.iter().chain([&one.row]);
             all.map(|row| (row.path.clone(), row.id.clone()))
         });
+        let remarks: Vec<String> = remark.into_iter().chain(moved.unindexed).collect();
         Ok(JobResult::Trashed {
-            gone: gone.collect(),
-            said: with(said, moved.unindexed.as_slice()),
+            gone: gone.chain(gone_before).collect(),
+            is_any_moved: moved.count > 0,
+            said: with(said, &remarks),
         })
     }
 

@@ -216,8 +216,12 @@ impl State {
                 self.notice = Some(said);
                 vec![Task::Copy(text)]
             }
-            JobResult::Trashed { gone, said } => {
-                self.has_trashed |= !gone.is_empty();
+            JobResult::Trashed {
+                gone,
+                is_any_moved,
+                said,
+            } => {
+                self.has_trashed |= is_any_moved;
                 self.marked.forget(&gone);
                 self.notice = Some(said);
                 vec![self.ask_again()]

@@ -16,7 +16,7 @@ use super::line::QueryLine;
 use super::marks::Marks;
 use super::menu::Dialog;
 use super::message::{
-    Answer, CompletionRequest, Message, Order, Place, PreviewRequest, Question, Row,
+    Answer, CompletionRequest, Key, Message, Order, Place, PreviewRequest, Question, Row,
 };
 use super::pane::Pane;
 use crate::news::News;
@@ -248,7 +248,11 @@ impl State {
         let stays = self.row().filter(|_| is_same && !is_first);
         let stays = stays.map(Row::key);
         self.rows = answer.rows;
-        let place = stays.and_then(|key| self.rows.iter().position(|row| row.key() == key));
+        let position = |key: &Key| self.rows.iter().position(|row| row.key() == *key);
+        let place = stays.as_ref().and_then(position);
+        if stays.is_some() && place.is_none() {
+            self.stop_reading();
+        }
         self.selected = match (place, is_same) {
             (Some(place), _) => place,
             (None, true) => self.selected.min(self.rows.len().saturating_sub(1)),

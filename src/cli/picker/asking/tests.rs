@@ -300,7 +300,15 @@ fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
     key(&mut state, KeyCode::Tab);
     let gone = vec![row("a").key()];
     let said = "In the trash".to_owned();
-    let tasks = done(&mut state, JobResult::Trashed { gone, said });
+    let trashed = |is_any_moved| JobResult::Trashed {
+        gone: gone.clone(),
+        is_any_moved,
+        said: said.clone(),
+    };
+    // Others have deleted it: nothing of it is in the trash.
+    done(&mut state, trashed(false));
+    assert!(!offers_undo(&mut state));
+    let tasks = done(&mut state, trashed(true));
     assert!(matches!(tasks[..], [Task::Ask(_)]));
     assert!(!state.marked.contains(&row("a").key()) && state.marked.contains(&row("b").key()));
     assert_eq!(offers_undo(&mut state), trashing::CAN_RESTORE);

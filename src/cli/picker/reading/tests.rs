@@ -8,6 +8,7 @@ use sessionary::model::SessionRow;
 
 use super::super::actions::{Job, Target};
 use super::*;
+use crate::news::News;
 use crate::picker::Opening;
 use crate::picker::choice::{Choice, Purpose};
 use crate::picker::message::{Answer, Message, Preview, PreviewContent, PreviewPart, Row};
@@ -337,4 +338,28 @@ fn the_mouse_points_at_rows_of_the_tree_too() {
     }
     mouse(&mut state, MouseEventKind::ScrollDown, 80, 4);
     assert_eq!(selected(&state), "e9");
+}
+
+#[test]
+fn keys_meant_for_a_session_that_is_gone_are_not_the_next_ones() {
+    for keys in [&[KeyCode::Right][..], &[KeyCode::Right, KeyCode::Char('t')]] {
+        let mut state = state();
+        keys.iter().for_each(|key| drop(press(&mut state, *key)));
+        let tasks = state.take(Message::News(News::Changed));
+        let question = tasks.into_iter().find_map(|task| match task {
+            Task::Ask(question) => Some(question),
+            _ => None,
+        });
+        let rows = state.rows[1..].to_vec();
+        let tasks = state.take(Message::Answered(Box::new(Answer {
+            question: question.unwrap_or_default(),
+            rows,
+            ..Answer::default()
+        })));
+        assert_eq!(state.focus, Focus::List, "{keys:?}");
+        assert!(state.pane.tree.is_none() && state.notice.is_some());
+        // What stands in its place is shown, and nothing else is done to it.
+        let request = requested(tasks).expect("it is read");
+        assert_eq!(request.session.id, "two");
+    }
 }
