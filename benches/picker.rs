@@ -20,11 +20,13 @@ use serde_json::Value;
 use crate::Result;
 
 /// Nothing more is drawn for a key after so long a silence.
-const QUIET: Duration = Duration::from_millis(150);
+pub const QUIET: Duration = Duration::from_millis(150);
+/// A program that draws nothing for so long will draw nothing.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 /// What is drawn of a list is more than this; what comes before it is less.
 const FRAME_BYTES: usize = 1000;
 /// The index is read and watched by then.
-const SETTLED: Duration = Duration::from_secs(2);
+pub const SETTLED: Duration = Duration::from_secs(2);
 /// How long idleness is watched.
 const IDLE: Duration = Duration::from_secs(10);
 /// Sessions whose words are typed.
@@ -44,26 +46,43 @@ pub struct Typist<'a> {
     pub leave: &'a str,
 }
 
+/// This program over the sessions in a folder.
+pub struct Picker<'a> {
+    pub binary: &'a Path,
+    pub sessions: &'a Path,
+    /// The index is made here; also the HOME of the process.
+    pub work: &'a Path,
+}
+
+impl Picker<'_> {
+    pub fn command(&self, verb: &[&str]) -> Command {
+        let mut command = Command::new(self.binary);
+        let root = format!("pi:{}", self.sessions.display());
+        command.args(["--no-default-roots", "--root", &root]);
+        command.arg("--index").arg(self.work.join("index"));
+        command.args(verb).env("HOME", self.work);
+        command
+    }
+
+    pub fn index(&self) -> Result<()> {
+        let mut sync = self.command(&["sync"]);
+        let synced = sync.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+        match synced.success() {
+            true => Ok(()),
+            false => Err("the corpus cannot be indexed".into()),
+        }
+    }
+}
+
 /// Measures this program over the sessions in `corpus`, indexed before, and `others` in the same
 /// terminal.
 pub fn measure(binary: &Path, corpus: &Path, work: &Path, others: &[Typist<'_>]) -> Result<()> {
-    let index = work.join("index");
-    let command = |verb: &[&str]| {
-        let mut command = Command::new(binary);
-        command.args(["--no-default-roots", "--index"]).arg(&index);
-        command
-            .arg("--root")
-            .arg(format!("pi:{}", corpus.display()));
-        command.args(verb).env("HOME", work);
-        command
+    let picker = Picker {
+        binary,
+        sessions: corpus,
+        work,
     };
-    let synced = command(&["sync"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()?;
-    if !synced.success() {
-        return Err("the corpus cannot be indexed".into());
-    }
+    picker.index()?;
     let queries = queries(corpus)?;
     let keys: usize = queries.iter().map(|query| query.chars().count()).sum();
     println!("{} queries, {keys} keys; milliseconds\n", queries.len());
@@ -73,7 +92,7 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, others: &[Typist<'_>])
     );
     let own = Typist {
         name: "sessionary",
-        command: &|| command(&[]),
+        command: &|| picker.command(&[]),
         clear: "\u{15}",
         leave: "\u{1b}",
     };
@@ -87,13 +106,14 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, others: &[Typist<'_>])
 }
 
 /// What was measured of one program, in milliseconds.
-struct Waits {
-    first: f64,
+pub struct Waits {
+    pub first: f64,
     /// Of each key: what was typed up to it.
-    keys: Vec<(String, f64)>,
+    pub keys: Vec<(String, f64)>,
 }
 
-fn line(name: &str, waits: &Waits) {
+/// Prints a row of the table.
+pub fn line(name: &str, waits: &Waits) {
     let mut keys: Vec<&(String, f64)> = waits.keys.iter().collect();
     keys.sort_by(|(_, one), (_, other)| one.total_cmp(other));
     let at = |part: f64| keys[((keys.len() - 1) as f64 * part) as usize].1;
@@ -110,7 +130,7 @@ fn line(name: &str, waits: &Waits) {
 }
 
 /// Types all prefixes of all queries.
-fn type_all(typist: &Typist<'_>, width: u16, queries: &[String]) -> Result<Waits> {
+pub fn type_all(typist: &Typist<'_>, width: u16, queries: &[String]) -> Result<Waits> {
     let mut terminal = Terminal::open(width, 40)?;
     let begun = Instant::now();
     let mut program = terminal.start((typist.command)())?;
@@ -179,13 +199,13 @@ fn private(id: u32) -> Result<u64> {
     Ok(kib.ok_or("its memory")?.parse::<u64>()? * 1024)
 }
 
-fn ms(time: Duration) -> f64 {
+pub fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
 /// What is typed: words that people wrote, camelCase and typos of them, open quotes, single
 /// letters.
-fn queries(corpus: &Path) -> Result<Vec<String>> {
+pub fn queries(corpus: &Path) -> Result<Vec<String>> {
     let mut files = sessions(corpus)?;
     files.sort();
     let step = (files.len() / SESSIONS).max(1);
@@ -246,13 +266,15 @@ fn sessions(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// A terminal of a program's own.
-struct Terminal {
+pub struct Terminal {
     master: File,
     slave: std::os::fd::OwnedFd,
+    /// All that was written to it.
+    pub written: Vec<u8>,
 }
 
 impl Terminal {
-    fn open(columns: u16, rows: u16) -> Result<Self> {
+    pub fn open(columns: u16, rows: u16) -> Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags)?;
         grantpt(&master)?;
@@ -268,11 +290,12 @@ impl Terminal {
         Ok(Self {
             master: File::from(master),
             slave,
+            written: Vec::new(),
         })
     }
 
     /// Starts a program that the terminal belongs to.
-    fn start(&self, command: Command) -> Result<Child> {
+    pub fn start(&self, command: Command) -> Result<Child> {
         let stream = || self.slave.try_clone().map(Stdio::from);
         let mut program = Command::new("setsid");
         program.arg("--ctty").arg(command.get_program());
@@ -284,41 +307,45 @@ impl Terminal {
         Ok(program.spawn()?)
     }
 
-    fn type_in(&mut self, keys: &str) -> Result<()> {
+    pub fn type_in(&mut self, keys: &str) -> Result<()> {
         Ok(self.master.write_all(keys.as_bytes())?)
     }
 
     /// When there was more on the screen than what makes it ready to be drawn on.
-    fn first_frame(&mut self) -> Result<Instant> {
-        let (mut drawn, mut some) = (0, [0; 65536]);
-        while drawn < FRAME_BYTES {
-            let length = self.master.read(&mut some)?;
-            drawn += length;
-            self.answer_questions(&some[..length])?;
+    pub fn first_frame(&mut self) -> Result<Instant> {
+        loop {
+            let at = self.read(PATIENCE)?.ok_or("nothing is drawn")?;
+            if self.written.len() >= FRAME_BYTES {
+                return Ok(at);
+            }
         }
-        Ok(Instant::now())
     }
 
     /// Reads until nothing has come for so long: when the last of it came.
-    fn answered(&mut self, quiet: Duration) -> Result<Option<Instant>> {
+    pub fn answered(&mut self, quiet: Duration) -> Result<Option<Instant>> {
         let mut last = None;
-        let mut some = [0; 65536];
-        loop {
-            let timeout = Timespec {
-                tv_sec: 0,
-                tv_nsec: i64::from(quiet.subsec_nanos()),
-            };
-            let mut waited = [PollFd::new(&self.master, PollFlags::IN)];
-            if poll(&mut waited, Some(&timeout))? == 0 {
-                return Ok(last);
-            }
-            // A terminal that nobody has open any more cannot be read.
-            let Ok(length @ 1..) = self.master.read(&mut some) else {
-                return Ok(last);
-            };
-            last = Some(Instant::now());
-            self.answer_questions(&some[..length])?;
+        while let Some(at) = self.read(quiet)? {
+            last = Some(at);
         }
+        Ok(last)
+    }
+
+    /// Reads what is written next, within so long: when it came.
+    pub fn read(&mut self, patience: Duration) -> Result<Option<Instant>> {
+        let timeout = Timespec::try_from(patience)?;
+        let mut waited = [PollFd::new(&self.master, PollFlags::IN)];
+        if poll(&mut waited, Some(&timeout))? == 0 {
+            return Ok(None);
+        }
+        let mut some = [0; 65536];
+        // A terminal that nobody has open any more cannot be read.
+        let Ok(length @ 1..) = self.master.read(&mut some) else {
+            return Ok(None);
+        };
+        let at = Instant::now();
+        self.written.extend_from_slice(&some[..length]);
+        self.answer_questions(&some[..length])?;
+        Ok(Some(at))
     }
 
     /// Programs ask where the cursor is, and what the terminal is.

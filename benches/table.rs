@@ -11,6 +11,8 @@ mod machine;
 mod peers;
 #[cfg(target_os = "linux")]
 mod picker;
+#[cfg(target_os = "linux")]
+mod picker_sizes;
 mod pipeline;
 mod process;
 mod relevance;
@@ -33,7 +35,7 @@ use serde_json::{Value, json};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const HELP: &str = "\
-cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--session] [--peers] [--picker] [--watch [--appends N]]
+cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--session] [--peers] [--picker [--large]] [--watch [--appends N]]
 
   --size SIZE      bytes of all sessions together: 10MB to 5GB (default 100MB)
   --files N        number of sessions (default: a mean of 557 KB each)
@@ -49,6 +51,7 @@ cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] 
   --session        open, context, append and memory of single sessions, beside pi; --size is that of the large one (default 200MB)
   --peers          ask other programs the same beside this one: fast-resume, claudex, pi and ripgrep, fetched in pinned versions
   --picker         type into the picker, in a terminal of its own, beside fast-resume where --peers has fetched it (Linux)
+  --large          with --picker: also 4,000 and 100,000 sessions (1.2 GB), and one session of 100 MB
   --watch          measure a live watcher instead: write to row, write to hit, idleness, memory
   --appends N      lines appended for the figure of memory (default 20000)";
 
@@ -66,6 +69,7 @@ struct Options {
     session: bool,
     peers: bool,
     picker: bool,
+    large: bool,
     /// Internal: this process opens that session, and is measured.
     session_in: Option<PathBuf>,
     documents: usize,
@@ -108,6 +112,7 @@ fn options() -> Result<Option<Options>> {
         session: false,
         peers: false,
         picker: false,
+        large: false,
         session_in: None,
         documents: 0,
         watch: false,
@@ -138,6 +143,7 @@ fn options() -> Result<Option<Options>> {
             "--relevance" => options.relevance = true,
             "--peers" => options.peers = true,
             "--picker" => options.picker = true,
+            "--large" => options.large = true,
             "--session" => options.session = true,
             "--session-in" => options.session_in = Some(value()?.into()),
             "--watch" => options.watch = true,
@@ -213,14 +219,7 @@ fn bench(options: &Options) -> Result<()> {
         return Ok(());
     }
     let home = home(options);
-    let corpus = home.join(format!(
-        "corpus-{}-{}-{}-r{}",
-        options.bytes(),
-        options.files,
-        options.seed,
-        corpus::REVISION
-    ));
-    let written = build_or_reuse(options, &corpus)?;
+    let (corpus, written) = build_or_reuse(&home, spec)?;
     if options.only_corpus {
         println!("{}", corpus.join("agent/sessions").display());
         for ((name, wanted), bytes) in corpus::SHARES.iter().zip(written.shares) {
@@ -244,7 +243,7 @@ fn bench(options: &Options) -> Result<()> {
         );
     }
     if options.picker {
-        return type_into_picker(&home, &corpus, work.path());
+        return type_into_picker(options, &home, &corpus, work.path());
     }
     if options.watch {
         return watching::measure(
@@ -292,7 +291,7 @@ fn bench(options: &Options) -> Result<()> {
 
 /// Types into the picker, and into fast-resume where it is there.
 #[cfg(target_os = "linux")]
-fn type_into_picker(home: &Path, corpus: &Path, work: &Path) -> Result<()> {
+fn type_into_picker(options: &Options, home: &Path, corpus: &Path, work: &Path) -> Result<()> {
     let program = home.join("peers/fast-resume/bin/fr");
     let fast_resume = picker::Typist {
         name: "fast-resume",
@@ -323,16 +322,21 @@ fn type_into_picker(home: &Path, corpus: &Path, work: &Path) -> Result<()> {
     } else {
         println!("fast-resume is not there: `cargo bench -- --peers` fetches it");
     }
-    picker::measure(
-        env!("CARGO_BIN_EXE_sessionary").as_ref(),
-        &sessions,
-        work,
-        &others,
-    )
+    let binary = env!("CARGO_BIN_EXE_sessionary").as_ref();
+    picker::measure(binary, &sessions, work, &others)?;
+    if options.large {
+        picker_sizes::measure(binary, work, &|bytes, files| {
+            let seed = options.seed;
+            let spec = corpus::Spec { bytes, files, seed };
+            let (corpus, _) = build_or_reuse(home, spec)?;
+            Ok(corpus.join("agent/sessions"))
+        })?;
+    }
+    Ok(())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn type_into_picker(_: &Path, _: &Path, _: &Path) -> Result<()> {
+fn type_into_picker(_: &Options, _: &Path, _: &Path, _: &Path) -> Result<()> {
     Err("the picker is measured on Linux only".into())
 }
 
@@ -437,19 +441,22 @@ fn judge() -> Result<()> {
 }
 
 /// Writes the corpus unless a whole one of the same arguments is there.
-fn build_or_reuse(options: &Options, corpus: &Path) -> Result<corpus::CorpusSize> {
+fn build_or_reuse(home: &Path, spec: corpus::Spec) -> Result<(PathBuf, corpus::CorpusSize)> {
+    let corpus::Spec { bytes, files, seed } = spec;
+    let name = format!("corpus-{bytes}-{files}-{seed}-r{}", corpus::REVISION);
+    let corpus = home.join(name);
     let marker = corpus.join("written.json");
     if !marker.exists() {
         if corpus.exists() {
-            fs::remove_dir_all(corpus)?;
+            fs::remove_dir_all(&corpus)?;
         }
         let root = corpus.join("agent/sessions");
         fs::create_dir_all(&root)?;
         let start = Instant::now();
         let arguments = [
-            ("--size", options.bytes()),
-            ("--files", options.files as u64),
-            ("--seed", options.seed),
+            ("--size", bytes),
+            ("--files", files as u64),
+            ("--seed", seed),
         ];
         let mut writer = Command::new(std::env::current_exe()?);
         for (name, value) in arguments {
@@ -479,11 +486,12 @@ fn build_or_reuse(options: &Options, corpus: &Path) -> Result<corpus::CorpusSize
     {
         *share = value.as_u64().unwrap_or(0);
     }
-    Ok(corpus::CorpusSize {
+    let written = corpus::CorpusSize {
         bytes: count("bytes")?,
         files: count("files")? as usize,
         lines: count("lines")?,
         rare_entries: count("rare_entries")?,
         shares,
-    })
+    };
+    Ok((corpus, written))
 }

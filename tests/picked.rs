@@ -185,6 +185,19 @@ fn a_session_goes_to_the_trash_and_comes_back() {
 }
 
 #[test]
+fn a_marked_session_that_others_have_deleted_keeps_none_from_the_trash() {
+    let home = settled();
+    let picker = Picker::open(&home, &[], "Tokenizer work");
+    picker.types("\t\t", "2 marked");
+    picker.types(&format!("{ACTIONS}t"), "Move 2 sessions to the trash? y/N");
+    fs::remove_file(home.home.join(PARSER)).expect("it is there");
+    picker.types("y", "In the trash: 1 session");
+    picker.pty.until_shown("Gone already: 1 session.");
+    picker.types("\x15", "sessions");
+    picker.pty.until_gone("marked");
+}
+
+#[test]
 fn what_changed_a_moment_ago_stays() {
     let home = home();
     let _ = home.run(&["sync"]);

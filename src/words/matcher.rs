@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::near::is_near;
 use super::pattern::Pattern;
+use super::prefilter::Prefilter;
 use super::scanned::TextScanPattern;
 use super::tally::{Kind, TermCounts, Terms};
 use super::tokenizer::Segmenter;
@@ -30,6 +31,8 @@ pub struct Matcher {
     /// Patterns that need a text scan, and whether they are wanted in a hit or excluded from it.
     scanned: Vec<(TextScanPattern, bool)>,
     pub(super) terms: Terms,
+    /// Spares taking most texts apart that do not match.
+    prefilter: Prefilter,
 }
 
 #[derive(Debug)]
@@ -68,6 +71,7 @@ impl Matcher {
             patterns: Vec::new(),
             scanned: Vec::new(),
             terms: Terms::default(),
+            prefilter: Prefilter::new(Some(expr)),
         };
         matcher.root = matcher.node(expr, true);
         matcher
@@ -147,6 +151,9 @@ impl Matcher {
 
     /// Whether a passage of `class` and of these pieces matches.
     pub fn matches<T: AsRef<str>>(&self, class: Class, pieces: &[T]) -> bool {
+        if !self.prefilter.may_say(pieces) {
+            return false;
+        }
         let mut tally = TermCounts::default();
         tally.count(&self.terms, pieces);
         self.holds(class, &tally, pieces)

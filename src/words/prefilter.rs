@@ -22,10 +22,10 @@ use std::sync::OnceLock;
 
 use memchr::memmem::Finder;
 
-use super::literal::Literal;
+use super::literal::{Literal, needed as needed_literals};
 use super::pattern::Pattern;
 use super::scanned::RequiredLiteral;
-use super::tokenizer::hides_ascii;
+use super::tokenizer::{MAX_TOKEN, hides_ascii};
 use crate::format::terminal::ESC;
 use crate::model::Expr;
 
@@ -45,6 +45,8 @@ enum Node {
     Text(Literal),
     /// Any character that is not ASCII: no other becomes one in a token.
     Wide,
+    /// Two words, the second right behind the first.
+    Pair(Pair),
     All(Vec<Node>),
     Any(Vec<Node>),
 }
@@ -80,7 +82,9 @@ fn pattern(pattern: &Pattern) -> Option<Node> {
     let literals = pattern.literals().into_iter();
     let literals = literals.map(|literal| Node::Literal(Literal::new(literal.as_bytes())));
     let is_wide = pattern.parts.iter().any(|(_, text)| !text.is_ascii());
-    all(literals.chain(is_wide.then_some(Node::Wide)).collect())
+    let pairs = Pair::all(pattern).into_iter().map(Node::Pair);
+    let wide = is_wide.then_some(Node::Wide);
+    all(literals.chain(wide).chain(pairs).collect())
 }
 
 /// An edit changes one letter, or two next to each other: of three parts of a word one is left.
@@ -187,6 +191,8 @@ impl Prefilter {
                             || has_esc()
                     })
             }
+            // Parts of one text may stand far apart in a record.
+            Node::Pair(_) => true,
             _ => !records.is_ascii() || self.escape.find(records).is_some(),
         })
     }
@@ -203,6 +209,9 @@ impl Prefilter {
                 is_there(literal) || bytes().any(|bytes| holds_case(literal, bytes))
             }
             Node::Literal(literal) => is_there(literal) || bytes().any(has_hiding),
+            Node::Pair(pair) => {
+                bytes().any(|bytes| pair.may_stand_in(bytes)) || bytes().any(has_hiding)
+            }
             _ => bytes().any(|bytes| !bytes.is_ascii()),
         })
     }
@@ -225,6 +234,58 @@ impl Prefilter {
                 }
                 _ => first,
             })
+        })
+    }
+}
+
+/// Two words at neighbouring positions, as far as their ASCII tells.
+#[derive(Debug)]
+struct Pair {
+    first: Literal,
+    /// What the second begins with.
+    second: Vec<u8>,
+}
+
+impl Pair {
+    /// Those of a pattern whose text is always as it was typed, up to case: no numbers, which may
+    /// be written in groups or behind a `v`, and no word so long that it may have been cut.
+    fn all(pattern: &Pattern) -> Vec<Pair> {
+        let last = pattern.parts.len().saturating_sub(1);
+        let pairs = pattern.parts.windows(2).enumerate();
+        let pair = |(at, pair): (usize, &[(u32, String)])| {
+            let [(here, first), (next, second)] = pair else {
+                return None;
+            };
+            let is_open = pattern.prefix && at + 1 == last;
+            let begins = *needed_literals(second, is_open).first()?;
+            let is_plain = first.len() < MAX_TOKEN
+                && needed_literals(first, false) == [first.as_str()]
+                && first.bytes().any(|byte| byte.is_ascii_alphabetic())
+                && begins.starts_with(|letter: char| letter.is_ascii_alphabetic());
+            (is_plain && next - here == 1).then(|| Pair {
+                first: Literal::new(first.as_bytes()),
+                second: begins.as_bytes().to_vec(),
+            })
+        };
+        pairs.filter_map(pair).collect()
+    }
+
+    /// Whether a piece of text may hold it. `false` is certain where nothing in it folds into
+    /// ASCII: then only signs stand between the words, or the second within the first (`fooBar` is
+    /// foobar, and the next word is bar).
+    fn may_stand_in(&self, text: &[u8]) -> bool {
+        let is_sign =
+            |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric() && *byte != b'\\';
+        let mut places = self.first.places(text);
+        places.any(|at| {
+            let behind = &text[at + self.first.len()..];
+            let signs = behind.iter().take_while(|byte| is_sign(byte)).count();
+            // Of `\nword` both `nword` and `word` are words.
+            let is_known = behind.get(signs).is_none_or(u8::is_ascii_alphanumeric);
+            let end = at + self.first.len() + signs + self.second.len();
+            let within = &text[at + 1..end.min(text.len())];
+            let mut windows = within.windows(self.second.len());
+            !is_known || windows.any(|window| window.eq_ignore_ascii_case(&self.second))
         })
     }
 }
@@ -318,6 +379,46 @@ fn hiding_characters() -> &'static [u64] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_a_phrase_stand_side_by_side() {
+        let phrase = Expr::Prefix("alraloAu".to_owned());
+        let filter = Prefilter::new(Some(&phrase));
+        for text in [
+            "alraloAuto",
+            "the ALRALO, au",
+            "alralo_aux",
+            "alraloaux",
+            "alralo\\nAu",
+            "alralo 字 au",
+            "alralo alralo\tau",
+            "al\u{AD}ralo x au",
+        ] {
+            assert!(filter.may_say(&[text]), "{text}");
+        }
+        for text in [
+            "alralo a",
+            "alralo or au",
+            "au alralo",
+            "alralo",
+            "alra lo au",
+        ] {
+            assert!(!filter.may_say(&[text]), "{text}");
+        }
+        assert!(!filter.may_say(&["alralo", "au"]));
+        // One text may be made of several strings of a record.
+        assert!(filter.may_match(br#"{"a":"alralo","b":"x","c":"au"}"#, true));
+        for (phrase, text) in [
+            ("\"foobar bar\"", "fooBar"),
+            ("\"alralo 1\"", "alralo v1.2"),
+            ("\"alralo 1000\"", "alralo 1,000"),
+            ("\"c++ node.js\"", "C++: Node.js"),
+            ("\"node js\"", "nodejs js"),
+        ] {
+            let phrase = Expr::Phrase(phrase.trim_matches('"').to_owned());
+            assert!(Prefilter::new(Some(&phrase)).may_say(&[text]), "{text}");
+        }
+    }
 
     #[test]
     fn a_word_with_its_endings_is_looked_for_once() {

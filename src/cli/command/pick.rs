@@ -10,7 +10,7 @@ use crate::args::Global;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::text::{acts, plain_line};
-use crate::picker::{self, Choice, ChosenAction, Height, Opening, Printed, Purpose};
+use crate::picker::{self, Choice, ChosenAction, Height, Opening, PrintFormat, Purpose};
 
 /// Pick a session from a list that is searched as you type
 #[derive(Debug, Args)]
@@ -28,14 +28,14 @@ pub struct Pick {
     query: Vec<String>,
     /// Print this of the chosen sessions instead of continuing one
     #[arg(long, value_name = "WHAT")]
-    print: Option<Printed>,
+    print: Option<PrintFormat>,
     /// Take so many lines, or so much of the terminal, below the prompt: 15, 40%
     #[arg(long, value_name = "N", value_parser = Height::parse)]
     height: Option<Height>,
 }
 
 pub fn run(args: &Pick, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let print = args.print.or(screen.json.then_some(Printed::Json));
+    let print = args.print.or(screen.json.then_some(PrintFormat::Json));
     let purpose = print.map_or(Purpose::Resume, Purpose::Print);
     let chosen = open(&args.query.join(" "), purpose, args.height, config, screen)?;
     let Some(choice) = chosen else {
@@ -136,7 +136,7 @@ fn open(
     picker::open(opening, config, screen)
 }
 
-fn print_each(print: Printed, choice: &Choice, screen: &Screen) -> Result<Outcome, Failure> {
+fn print_each(print: PrintFormat, choice: &Choice, screen: &Screen) -> Result<Outcome, Failure> {
     let mut out = String::new();
     for session in &choice.sessions {
         out.push_str(&line(print, session, screen)?);
@@ -146,12 +146,12 @@ fn print_each(print: Printed, choice: &Choice, screen: &Screen) -> Result<Outcom
     Ok(Outcome::Found)
 }
 
-fn line(print: Printed, session: &SessionRow, screen: &Screen) -> Result<String, Failure> {
+fn line(print: PrintFormat, session: &SessionRow, screen: &Screen) -> Result<String, Failure> {
     Ok(match print {
-        Printed::Id => inert(&session.id),
-        Printed::Path => inert(&session.path.to_string_lossy()),
-        Printed::Command => super::resume::command(session)?.trim_end().to_owned(),
-        Printed::Json => {
+        PrintFormat::Id => inert(&session.id),
+        PrintFormat::Path => inert(&session.path.to_string_lossy()),
+        PrintFormat::Command => super::resume::command(session)?.trim_end().to_owned(),
+        PrintFormat::Json => {
             let mut session = session.clone();
             let mask = screen.mask();
             mask.into_iter().for_each(|mask| session.mask(mask));

@@ -1,5 +1,6 @@
 //! What of the disk is a session, and how does it go to the system's trash and come back?
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -121,9 +122,14 @@ fn refuse_archived(row: &SessionRow) -> Result<(), Failure> {
     Err(Failure::usage(what).hint(hint))
 }
 
+/// Whether it is rows of its agent's database, whose path the session's begins with.
+fn is_rows(row: &SessionRow) -> bool {
+    row.path.parent().is_some_and(Path::is_file)
+}
+
 /// Rows of an agent's database are no files.
 fn refuse_rows(row: &SessionRow) -> Result<(), Failure> {
-    let Some(database) = row.path.parent().filter(|above| above.is_file()) else {
+    let Some(database) = row.path.parent().filter(|_| is_rows(row)) else {
         return Ok(());
     };
     let what = format!("{} is rows of {}", row.id, database.display());
@@ -166,6 +172,13 @@ fn folder(row: &SessionRow) -> Result<Option<PathBuf>, Failure> {
         ))
         .hint("move it to the trash by hand")),
     }
+}
+
+/// Whether its file is gone already, by other hands: there is nothing left to move.
+pub fn is_gone(row: &SessionRow) -> bool {
+    let is_file = row.host.is_none() && !row.archived && !is_rows(row);
+    let there = row.path.symlink_metadata();
+    is_file && there.is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// A demo's sessions stay out of the system's trash.
@@ -214,12 +227,24 @@ pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> TrashResult 
         done.unindexed = catalogued(&one.files, config).or(done.unindexed);
         if let Err(error) = moved {
             let what = format!("{} was not moved", one.path.display());
-            done.failed = Some(anyhow::Error::new(error).context(what));
+            done.failed = Some(reason(error).context(what));
             return done;
         }
         done.count += 1;
     }
     done
+}
+
+/// What is wrong with the trash, as the system says it.
+fn reason(error: trash::Error) -> anyhow::Error {
+    #[cfg(all(
+        unix,
+        not(any(target_os = "macos", target_os = "ios", target_os = "android"))
+    ))]
+    if let trash::Error::FileSystem { path, source } = error {
+        return anyhow::Error::new(source).context(path.display().to_string());
+    }
+    anyhow::Error::new(error)
 }
 
 /// Forgets these files in the archive: who deletes a session means all of it. Says what is wrong
@@ -270,7 +295,7 @@ pub fn restore(places: &[PathBuf]) -> Result<(), Failure> {
                 let there = format!("{} is there again, and stays", path.display());
                 Failure::from(anyhow::anyhow!(there))
             }
-            error => Failure::from(anyhow::Error::new(error)),
+            error => Failure::from(reason(error)),
         })?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use sessionary::format::resume;
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index};
 
-use super::copy::{self, Copied};
+use super::copy::{self, CopyFormat};
 use super::message::{Key, Message};
 use super::pins;
 use crate::command::export::{self, ExportFormat};
@@ -53,7 +53,7 @@ pub enum Job {
     /// Copy them for the current directory.
     Fork(Vec<Target>),
     Export(Vec<Target>, ExportFormat),
-    Copy(Vec<Target>, Copied),
+    Copy(Vec<Target>, CopyFormat),
     Trash(Vec<SessionRow>),
     /// Bring back what went to the trash last.
     Restore,
@@ -63,22 +63,26 @@ pub enum Job {
 
 /// What came of it.
 #[derive(Debug)]
-pub enum Done {
+pub enum JobResult {
     /// The list shows nothing of it, or nothing was done.
     Said(String),
     /// The list may show it.
     Changed(String),
     /// This is to be copied by the terminal.
     Copied { text: String, said: String },
-    /// These sessions are in the trash.
-    Trashed { gone: Vec<Key>, said: String },
+    /// These sessions are gone, and some of them, where any were moved, in the trash.
+    Trashed {
+        gone: Vec<Key>,
+        is_any_moved: bool,
+        said: String,
+    },
     /// What was in the trash is back.
     Restored(String),
     /// The new session.
     Branched(Box<SessionRow>),
 }
 
-impl Done {
+impl JobResult {
     /// The line about it.
     pub fn said(self) -> Option<String> {
         match self {
@@ -142,13 +146,13 @@ impl Worker {
         for job in asked {
             self.screen.now_ms = now_ms() + ahead;
             let done = self.done(job);
-            let done = done.unwrap_or_else(|failure| Done::Said(failure.line()));
+            let done = done.unwrap_or_else(|failure| JobResult::Said(failure.line()));
             // What was asked for is done also where nobody listens any more.
             let _ = self.tell.send(Message::Done(Box::new(done)));
         }
     }
 
-    fn done(&mut self, job: Job) -> Result<Done, Failure> {
+    fn done(&mut self, job: Job) -> Result<JobResult, Failure> {
         match job {
             Job::Pin(sessions) => self.pin(&sessions),
             Job::Name { session, name } => self.name(&session, &name),
@@ -162,7 +166,7 @@ impl Worker {
         }
     }
 
-    fn pin(&self, sessions: &[Key]) -> Result<Done, Failure> {
+    fn pin(&self, sessions: &[Key]) -> Result<JobResult, Failure> {
         let file = self.pins.as_deref();
         let file = file.ok_or_else(|| Failure::usage("there is no data folder to keep pins in"))?;
         let failed = |error| Failure::from(anyhow::anyhow!("{}: {error}", file.display()));
@@ -173,7 +177,7 @@ impl Worker {
             (1, false) => "It is no longer pinned.".to_owned(),
             (_, false) => "They are no longer pinned.".to_owned(),
         };
-        Ok(Done::Changed(match change.kept_beside {
+        Ok(JobResult::Changed(match change.kept_beside {
             Some(damaged) => format!(
                 "{what} What was pinned before could not be read, and is kept as {}.",
                 self.screen.path(&damaged)
@@ -182,7 +186,7 @@ impl Worker {
         }))
     }
 
-    fn name(&self, session: &SessionRow, name: &str) -> Result<Done, Failure> {
+    fn name(&self, session: &SessionRow, name: &str) -> Result<JobResult, Failure> {
         let result = name::name(session, name, &self.config, &self.screen)?;
         let what = match name {
             "" => format!("{} has no name any more.", called(session)),
@@ -191,7 +195,7 @@ impl Worker {
         Ok(self.written(what, &result))
     }
 
-    fn label(&self, targets: Vec<Target>, label: &str) -> Result<Done, Failure> {
+    fn label(&self, targets: Vec<Target>, label: &str) -> Result<JobResult, Failure> {
         let label = Some(label).filter(|label| !label.is_empty());
         let (entries, many) = (count(targets.len() as u64, "entry"), targets.len() > 1);
         let mut remarks = Vec::new();
@@ -206,17 +210,17 @@ impl Worker {
             (None, false) => "The entry has no label any more.".to_owned(),
             (None, true) => format!("Without a label now: {entries}."),
         };
-        Ok(Done::Changed(with(what, &remarks)))
+        Ok(JobResult::Changed(with(what, &remarks)))
     }
 
     /// What was written, and what is to be said of it.
-    fn written(&self, what: String, result: &WriteResult) -> Done {
+    fn written(&self, what: String, result: &WriteResult) -> JobResult {
         let mut remarks = result.remarks.clone();
         remarks.extend(kept_copy(result, &self.screen));
-        Done::Changed(with(what, &remarks))
+        JobResult::Changed(with(what, &remarks))
     }
 
-    fn fork(&self, targets: &[Target]) -> Result<Done, Failure> {
+    fn fork(&self, targets: &[Target]) -> Result<JobResult, Failure> {
         let here = directory(None)?;
         let mut remarks = Vec::new();
         for Target { session, .. } in targets {
@@ -229,10 +233,10 @@ impl Worker {
             all => format!("Forked: {}", count(all.len() as u64, "session")),
         };
         let what = format!("{what}, for {}.", self.screen.path(&here));
-        Ok(Done::Changed(with(what, &remarks)))
+        Ok(JobResult::Changed(with(what, &remarks)))
     }
 
-    fn export(&self, targets: &[Target], form: ExportFormat) -> Result<Done, Failure> {
+    fn export(&self, targets: &[Target], form: ExportFormat) -> Result<JobResult, Failure> {
         let (here, index) = (directory(None)?, self.index()?);
         let mut written = Vec::new();
         for Target {
@@ -251,7 +255,7 @@ impl Worker {
             )?;
             written.push(self.screen.path(&file));
         }
-        Ok(Done::Said(match &written[..] {
+        Ok(JobResult::Said(match &written[..] {
             [first, _, ..] => format!("Written to {first} and {} more files.", written.len() - 1),
             all => format!("Written to {}.", all.concat()),
         }))
@@ -264,7 +268,7 @@ impl Worker {
         masked.unwrap_or(title)
     }
 
-    fn copy(&self, targets: &[Target], what: Copied) -> Result<Done, Failure> {
+    fn copy(&self, targets: &[Target], what: CopyFormat) -> Result<JobResult, Failure> {
         // Most of it needs no index.
         let index = || self.index();
         let text = copy::text(what, targets, index, &self.screen)?;
@@ -272,14 +276,28 @@ impl Worker {
         if !by_program && copy::sequence(&text, false).is_none() {
             let long = "That is more than terminals take, and there is no clipboard program: \
                         Alt-A exports it to a file.";
-            return Ok(Done::Said(long.to_owned()));
+            return Ok(JobResult::Said(long.to_owned()));
         }
         let said = format!("Copied: {}.", copy::what_of(what, targets.len()));
-        Ok(Done::Copied { text, said })
+        Ok(JobResult::Copied { text, said })
     }
 
-    fn trash(&mut self, sessions: Vec<SessionRow>) -> Result<Done, Failure> {
+    fn trash(&mut self, mut sessions: Vec<SessionRow>) -> Result<JobResult, Failure> {
         trashing::refuse_in_demo()?;
+        // Others may have deleted one since it was marked.
+        let gone_before = sessions.extract_if(.., |session| trashing::is_gone(session));
+        let gone_before: Vec<Key> = gone_before.map(|one| (one.path, one.id)).collect();
+        let remark = match gone_before.len() {
+            0 => None,
+            some => Some(format!("Gone already: {}.", count(some as u64, "session"))),
+        };
+        if sessions.is_empty() {
+            return Ok(JobResult::Trashed {
+                gone: gone_before,
+                is_any_moved: false,
+                said: remark.unwrap_or_default(),
+            });
+        }
         let index = self.index()?;
         let doomed = DeletionTarget::all(sessions, &index)?;
         drop(index);
@@ -317,16 +335,20 @@ impl Worker {
             let all = one.subagents.iter().chain([&one.row]);
             all.map(|row| (row.path.clone(), row.id.clone()))
         });
-        Ok(Done::Trashed {
-            gone: gone.collect(),
-            said: with(said, moved.unindexed.as_slice()),
+        let remarks: Vec<String> = remark.into_iter().chain(moved.unindexed).collect();
+        Ok(JobResult::Trashed {
+            gone: gone.chain(gone_before).collect(),
+            is_any_moved: moved.count > 0,
+            said: with(said, &remarks),
         })
     }
 
-    fn restore(&mut self) -> Result<Done, Failure> {
+    fn restore(&mut self) -> Result<JobResult, Failure> {
         let places = std::mem::take(&mut self.in_trash);
         if places.is_empty() {
-            return Ok(Done::Said("Nothing was moved to the trash.".to_owned()));
+            return Ok(JobResult::Said(
+                "Nothing was moved to the trash.".to_owned(),
+            ));
         }
         let back = trashing::restore(&places);
         // Also after a failure: some may be back.
@@ -338,10 +360,10 @@ impl Worker {
             return Err(failure);
         }
         let what = format!("Back: {}.", count(places.len() as u64, "session"));
-        Ok(Done::Restored(with(what, unindexed.as_slice())))
+        Ok(JobResult::Restored(with(what, unindexed.as_slice())))
     }
 
-    fn branch(&self, target: Target) -> Result<Done, Failure> {
+    fn branch(&self, target: Target) -> Result<JobResult, Failure> {
         demo::refuse(
             "no agent knows a made-up session",
             "Enter would not continue it either",
@@ -356,7 +378,7 @@ impl Worker {
         row.resume = resume(&session.agent, format, &path, (&row.id, None), &row.cwd);
         (row.listed_by_agent, row.reason) = (true, None);
         (row.agent, row.label) = (session.agent, session.label);
-        Ok(Done::Branched(Box::new(row)))
+        Ok(JobResult::Branched(Box::new(row)))
     }
 
     fn index(&self) -> Result<Index, Failure> {

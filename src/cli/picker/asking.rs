@@ -7,14 +7,16 @@ use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
 
 use sessionary::model::SessionRow;
 
-use super::actions::{Done, Job, Target, called};
+use super::actions::{Job, JobResult, Target, called};
 use super::choice::{Choice, ChosenAction};
 use super::completion::Completion;
-use super::copy::Copied;
+use super::copy::CopyFormat;
 use super::keys::{self, Action};
 use super::line::QueryLine;
-use super::menu::{ACTIONS, Asking, COPIES, Menu, MenuItem, Naming, Prompt, Question, Reply};
-use super::message::{Completed, Row};
+use super::menu::{
+    ACTIONS, COPIES, Confirmation, Dialog, Menu, MenuItem, NameTarget, Prompt, Reply,
+};
+use super::message::{Candidates, Row};
 use super::state::{State, Task};
 use crate::command::export::ExportFormat;
 use crate::command::trashing;
@@ -86,7 +88,7 @@ impl State {
             [one] => called(&one.session),
             all => count(all.len() as u64, "session"),
         };
-        self.asking = Some(Asking::Menu(Box::new(Menu {
+        self.dialog = Some(Dialog::Menu(Box::new(Menu {
             title: format!("{what}: {of}"),
             items: items.to_vec(),
             selected: 0,
@@ -97,17 +99,17 @@ impl State {
 
     /// A key while something is asked.
     pub(super) fn key_to_answer(&mut self, key: KeyEvent) -> Vec<Task> {
-        let Some(mut asking) = self.asking.take() else {
+        let Some(mut dialog) = self.dialog.take() else {
             return Vec::new();
         };
-        match (asking.take(key), asking) {
-            (Reply::Stays, asking) => {
-                self.asking = Some(asking);
+        match (dialog.take(key), dialog) {
+            (Reply::Stays, dialog) => {
+                self.dialog = Some(dialog);
                 Vec::new()
             }
-            (Reply::Chosen(item), Asking::Menu(menu)) => self.chosen(item, *menu),
-            (Reply::Typed(text), Asking::Prompt(prompt)) => self.named(text, prompt.about),
-            (Reply::Yes, Asking::Question(question)) => {
+            (Reply::Chosen(item), Dialog::Menu(menu)) => self.chosen(item, *menu),
+            (Reply::Typed(text), Dialog::Prompt(prompt)) => self.named(text, prompt.about),
+            (Reply::Yes, Dialog::Confirmation(question)) => {
                 vec![Task::Do(Job::Trash(question.sessions))]
             }
             _ => Vec::new(),
@@ -117,10 +119,10 @@ impl State {
     fn chosen(&mut self, item: MenuItem, menu: Menu) -> Vec<Task> {
         let Menu { targets, .. } = menu;
         vec![Task::Do(match item {
-            MenuItem::CopyCommand => Job::Copy(targets, Copied::Command),
-            MenuItem::CopyId => Job::Copy(targets, Copied::Id),
-            MenuItem::CopyPath => Job::Copy(targets, Copied::Path),
-            MenuItem::CopyMarkdown => Job::Copy(targets, Copied::Markdown),
+            MenuItem::CopyCommand => Job::Copy(targets, CopyFormat::Command),
+            MenuItem::CopyId => Job::Copy(targets, CopyFormat::Id),
+            MenuItem::CopyPath => Job::Copy(targets, CopyFormat::Path),
+            MenuItem::CopyMarkdown => Job::Copy(targets, CopyFormat::Markdown),
             MenuItem::Fork => Job::Fork(targets),
             MenuItem::ExportMarkdown => Job::Export(targets, ExportFormat::Markdown),
             MenuItem::ExportHtml => Job::Export(targets, ExportFormat::Html),
@@ -140,10 +142,10 @@ impl State {
                         format!("Label of the entry found in {of}, or the last")
                     }
                 };
-                self.asking = Some(Asking::Prompt(Prompt {
+                self.dialog = Some(Dialog::Prompt(Prompt {
                     title,
                     line: QueryLine::default(),
-                    about: Naming::Entries(targets),
+                    about: NameTarget::Entries(targets),
                 }));
                 return Vec::new();
             }
@@ -153,7 +155,7 @@ impl State {
                     all => count(all.len() as u64, "session"),
                 };
                 let sessions = targets.into_iter().map(|target| target.session);
-                self.asking = Some(Asking::Question(Question {
+                self.dialog = Some(Dialog::Confirmation(Confirmation {
                     text: format!("Move {what} to the trash? y/N"),
                     sessions: sessions.collect(),
                 }));
@@ -174,20 +176,20 @@ impl State {
         // Where a key was left out of it, the name is not what is shown.
         let name = session.name.as_deref();
         let name = name.filter(|name| !name.contains(redact::MARK));
-        self.asking = Some(Asking::Prompt(Prompt {
+        self.dialog = Some(Dialog::Prompt(Prompt {
             title: format!("Name of {}{more}", called(&session)),
             line: QueryLine::new(name.unwrap_or_default()),
-            about: Naming::Session(Box::new(session), sessions),
+            about: NameTarget::Session(Box::new(session), sessions),
         }));
     }
 
-    fn named(&mut self, text: String, about: Naming) -> Vec<Task> {
+    fn named(&mut self, text: String, about: NameTarget) -> Vec<Task> {
         match about {
-            Naming::Entries(targets) => vec![Task::Do(Job::Label {
+            NameTarget::Entries(targets) => vec![Task::Do(Job::Label {
                 targets,
                 label: text,
             })],
-            Naming::Session(session, more) => {
+            NameTarget::Session(session, more) => {
                 self.ask_name(more);
                 // It has that name already.
                 if session.name.as_deref().unwrap_or_default() == text {
@@ -200,32 +202,36 @@ impl State {
     }
 
     /// What was done, and what follows.
-    pub(super) fn done(&mut self, done: Done) -> Vec<Task> {
+    pub(super) fn done(&mut self, done: JobResult) -> Vec<Task> {
         match done {
-            Done::Said(said) => {
+            JobResult::Said(said) => {
                 self.notice = Some(said);
                 Vec::new()
             }
-            Done::Changed(said) => {
+            JobResult::Changed(said) => {
                 self.notice = Some(said);
                 vec![self.ask_again()]
             }
-            Done::Copied { text, said } => {
+            JobResult::Copied { text, said } => {
                 self.notice = Some(said);
                 vec![Task::Copy(text)]
             }
-            Done::Trashed { gone, said } => {
-                self.has_trashed |= !gone.is_empty();
+            JobResult::Trashed {
+                gone,
+                is_any_moved,
+                said,
+            } => {
+                self.has_trashed |= is_any_moved;
                 self.marked.forget(&gone);
                 self.notice = Some(said);
                 vec![self.ask_again()]
             }
-            Done::Restored(said) => {
+            JobResult::Restored(said) => {
                 self.has_trashed = false;
                 self.notice = Some(said);
                 vec![self.ask_again()]
             }
-            Done::Branched(session) => vec![Task::Leave(Some(Choice {
+            JobResult::Branched(session) => vec![Task::Leave(Some(Choice {
                 action: ChosenAction::Accept,
                 sessions: vec![*session],
                 entry: None,
@@ -256,16 +262,16 @@ impl State {
     }
 
     /// What the word can become.
-    pub(super) fn completed(&mut self, completed: Completed) -> Vec<Task> {
-        let of_this = |completion: &&mut Completion| completion.number == completed.number;
+    pub(super) fn completed(&mut self, candidates: Candidates) -> Vec<Task> {
+        let of_this = |completion: &&mut Completion| completion.number == candidates.number;
         let Some(completion) = self.completion.as_mut().filter(of_this) else {
             return Vec::new();
         };
-        if completed.candidates.is_empty() {
+        if candidates.words.is_empty() {
             self.completion = None;
             return Vec::new();
         }
-        match completion.take(completed.candidates) {
+        match completion.take(candidates.words) {
             true => self.put_in(),
             false => Vec::new(),
         }

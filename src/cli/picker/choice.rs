@@ -13,12 +13,12 @@ pub enum Purpose {
     /// Enter draws its tree.
     Tree,
     /// Enter prints what is marked, for another program.
-    Print(Printed),
+    Print(PrintFormat),
 }
 
 /// What is printed of each session that was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Printed {
+pub enum PrintFormat {
     /// Its id
     Id,
     /// The path of its file

@@ -8,7 +8,7 @@ use sessionary::{Config, Freshness, Index};
 
 use super::latest::Latest;
 use super::line::QueryLine;
-use super::message::{Completed, CompletionRequest, Message};
+use super::message::{Candidates, CompletionRequest, Message};
 use super::start_thread;
 use crate::completing::catalogue::KnownValues;
 use crate::completing::values;
@@ -173,7 +173,10 @@ pub fn start(
                 Some(KnownValues::of(index, shows_keys))
             });
             let number = request.number;
-            let completed = Message::Completed(Completed { number, candidates });
+            let completed = Message::Completed(Candidates {
+                number,
+                words: candidates,
+            });
             if !cancel.is_cancelled() && tell.send(completed).is_err() {
                 return;
             }

@@ -26,7 +26,7 @@ const HELD: usize = 4_096;
 
 /// What of a session is copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Copied {
+pub enum CopyFormat {
     Command,
     Id,
     Path,
@@ -35,23 +35,23 @@ pub enum Copied {
 
 /// What is copied of each, on lines of their own. Keys are left out of Markdown as in an export.
 pub fn text(
-    what: Copied,
+    what: CopyFormat,
     targets: &[Target],
     index: impl FnOnce() -> Result<Index, Failure>,
     screen: &Screen,
 ) -> Result<String, Failure> {
     let parts: Result<Vec<String>, Failure> = match what {
-        Copied::Command => {
+        CopyFormat::Command => {
             let command =
                 |target: &Target| Ok(resume::command(&target.session)?.trim_end().to_owned());
             targets.iter().map(command).collect()
         }
-        Copied::Id => Ok(targets.iter().map(|one| inert(&one.session.id)).collect()),
-        Copied::Path => {
+        CopyFormat::Id => Ok(targets.iter().map(|one| inert(&one.session.id)).collect()),
+        CopyFormat::Path => {
             let path = |one: &Target| inert(&one.session.path.to_string_lossy());
             Ok(targets.iter().map(path).collect())
         }
-        Copied::Markdown => {
+        CopyFormat::Markdown => {
             let index = index()?;
             let each = targets.iter().map(|target| {
                 let (form, through) = (ExportFormat::Markdown, target.through.as_deref());
@@ -68,12 +68,12 @@ pub fn text(
 }
 
 /// What that is called.
-pub fn what_of(what: Copied, sessions: usize) -> String {
+pub fn what_of(what: CopyFormat, sessions: usize) -> String {
     let one = match what {
-        Copied::Command => "the command that continues the session",
-        Copied::Id => "its id",
-        Copied::Path => "the path of its file",
-        Copied::Markdown => "the branch as Markdown",
+        CopyFormat::Command => "the command that continues the session",
+        CopyFormat::Id => "its id",
+        CopyFormat::Path => "the path of its file",
+        CopyFormat::Markdown => "the branch as Markdown",
     };
     match sessions {
         1 => one.to_owned(),

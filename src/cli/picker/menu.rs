@@ -11,10 +11,10 @@ use super::keys::{self, Action};
 use super::line::QueryLine;
 
 /// What stands over the list until it is answered.
-pub enum Asking {
+pub enum Dialog {
     Menu(Box<Menu>),
     Prompt(Prompt),
-    Question(Question),
+    Confirmation(Confirmation),
 }
 
 /// Which of a few things?
@@ -101,11 +101,11 @@ impl MenuItem {
 pub struct Prompt {
     pub title: String,
     pub line: QueryLine,
-    pub about: Naming,
+    pub about: NameTarget,
 }
 
 /// What is given a name.
-pub enum Naming {
+pub enum NameTarget {
     /// A session, and those that come after it.
     Session(Box<SessionRow>, VecDeque<SessionRow>),
     /// An entry of each of these sessions.
@@ -113,7 +113,7 @@ pub enum Naming {
 }
 
 /// Yes or no?
-pub struct Question {
+pub struct Confirmation {
     pub text: String,
     /// What it is about.
     pub sessions: Vec<SessionRow>,
@@ -131,7 +131,7 @@ pub enum Reply {
     Yes,
 }
 
-impl Asking {
+impl Dialog {
     /// What a key answers.
     pub fn take(&mut self, key: KeyEvent) -> Reply {
         if key.kind == KeyEventKind::Release {
@@ -148,7 +148,7 @@ impl Asking {
                 Reply::Stays
             }
             (Self::Prompt(_), None) => Reply::Stays,
-            (Self::Question(_), _) => match key.code {
+            (Self::Confirmation(_), _) => match key.code {
                 KeyCode::Char('y' | 'Y')
                     if key.modifiers.difference(KeyModifiers::SHIFT).is_empty() =>
                 {

@@ -9,7 +9,7 @@ use ratatui::layout::Size;
 use sessionary::index::TreeFilter;
 use sessionary::model::{Hit, SessionRow};
 
-use super::actions::Done;
+use super::actions::JobResult;
 use super::pane::{Block, Direction};
 use super::tree::TreeLine;
 use crate::news::News;
@@ -26,9 +26,9 @@ pub enum Message {
     /// What a session says.
     Previewed(Box<Preview>),
     /// What a word can become.
-    Completed(Completed),
+    Completed(Candidates),
     /// What came of something that was done.
-    Done(Box<Done>),
+    Done(Box<JobResult>),
     /// What is new in the index.
     News(News),
     /// What the system asks of the picker.
@@ -72,9 +72,9 @@ pub struct CompletionRequest {
 
 /// What a word can become.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Completed {
+pub struct Candidates {
     pub number: u64,
-    pub candidates: Vec<String>,
+    pub words: Vec<String>,
 }
 
 /// Whose sessions are looked at.
@@ -166,7 +166,7 @@ pub struct PreviewRequest {
     pub session: SessionRow,
     /// The branch on which this entry stands; `None`: the active one.
     pub through: Option<String>,
-    pub wanted: Wanted,
+    pub part: PreviewPart,
     /// What stands out.
     pub query: String,
     /// What was found in the session, the best first.
@@ -177,7 +177,7 @@ pub struct PreviewRequest {
 
 /// Which part of a session is to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum PreviewPart {
     /// What is around the entry through which the branch goes; the end where there is none.
     Through,
     /// The beginning of the branch.
@@ -187,7 +187,7 @@ pub enum Wanted {
     /// What is around an entry, by its number in the session.
     Place(u32),
     /// These entries of the branch.
-    Part(Range<usize>),
+    Entries(Range<usize>),
     /// What is around the next entry with a match.
     Match { from: usize, direction: Direction },
     /// The tree.

@@ -46,7 +46,7 @@ use crate::failure::Failure;
 use crate::here::Here;
 use crate::output::Screen;
 use actions::Jobs;
-pub use choice::{Choice, ChosenAction, Printed, Purpose};
+pub use choice::{Choice, ChosenAction, PrintFormat, Purpose};
 use draw::Reader;
 use latest::Latest;
 use message::{Message, System};

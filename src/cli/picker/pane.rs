@@ -7,9 +7,9 @@ use ratatui::layout::Size;
 use sessionary::index::TreeFilter;
 use sessionary::model::{Hit, SessionRow};
 
-use super::message::{Key, Preview, PreviewContent, PreviewRequest, Row, Wanted};
+use super::message::{Key, Preview, PreviewContent, PreviewPart, PreviewRequest, Row};
 use super::tree::{self, TreePane};
-use stretch::{Standing, Stretch};
+use stretch::{Bookmark, Stretch};
 
 mod stretch;
 
@@ -26,7 +26,7 @@ pub struct Pane {
     /// Of the request that was made last.
     number: u64,
     /// What the last request was for, as long as it is not answered.
-    waiting: Option<Waiting>,
+    purpose: Option<RequestPurpose>,
     /// What there is to say about it.
     pub note: Option<String>,
     size: Size,
@@ -48,11 +48,11 @@ impl Subject {
 }
 
 /// What a request is for.
-enum Waiting {
+enum RequestPurpose {
     /// Another part of the session.
     Elsewhere,
     /// The same part, as it says now.
-    Again(Standing),
+    Again(Bookmark),
     /// The next match.
     Match(Direction),
     /// More of what is shown.
@@ -78,7 +78,7 @@ impl Pane {
         // What takes long would never come to its end in a session that is being written.
         let takes_long = match &self.tree {
             Some(tree) => !tree.is_read,
-            None => matches!(self.waiting, Some(Waiting::Match(_))),
+            None => matches!(self.purpose, Some(RequestPurpose::Match(_))),
         };
         if takes_long && is_as_wide {
             return None;
@@ -86,8 +86,8 @@ impl Pane {
         subject.session = row.session.clone();
         if let Some(tree) = self.tree.as_mut() {
             tree.is_read = false;
-            let wanted = Wanted::Tree(tree.filter);
-            return Some(self.request(wanted, Waiting::Elsewhere));
+            let part = PreviewPart::Tree(tree.filter);
+            return Some(self.request(part, RequestPurpose::Elsewhere));
         }
         Some(self.again())
     }
@@ -113,33 +113,33 @@ impl Pane {
             through: row.hits.first().map(|hit| hit.entry.clone()),
             hits: row.hits.clone(),
         });
-        self.request(Wanted::Through, Waiting::Elsewhere)
+        self.request(PreviewPart::Through, RequestPurpose::Elsewhere)
     }
 
     /// Asks for what is shown once more.
     fn again(&mut self) -> PreviewRequest {
         let shown = self.shown().filter(|stretch| !stretch.is_at_end());
-        let standing = shown.and_then(Stretch::standing);
-        match (standing, self.shown()) {
-            (Some(standing), _) => {
-                let wanted = Wanted::Place(standing.place);
-                self.request(wanted, Waiting::Again(standing))
+        let bookmark = shown.and_then(Stretch::bookmark);
+        match (bookmark, self.shown()) {
+            (Some(bookmark), _) => {
+                let part = PreviewPart::Place(bookmark.place);
+                self.request(part, RequestPurpose::Again(bookmark))
             }
-            (None, Some(_)) => self.request(Wanted::End, Waiting::Elsewhere),
-            (None, None) => self.request(Wanted::Through, Waiting::Elsewhere),
+            (None, Some(_)) => self.request(PreviewPart::End, RequestPurpose::Elsewhere),
+            (None, None) => self.request(PreviewPart::Through, RequestPurpose::Elsewhere),
         }
     }
 
-    fn request(&mut self, wanted: Wanted, waiting: Waiting) -> PreviewRequest {
+    fn request(&mut self, part: PreviewPart, purpose: RequestPurpose) -> PreviewRequest {
         self.number += 1;
-        self.waiting = Some(waiting);
+        self.purpose = Some(purpose);
         self.note = None;
         let subject = self.subject.as_ref();
         PreviewRequest {
             number: self.number,
             session: subject.map(|of| of.session.clone()).unwrap_or_default(),
             through: subject.and_then(|of| of.through.clone()),
-            wanted,
+            part,
             query: subject.map(|of| of.query.clone()).unwrap_or_default(),
             hits: subject.map(|of| of.hits.clone()).unwrap_or_default(),
             size: self.size,
@@ -177,9 +177,9 @@ impl Pane {
             return false;
         }
         // What was asked for is still to come.
-        let waiting = match preview.content.is_first_look() {
+        let purpose = match preview.content.is_first_look() {
             true => None,
-            false => self.waiting.take(),
+            false => self.purpose.take(),
         };
         let height = self.height();
         self.note = None;
@@ -204,8 +204,8 @@ impl Pane {
                     is_moved,
                     is_provisional,
                 };
-                match waiting {
-                    Some(Waiting::Again(standing)) => stretch.stand(&standing, height),
+                match purpose {
+                    Some(RequestPurpose::Again(bookmark)) => stretch.stand(&bookmark, height),
                     _ => stretch.go(stretch.row_of(position, line), height),
                 }
                 self.stretch = Some(stretch);
@@ -290,7 +290,7 @@ impl Pane {
             stretch.go(0, height);
             return None;
         }
-        Some(self.request(Wanted::Start, Waiting::Elsewhere))
+        Some(self.request(PreviewPart::Start, RequestPurpose::Elsewhere))
     }
 
     /// Goes to its end.
@@ -302,13 +302,13 @@ impl Pane {
             stretch.go(stretch.rows().saturating_sub(1), height);
             return None;
         }
-        Some(self.request(Wanted::End, Waiting::Elsewhere))
+        Some(self.request(PreviewPart::End, RequestPurpose::Elsewhere))
     }
 
     /// Goes to the next match, where there is one.
     pub fn go_to_match(&mut self, direction: Direction) -> Option<PreviewRequest> {
         // To ask again would begin again.
-        if matches!(self.waiting, Some(Waiting::Match(asked)) if asked == direction) {
+        if matches!(self.purpose, Some(RequestPurpose::Match(asked)) if asked == direction) {
             return None;
         }
         let height = self.height();
@@ -328,7 +328,10 @@ impl Pane {
             return None;
         };
         stretch.is_moved = true;
-        let request = self.request(Wanted::Match { from, direction }, Waiting::Match(direction));
+        let request = self.request(
+            PreviewPart::Match { from, direction },
+            RequestPurpose::Match(direction),
+        );
         self.note = Some("looking for more matches…".to_owned());
         Some(request)
     }
@@ -350,7 +353,7 @@ impl Pane {
         let selected = self.tree.take().and_then(|tree| tree.selected_entry());
         let selected = selected.or_else(|| self.entry());
         self.tree = Some(TreePane::new(filter, selected));
-        Some(self.request(Wanted::Tree(filter), Waiting::Elsewhere))
+        Some(self.request(PreviewPart::Tree(filter), RequestPurpose::Elsewhere))
     }
 
     /// Shows the branch of the entry that is selected in the tree.
@@ -361,7 +364,7 @@ impl Pane {
         if let Some(stretch) = self.shown_mut() {
             stretch.is_moved = true;
         }
-        Some(self.request(Wanted::Through, Waiting::Elsewhere))
+        Some(self.request(PreviewPart::Through, RequestPurpose::Elsewhere))
     }
 
     /// Goes back from the tree to what was shown before, which may say more by now.
@@ -372,12 +375,12 @@ impl Pane {
 
     /// Asks for more where an end of what was read is near.
     fn more(&mut self, towards: isize) -> Option<PreviewRequest> {
-        if self.waiting.is_some() {
+        if self.purpose.is_some() {
             return None;
         }
         let height = self.height();
         let part = self.shown()?.lacks(towards, height)?;
-        Some(self.request(Wanted::Part(part), Waiting::More))
+        Some(self.request(PreviewPart::Entries(part), RequestPurpose::More))
     }
 }
 

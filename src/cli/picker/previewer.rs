@@ -18,7 +18,7 @@ use sessionary::{Config, Error, Freshness, Index};
 
 use self::entry::{Look, block, has_match};
 use super::latest::Latest;
-use super::message::{Message, Preview, PreviewContent, PreviewRequest, Wanted};
+use super::message::{Message, Preview, PreviewContent, PreviewPart, PreviewRequest};
 use super::palette::Palette;
 use super::pane::{Block, Direction};
 use super::tree::TreeLine;
@@ -145,7 +145,7 @@ impl Previewer {
             .outline
             .as_ref()
             .is_some_and(|known| known.is_of(request));
-        let is_long = request.session.entries > LONG && request.wanted == Wanted::Through;
+        let is_long = request.session.entries > LONG && request.part == PreviewPart::Through;
         if is_known || !is_long {
             return None;
         }
@@ -157,7 +157,7 @@ impl Previewer {
         let near = snapshot.branch_nearby(&request.session, through, AROUND);
         let near = near.ok()??;
         let reading = self.reading(&snapshot, &near, request, cancel);
-        let mut content = reading.content(&request.wanted).ok()?;
+        let mut content = reading.content(&request.part).ok()?;
         if let PreviewContent::Opened { is_provisional, .. } = &mut content {
             *is_provisional = true;
         }
@@ -171,8 +171,8 @@ impl Previewer {
         branch: &'a Branch,
         request: &'a PreviewRequest,
         cancel: &'a Cancel,
-    ) -> Reading<'a> {
-        Reading {
+    ) -> BranchReader<'a> {
+        BranchReader {
             snapshot,
             session: &request.session,
             branch,
@@ -194,7 +194,7 @@ impl Previewer {
             return Err(Error::Cancelled);
         };
         let snapshot = index.snapshot()?;
-        if let Wanted::Tree(filter) = request.wanted {
+        if let PreviewPart::Tree(filter) = request.part {
             return tree(&snapshot, request, filter, self.mask, cancel);
         }
         let known = self.outline.take().filter(|known| known.is_of(request));
@@ -203,7 +203,7 @@ impl Previewer {
             None => outline(&snapshot, request)?,
         };
         let reading = self.reading(&snapshot, &outline.branch, request, cancel);
-        let content = reading.content(&request.wanted);
+        let content = reading.content(&request.part);
         self.outline = Some(outline);
         content
     }
@@ -224,7 +224,7 @@ fn outline(snapshot: &Snapshot<'_>, request: &PreviewRequest) -> Result<Outline,
 }
 
 /// A branch that is being read.
-struct Reading<'a> {
+struct BranchReader<'a> {
     snapshot: &'a Snapshot<'a>,
     session: &'a SessionRow,
     branch: &'a Branch,
@@ -235,21 +235,21 @@ struct Reading<'a> {
     height: usize,
 }
 
-impl Reading<'_> {
-    fn content(&self, wanted: &Wanted) -> Result<PreviewContent, Error> {
-        match wanted {
-            Wanted::Through => self.around(self.branch.focus()),
-            Wanted::Place(place) => self.around(self.branch.position(*place)),
-            Wanted::Start => self.around(Some(0)),
-            Wanted::End => self.around(None),
-            Wanted::Part(part) => self
+impl BranchReader<'_> {
+    fn content(&self, part: &PreviewPart) -> Result<PreviewContent, Error> {
+        match part {
+            PreviewPart::Through => self.around(self.branch.focus()),
+            PreviewPart::Place(place) => self.around(self.branch.position(*place)),
+            PreviewPart::Start => self.around(Some(0)),
+            PreviewPart::End => self.around(None),
+            PreviewPart::Entries(part) => self
                 .blocks(part.clone(), usize::MAX)
                 .map(PreviewContent::More),
-            Wanted::Match { from, direction } => match self.next_match(*from, *direction)? {
+            PreviewPart::Match { from, direction } => match self.next_match(*from, *direction)? {
                 Some(found) => self.at_match(found, *direction),
                 None => Ok(PreviewContent::NoMatch),
             },
-            Wanted::Tree(_) => Err(Error::Cancelled),
+            PreviewPart::Tree(_) => Err(Error::Cancelled),
         }
     }
 

@@ -42,6 +42,20 @@ impl State {
         }
     }
 
+    /// The session that was read is no longer in the list: what is typed now is not meant for the
+    /// one in its place.
+    pub(super) fn stop_reading(&mut self) {
+        let focus = match self.focus {
+            Focus::Help => &mut self.before_help,
+            _ => &mut self.focus,
+        };
+        if matches!(focus, Focus::Preview | Focus::Tree) {
+            *focus = Focus::List;
+            self.pane.close();
+            self.notice = Some("The session that was read is no longer in the list.".to_owned());
+        }
+    }
+
     pub(super) fn key_in_preview(&mut self, key: KeyEvent) -> Vec<Task> {
         let Some(action) = keys::in_preview(key) else {
             return Vec::new();
@@ -119,7 +133,7 @@ impl State {
     }
 
     pub(super) fn mouse(&mut self, mouse: MouseEvent) -> Vec<Task> {
-        if self.asking.is_some() || self.focus == Focus::Help {
+        if self.dialog.is_some() || self.focus == Focus::Help {
             return Vec::new();
         }
         let spot = draw::spot(self.size, self.top, mouse.column, mouse.row);

@@ -14,9 +14,9 @@ use super::completion::Completion;
 use super::keys::{self, Action};
 use super::line::QueryLine;
 use super::marks::Marks;
-use super::menu::Asking;
+use super::menu::Dialog;
 use super::message::{
-    Answer, CompletionRequest, Message, Order, Place, PreviewRequest, Question, Row,
+    Answer, CompletionRequest, Key, Message, Order, Place, PreviewRequest, Question, Row,
 };
 use super::pane::Pane;
 use crate::news::News;
@@ -68,7 +68,7 @@ pub struct State {
     pub filters: Vec<String>,
     pub marked: Marks,
     /// What the last answer said beside its rows.
-    pub said: Said,
+    pub summary: Summary,
     pub pane: Pane,
     /// Files that are read for the first time: how many of how many.
     pub reading: Option<(u64, u64)>,
@@ -80,7 +80,7 @@ pub struct State {
     pub notice: Option<String>,
     pub focus: Focus,
     /// What is asked, over everything else; it has the keys.
-    pub asking: Option<Asking>,
+    pub dialog: Option<Dialog>,
     /// What is offered for the word being typed.
     pub completion: Option<Completion>,
     /// The first line of the help that is shown.
@@ -108,7 +108,7 @@ pub struct State {
 
 /// What an answer said beside its rows.
 #[derive(Debug, Default, Clone)]
-pub struct Said {
+pub struct Summary {
     pub query: String,
     pub total: u64,
     pub total_exact: bool,
@@ -136,14 +136,14 @@ impl State {
             top: 0,
             filters: Vec::new(),
             marked: Marks::default(),
-            said: Said::default(),
+            summary: Summary::default(),
             pane: Pane::default(),
             reading: None,
             behind: None,
             most_owed: 0,
             notice: None,
             focus: Focus::default(),
-            asking: None,
+            dialog: None,
             completion: None,
             help_top: 0,
             before_help: Focus::default(),
@@ -175,9 +175,9 @@ impl State {
         match message {
             Message::Begin => vec![self.ask_anew()],
             Message::Terminal(TerminalEvent::Key(key)) => self.key(key),
-            Message::Terminal(TerminalEvent::Paste(text)) => match &mut self.asking {
-                Some(asking) => {
-                    asking.paste(&text);
+            Message::Terminal(TerminalEvent::Paste(text)) => match &mut self.dialog {
+                Some(dialog) => {
+                    dialog.paste(&text);
                     Vec::new()
                 }
                 None => {
@@ -242,13 +242,17 @@ impl State {
         }
         self.is_answered = true;
         // The selection stays on its session where only the index has changed.
-        let is_same = self.said.query == answer.question.query;
+        let is_same = self.summary.query == answer.question.query;
         // Whoever has not moved looks at the best, which titles alone do not tell.
-        let is_first = self.said.is_provisional && self.selected == 0;
+        let is_first = self.summary.is_provisional && self.selected == 0;
         let stays = self.row().filter(|_| is_same && !is_first);
         let stays = stays.map(Row::key);
         self.rows = answer.rows;
-        let place = stays.and_then(|key| self.rows.iter().position(|row| row.key() == key));
+        let position = |key: &Key| self.rows.iter().position(|row| row.key() == *key);
+        let place = stays.as_ref().and_then(position);
+        if stays.is_some() && place.is_none() {
+            self.stop_reading();
+        }
         self.selected = match (place, is_same) {
             (Some(place), _) => place,
             (None, true) => self.selected.min(self.rows.len().saturating_sub(1)),
@@ -257,10 +261,10 @@ impl State {
         self.most_owed = self.most_owed.max(answer.owed);
         self.filters = answer.filters;
         self.scroll();
-        self.said = Said {
+        self.summary = Summary {
             // A search does not count the others.
             all: match answer.all {
-                0 => self.said.all,
+                0 => self.summary.all,
                 all => all,
             },
             query: answer.question.query,
@@ -315,14 +319,14 @@ impl State {
             self.leave_preview();
             return None;
         };
-        let request = self.pane.look(row, &self.said.query, size);
+        let request = self.pane.look(row, &self.summary.query, size);
         request.map(Box::new).map(Task::Preview)
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         self.notice = None;
         self.chooses_first = false;
-        if self.asking.is_some() {
+        if self.dialog.is_some() {
             return self.key_to_answer(key);
         }
         match self.focus {
@@ -422,7 +426,7 @@ impl State {
         self.answered = self.typed;
         self.scroll();
         let mut tasks = Vec::new();
-        if self.said.has_more && self.selected + NEAR_END > last && self.asked.rows <= last + 1 {
+        if self.summary.has_more && self.selected + NEAR_END > last && self.asked.rows <= last + 1 {
             tasks.push(self.ask(self.rows.len() * 2, false));
         }
         tasks.extend(self.look());

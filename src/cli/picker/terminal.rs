@@ -2,9 +2,9 @@
 
 mod below;
 mod held;
+mod keyboard;
 #[cfg(unix)]
 mod signals;
-mod typed;
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -27,7 +27,7 @@ use ratatui::{Frame, Terminal as Drawing, TerminalOptions, Viewport};
 use super::message::Message;
 use below::Place;
 pub use held::is_open;
-use typed::Typed;
+use keyboard::Keyboard;
 
 /// How much of the terminal the picker takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct Terminal {
     height: Option<Height>,
     tell: Sender<Message>,
     /// Who reads what is typed; nobody while the terminal is not the picker's.
-    typed: Option<Typed>,
+    keyboard: Option<Keyboard>,
     drawing: Drawing<CrosstermBackend<Pen>>,
     pen: Pen,
     /// How large all of the terminal is.
@@ -90,7 +90,7 @@ impl Terminal {
             tty,
             height,
             tell: tell.clone(),
-            typed: None,
+            keyboard: None,
             pen,
             screen: Size::ZERO,
             area: Rect::ZERO,
@@ -108,7 +108,7 @@ impl Terminal {
 
     /// Takes the terminal from whoever had it.
     fn take(&mut self) -> io::Result<()> {
-        self.typed = None;
+        self.keyboard = None;
         self.below = None;
         held::hold(&self.tty, Vec::new())?;
         enable_raw_mode()?;
@@ -141,8 +141,8 @@ impl Terminal {
             Some(height) => self.stand_below(height)?,
         };
         self.drawing = drawing(self.area, &self.pen)?;
-        if self.typed.is_none() {
-            self.typed = Some(Typed::read(&self.tell)?);
+        if self.keyboard.is_none() {
+            self.keyboard = Some(Keyboard::read(&self.tell)?);
         }
         Ok(())
     }
@@ -151,10 +151,10 @@ impl Terminal {
     fn stand_below(&mut self, height: Height) -> io::Result<Rect> {
         let screen = self.screen;
         // The answer is read here.
-        self.typed = None;
+        self.keyboard = None;
         held::write(below::QUESTION)?;
         let (cursor, typed) = below::cursor(&self.tty)?;
-        for event in typed::events(&typed) {
+        for event in keyboard::events(&typed) {
             let _ = self.tell.send(Message::Terminal(event));
         }
         // A terminal that does not say where its cursor is gives its last lines.
@@ -231,7 +231,7 @@ impl Terminal {
     pub fn suspend(&mut self, whole_job: bool) {
         #[cfg(unix)]
         if held::is_held() && signals::is_of_a_job() {
-            self.typed = None;
+            self.keyboard = None;
             held::give_back();
             signals::stop(whole_job);
         }
@@ -240,7 +240,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        self.typed = None;
+        self.keyboard = None;
         held::give_back();
         // To the end it is the picker that sees to a signal which came while it was open.
         if !self.is_ending {

@@ -4,7 +4,7 @@ use ratatui::layout::Size;
 use super::*;
 use crate::picker::message::{Answer, Message};
 use crate::picker::state::Focus;
-use crate::picker::{Opening, Printed, Purpose};
+use crate::picker::{Opening, PrintFormat, Purpose};
 
 fn state(purpose: Purpose) -> State {
     let opening = Opening {
@@ -86,7 +86,7 @@ fn chosen(tasks: Vec<Task>) -> Choice {
     }
 }
 
-fn done(state: &mut State, done: Done) -> Vec<Task> {
+fn done(state: &mut State, done: JobResult) -> Vec<Task> {
     state.take(Message::Done(Box::new(done)))
 }
 
@@ -110,7 +110,7 @@ fn what_is_marked_is_pinned_else_what_is_selected() {
 
 #[test]
 fn marks_stay_while_something_else_is_typed() {
-    let mut state = with(Purpose::Print(Printed::Id), &["a", "b", "c"]);
+    let mut state = with(Purpose::Print(PrintFormat::Id), &["a", "b", "c"]);
     key(&mut state, KeyCode::Down);
     key(&mut state, KeyCode::Tab);
     key(&mut state, KeyCode::Tab);
@@ -132,7 +132,7 @@ fn enter_continues_the_one_selected_and_prints_all_that_is_marked() {
     key(&mut state, KeyCode::Tab);
     let choice = chosen(key(&mut state, KeyCode::Enter));
     assert_eq!(ids(&choice.sessions), ["c"]);
-    state.purpose = Purpose::Print(Printed::Command);
+    state.purpose = Purpose::Print(PrintFormat::Command);
     let choice = chosen(key(&mut state, KeyCode::Enter));
     assert_eq!(ids(&choice.sessions), ["a", "b"]);
     assert!(key(&mut with(Purpose::Resume, &[]), KeyCode::Enter).is_empty());
@@ -146,9 +146,9 @@ fn a_session_is_branched_before_the_picker_goes() {
         other => panic!("{other:?}"),
     }
     // Where it fails, the picker stays and says why.
-    assert!(done(&mut state, Done::Said("no branches".into())).is_empty());
+    assert!(done(&mut state, JobResult::Said("no branches".into())).is_empty());
     assert_eq!(state.notice.as_deref(), Some("no branches"));
-    let branched = Done::Branched(Box::new(row("new").session));
+    let branched = JobResult::Branched(Box::new(row("new").session));
     let choice = chosen(done(&mut state, branched));
     assert_eq!(ids(&choice.sessions), ["new"]);
     assert_eq!(choice.action, ChosenAction::Accept);
@@ -162,22 +162,22 @@ fn a_session_is_branched_before_the_picker_goes() {
 fn a_menu_is_left_or_chosen_from() {
     let mut state = with(Purpose::Resume, &["a", "b"]);
     assert!(alt(&mut state, 'c').is_empty());
-    assert!(matches!(&state.asking, Some(Asking::Menu(menu)) if menu.title.contains("Title of a")));
+    assert!(matches!(&state.dialog, Some(Dialog::Menu(menu)) if menu.title.contains("Title of a")));
     // Keys are the menu's: nothing is typed, and the list stays where it is.
     types(&mut state, "xq");
     key(&mut state, KeyCode::Down);
     assert_eq!((state.line.text(), state.selected), ("", 0));
     match job(key(&mut state, KeyCode::Enter)) {
         Job::Copy(targets, what) => {
-            assert_eq!((targets.len(), what), (1, Copied::Id));
+            assert_eq!((targets.len(), what), (1, CopyFormat::Id));
         }
         other => panic!("{other:?}"),
     }
-    assert!(state.asking.is_none());
+    assert!(state.dialog.is_none());
     alt(&mut state, 'c');
     assert!(matches!(
         job(types(&mut state, "M")),
-        Job::Copy(_, Copied::Markdown)
+        Job::Copy(_, CopyFormat::Markdown)
     ));
     for leave in [KeyCode::Esc, KeyCode::Char('c')] {
         alt(&mut state, 'a');
@@ -187,11 +187,11 @@ fn a_menu_is_left_or_chosen_from() {
         };
         // The menu goes, the picker stays.
         assert!(press(&mut state, leave, modifiers).is_empty());
-        assert!(state.asking.is_none());
+        assert!(state.dialog.is_none());
     }
     let mut empty = with(Purpose::Resume, &[]);
     assert!(alt(&mut empty, 'a').is_empty());
-    assert!(empty.asking.is_none() && empty.notice.is_some());
+    assert!(empty.dialog.is_none() && empty.notice.is_some());
 }
 
 #[test]
@@ -218,9 +218,9 @@ fn each_of_several_sessions_is_named() {
         other => panic!("{other:?}"),
     }
     // The next one begins with the name it has; left as it is, nothing is written.
-    assert!(matches!(&state.asking, Some(Asking::Prompt(prompt)) if prompt.line.text() == "Old"));
+    assert!(matches!(&state.dialog, Some(Dialog::Prompt(prompt)) if prompt.line.text() == "Old"));
     assert!(key(&mut state, KeyCode::Enter).is_empty());
-    assert!(state.asking.is_none());
+    assert!(state.dialog.is_none());
     // Typing a name is edited as a query is, and pasted into.
     alt(&mut state, 'a');
     types(&mut state, "r");
@@ -237,7 +237,7 @@ fn a_name_from_which_a_key_was_left_out_is_not_given_back() {
     state.rows[0].session.name = Some(format!("ghp_{}", redact::MARK));
     alt(&mut state, 'a');
     types(&mut state, "r");
-    assert!(matches!(&state.asking, Some(Asking::Prompt(prompt)) if prompt.line.text().is_empty()));
+    assert!(matches!(&state.dialog, Some(Dialog::Prompt(prompt)) if prompt.line.text().is_empty()));
 }
 
 #[test]
@@ -268,10 +268,10 @@ fn nothing_goes_to_the_trash_without_a_yes() {
     for no in ["n", "x", " ", "t"] {
         alt(&mut state, 'a');
         types(&mut state, "t");
-        assert!(matches!(&state.asking, Some(Asking::Question(question))
+        assert!(matches!(&state.dialog, Some(Dialog::Confirmation(question))
                 if question.text == "Move 3 sessions to the trash? y/N"));
         assert!(types(&mut state, no).is_empty(), "{no}");
-        assert!(state.asking.is_none());
+        assert!(state.dialog.is_none());
     }
     alt(&mut state, 'a');
     types(&mut state, "t");
@@ -290,7 +290,7 @@ fn nothing_goes_to_the_trash_without_a_yes() {
 fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
     let offers_undo = |state: &mut State| {
         alt(state, 'a');
-        let offers = matches!(&state.asking, Some(Asking::Menu(menu)) if menu.items.contains(&MenuItem::Undo));
+        let offers = matches!(&state.dialog, Some(Dialog::Menu(menu)) if menu.items.contains(&MenuItem::Undo));
         key(state, KeyCode::Esc);
         offers
     };
@@ -300,7 +300,15 @@ fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
     key(&mut state, KeyCode::Tab);
     let gone = vec![row("a").key()];
     let said = "In the trash".to_owned();
-    let tasks = done(&mut state, Done::Trashed { gone, said });
+    let trashed = |is_any_moved| JobResult::Trashed {
+        gone: gone.clone(),
+        is_any_moved,
+        said: said.clone(),
+    };
+    // Others have deleted it: nothing of it is in the trash.
+    done(&mut state, trashed(false));
+    assert!(!offers_undo(&mut state));
+    let tasks = done(&mut state, trashed(true));
     assert!(matches!(tasks[..], [Task::Ask(_)]));
     assert!(!state.marked.contains(&row("a").key()) && state.marked.contains(&row("b").key()));
     assert_eq!(offers_undo(&mut state), trashing::CAN_RESTORE);
@@ -309,7 +317,7 @@ fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
         state.marked.forget(&[row("b").key()]);
         list(&mut state, &[]);
         assert!(matches!(job(alt(&mut state, 'a')), Job::Restore));
-        done(&mut state, Done::Restored("Back".into()));
+        done(&mut state, JobResult::Restored("Back".into()));
         list(&mut state, &["a"]);
         assert!(!offers_undo(&mut state));
     }
@@ -318,14 +326,14 @@ fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
 #[test]
 fn a_notice_stays_up_to_the_next_key() {
     let mut state = with(Purpose::Resume, &["a"]);
-    let tasks = done(&mut state, Done::Changed("Its name is x now.".into()));
+    let tasks = done(&mut state, JobResult::Changed("Its name is x now.".into()));
     assert!(matches!(tasks[..], [Task::Ask(_)]));
     list(&mut state, &["a"]);
     assert_eq!(state.notice.as_deref(), Some("Its name is x now."));
     key(&mut state, KeyCode::Down);
     assert_eq!(state.notice, None);
     let (text, said) = ("id".to_owned(), "Copied".to_owned());
-    let tasks = done(&mut state, Done::Copied { text, said });
+    let tasks = done(&mut state, JobResult::Copied { text, said });
     assert!(matches!(&tasks[..], [Task::Copy(text)] if text == "id"));
 }
 
@@ -345,7 +353,10 @@ fn complete(state: &mut State) -> Vec<Task> {
 
 fn candidates(state: &mut State, number: u64, all: &[&str]) -> Vec<Task> {
     let candidates = all.iter().map(|one| (*one).to_owned()).collect();
-    state.take(Message::Completed(Completed { number, candidates }))
+    state.take(Message::Completed(Candidates {
+        number,
+        words: candidates,
+    }))
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
     if state.marked.len() > 1 && state.purpose == Purpose::Resume {
         said.push("Enter continues the one selected".to_owned());
     }
-    let noticed = state.behind.iter().chain(state.said.notes.first());
+    let noticed = state.behind.iter().chain(state.summary.notes.first());
     said.extend(noticed.map(|noticed| plain_line(noticed)));
     spans.push(Span::styled(said.join(" · "), quiet));
     let mut line = Line::from(spans);
@@ -64,14 +64,14 @@ fn place(state: &State) -> String {
 
 /// How much was found, and how fast.
 fn found(state: &State) -> String {
-    let said = &state.said;
-    let most = if said.total_exact { "" } else { "at most " };
-    let all = said.all.max(said.total);
-    if said.is_provisional {
+    let summary = &state.summary;
+    let most = if summary.total_exact { "" } else { "at most " };
+    let all = summary.all.max(summary.total);
+    if summary.is_provisional {
         return "by titles so far…".to_owned();
     }
-    let (total, took) = (number(said.total), said.took.as_millis());
-    match said.query.trim().is_empty() {
+    let (total, took) = (number(summary.total), summary.took.as_millis());
+    match summary.query.trim().is_empty() {
         true => format!("{total} sessions · {took} ms"),
         false => format!("{most}{total} of {} · {took} ms", number(all)),
     }
@@ -80,13 +80,13 @@ fn found(state: &State) -> String {
 /// How much is still to be read or indexed.
 fn progress(state: &State) -> Option<String> {
     let percent = |done: u64, all: u64| done.saturating_mul(100) / all.max(1);
-    match (state.reading, state.said.owed) {
+    match (state.reading, state.summary.owed) {
         (Some((done, all)), _) => Some(format!("reading {} %", percent(done, all))),
         (None, owed) if owed > 0 => {
             let all = state.most_owed.max(owed);
             Some(format!("indexing {} %", percent(all - owed, all)))
         }
-        (None, _) if !state.said.complete && state.behind.is_none() => {
+        (None, _) if !state.summary.complete && state.behind.is_none() => {
             Some("not all files were read".to_owned())
         }
         _ => None,
@@ -99,12 +99,7 @@ const MOST_LINES: usize = 3;
 /// A notice that is longer than the line takes some of what is above.
 fn say(frame: &mut Frame<'_>, area: Rect, notice: &str) {
     let width = usize::from(area.width.max(1));
-    let pieces = wrap::pieces(notice, width).into_iter();
-    let mut lines: Vec<String> = pieces.map(|(_, part)| notice[part].to_owned()).collect();
-    if lines.len() > MOST_LINES {
-        let rest = lines.split_off(MOST_LINES - 1).join("");
-        lines.push(fit(&rest, width));
-    }
+    let lines = notice_lines(notice, width);
     let above = u16::try_from(lines.len().saturating_sub(1))
         .unwrap_or(0)
         .min(area.y);
@@ -116,5 +111,31 @@ fn say(frame: &mut Frame<'_>, area: Rect, notice: &str) {
     frame.render_widget(Clear, place);
     for (line, row) in lines.into_iter().zip(place.rows()) {
         frame.render_widget(Line::raw(line), row);
+    }
+}
+
+/// A notice in lines, the last of which holds what fits of the rest.
+fn notice_lines(notice: &str, width: usize) -> Vec<String> {
+    let pieces = wrap::pieces(notice, width);
+    let line = |(number, (_, part)): (usize, &wrap::Piece)| match number + 1 == MOST_LINES {
+        true => fit(&notice[part.start..], width),
+        false => notice[part.clone()].to_owned(),
+    };
+    let pieces = pieces.iter().take(MOST_LINES).enumerate();
+    pieces.map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::notice_lines;
+
+    #[test]
+    fn a_notice_that_is_too_long_ends_where_it_no_longer_fits() {
+        assert_eq!(notice_lines("Moved.", 10), ["Moved."]);
+        let long = "It was not moved: the disk is full and nobody knows";
+        let lines = notice_lines(long, 12);
+        assert_eq!(lines, ["It was not", "moved: the", "disk is ful…"]);
+        // Words that stand on lines of their own are still words where they share the last.
+        assert_eq!(notice_lines("aaaa bbbb c d e", 4), ["aaaa", "bbbb", "c d…"]);
     }
 }

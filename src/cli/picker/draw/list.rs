@@ -29,7 +29,7 @@ const OTHER: &str = " ";
 
 pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, reader: &Reader<'_>) {
     if state.rows.is_empty() {
-        for (text, row) in state.said.not_read.iter().zip(area.rows()) {
+        for (text, row) in state.summary.not_read.iter().zip(area.rows()) {
             let line = Line::styled(format!(" {text}"), reader.palette.quiet());
             frame.render_widget(fitted(line, usize::from(area.width)), row);
         }

@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, Borders};
 use crate::output::text::{columns, fit, plain_line};
 use crate::picker::State;
 use crate::picker::line::QueryLine;
-use crate::picker::menu::{Asking, Menu};
+use crate::picker::menu::{Dialog, Menu};
 use crate::picker::palette::Palette;
 
 /// Columns of a line in which a name is typed, if there is room.
@@ -16,10 +16,10 @@ const NAME: u16 = 50;
 
 /// Draws what is asked, if something is.
 pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) {
-    match &state.asking {
-        Some(Asking::Menu(menu)) => choices(frame, area, menu, palette),
-        Some(Asking::Prompt(prompt)) => name(frame, area, &prompt.title, &prompt.line),
-        Some(Asking::Question(question)) => {
+    match &state.dialog {
+        Some(Dialog::Menu(menu)) => choices(frame, area, menu, palette),
+        Some(Dialog::Prompt(prompt)) => name(frame, area, &prompt.title, &prompt.line),
+        Some(Dialog::Confirmation(question)) => {
             let width = u16::try_from(columns(&question.text)).unwrap_or(u16::MAX);
             let inner = open(frame, area, "", width, 1);
             let text = fit(&plain_line(&question.text), usize::from(inner.width));
@@ -136,7 +136,7 @@ mod tests {
     use ratatui::layout::Size;
 
     use super::*;
-    use crate::picker::menu::{ACTIONS, Naming, Prompt, Question};
+    use crate::picker::menu::{ACTIONS, Confirmation, NameTarget, Prompt};
     use crate::picker::message::Message;
     use crate::picker::{Opening, Purpose};
 
@@ -174,7 +174,7 @@ mod tests {
         let mut all: Vec<State> = Vec::new();
         for selected in [0, 6] {
             let mut menu = state();
-            menu.asking = Some(Asking::Menu(Box::new(Menu {
+            menu.dialog = Some(Dialog::Menu(Box::new(Menu {
                 title: "Do: “日本語 title”".to_owned(),
                 items: ACTIONS.to_vec(),
                 selected,
@@ -183,14 +183,14 @@ mod tests {
             all.push(menu);
         }
         let mut prompt = state();
-        prompt.asking = Some(Asking::Prompt(Prompt {
+        prompt.dialog = Some(Dialog::Prompt(Prompt {
             title: "Name of “x”".to_owned(),
             line: QueryLine::new(&"日本 a\u{301} ".repeat(30)),
-            about: Naming::Entries(vec![target()]),
+            about: NameTarget::Entries(vec![target()]),
         }));
         all.push(prompt);
         let mut question = state();
-        question.asking = Some(Asking::Question(Question {
+        question.dialog = Some(Dialog::Confirmation(Confirmation {
             text: "Move 3 sessions to the trash? y/N".to_owned(),
             sessions: Vec::new(),
         }));
@@ -198,9 +198,9 @@ mod tests {
         let mut offered = state();
         offered.complete(true);
         let candidates = ["agent", "日本", "x\u{1b}[31m"].map(str::to_owned).to_vec();
-        offered.take(Message::Completed(crate::picker::message::Completed {
+        offered.take(Message::Completed(crate::picker::message::Candidates {
             number: 1,
-            candidates,
+            words: candidates,
         }));
         all.push(offered);
         for state in &all {

@@ -36,7 +36,7 @@ pub enum Direction {
 }
 
 /// Where somebody stands, in words that hold when what is around it was read again.
-pub struct Standing {
+pub struct Bookmark {
     pub place: u32,
     /// The line of the entry.
     pub line: usize,
@@ -177,9 +177,9 @@ impl Stretch {
         }
     }
 
-    pub fn standing(&self) -> Option<Standing> {
+    pub fn bookmark(&self) -> Option<Bookmark> {
         let (block, line) = self.block_at(self.at)?;
-        Some(Standing {
+        Some(Bookmark {
             place: block.place,
             line,
             found: block.matches.iter().position(|found| *found == line),
@@ -188,17 +188,17 @@ impl Stretch {
     }
 
     /// Stands where somebody stood before.
-    pub fn stand(&mut self, standing: &Standing, height: usize) {
+    pub fn stand(&mut self, bookmark: &Bookmark, height: usize) {
         let mut blocks = self.blocks.iter();
-        let Some(block) = blocks.find(|block| block.place == standing.place) else {
+        let Some(block) = blocks.find(|block| block.place == bookmark.place) else {
             return self.go(self.rows().saturating_sub(1), height);
         };
-        let found = standing.found.and_then(|at| block.matches.get(at));
-        let line = found.copied().unwrap_or(standing.line);
+        let found = bookmark.found.and_then(|at| block.matches.get(at));
+        let line = found.copied().unwrap_or(bookmark.line);
         self.at = self.row_of(block.position, line);
         self.top = self
             .at
-            .saturating_sub(standing.above)
+            .saturating_sub(bookmark.above)
             .min(self.last_top(height));
         self.keep_in_sight(height);
     }

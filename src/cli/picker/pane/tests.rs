@@ -55,13 +55,13 @@ fn answer(request: &PreviewRequest, length: usize) -> Preview {
             is_provisional: false,
         }
     };
-    let content = match &request.wanted {
-        Wanted::Through => around(request.through.as_ref().map(number), None),
-        Wanted::Start => around(Some(0), None),
-        Wanted::End => around(None, None),
-        Wanted::Place(place) => around(Some(*place as usize - 100), None),
-        Wanted::Part(part) => PreviewContent::More(part.clone().map(block).collect()),
-        Wanted::Match { from, direction } => {
+    let content = match &request.part {
+        PreviewPart::Through => around(request.through.as_ref().map(number), None),
+        PreviewPart::Start => around(Some(0), None),
+        PreviewPart::End => around(None, None),
+        PreviewPart::Place(place) => around(Some(*place as usize - 100), None),
+        PreviewPart::Entries(part) => PreviewContent::More(part.clone().map(block).collect()),
+        PreviewPart::Match { from, direction } => {
             let is_match = |at: &usize| at % 10 == 3;
             let found = match direction {
                 Direction::Down => (from + 1..length).find(is_match),
@@ -69,7 +69,7 @@ fn answer(request: &PreviewRequest, length: usize) -> Preview {
             };
             found.map_or(PreviewContent::NoMatch, |at| around(Some(at), Some(1)))
         }
-        Wanted::Tree(_) => PreviewContent::Tree(Vec::new()),
+        PreviewPart::Tree(_) => PreviewContent::Tree(Vec::new()),
     };
     Preview {
         number: request.number,
@@ -82,7 +82,7 @@ struct Reader {
     pane: Pane,
     length: usize,
     /// What was asked for.
-    asked: Vec<Wanted>,
+    asked: Vec<PreviewPart>,
 }
 
 impl Reader {
@@ -104,7 +104,7 @@ impl Reader {
     fn with(&mut self, act: impl FnOnce(&mut Pane) -> Option<PreviewRequest>) {
         if let Some(request) = act(&mut self.pane) {
             let answer = answer(&request, self.length);
-            self.asked.push(request.wanted);
+            self.asked.push(request.part);
             assert!(self.pane.take(answer));
         }
     }
@@ -150,18 +150,21 @@ fn only_what_is_near_is_read_and_nothing_twice() {
         reader.with(|pane| pane.scroll(1));
     }
     assert_eq!(reader.stands(), lines("head 569", "head 570", 3));
-    let parts: Vec<&Wanted> = reader.asked.iter().skip(1).collect();
-    let (first, second) = (Wanted::Part(509..539), Wanted::Part(539..569));
-    assert_eq!(parts, [&first, &second, &Wanted::Part(569..599)]);
+    let parts: Vec<&PreviewPart> = reader.asked.iter().skip(1).collect();
+    let (first, second) = (
+        PreviewPart::Entries(509..539),
+        PreviewPart::Entries(539..569),
+    );
+    assert_eq!(parts, [&first, &second, &PreviewPart::Entries(569..599)]);
     for _ in 0..90 {
         reader.with(|pane| pane.page(-1));
     }
     assert_eq!(reader.stands().0, "head 329");
     let before = reader.asked.iter().skip(4);
-    let before: Vec<&Wanted> = before.collect();
-    assert_eq!(before[0], &Wanted::Part(467..497));
+    let before: Vec<&PreviewPart> = before.collect();
+    assert_eq!(before[0], &PreviewPart::Entries(467..497));
     let mut read = before.windows(2).map(|two| match two {
-        [Wanted::Part(one), Wanted::Part(next)] => next.end == one.start,
+        [PreviewPart::Entries(one), PreviewPart::Entries(next)] => next.end == one.start,
         _ => false,
     });
     assert!(read.all(|follows| follows), "{before:?}");
@@ -203,7 +206,7 @@ fn a_text_that_is_all_in_sight_is_walked_through() {
         reader.with(|pane| pane.scroll(1));
     }
     assert_eq!(reader.stands(), lines("head 0", "", 5));
-    assert_eq!(reader.asked, [Wanted::Through]);
+    assert_eq!(reader.asked, [PreviewPart::Through]);
 }
 
 #[test]
@@ -230,7 +233,7 @@ fn ends_are_gone_to_without_what_lies_between() {
     reader.with(Pane::first);
     assert_eq!(reader.stands(), lines("head 0", "head 0", 0));
     reader.with(Pane::first);
-    assert_eq!(reader.asked[1..], [Wanted::End, Wanted::Start]);
+    assert_eq!(reader.asked[1..], [PreviewPart::End, PreviewPart::Start]);
 }
 
 #[test]
@@ -251,7 +254,7 @@ fn the_next_match_is_gone_to_wherever_it_is() {
         assert_eq!(went(&mut reader, Direction::Up), entry);
     }
     assert_eq!(reader.pane.note.as_deref(), Some("no more matches"));
-    let further = |from, direction| Wanted::Match { from, direction };
+    let further = |from, direction| PreviewPart::Match { from, direction };
     assert_eq!(reader.asked[1], further(18, Direction::Down));
     // What was read already is not asked for.
     reader.with(|pane| pane.scroll(-1));
@@ -283,14 +286,14 @@ fn a_search_comes_to_its_end_while_the_session_grows() {
     // Then what has come meanwhile is read.
     let again = pane.look(&row(2, Some("e13")), "a", SIZE);
     assert_eq!(
-        again.map(|request| request.wanted),
-        Some(Wanted::Place(123))
+        again.map(|request| request.part),
+        Some(PreviewPart::Place(123))
     );
     let tree = pane.open_tree().expect("the tree");
     assert!(pane.look(&row(3, Some("e13")), "a", SIZE).is_none());
     assert!(pane.take(answer(&tree, 40)));
     let again = pane.look(&row(3, Some("e13")), "a", SIZE);
-    assert_eq!(again.map(|request| request.wanted), Some(tree.wanted));
+    assert_eq!(again.map(|request| request.part), Some(tree.part));
 }
 
 #[test]
@@ -305,7 +308,10 @@ fn it_stays_where_it_is_while_only_the_index_changes() {
     assert_eq!(reader.asked.len(), 1);
     // Another query looks for something else.
     let other = reader.pane.look(&row(1, Some("e9")), "b", SIZE);
-    assert_eq!(other.map(|request| request.wanted), Some(Wanted::Through));
+    assert_eq!(
+        other.map(|request| request.part),
+        Some(PreviewPart::Through)
+    );
 }
 
 #[test]
@@ -326,8 +332,11 @@ fn a_session_that_grows_is_followed_from_its_end_alone() {
     reader.length = 1002;
     reader.look(3, None);
     assert_eq!(reader.stands(), stands);
-    let more = Wanted::Part(965..995);
-    assert_eq!(reader.asked[1..], [Wanted::End, more, Wanted::Place(1100)]);
+    let more = PreviewPart::Entries(965..995);
+    assert_eq!(
+        reader.asked[1..],
+        [PreviewPart::End, more, PreviewPart::Place(1100)]
+    );
     // So it is in the middle.
     let mut reader = Reader::new(1000, Some("e503"));
     reader.with(|pane| pane.scroll(-2));

@@ -8,7 +8,7 @@ use sessionary::index::Highlighter;
 use sessionary::model::{BranchPlace, Class, Hit, ShownEntry, Zone};
 
 use super::fold::{self, Part, Room};
-use super::rows::Styled;
+use super::rows::StyledText;
 use super::{found, markdown};
 use crate::output::text::{columns, fit, plain_lines};
 use crate::output::time::{bytes, count};
@@ -228,8 +228,8 @@ impl Writer<'_> {
         base: Style,
         styles: &'t [(Range<usize>, Style)],
         marks: &'t [Range<usize>],
-    ) -> Styled<'t> {
-        Styled {
+    ) -> StyledText<'t> {
+        StyledText {
             text,
             base,
             styles,
@@ -265,7 +265,7 @@ impl Writer<'_> {
         &mut self,
         class: Class,
         best: Option<usize>,
-        styled: &Styled<'_>,
+        styled: &StyledText<'_>,
         part: &Range<usize>,
     ) {
         let row = self.lines.len();
@@ -279,7 +279,7 @@ impl Writer<'_> {
     }
 
     /// One line.
-    fn row(&mut self, styled: &Styled<'_>, part: Range<usize>, margin: &str, indent: usize) {
+    fn row(&mut self, styled: &StyledText<'_>, part: Range<usize>, margin: &str, indent: usize) {
         let mut spans = Vec::new();
         if !margin.is_empty() {
             let quiet = self.look.palette.quiet();

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 /// A text and how its parts look.
-pub struct Styled<'a> {
+pub struct StyledText<'a> {
     pub text: &'a str,
     /// How all of it looks.
     pub base: Style,
@@ -18,7 +18,7 @@ pub struct Styled<'a> {
     pub matched: Style,
 }
 
-impl Styled<'_> {
+impl StyledText<'_> {
     /// A part of it, to be drawn on one line.
     pub fn spans(&self, part: Range<usize>) -> Vec<Span<'static>> {
         let mut styles = self.styles;
@@ -79,13 +79,13 @@ fn skip<T>(all: &[T], is_past: impl Fn(&T) -> bool) -> &[T] {
 mod tests {
     use ratatui::style::{Color, Modifier, Style};
 
-    use super::Styled;
+    use super::StyledText;
 
     #[test]
     fn looks_and_matches_lie_upon_each_other() {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         let red = Style::new().fg(Color::Red);
-        let styled = Styled {
+        let styled = StyledText {
             text: "one two three",
             base: Style::new(),
             styles: &[(0..7, bold), (8..9, bold)],

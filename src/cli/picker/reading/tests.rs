@@ -8,9 +8,10 @@ use sessionary::model::SessionRow;
 
 use super::super::actions::{Job, Target};
 use super::*;
+use crate::news::News;
 use crate::picker::Opening;
 use crate::picker::choice::{Choice, Purpose};
-use crate::picker::message::{Answer, Message, Preview, PreviewContent, Row, Wanted};
+use crate::picker::message::{Answer, Message, Preview, PreviewContent, PreviewPart, Row};
 use crate::picker::pane::Block;
 use crate::picker::previewer::hit;
 use crate::picker::tree::TreeLine;
@@ -62,8 +63,8 @@ fn chosen(tasks: Vec<Task>) -> Option<Choice> {
     choices.next_back()
 }
 
-fn wanted(tasks: Vec<Task>) -> Option<Wanted> {
-    requested(tasks).map(|request| request.wanted)
+fn part(tasks: Vec<Task>) -> Option<PreviewPart> {
+    requested(tasks).map(|request| request.part)
 }
 
 /// Ten entries of three lines, of which the sixth was found.
@@ -130,7 +131,7 @@ fn with_tree() -> State {
     let mut state = state();
     press(&mut state, KeyCode::Right);
     let request = requested(press(&mut state, KeyCode::Char('t'))).expect("the tree");
-    assert_eq!(request.wanted, Wanted::Tree(TreeFilter::Default));
+    assert_eq!(request.part, PreviewPart::Tree(TreeFilter::Default));
     let rows = ["e0", "e5", "x6", "e9"].map(|entry| TreeLine {
         entry: entry.to_owned(),
         is_leaf: entry == "e9",
@@ -179,7 +180,7 @@ fn it_cannot_be_entered_where_there_is_none_and_is_left_where_it_goes() {
     press(&mut state, KeyCode::Right);
     assert_eq!(state.focus, Focus::List);
     let again = state.take(Message::Terminal(Event::Resize(120, 24)));
-    assert_eq!(wanted(again), Some(Wanted::Through));
+    assert_eq!(part(again), Some(PreviewPart::Through));
 }
 
 #[test]
@@ -230,8 +231,8 @@ fn another_leaf_is_picked_in_the_tree() {
     let request = requested(press(&mut state, KeyCode::Enter)).expect("that branch");
     assert_eq!(request.through.as_deref(), Some("x6"));
     assert_eq!(
-        (request.wanted, state.focus),
-        (Wanted::Through, Focus::Preview)
+        (request.part, state.focus),
+        (PreviewPart::Through, Focus::Preview)
     );
     assert!(state.pane.tree.is_none());
 }
@@ -254,10 +255,10 @@ fn the_tree_is_walked_through_and_left() {
     let from = branched(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("x6"));
     // What it showed before may say more by now.
-    let place = wanted(press(&mut state, KeyCode::Esc));
+    let place = part(press(&mut state, KeyCode::Esc));
     assert_eq!(
         (place, state.focus),
-        (Some(Wanted::Place(5)), Focus::Preview)
+        (Some(PreviewPart::Place(5)), Focus::Preview)
     );
     assert!(state.pane.tree.is_none());
 }
@@ -267,7 +268,7 @@ fn f_shows_other_entries_of_the_tree_and_stays_at_the_same() {
     let mut state = with_tree();
     press(&mut state, KeyCode::End);
     let request = requested(press(&mut state, KeyCode::Char('f'))).expect("others");
-    assert_eq!(request.wanted, Wanted::Tree(TreeFilter::NoTools));
+    assert_eq!(request.part, PreviewPart::Tree(TreeFilter::NoTools));
     assert!(state.pane.tree.as_ref().is_some_and(|tree| !tree.is_read));
     let rows = ["e0", "e9", "e10"].map(|entry| TreeLine {
         entry: entry.to_owned(),
@@ -280,9 +281,9 @@ fn f_shows_other_entries_of_the_tree_and_stays_at_the_same() {
     assert_eq!(selected(&state), "e9");
     let mut filters = vec![TreeFilter::NoTools];
     for _ in 0..4 {
-        let wanted = wanted(press(&mut state, KeyCode::Char('f')));
-        let Some(Wanted::Tree(filter)) = wanted else {
-            panic!("{wanted:?}");
+        let part = part(press(&mut state, KeyCode::Char('f')));
+        let Some(PreviewPart::Tree(filter)) = part else {
+            panic!("{part:?}");
         };
         assert!(!filters.contains(&filter));
         filters.push(filter);
@@ -297,8 +298,8 @@ fn a_tree_without_an_entry_to_choose_leads_back() {
     press(&mut state, KeyCode::Char('t'));
     // It is not read yet.
     assert_eq!(
-        wanted(press(&mut state, KeyCode::Enter)),
-        Some(Wanted::Place(5))
+        part(press(&mut state, KeyCode::Enter)),
+        Some(PreviewPart::Place(5))
     );
     assert_eq!(state.focus, Focus::Preview);
 }
@@ -337,4 +338,28 @@ fn the_mouse_points_at_rows_of_the_tree_too() {
     }
     mouse(&mut state, MouseEventKind::ScrollDown, 80, 4);
     assert_eq!(selected(&state), "e9");
+}
+
+#[test]
+fn keys_meant_for_a_session_that_is_gone_are_not_the_next_ones() {
+    for keys in [&[KeyCode::Right][..], &[KeyCode::Right, KeyCode::Char('t')]] {
+        let mut state = state();
+        keys.iter().for_each(|key| drop(press(&mut state, *key)));
+        let tasks = state.take(Message::News(News::Changed));
+        let question = tasks.into_iter().find_map(|task| match task {
+            Task::Ask(question) => Some(question),
+            _ => None,
+        });
+        let rows = state.rows[1..].to_vec();
+        let tasks = state.take(Message::Answered(Box::new(Answer {
+            question: question.unwrap_or_default(),
+            rows,
+            ..Answer::default()
+        })));
+        assert_eq!(state.focus, Focus::List, "{keys:?}");
+        assert!(state.pane.tree.is_none() && state.notice.is_some());
+        // What stands in its place is shown, and nothing else is done to it.
+        let request = requested(tasks).expect("it is read");
+        assert_eq!(request.session.id, "two");
+    }
 }

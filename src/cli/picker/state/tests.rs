@@ -205,7 +205,7 @@ fn the_selection_is_always_seen() {
 #[test]
 fn what_is_marked_is_chosen_in_the_order_of_the_list() {
     let mut state = state();
-    state.purpose = Purpose::Print(crate::picker::Printed::Id);
+    state.purpose = Purpose::Print(crate::picker::PrintFormat::Id);
     let question = asked(state.take(Message::Begin));
     state.take(answer(&question, &ABC));
     press(&mut state, KeyCode::Down, KeyModifiers::NONE);

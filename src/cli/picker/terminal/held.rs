@@ -13,18 +13,18 @@ use ratatui::crossterm::terminal::disable_raw_mode;
 use crate::picker::message::{Message, System};
 
 /// The terminal, while it is the picker's.
-static HELD: Mutex<Option<Held>> = Mutex::new(None);
+static HELD: Mutex<Option<HeldTerminal>> = Mutex::new(None);
 
 /// Whether the picker is open, even while it is stopped and the terminal the shell's.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
-struct Held {
+struct HeldTerminal {
     tty: File,
     /// What makes the screen what it was.
     leave: Vec<u8>,
 }
 
-fn held() -> MutexGuard<'static, Option<Held>> {
+fn held() -> MutexGuard<'static, Option<HeldTerminal>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -46,7 +46,7 @@ pub fn is_held() -> bool {
 /// The terminal is the picker's from now on; this is written when it is given back.
 pub fn hold(tty: &File, leave: Vec<u8>) -> io::Result<()> {
     let tty = tty.try_clone()?;
-    *held() = Some(Held { tty, leave });
+    *held() = Some(HeldTerminal { tty, leave });
     Ok(())
 }
 

@@ -37,7 +37,7 @@ enum Meaning {
 
 /// Who the process is to others when a signal comes.
 #[derive(Debug, Clone, Copy)]
-struct Standing {
+struct Situation {
     /// The picker is open.
     picks: bool,
     /// Somebody reads in a pager, for whom interrupts are meant.
@@ -46,15 +46,15 @@ struct Standing {
     is_demo: bool,
 }
 
-fn meaning(signal: Signal, standing: Standing) -> Meaning {
+fn meaning(signal: Signal, situation: Situation) -> Meaning {
     let ends = ENDS.contains(&signal);
     match signal {
-        Signal::CONT if standing.picks => Meaning::Tell(System::Continue),
-        Signal::TSTP if standing.picks => Meaning::Tell(System::Stop),
-        _ if ends && standing.picks => Meaning::Tell(System::End(signal.as_raw())),
-        Signal::INT | Signal::QUIT if standing.pages => Meaning::Nothing,
+        Signal::CONT if situation.picks => Meaning::Tell(System::Continue),
+        Signal::TSTP if situation.picks => Meaning::Tell(System::Stop),
+        _ if ends && situation.picks => Meaning::Tell(System::End(signal.as_raw())),
+        Signal::INT | Signal::QUIT if situation.pages => Meaning::Nothing,
         // It has a handler of its own.
-        _ if ends && standing.is_demo && signal != Signal::QUIT => Meaning::Nothing,
+        _ if ends && situation.is_demo && signal != Signal::QUIT => Meaning::Nothing,
         Signal::CONT => Meaning::Nothing,
         _ => Meaning::AsUsual,
     }
@@ -81,12 +81,12 @@ pub fn listen(tell: &Sender<Message>) -> io::Result<()> {
 }
 
 fn take(signal: Signal, tell: &Sender<Message>) {
-    let standing = Standing {
+    let situation = Situation {
         picks: held::is_open(),
         pages: pager::is_open(),
         is_demo: demo::runs(),
     };
-    let by_default = match meaning(signal, standing) {
+    let by_default = match meaning(signal, situation) {
         Meaning::Nothing => false,
         Meaning::AsUsual => true,
         Meaning::Tell(system) => {
@@ -151,12 +151,12 @@ mod tests {
     #[test]
     fn a_signal_means_what_it_does_by_default_once_the_picker_is_closed() {
         let means = |signal, picks, pages, is_demo| {
-            let standing = Standing {
+            let situation = Situation {
                 picks,
                 pages,
                 is_demo,
             };
-            meaning(signal, standing)
+            meaning(signal, situation)
         };
         for signal in ENDS {
             let told = Meaning::Tell(System::End(signal.as_raw()));

@@ -15,13 +15,13 @@ use crate::picker::start_thread;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The thread that reads what is typed; it ends with this.
-pub struct Typed {
+pub struct Keyboard {
     is_wanted: Arc<AtomicBool>,
     /// Disconnected once the thread has ended.
     ended: Receiver<()>,
 }
 
-impl Typed {
+impl Keyboard {
     /// Tells what is typed from now on.
     pub fn read(tell: &Sender<Message>) -> io::Result<Self> {
         // From here on a change of the terminal's size is noticed.
@@ -65,7 +65,7 @@ fn next() -> io::Result<Option<Event>> {
     }
 }
 
-impl Drop for Typed {
+impl Drop for Keyboard {
     /// Nothing is read any more: the next key is for somebody else.
     fn drop(&mut self) {
         self.is_wanted.store(false, Ordering::SeqCst);
