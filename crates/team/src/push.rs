@@ -19,7 +19,7 @@ use crate::names::{check_agent, check_path};
 use crate::rows::{Bundle, BundleKey, Bundles, RowMaker, beside, seal};
 use crate::sessions::{Sessions, SharedFile, SharedFiles};
 use crate::settings::{DataFolder, Settings};
-use crate::store::{Batch, Store};
+use crate::store::{Batch, Store, name_is_taken};
 
 /// Bytes that are put at once, compressed.
 const BATCH_BYTES: usize = 8 << 20;
@@ -98,8 +98,12 @@ pub fn push(
             "`sessionary team init STORE --allow-raw` allows them",
         ));
     }
-    if !options.dry_run {
-        store.claim(&settings.this_host())?;
+    match options.dry_run {
+        false => store.claim(&settings.this_host())?,
+        true if store.is_taken(&settings.this_host())? => {
+            return Err(name_is_taken(&settings.host));
+        }
+        true => {}
     }
     let repositories: Vec<String> = settings.repositories.iter().cloned().collect();
     let found = match repositories.is_empty() {
