@@ -1,4 +1,9 @@
-//! What did a commit change? Read from git's own objects; git is not run.
+//! What did a commit change, and under which path was a file before? Read from git's own objects;
+//! git is not run.
+
+mod renames;
+
+pub(crate) use renames::{FileNow, former_paths};
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,6 +11,7 @@ use std::path::Path;
 
 use gix_hash::{ObjectId, Prefix};
 use gix_object::FindExt;
+use gix_object::tree::EntryMode;
 use gix_odb::Handle;
 
 /// Files with more bytes than these are not compared: nobody wrote them by hand.
@@ -94,10 +100,10 @@ impl Changes<'_> {
     /// Adds what changed between two trees at this path.
     fn between(&mut self, before: Option<ObjectId>, after: ObjectId, path: &str) -> io::Result<()> {
         let old = match before {
-            Some(before) => self.entries(before)?,
+            Some(before) => entries(self.objects, before)?,
             None => BTreeMap::new(),
         };
-        for (name, (id, kind)) in self.entries(after)? {
+        for (name, (id, kind)) in entries(self.objects, after)? {
             let was = old.get(&name).copied();
             if was == Some((id, kind)) || self.files.len() >= MOST_FILES {
                 continue;
@@ -108,10 +114,10 @@ impl Changes<'_> {
                 Kind::Folder => self.between(was, id, &format!("{path}/"))?,
                 Kind::File => {
                     let before = match was {
-                        Some(was) => self.text(was)?,
+                        Some(was) => text(self.objects, was)?,
                         None => Some(String::new()),
                     };
-                    let texts = before.zip(self.text(id)?);
+                    let texts = before.zip(text(self.objects, id)?);
                     let file = texts.map(|(before, after)| (path, ChangedFile { before, after }));
                     self.files.extend(file);
                 }
@@ -119,39 +125,43 @@ impl Changes<'_> {
         }
         Ok(())
     }
+}
 
-    /// Files and folders in a tree.
-    fn entries(&self, tree: ObjectId) -> io::Result<BTreeMap<String, (ObjectId, Kind)>> {
-        let mut buffer = Vec::new();
-        let tree = self.objects.find_tree(&tree, &mut buffer);
-        let tree = tree.map_err(io::Error::other)?;
-        let entries = tree.entries.iter().filter_map(|entry| {
-            let kind = match entry.mode {
-                mode if mode.is_tree() => Kind::Folder,
-                mode if mode.is_blob() => Kind::File,
-                // Links, and other repositories.
-                _ => return None,
-            };
-            let name = String::from_utf8(entry.filename.to_vec()).ok()?;
-            Some((name, (entry.oid.to_owned(), kind)))
-        });
-        Ok(entries.collect())
-    }
+/// Files and folders in a tree.
+fn entries(objects: &Handle, tree: ObjectId) -> io::Result<BTreeMap<String, (ObjectId, Kind)>> {
+    let mut buffer = Vec::new();
+    let tree = objects.find_tree(&tree, &mut buffer);
+    let tree = tree.map_err(io::Error::other)?;
+    let entries = tree.entries.iter().filter_map(|entry| {
+        let kind = kind(entry.mode)?;
+        let name = String::from_utf8(entry.filename.to_vec()).ok()?;
+        Some((name, (entry.oid.to_owned(), kind)))
+    });
+    Ok(entries.collect())
+}
 
-    /// A file, where it is text.
-    fn text(&self, id: ObjectId) -> io::Result<Option<String>> {
-        use gix_odb::HeaderExt;
-        let header = self.objects.header(id).map_err(io::Error::other)?;
-        if header.size() > MOST_BYTES {
-            return Ok(None);
-        }
-        let mut buffer = Vec::new();
-        let blob = self.objects.find_blob(&id, &mut buffer);
-        let bytes = blob.map_err(io::Error::other)?.data.to_vec();
-        Ok(String::from_utf8(bytes)
-            .ok()
-            .filter(|text| !text.contains('\0')))
+/// What an entry of a tree is; `None`: a link, or another repository.
+fn kind(mode: EntryMode) -> Option<Kind> {
+    match mode {
+        mode if mode.is_tree() => Some(Kind::Folder),
+        mode if mode.is_blob() => Some(Kind::File),
+        _ => None,
     }
+}
+
+/// A file, where it is text.
+fn text(objects: &Handle, id: ObjectId) -> io::Result<Option<String>> {
+    use gix_odb::HeaderExt;
+    let header = objects.header(id).map_err(io::Error::other)?;
+    if header.size() > MOST_BYTES {
+        return Ok(None);
+    }
+    let mut buffer = Vec::new();
+    let blob = objects.find_blob(&id, &mut buffer);
+    let bytes = blob.map_err(io::Error::other)?.data.to_vec();
+    Ok(String::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains('\0')))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

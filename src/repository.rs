@@ -69,6 +69,17 @@ impl Repository {
         remote(&self.common, &self.top)
     }
 
+    /// When it was cloned to where it is, in milliseconds since 1970, as git's log says. `None`: it
+    /// began here, or its log does not go back so far.
+    pub fn cloned_ms(&self) -> Option<i64> {
+        let first = first_line(&self.common.join("logs/HEAD"))?;
+        let (who, what) = first.split_once('\t')?;
+        let mut backwards = who.rsplit(' ').skip(1);
+        let seconds: i64 = backwards.next()?.parse().ok()?;
+        what.starts_with("clone:")
+            .then(|| seconds.saturating_mul(1000))
+    }
+
     /// The name of the commit that is checked out; `None`: there is none yet, or git keeps it in a
     /// way that is not read here.
     pub fn head(&self) -> Option<String> {

@@ -223,6 +223,124 @@ fn a_patch_that_moves_a_file_takes_its_writers_along() {
     assert_eq!(blamed(&home, "new.rs"), "111121");
 }
 
+/// A session that writes a file which has another name now.
+fn writes(home: &Sandbox, id: &str, minute: u32, file: &str) {
+    let steps = [Step::Prompt("Write a program"), Step::Write(file, FILE)];
+    session(home, ("pi", id), minute, &steps);
+}
+
+fn touching(home: &Sandbox, file: &str) -> Vec<String> {
+    let answer = home.json(&["log", file, "--json"]);
+    let sessions = answer["sessions"].as_array().expect("sessions").iter();
+    let id = |of: &Value| of["session"]["id"].as_str().expect("an id").to_owned();
+    sessions.map(id).collect()
+}
+
+#[test]
+fn a_command_that_moves_a_file_takes_its_writers_along() {
+    for (command, old, new) in [
+        ("git mv old.rs new.rs", "old.rs", "new.rs"),
+        (
+            "mkdir -p src && mv -f 'old.rs' src/",
+            "old.rs",
+            "src/old.rs",
+        ),
+        (
+            "cd src && git mv old new 2>&1; mv old new",
+            "src/old/a.rs",
+            "src/new/a.rs",
+        ),
+        ("mv old.rs a.rs\nmv a.rs new.rs", "old.rs", "a.rs"),
+    ] {
+        let home = Sandbox::new();
+        home.write(&format!("code/parser/{new}"), &FILE.replace(OLD, NEW));
+        writes(&home, FIRST, 0, old);
+        session(
+            &home,
+            ("codex", SECOND),
+            5,
+            &[
+                Step::Prompt("Move it"),
+                Step::Run(command, ""),
+                Step::Edit(new, OLD, NEW),
+            ],
+        );
+        assert_eq!(blamed(&home, new), "111121", "{command}");
+        assert_eq!(touching(&home, new), [SECOND, FIRST], "{command}");
+        // What has the old name now may be what the session wrote.
+        home.write(&format!("code/parser/{old}"), FILE);
+        assert_eq!(blamed(&home, new).matches('1').count(), 0, "{command}");
+        assert_eq!(touching(&home, new), [SECOND], "{command}");
+    }
+}
+
+/// Over a file that is gone by that; and what a command only seems to move.
+#[test]
+fn what_was_moved_away_or_over_is_nobodys() {
+    let home = Sandbox::new();
+    home.write("code/parser/new.rs", FILE);
+    writes(&home, FIRST, 0, "new.rs");
+    let moves = [Step::Prompt("Move it"), Step::Run("mv old.rs new.rs", "")];
+    session(&home, ("pi", SECOND), 5, &moves);
+    assert_eq!(blamed(&home, "new.rs"), "-----");
+    assert_eq!(touching(&home, "new.rs"), [""; 0]);
+    let home = Sandbox::new();
+    home.write("code/parser/new.rs", FILE);
+    writes(&home, FIRST, 0, "old.rs");
+    let steps = [
+        Step::Prompt("Move it"),
+        Step::Run(
+            "mv \"$OLD\" new.rs; echo 'mv old.rs new.rs'; git mv -n old.rs new.rs",
+            "",
+        ),
+    ];
+    session(&home, ("pi", SECOND), 5, &steps);
+    assert_eq!(blamed(&home, "new.rs"), "-----");
+}
+
+#[test]
+fn a_commit_that_moves_a_file_takes_its_writers_along() {
+    let home = Sandbox::new();
+    let Some(_) = git(&home, &["init", "-q"]) else {
+        return;
+    };
+    let moved = |from: &str, to: &str| {
+        std::fs::create_dir_all(home.cwd.join("src")).expect("a folder");
+        std::fs::rename(home.cwd.join(from), home.cwd.join(to)).expect("moved");
+    };
+    // Sessions of nine o'clock, commits of half past nine.
+    writes(&home, FIRST, 0, "one.rs");
+    committed(&home, "one.rs", FILE).expect("a commit");
+    committed(&home, "other.rs", "// Something else.\n").expect("a commit");
+    moved("one.rs", "src/two.rs");
+    // By hand, and not committed yet.
+    assert_eq!(blamed(&home, "src/two.rs"), "11111");
+    git(&home, &["mv", "-k", "other.rs", "src/other.rs"]).expect("moved");
+    git(&home, &["add", "-A"]).expect("added");
+    git(&home, &["commit", "-qm", "Moved"]).expect("a commit");
+    assert_eq!(blamed(&home, "src/two.rs"), "11111");
+    moved("src/two.rs", "three.rs");
+    // A little was changed with it.
+    let text = FILE.replace("}\n", "}\n// By hand.\n");
+    git(&home, &["add", "-A"]).expect("added");
+    committed(&home, "three.rs", &text).expect("a commit");
+    git(&home, &["gc", "-q"]);
+    assert_eq!(blamed(&home, "three.rs"), "1111--");
+    assert_eq!(touching(&home, "three.rs"), [FIRST]);
+    // Of two that went alike nobody knows which it is.
+    for name in ["four.rs", "five.rs"] {
+        committed(&home, name, FILE).expect("a commit");
+    }
+    for name in ["three.rs", "four.rs", "five.rs"] {
+        std::fs::remove_file(home.cwd.join(name)).expect("removed");
+    }
+    home.write("code/parser/six.rs", FILE);
+    assert_eq!(blamed(&home, "six.rs"), "-----");
+    git(&home, &["add", "-A"]).expect("added");
+    git(&home, &["commit", "-qm", "Moved"]).expect("a commit");
+    assert_eq!(blamed(&home, "six.rs"), "-----");
+}
+
 #[test]
 fn as_people_read_it() {
     let home = Sandbox::new();

@@ -60,10 +60,25 @@ fn program(place: &Path) -> PathBuf {
 }
 
 /// Makes all packages in `out`.
-fn make(out: &Path, platform: &str, program: &Path) {
+fn make(out: &Path, platform: &str, program: &Path, team: &Path) {
     let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("packages/make");
-    let build = format!("{platform}={}", program.display());
-    run(Command::new("python3").arg(packages).arg(out).arg(build));
+    let builds = [
+        format!("{platform}={}", program.display()),
+        format!("{platform}:team={}", team.display()),
+    ];
+    run(Command::new("python3").arg(packages).arg(out).args(builds));
+}
+
+/// What stands for `sessionary-team`, which another workspace builds: it says what it is asked for.
+fn team(place: &Path) -> PathBuf {
+    let path = place.join("sessionary-team");
+    fs::write(&path, "#!/bin/sh\necho \"shares $*\"\n").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    path
 }
 
 /// The one file there whose name begins and ends so.
@@ -137,8 +152,8 @@ fn every_package_is_installed_into_an_empty_place_and_runs() {
     };
     let place = tempfile::tempdir().unwrap();
     let out = place.path().join("out");
-    let program = program(place.path());
-    make(&out, platform, &program);
+    let (program, team) = (program(place.path()), team(place.path()));
+    make(&out, platform, &program, &team);
 
     archive_holds_what_a_system_installs(&out, platform);
     pip_installs_the_wheel(&out, place.path());
@@ -146,7 +161,7 @@ fn every_package_is_installed_into_an_empty_place_and_runs() {
     sums_are_of_the_files(&out);
     // The same program gives the same bytes.
     let again = place.path().join("again");
-    make(&again, platform, &program);
+    make(&again, platform, &program, &team);
     let sums = |out: &Path| fs::read_to_string(out.join("SHA256SUMS")).unwrap();
     assert_eq!(sums(&out), sums(&again));
 }
@@ -173,13 +188,13 @@ fn a_package_of_another_platform_runs_too() {
             format!("{here}={}", own.display()),
             format!("{platform}={program}"),
         ]));
-    let archive = file(&out, "sessionary-", &format!("{platform}.tar.gz"));
+    let archive = file(&out, "sessionary-0", &format!("{platform}.tar.gz"));
     run(Command::new("tar")
         .arg("-xzf")
         .arg(&archive)
         .arg("-C")
         .arg(place.path()));
-    let folder = file(place.path(), "sessionary-", platform);
+    let folder = file(place.path(), "sessionary-0", platform);
     let emulator = find(emulator).expect("the emulator");
     Place::new("").works(&[&emulator, &folder.join("sessionary")]);
 }
@@ -187,16 +202,23 @@ fn a_package_of_another_platform_runs_too() {
 fn archive_holds_what_a_system_installs(out: &Path, platform: &str) {
     // No program at all is on the search path.
     let empty = Place::new("");
-    let archive = file(out, "sessionary-", &format!("{platform}.tar.gz"));
     let into = empty.home.home.join("opt");
     fs::create_dir(&into).unwrap();
-    run(Command::new("tar")
-        .arg("-xzf")
-        .arg(&archive)
-        .arg("-C")
-        .arg(&into));
-    let folder = file(&into, "sessionary-", platform);
+    for name in ["sessionary-0", "sessionary-team-"] {
+        run(Command::new("tar")
+            .arg("-xzf")
+            .arg(file(out, name, &format!("{platform}.tar.gz")))
+            .arg("-C")
+            .arg(&into));
+    }
+    let folder = file(&into, "sessionary-0", platform);
     empty.works(&[&folder.join("sessionary")]);
+    let team = file(&into, "sessionary-team-", platform);
+    assert!(team.join("docs/team.md").is_file());
+    // Where it is put beside the program, that finds it.
+    fs::rename(team.join("sessionary-team"), folder.join("sessionary-team")).unwrap();
+    let said = empty.run(&[&folder.join("sessionary")], &["team", "push"]);
+    assert_eq!(said, "shares push\n");
     let held = [
         "completions/sessionary.bash",
         "completions/_sessionary",
@@ -220,9 +242,12 @@ fn pip_installs_the_wheel(out: &Path, place: &Path) {
     run(Command::new("python3").args(["-m", "venv"]).arg(&venv));
     run(Command::new(venv.join("bin/pip"))
         .args(["install", "--no-index", "--quiet"])
-        .arg(file(out, "sessionary-", ".whl"))
+        .arg(file(out, "sessionary-0", ".whl"))
+        .arg(file(out, "sessionary_team-", ".whl"))
         .env("PIP_DISABLE_PIP_VERSION_CHECK", "1"));
     empty.works(&[&venv.join("bin/sessionary")]);
+    let said = empty.run(&[&venv.join("bin/sessionary")], &["team", "pull"]);
+    assert_eq!(said, "shares pull\n");
     // RECORD names every file: pip takes all of them away again.
     run(Command::new(venv.join("bin/pip")).args(["uninstall", "--quiet", "--yes", "sessionary"]));
     assert!(!venv.join("bin/sessionary").exists());
@@ -239,9 +264,12 @@ fn npm_installs_launcher_and_program(out: &Path, place: &Path, platform: &str) {
         .arg(&into)
         .arg(file(out, "sessionary-cli-0", ".tgz"))
         .arg(file(out, &format!("sessionary-cli-{platform}-"), ".tgz"))
+        .arg(file(out, &format!("sessionary-team-{platform}-"), ".tgz"))
         .env("HOME", &empty.home.home));
     let modules = into.join("node_modules");
     empty.works(&[&node, &modules.join(".bin/sessionary")]);
+    // npm puts its folder of programs on the PATH of what it runs.
+    assert!(modules.join(".bin/sessionary-team").exists());
     let direct = format!("@sessionary/cli-{platform}/bin/sessionary");
     empty.works(&[&modules.join(direct)]);
     // A platform without a build is told, and how to get one.

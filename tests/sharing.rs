@@ -533,3 +533,36 @@ fn where_a_directory_is_gone_its_repository_is_a_guess() {
     assert_eq!(found.files, []);
     assert!(found.unshared[0].why.contains("guess"), "{found:?}");
 }
+
+/// What ran where another repository was before.
+#[test]
+fn of_what_ran_before_a_clone_its_repository_is_a_guess() {
+    let place = tempfile::tempdir().unwrap();
+    let (_, path) = pi(place.path(), "");
+    let began = fs::read_to_string(&path).unwrap();
+    assert!(began.contains("2026-01-01T00:00:00.000Z"), "{began}");
+    let log = place.path().join("boat/.git/logs/HEAD");
+    fs::create_dir_all(log.parent().unwrap()).unwrap();
+    let (none, one) = ("0".repeat(40), "1".repeat(40));
+    let roots = vec![root("pi", "pi", &place.path().join("pi"))];
+    let config = Config::new(place.path().join("clones"), roots);
+    for (seconds, what, is_shared) in [
+        (
+            1_767_225_601,
+            "clone: from https://github.com/ada/boat",
+            false,
+        ),
+        (
+            1_767_225_600,
+            "clone: from https://github.com/ada/boat",
+            true,
+        ),
+        (1_767_225_601, "commit (initial): What was there", true),
+    ] {
+        let line = format!("{none} {one} Ada <ada@b.c> {seconds} +0100\t{what}\n");
+        fs::write(&log, line).unwrap();
+        let found = shared(&synced(&config));
+        assert_eq!(found.files.len() == 1, is_shared, "{found:?}");
+        assert_eq!(found.unshared.is_empty(), is_shared, "{found:?}");
+    }
+}

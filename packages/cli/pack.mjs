@@ -2,7 +2,8 @@
 //   node packages/cli/pack.mjs OUT linux-x64=target/dist/sessionary [darwin-arm64=FILE ...]
 // OUT gets a .tgz for the launcher, for each platform that is given, and for the pi package, all of
 // the version in Cargo.toml. A platform that is not given is one that npm does not find and leaves
-// out.
+// out. PLATFORM:team=BINARY is a build of `sessionary-team`, a package that people install for
+// themselves.
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -37,9 +38,11 @@ function fail(why) {
 if (!out || builds.length === 0) fail("nothing to pack");
 const binaries = builds.map((build) => {
   const at = build.indexOf("=");
-  const [platform, binary] = [build.slice(0, at), build.slice(at + 1)];
-  if (!platforms.includes(platform)) fail(`${build}: no such platform`);
-  return { platform, binary: resolve(binary) };
+  const [named, binary] = [build.slice(0, at), build.slice(at + 1)];
+  const [platform, which] = named.split(":");
+  if (!platforms.includes(platform) || ![undefined, "team"].includes(which))
+    fail(`${build}: no such platform`);
+  return { platform, which, binary: resolve(binary) };
 });
 
 const cargo = readFileSync(join(repository, "Cargo.toml"), "utf8");
@@ -61,8 +64,10 @@ mkdirSync(target, { recursive: true });
 const made = mkdtempSync(join(tmpdir(), "sessionary-npm-"));
 try {
   for (const name of ["cli", "pi"]) pack(copyIn(join(made, name), name));
-  for (const { platform, binary } of binaries)
-    pack(platformIn(join(made, platform), platform, binary));
+  for (const { platform, which, binary } of binaries) {
+    const folder = join(made, which ?? "", platform);
+    pack((which ? teamIn : platformIn)(folder, platform, binary));
+  }
 } finally {
   rmSync(made, { recursive: true, force: true });
 }
@@ -76,18 +81,31 @@ function copyIn(folder, name) {
 }
 
 function platformIn(folder, platform, binary) {
+  const { description } = launcher;
+  return programIn(folder, { platform, binary, name: prefix + platform, description }, "sessionary");
+}
+
+/** No launcher installs it; npm puts the program itself on the PATH. */
+function teamIn(folder, platform, binary) {
+  const description = "Share the sessions of chosen repositories between machines and people";
+  const name = `@sessionary/team-${platform}`;
+  return programIn(folder, { platform, binary, name, description }, "sessionary-team", true);
+}
+
+function programIn(folder, { platform, binary, name, description }, called, isCommand = false) {
   const [os, cpu] = platform.split("-");
+  const file = os === "win32" ? `${called}.exe` : called;
   mkdirSync(join(folder, "bin"), { recursive: true });
-  const program = join(folder, "bin", os === "win32" ? "sessionary.exe" : "sessionary");
+  const program = join(folder, "bin", file);
   copyFileSync(binary, program);
   chmodSync(program, 0o755);
   licences(folder);
-  const { description, license } = launcher;
   const about = {
-    name: prefix + platform,
+    name,
     version,
     description: `${description} (${platform})`,
-    license,
+    license: launcher.license,
+    ...(isCommand ? { bin: { [called]: `bin/${file}` } } : {}),
     os: [os],
     cpu: [cpu],
     files: ["bin", "LICENSE-*"],

@@ -4,7 +4,8 @@
 
 OUT gets, for each PLATFORM=PROGRAM, an archive with completions and manual pages, a wheel and an
 npm package; npm's launcher and the package for pi; and SHA256SUMS of all. One of the programs must
-run here: it prints the completions and the manual pages.
+run here: it prints the completions and the manual pages. PLATFORM:team=PROGRAM is a build of
+`sessionary-team`, which goes into packages of its own: who does not share installs none.
 """
 
 import sys
@@ -41,12 +42,14 @@ def main():
     if len(sys.argv) < 3:
         fail("nothing to make")
     out = pathlib.Path(sys.argv[1]).resolve()
-    programs = {}
+    programs, teams = {}, {}
     for build in sys.argv[2:]:
         name, _, path = build.partition("=")
-        if name not in PLATFORMS or not pathlib.Path(path).is_file():
+        name, _, which = name.partition(":")
+        is_known = name in PLATFORMS and which in ("", "team")
+        if not is_known or not pathlib.Path(path).is_file():
             fail(f"{build}: no such platform, or no such file")
-        programs[name] = pathlib.Path(path).resolve()
+        (teams if which else programs)[name] = pathlib.Path(path).resolve()
 
     version = re.search(r'^version = "(.+)"', (REPOSITORY / "Cargo.toml").read_text(), re.M)[1]
     said = {path: runs_here(path) for path in programs.values()}
@@ -65,9 +68,18 @@ def main():
         platform = PLATFORMS[name]
         archive.write(out, f"sessionary-{version}-{name}", files, platform.program, path)
         wheel.write(out, REPOSITORY, version, platform, path)
+    for name, path in teams.items():
+        platform = PLATFORMS[name].team()
+        about = archive.about_team(REPOSITORY)
+        archive.write(out, f"sessionary-team-{version}-{name}", about, platform.program, path)
+        wheel.write(out, REPOSITORY, version, platform, path)
     npm = ["node", REPOSITORY / "packages/cli/pack.mjs", out]
     subprocess.run(
-        [*npm, *(f"{name}={path}" for name, path in programs.items())],
+        [
+            *npm,
+            *(f"{name}={path}" for name, path in programs.items()),
+            *(f"{name}:team={path}" for name, path in teams.items()),
+        ],
         check=True,
         stdout=subprocess.DEVNULL,
     )

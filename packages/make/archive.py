@@ -38,6 +38,12 @@ def documents(repository):
     return {path.relative_to(repository).as_posix(): path.read_bytes() for path in files}
 
 
+def about_team(repository):
+    """What the archive of `sessionary-team` holds beside it."""
+    names = ["docs/team.md", "SECURITY.md", "LICENSE-APACHE", "LICENSE-MIT"]
+    return {name: (repository / name).read_bytes() for name in names}
+
+
 def write(out, name, files, program, binary):
     """The .tar.gz, for Windows the .zip, with one folder inside."""
     held = {**files, program: binary.read_bytes()}

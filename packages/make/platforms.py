@@ -1,6 +1,6 @@
 """Which platforms are there, by npm's names, and what is each called by pip?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -9,6 +9,12 @@ class Platform:
 
     wheel: str
     program: str = "sessionary"
+    package: str = "sessionary"
+
+    def team(self):
+        """The same for the program that shares sessions."""
+        program = self.program.replace("sessionary", "sessionary-team")
+        return replace(self, program=program, package="sessionary-team")
 
 
 # The builds for Linux are static: they need no C library, of whatever kind and age.

@@ -9,12 +9,12 @@ from archive import add_to_zip
 
 def write(out, repository, version, platform, binary):
     """The .whl: the program, the licences, and what the standard asks for about them."""
-    name = f"sessionary-{version}"
+    name = f"{platform.package.replace('-', '_')}-{version}"
     about = f"{name}.dist-info"
     tags = [f"py3-none-{one}" for one in platform.wheel.split(".")]
     files = {
         f"{name}.data/scripts/{platform.program}": binary.read_bytes(),
-        f"{about}/METADATA": metadata(repository, version),
+        f"{about}/METADATA": metadata(repository, version, platform.package),
         f"{about}/WHEEL": "\n".join(
             ["Wheel-Version: 1.0", "Generator: sessionary", "Root-Is-Purelib: false"]
             + [f"Tag: {tag}" for tag in tags]
@@ -34,12 +34,19 @@ def write(out, repository, version, platform, binary):
     return path
 
 
-def metadata(repository, version):
-    description = (repository / "packages/make/wheel.md").read_text()
+SUMMARIES = {
+    "sessionary": "Find and read back every session you ever had with a coding agent",
+    "sessionary-team": "Share the sessions of chosen repositories between machines and people",
+}
+
+
+def metadata(repository, version, package):
+    texts = {"sessionary": "packages/make/wheel.md", "sessionary-team": "docs/team.md"}
+    description = (repository / texts[package]).read_text()
     return f"""Metadata-Version: 2.4
-Name: sessionary
+Name: {package}
 Version: {version}
-Summary: Find and read back every session you ever had with a coding agent
+Summary: {SUMMARIES[package]}
 License-Expression: MIT OR Apache-2.0
 License-File: LICENSE-APACHE
 License-File: LICENSE-MIT

@@ -111,6 +111,12 @@ impl Catalogue {
         })
     }
 
+    /// The roots in which copies of other machines' sessions lie.
+    pub fn roots_of_other_machines(&self) -> Result<Vec<i64>, Error> {
+        let sql = "SELECT root FROM _roots WHERE host <> ''";
+        self.all(sql, [], |r| r.get(0))
+    }
+
     /// Forget a root and all that was read below it. Within the transaction. A running watcher that
     /// has this root configured has to scan all of it again.
     pub fn forget_root(&self, root: i64) -> Result<(), Error> {

@@ -54,7 +54,7 @@ impl Catalogue {
                  repository = ?34, remote = CASE WHEN ?36 OR cwd IS NOT ?3 THEN ?35 ELSE coalesce(remote, ?35) END
              WHERE session = ?1",
         )?;
-        let found = self.found_remote(session, &made.facts.cwd)?;
+        let found = self.found_remote(session, &made.path, &made.facts.cwd)?;
         made.with_columns(session, |columns| {
             let of_directory: [&dyn ToSql; 2] = [&found.remote, &found.is_there];
             update.execute(&[columns, &of_directory].concat()[..])
@@ -267,14 +267,14 @@ impl Catalogue {
     }
 
     /// Of which repository a session's directory is: of one of another machine what that said.
-    fn found_remote(&self, session: i64, cwd: &str) -> rusqlite::Result<FoundRemote> {
+    fn found_remote(&self, session: i64, path: &str, cwd: &str) -> rusqlite::Result<FoundRemote> {
         let foreign = "SELECT r.path FROM _sessions JOIN _roots r USING (root)
             WHERE session = ?1 AND r.host <> ''";
         let mut foreign = self.connection.prepare_cached(foreign)?;
         let root = foreign.query_row([session], |r| r.get::<_, String>(0));
         let mut remotes = self.remotes.borrow_mut();
         Ok(match root.optional()? {
-            Some(root) => remotes.of_foreign(Path::new(&root), cwd),
+            Some(root) => remotes.of_foreign(Path::new(&root), Path::new(path), cwd),
             None => remotes.of(cwd),
         })
     }
@@ -282,13 +282,15 @@ impl Catalogue {
     /// Sessions below a root of another machine whose repository that machine has named, or named
     /// otherwise, since they were read.
     pub fn named_remotes(&self, root: i64) -> Result<Vec<(i64, String)>, Error> {
-        let sessions = "SELECT session, cwd, remote FROM _sessions
+        let sessions = "SELECT session, path, cwd, remote FROM _sessions
             WHERE root = ?1 AND path <> '' AND cwd <> '' AND repository IS NULL";
-        let sessions: Vec<(i64, String, Option<String>)> =
-            self.all(sessions, [root], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
+        let sessions: Vec<(i64, String, String, Option<String>)> =
+            self.all(sessions, [root], |r| {
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
+            })?;
         let mut named = Vec::new();
-        for (session, cwd, known) in sessions {
-            let found = self.with(|_| self.found_remote(session, &cwd))?;
+        for (session, path, cwd, known) in sessions {
+            let found = self.with(|_| self.found_remote(session, &path, &cwd))?;
             let new = found.remote.filter(|remote| known.as_ref() != Some(remote));
             named.extend(new.map(|remote| (session, remote)));
         }
@@ -310,12 +312,12 @@ impl Catalogue {
     /// After a migration: look up what sessions say beside their files, and make their rows again.
     pub(super) fn renew_sessions(&self) -> rusqlite::Result<()> {
         let c = &self.connection;
-        let sessions: Vec<(i64, String)> = c
-            .prepare("SELECT session, cwd FROM _sessions WHERE path <> ''")?
-            .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?
+        let sessions: Vec<(i64, String, String)> = c
+            .prepare("SELECT session, path, cwd FROM _sessions WHERE path <> ''")?
+            .query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?
             .collect::<Result<_, _>>()?;
-        for (session, cwd) in sessions {
-            let found = self.found_remote(session, &cwd)?;
+        for (session, path, cwd) in sessions {
+            let found = self.found_remote(session, &path, &cwd)?;
             c.prepare_cached("UPDATE _sessions SET remote = ?2 WHERE session = ?1")?
                 .execute(params![session, found.remote])?;
             self.make_ready(session)?;

@@ -16,6 +16,8 @@ pub struct SessionSource {
     pub modified_ms: i64,
     pub session: String,
     pub cwd: String,
+    /// When it began, or when its file was changed last.
+    pub began_ms: i64,
     pub repository: Option<String>,
     /// Whether the session itself says so; else it is that of its directory.
     pub is_recorded: bool,
@@ -39,7 +41,8 @@ impl Catalogue {
         let repositories = serde_json::json!(repositories).to_string();
         let sql =
             "SELECT s.source, r.agent, s.relative, s.length, s.mtime_ns / 1000000, m.id, m.cwd,
-                coalesce(m.repository, m.remote), m.repository IS NOT NULL
+                coalesce(m.repository, m.remote), m.repository IS NOT NULL,
+                coalesce(m.created_ms, m.file_ms, 0)
             FROM _session_sources p JOIN _sources s USING (source) JOIN _roots r ON r.root = s.root
                 JOIN _sessions m ON m.session = p.session
             WHERE r.host = '' AND m.path <> '' AND s.source IN (
@@ -57,6 +60,7 @@ impl Catalogue {
                 cwd: r.get(6)?,
                 repository: r.get(7)?,
                 is_recorded: r.get(8)?,
+                began_ms: r.get(9)?,
             })
         })
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Error, Index, Indexer};
-use crate::model::StoredRoot;
+use crate::model::{Report, StoredRoot};
 
 impl Index {
     /// Every root of the index, those too that no sync names any more: views tell their sessions
@@ -55,5 +55,30 @@ impl Indexer {
             }
             Ok(forgotten)
         })
+    }
+
+    /// Forget all that was read below the folders of other machines, and wipe it from the index's
+    /// files: for a program that has removed these copies. The sessions of copies that are still
+    /// there are read again by the next sync.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another process writes now, and when the catalogue cannot be written.
+    pub fn forget_other_machines(&mut self) -> Result<Report, Error> {
+        self.hold()?;
+        let roots = self.catalogue.roots_of_other_machines()?;
+        let mut report = Report::default();
+        if roots.is_empty() {
+            return Ok(report);
+        }
+        let (catalogue, config) = (&self.catalogue, &mut self.config);
+        catalogue.transaction(|| {
+            roots
+                .iter()
+                .try_for_each(|root| catalogue.forget_root(*root))?;
+            catalogue.owe_wipe()
+        })?;
+        config.roots.retain(|root| root.host.is_none());
+        self.wipe(&mut report)?;
+        Ok(report)
     }
 }

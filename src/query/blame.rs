@@ -5,6 +5,8 @@ mod calls;
 mod commit;
 mod names;
 mod prompts;
+mod renames;
+mod shell_moves;
 
 pub use self::commit::CommitScope;
 
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 
 use self::calls::{Calls, FileCall};
 use self::names::FileNames;
+use self::renames::FileName;
 use super::Snapshot;
 use crate::blame::{State, lines};
 use crate::error::Error;
@@ -40,7 +43,7 @@ impl Snapshot<'_> {
     /// When the catalogue cannot be read.
     pub fn blame(&self, scope: &BlameScope) -> Result<Blame, Error> {
         let names = FileNames::of(&scope.file);
-        let mut calls = Calls::of(self, &names)?;
+        let mut calls = Calls::of(self, FileNames::of(&scope.file), &scope.text)?;
         let texts = lines(&scope.text);
         let state = State::after(&calls.made());
         let writers = state.writers(&texts);
@@ -110,36 +113,11 @@ impl Snapshot<'_> {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn file_log(&self, scope: &BlameScope) -> Result<FileLog, Error> {
-        let names = FileNames::of(&scope.file);
-        let touches = self.catalogue.files_named(names.last())?;
-        let mut sessions: Vec<i64> = touches.iter().map(|touch| touch.key >> 24).collect();
-        sessions.dedup();
-        let sessions = self.catalogue.sessions_by_number(&sessions)?;
+        let mut calls = Calls::none(self);
+        let (all, _) = calls.under_all_names(FileNames::of(&scope.file), &scope.text)?;
         let mut found: HashMap<i64, FileSession> = HashMap::new();
-        let rows = sessions
-            .into_iter()
-            .map(|stored| (stored.session, stored.row));
-        let rows: HashMap<i64, _> = rows.collect();
-        for touch in touches {
-            let session = touch.key >> 24;
-            let Some(row) = rows.get(&session) else {
-                continue;
-            };
-            if !names.are_meant(&touch.path, None, row) {
-                continue;
-            }
-            let of = found.entry(session).or_insert_with(|| {
-                let mut row = row.clone();
-                scope.mask.into_iter().for_each(|mask| row.mask(mask));
-                FileSession {
-                    session: row,
-                    ..FileSession::default()
-                }
-            });
-            of.reads += u64::from(!touch.modified);
-            of.modifications += u64::from(touch.modified);
-            of.first_ms = of.first_ms.into_iter().chain(touch.time_ms).min();
-            of.last_ms = of.last_ms.max(touch.time_ms);
+        for name in &all {
+            self.add_touches(name, scope.mask, &mut found)?;
         }
         let mut sessions: Vec<FileSession> = found.into_values().collect();
         for of in &mut sessions {
@@ -155,6 +133,45 @@ impl Snapshot<'_> {
             sessions,
             complete: self.is_complete(),
         })
+    }
+}
+
+impl Snapshot<'_> {
+    /// Adds the sessions that touched a file while it had this name.
+    fn add_touches(
+        &self,
+        name: &FileName,
+        mask: Option<Mask>,
+        found: &mut HashMap<i64, FileSession>,
+    ) -> Result<(), Error> {
+        let touches = self.catalogue.files_named(name.names.last())?;
+        let mut sessions: Vec<i64> = touches.iter().map(|touch| touch.key >> 24).collect();
+        sessions.dedup();
+        let rows = self.catalogue.sessions_by_number(&sessions)?.into_iter();
+        let rows: HashMap<i64, _> = rows.map(|of| (of.session, of.row)).collect();
+        for touch in touches {
+            let session = touch.key >> 24;
+            let Some(row) = rows.get(&session) else {
+                continue;
+            };
+            let is_of_file = name.counts(touch.time_ms) && !name.is_of_another(touch.time_ms);
+            if !is_of_file || !name.names.are_meant(&touch.path, None, row) {
+                continue;
+            }
+            let of = found.entry(session).or_insert_with(|| {
+                let mut row = row.clone();
+                mask.into_iter().for_each(|mask| row.mask(mask));
+                FileSession {
+                    session: row,
+                    ..FileSession::default()
+                }
+            });
+            of.reads += u64::from(!touch.modified);
+            of.modifications += u64::from(touch.modified);
+            of.first_ms = of.first_ms.into_iter().chain(touch.time_ms).min();
+            of.last_ms = of.last_ms.max(touch.time_ms);
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which files do the sessions of a repository consist of, and what of each may leave the machine?
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -10,6 +10,7 @@ use crate::catalogue::shared::{SessionSource, SourceAt};
 use crate::error::Error;
 use crate::format::{Format, Shape, remote_of};
 use crate::model::Mask;
+use crate::repository::Repository;
 use crate::share::SharedBytes;
 use crate::source::content::{self, Location};
 use crate::source::exclude::ExcludedFiles;
@@ -20,6 +21,9 @@ const REST: Duration = Duration::from_secs(60);
 
 /// Why a session is not shared whose repository is known by its directory alone.
 const IS_A_GUESS: &str = "its directory is gone, so that of which repository it was is a guess";
+/// Why one is not whose directory may have been another repository's.
+const WAS_CLONED: &str =
+    "the repository was cloned to its directory after it began, so that it was this one is a guess";
 
 /// Why a file is not shared that has the path of another one.
 const SAME_NAME: &str = "another folder of its agent has a file of that name";
@@ -81,8 +85,8 @@ impl Snapshot<'_> {
     /// The files of the sessions of these repositories, which are named as [`remote_of`] names
     /// them. A file is among them when all sessions in it are of one of the repositories; what the
     /// user excludes is not in the index, and so not here either. Nor are sessions of other
-    /// machines, nor those whose repository is known by their directory alone where that is gone:
-    /// the directory above it may have been another repository's.
+    /// machines, nor those whose repository is known by their directory alone where that is gone,
+    /// or was cloned to after they began: it, or the directory above it, may have been another's.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
@@ -96,6 +100,7 @@ impl Snapshot<'_> {
             repository.is_some_and(|repository| named.contains(repository))
         };
         let (mut found, mut paths) = (SharedFiles::default(), HashSet::new());
+        let mut directories = Directories::default();
         let sources = self.catalogue.session_sources(&named)?;
         for sessions in sources.chunk_by(|a, b| a.source == b.source) {
             let Some(first) = sessions.iter().find(|one| is_shared(one)) else {
@@ -103,8 +108,8 @@ impl Snapshot<'_> {
             };
             let files = if !sessions.iter().all(is_shared) {
                 Err("another session in it is of a repository that is not shared")
-            } else if sessions.iter().any(is_guessed) {
-                Err(IS_A_GUESS)
+            } else if let Some(why) = sessions.iter().find_map(|one| directories.doubt(one)) {
+                Err(why)
             } else {
                 self.files_of(first, self.catalogue.source_at(first.source)?)
             };
@@ -228,8 +233,26 @@ impl Snapshot<'_> {
     }
 }
 
-fn is_guessed(one: &SessionSource) -> bool {
-    !one.is_recorded && !Path::new(&one.cwd).is_dir()
+/// When the repositories of directories were cloned.
+#[derive(Default)]
+struct Directories(HashMap<String, Option<i64>>);
+
+impl Directories {
+    /// Why it is a guess that a session is of its repository.
+    fn doubt(&mut self, one: &SessionSource) -> Option<&'static str> {
+        let cwd = Path::new(&one.cwd);
+        if one.is_recorded {
+            return None;
+        }
+        if !cwd.is_dir() {
+            return Some(IS_A_GUESS);
+        }
+        let cloned = || Repository::around(cwd).and_then(|found| found.cloned_ms());
+        let cloned = self.0.entry(one.cwd.clone()).or_insert_with(cloned);
+        cloned
+            .is_some_and(|ms| one.began_ms < ms)
+            .then_some(WAS_CLONED)
+    }
 }
 
 fn masked(bytes: &[u8], shape: Shape, is_at_rest: bool, mask: Option<Mask>) -> SharedBytes {

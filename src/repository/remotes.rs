@@ -16,7 +16,8 @@ pub(crate) struct Remotes {
 }
 
 /// The file beside the folders of another machine's sessions that says of which repositories that
-/// machine's directories are: an object of directories, each with its remote.
+/// machine's directories are: an object of directories, each with its remote, and of files, where a
+/// directory has several.
 const FOREIGN: &str = "repositories.json";
 /// Bytes of it that are read at most.
 const MOST_FOREIGN: u64 = 16 << 20;
@@ -54,19 +55,23 @@ impl Remotes {
         found
     }
 
-    /// The remote of a directory of the machine whose sessions lie below this root, as that machine
-    /// said: here may be another directory of that name.
-    pub fn of_foreign(&mut self, root: &Path, directory: &str) -> FoundRemote {
+    /// The remote of a session of another machine, as that machine said: by its file, where the
+    /// directory was a checkout of several repositories, else by its directory. Here may be another
+    /// directory of that name.
+    pub fn of_foreign(&mut self, root: &Path, file: &Path, directory: &str) -> FoundRemote {
         let folder = root.parent().unwrap_or(root);
-        if !self.foreign.contains_key(folder) {
-            let said = foreign(&folder.join(FOREIGN)).unwrap_or_default();
-            self.foreign.insert(folder.to_path_buf(), said);
-        }
         let said = self
             .foreign
-            .get(folder)
-            .and_then(|said| said.get(directory));
-        let remote = said.filter(|remote| remote.len() <= LONGEST_REMOTE);
+            .entry(folder.to_path_buf())
+            .or_insert_with(|| foreign(&folder.join(FOREIGN)).unwrap_or_default());
+        // Of a document that stands for rows, a session is below its file.
+        let below = file.strip_prefix(folder).unwrap_or(Path::new(""));
+        let by_file = below.ancestors().find_map(|file| {
+            let parts: Vec<_> = file.iter().map(|part| part.to_string_lossy()).collect();
+            said.get(&parts.join("/"))
+        });
+        let remote = by_file.or_else(|| said.get(directory));
+        let remote = remote.filter(|remote| remote.len() <= LONGEST_REMOTE);
         FoundRemote {
             remote: remote.cloned(),
             is_there: remote.is_some(),

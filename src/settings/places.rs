@@ -80,11 +80,12 @@ impl Settings {
     }
 }
 
-/// Add a root that is named by hand. A folder that is named twice keeps its first name and takes
-/// the last label.
+/// Add a root that is named by hand. A folder that is named twice keeps its first name and its
+/// machine, and takes the last label.
 fn add(roots: &mut Vec<RootSpec>, mut root: RootSpec) {
     if let Some(at) = roots.iter().position(|other| other.is_same(&root)) {
-        root.path = roots.remove(at).path;
+        let before = roots.remove(at);
+        (root.path, root.host) = (before.path, before.host);
     }
     roots.push(root);
 }
@@ -209,6 +210,10 @@ mod tests {
         };
         assert_eq!(root.path, real.join("a"));
         assert_eq!(root.label.as_deref(), Some("last"));
+        // Copies of another machine's sessions stay that.
+        roots[0].host = Some("desk".to_owned());
+        add(&mut roots, parse(&format!("pi:{}", at("a"))).unwrap());
+        assert_eq!(roots[0].host.as_deref(), Some("desk"));
         // Of another agent's format it is another.
         add(&mut roots, parse(&format!("clido:{}", at("a"))).unwrap());
         assert_eq!(roots.len(), 2);

@@ -40,6 +40,8 @@ pub struct Command {
     pub call_id: Option<String>,
     /// What was typed.
     pub text: String,
+    /// The folder in which the call was to run, where it names one.
+    pub folder: Option<String>,
 }
 
 /// The changes that the calls in a record ask for, in its order.
@@ -61,6 +63,7 @@ pub fn commands(record: &[u8]) -> Vec<Command> {
     let called = call::calls(&record).into_iter().filter_map(|call| {
         Some(Command {
             text: tool::command(&call)?,
+            folder: call::text(&call.arguments, &["workdir"]).map(str::to_owned),
             call_id: call.id,
         })
     });
@@ -73,6 +76,7 @@ pub fn commands(record: &[u8]) -> Vec<Command> {
         commands.push(Command {
             call_id: None,
             text: typed.to_owned(),
+            folder: None,
         });
     }
     commands

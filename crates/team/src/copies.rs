@@ -15,13 +15,12 @@ use serde::{Deserialize, Serialize};
 use crate::block::Part;
 use crate::files::{self, Readers, UNFINISHED};
 use crate::manifest::{Manifest, Place};
+use crate::repositories;
 
 /// What `pulled.json` is never longer than.
 const LONGEST: u64 = 1 << 30;
 /// What is known of the copies.
 const KNOWN: &str = "pulled.json";
-/// Which working directory is of which repository.
-const REPOSITORIES: &str = "repositories.json";
 
 /// A copy, as it was left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,13 +169,10 @@ impl Copies {
         Ok(removed)
     }
 
-    /// Say of which repositories the directories are in which sessions ran, as far as they are
-    /// known.
+    /// Say of which repositories the sessions are.
     pub fn write_repositories(&self, manifests: &BTreeMap<Place, Manifest>) -> io::Result<()> {
-        let all = manifests.values();
-        let named = all.filter_map(|of| Some((of.cwd.as_deref()?, &*of.repository)));
-        let text = json(&named.collect::<BTreeMap<&str, &str>>());
-        let path = self.folder.join(REPOSITORIES);
+        let text = json(&repositories::of(manifests.values()));
+        let path = self.folder.join(repositories::FILE);
         match files::read(&path, LONGEST) {
             Ok(Some(there)) if there == text => Ok(()),
             _ => files::write(&path, &text, Readers::Owner),

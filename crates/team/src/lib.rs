@@ -34,6 +34,7 @@ pub mod manifest;
 pub mod names;
 pub mod pull;
 pub mod push;
+mod repositories;
 pub mod rows;
 pub mod sessions;
 pub mod settings;

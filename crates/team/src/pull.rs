@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::block::Part;
 use crate::copies::{Copies, Need};
 use crate::error::{Error, Problem};
-use crate::manifest::{Manifest, Manifests};
+use crate::manifest::{Host, Manifest, Manifests};
 use crate::settings::DataFolder;
 use crate::store::Store;
 
@@ -52,14 +52,18 @@ pub struct PulledHost {
     pub bytes: u64,
 }
 
-/// Bring what other hosts share to this machine, called `this_host`.
+/// Bring what other hosts share to this machine. Where another one has taken its name, which is its
+/// own from its first push on, that is another host too.
 ///
 /// # Errors
 /// When the store does not answer. What is wrong with one host or one file is a [`Problem`].
-pub fn pull(store: &mut dyn Store, data: &DataFolder, this_host: &str) -> Result<Pulled, Error> {
+pub fn pull(store: &mut dyn Store, data: &DataFolder, this: &Host) -> Result<Pulled, Error> {
     let mut pulled = Pulled::default();
-    let hosts: BTreeSet<String> = store.hosts()?.into_iter().collect();
-    for host in hosts.iter().filter(|host| *host != this_host) {
+    let mut hosts: BTreeSet<String> = store.hosts()?.into_iter().collect();
+    if hosts.contains(&this.host) && !store.is_taken(this)? {
+        hosts.remove(&this.host);
+    }
+    for host in &hosts {
         match store.manifests(host) {
             Ok(Some(manifests)) => {
                 let begun = Pull::begin(store, data, host, &mut pulled.problems);

@@ -24,6 +24,7 @@ use crate::block::hex;
 use crate::error::Error;
 use crate::files::{self, Readers};
 use crate::manifest::{Manifest, Place};
+use crate::repositories;
 
 /// Files of so many bytes are catalogued at once.
 const FULL: u64 = 32 << 20;
@@ -183,12 +184,10 @@ impl RowMaker {
         Ok(rows)
     }
 
-    /// Say of which repositories the directories are in which the sessions ran.
+    /// Say of which repositories the sessions are.
     fn name_repositories(&self) -> Result<(), Error> {
-        let all = self.written.values();
-        let named = all.filter_map(|of| Some((of.cwd.as_deref()?, &*of.repository)));
-        let text = serde_json::to_vec(&named.collect::<BTreeMap<&str, &str>>());
-        let path = self.folder.join(&self.host).join("repositories.json");
+        let text = serde_json::to_vec(&repositories::of(self.written.values()));
+        let path = self.folder.join(&self.host).join(repositories::FILE);
         fs::write(&path, text.unwrap_or_default()).map_err(Error::at(&path))
     }
 

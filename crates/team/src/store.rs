@@ -92,6 +92,14 @@ pub trait Store {
     /// When the store cannot be written.
     fn put(&mut self, host: &str, batch: &Batch) -> Result<(), Error>;
 
+    /// Wait until all that was put stays, whatever crashes.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn settle(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Take manifests back, and the rows of the bundles to which they belong.
     ///
     /// # Errors
@@ -125,7 +133,7 @@ pub type EachPart<'a> = &'a mut dyn FnMut(SqlPart<'_>) -> io::Result<()>;
 ///
 /// # Errors
 /// When it is no address, or the store cannot be reached.
-pub fn open(address: &str, surroundings: &Surroundings) -> Result<Box<dyn Store>, Error> {
+pub fn open(address: &str, surroundings: &Surroundings) -> Result<Box<dyn Store + Send>, Error> {
     match address.split_once(':') {
         Some(("dir", path)) => Ok(Box::new(dir::Dir::open(path)?)),
         Some(("postgres" | "postgresql", rest)) => {

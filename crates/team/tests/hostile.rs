@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use sessionary::settings::Surroundings;
 use sessionary_team::block::{Key, Part, pack};
-use sessionary_team::manifest::Place;
+use sessionary_team::manifest::{Host, Place};
 use sessionary_team::pull::{Pulled, pull};
 use sessionary_team::settings::DataFolder;
 use sessionary_team::store;
@@ -87,7 +87,12 @@ impl Reader {
 
     fn pull(&self, store: &Folder) -> Pulled {
         let mut store = store::open(&store.address(), &Surroundings::default()).unwrap();
-        pull(&mut *store, &self.data(), "reader").unwrap()
+        let reader = Host {
+            version: 1,
+            host: "reader".to_owned(),
+            id: "r".to_owned(),
+        };
+        pull(&mut *store, &self.data(), &reader).unwrap()
     }
 
     /// All that is outside of the folders of these hosts.

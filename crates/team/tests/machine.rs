@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use sessionary::settings::Surroundings;
-use sessionary::{Config, Freshness, Index};
+use sessionary::{Config, Freshness, Index, Indexer};
 
 /// The repository that tests share.
 pub const BOAT: &str = "github.com/ada/boat";
@@ -176,12 +176,22 @@ impl Machine {
 
     /// The index of this machine, brought up to date.
     pub fn index(&self) -> Index {
+        Index::open(&self.config(), Freshness::Check).unwrap()
+    }
+
+    /// Bring the index up to date with its words.
+    pub fn sync(&self) {
+        let mut indexer = Indexer::open(&self.config()).unwrap();
+        indexer.sync(&mut |_| {}).unwrap();
+    }
+
+    fn config(&self) -> Config {
         let config = Config::of(&Surroundings {
             variables: BTreeMap::new(),
             home: Some(self.home().to_path_buf()),
             cwd: self.cwd(BOAT),
         });
-        Index::open(&config.unwrap(), Freshness::Check).unwrap()
+        config.unwrap()
     }
 }
 

@@ -173,6 +173,58 @@ fn who_leaves_leaves_nothing_but_the_name() {
     assert!(!tree(&ada.data()).keys().any(ours));
 }
 
+/// Neither rows nor words of others stay in the index of who leaves, nor in its files.
+#[test]
+fn who_leaves_forgets_what_others_said() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    ada.write_session(BOAT, "0a", &["walrusadas"]);
+    ada.json(&["push"]);
+    let bob = Machine::sharing("bob", &store.address());
+    bob.write_session(BOAT, "0b", &["walrusbobs"]);
+    bob.json(&["pull"]);
+    bob.sync();
+    let known = |machine: &Machine| {
+        let rows = machine.index().sql("SELECT id FROM sessions ORDER BY id");
+        serde_json::to_string(&rows.unwrap().rows).unwrap()
+    };
+    assert_eq!(known(&bob), "[[\"0a\"],[\"0b\"]]");
+    let holds = |word: &str| {
+        let files = tree(&bob.home().join(".cache")).into_values();
+        let is_in = |file: &Vec<u8>| file.windows(word.len()).any(|of| of == word.as_bytes());
+        files.filter(is_in).count()
+    };
+    assert!(holds("walrusadas") > 0);
+    bob.team(&["leave"]);
+    assert_eq!(known(&bob), "[[\"0b\"]]");
+    assert_eq!((holds("walrusadas"), holds("walrusbobs") > 0), (0, true));
+}
+
+/// Who only pulls has a name that is not its own yet.
+#[test]
+fn a_name_that_another_machine_took_hides_none_of_its_sessions() {
+    let store = Folder::new();
+    let reader = Machine::sharing("box", &store.address());
+    let writer = Machine::sharing("box", &store.address());
+    writer.write_session(BOAT, "0a", &["of the writer"]);
+    writer.json(&["push"]);
+    assert_eq!(reader.json(&["pull"])["hosts"][0]["written"], 1);
+    assert!(!reader.team(&["status"]).contains("this machine"));
+    assert_eq!(writer.json(&["pull"])["hosts"], json!([]));
+    for arguments in [&["push"][..], &["push", "--dry-run"], &["purge", "--all"]] {
+        let output = reader.output(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.code() == Some(2) && said.contains("--host NAME"),
+            "{said}"
+        );
+    }
+    assert_eq!(stored_sessions(&store), ["0a"]);
+    reader.team(&["init", &store.address(), "--host", "desk"]);
+    reader.team(&["leave"]);
+    assert_eq!(stored_sessions(&store), ["0a"]);
+}
+
 /// Syncthing, Dropbox and others keep both sides of a conflict.
 #[test]
 fn what_a_synchroniser_left_keeps_nothing_from_going() {

@@ -187,3 +187,28 @@ fn whose_a_session_is_and_of_which_repository() {
     // What came from another machine is not sent on as one's own.
     assert_eq!(bob.json(&["push"])["sessions"], json!([]));
 }
+
+/// A directory that was a checkout of the one repository, and of the other one after it.
+#[test]
+fn of_one_directory_the_sessions_of_two_repositories() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    let bob = Machine::sharing("bob", &store.address());
+    ada.team(&["share", DIARY]);
+    ada.write_session(BOAT, "0a", &["of the boat"]);
+    ada.json(&["push"]);
+    bob.json(&["pull"]);
+    let of = |machine: &Machine| {
+        let all = "SELECT id, repository FROM sessions ORDER BY id";
+        serde_json::to_value(machine.index().sql(all).unwrap().rows).unwrap()
+    };
+    assert_eq!(of(&bob), json!([["0a", BOAT]]));
+    let config = ada.cwd(BOAT).join(".git/config");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, text.replace(BOAT, DIARY)).unwrap();
+    ada.write_session(BOAT, "0b", &["of the diary"]);
+    ada.json(&["push"]);
+    bob.json(&["pull"]);
+    assert_eq!(of(&ada), json!([["0a", BOAT], ["0b", DIARY]]));
+    assert_eq!(of(&bob), of(&ada));
+}

@@ -28,8 +28,13 @@ pub struct Log {
 }
 
 pub fn run(args: &Log, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let file = super::current_directory()?.join(&args.file);
+    // By what is in it is known from where it was moved.
+    let is_file = file.metadata().is_ok_and(|found| found.is_file());
+    let text = is_file.then(|| std::fs::read_to_string(&file).ok());
     let scope = BlameScope {
-        file: super::current_directory()?.join(&args.file),
+        text: text.flatten().unwrap_or_default(),
+        file,
         mask: screen.mask(),
         ..BlameScope::default()
     };

@@ -13,14 +13,11 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
 use crate::error::Error;
-use crate::format::edits::{Change, Edit, Outcome, commands, edits, outcomes};
+use crate::format::edits::{Change, Command, Edit, Outcome, commands, edits, outcomes};
 use crate::model::{Class, LineCall, Mask, iso};
 use crate::query::Snapshot;
 use crate::query::outline::{OutlineQuery, Without};
 use crate::query::show::{Reader, address};
-
-/// How often a file may have had another name before.
-const MOST_NAMES: usize = 8;
 
 /// What Codex answers where a patch was applied, whatever else it says of that.
 const PATCHED: &str = "Success. Updated the following files";
@@ -35,7 +32,22 @@ pub(super) struct FileCall {
     call_id: Option<String>,
     /// In which working tree, where the file of any of them is asked for.
     tree: PathBuf,
-    made: SessionEdit,
+    pub made: SessionEdit,
+}
+
+/// What was done to a file of one name.
+#[derive(Default)]
+pub(super) struct CallsOfName {
+    pub calls: Vec<FileCall>,
+    /// From where patches moved it there, and when.
+    pub moved: Vec<(PathBuf, i64)>,
+}
+
+/// A command that was run, and did not fail.
+pub(super) struct DoneCommand {
+    pub command: Command,
+    pub ms: i64,
+    pub cwd: String,
 }
 
 /// The calls that changed a file, the oldest first, and behind them commands that may have.
@@ -64,10 +76,13 @@ impl<'s> Calls<'s> {
         }
     }
 
-    /// Those that changed the file.
-    pub fn of(snapshot: &'s Snapshot<'s>, names: &FileNames) -> Result<Self, Error> {
+    /// Those that changed the file, under this name and those that it had before.
+    pub fn of(snapshot: &'s Snapshot<'s>, names: FileNames, text: &str) -> Result<Self, Error> {
         let mut calls = Self::none(snapshot);
-        let mut found = calls.under_any_name(names, MOST_NAMES)?;
+        let (all, mut found) = calls.under_all_names(names, text)?;
+        let Some(names) = all.first().map(|of| &of.names) else {
+            return Ok(calls);
+        };
         calls.leave_out_copies(&mut found);
         found.sort_by_key(FileCall::order);
         calls.edits = found.len();
@@ -108,10 +123,10 @@ impl<'s> Calls<'s> {
         self.edits
     }
 
-    /// The calls that changed the file under this name, and before it got that under others.
-    fn under_any_name(&mut self, names: &FileNames, most: usize) -> Result<Vec<FileCall>, Error> {
-        let mut found = Vec::new();
-        let mut moved: Vec<(PathBuf, Option<i64>)> = Vec::new();
+    /// The calls that changed the file under this name, and what patches moved there: from where,
+    /// and when.
+    pub(super) fn under_name(&mut self, names: &FileNames) -> Result<CallsOfName, Error> {
+        let mut found = CallsOfName::default();
         for key in self.snapshot.catalogue.entries_editing(names.last())? {
             let session = self.session(key >> 24)?;
             let Some(session) = session.map(|session| session.row.clone()) else {
@@ -135,20 +150,42 @@ impl<'s> Calls<'s> {
             for call in &mut calls {
                 call.tree = tree.clone().unwrap_or_default();
             }
-            found.extend(calls);
+            found.calls.extend(calls);
             // What another machine moved had its name there, which may be another file's here.
             let comes_here = |edit: &&Edit| session.host.is_none() && comes_here(edit);
             for edit in all.iter().filter(comes_here) {
                 let from = absolute(&edit.path, edit.folder.as_deref(), &session.cwd);
-                moved.push((from, entry.searched_ms));
+                found.moved.extend(entry.searched_ms.map(|ms| (from, ms)));
             }
         }
-        for (from, ms) in moved.into_iter().filter(|_| most > 0) {
-            let before = self.under_any_name(&FileNames::of(&from), most - 1)?;
-            let before = before.into_iter();
-            found.extend(before.filter(|call| call.entry.searched_ms <= ms));
-        }
         Ok(found)
+    }
+
+    /// The commands of sessions of this machine that hold this text and did not fail, each with its
+    /// time and the directory of its session.
+    pub(super) fn done_commands(&mut self, text: &str) -> Result<Vec<DoneCommand>, Error> {
+        let mut done = Vec::new();
+        for key in self.snapshot.catalogue.entries_calling_with(text)? {
+            let session = self.session(key >> 24)?;
+            let own = session.filter(|session| session.row.host.is_none());
+            let Some(cwd) = own.map(|session| session.row.cwd.clone()) else {
+                continue;
+            };
+            let Some((entry, record)) = self.record(key)? else {
+                continue;
+            };
+            let known = self.snapshot.catalogue.ended_calls(key)?;
+            for command in commands(&record) {
+                let mut ends = known.iter();
+                let end = ends.find(|call| call.call_id == command.call_id);
+                let has_failed = end.is_some_and(|end| end.is_error == Some(true));
+                if let Some(ms) = entry.searched_ms.filter(|_| !has_failed) {
+                    let cwd = cwd.clone();
+                    done.push(DoneCommand { command, ms, cwd });
+                }
+            }
+        }
+        Ok(done)
     }
 
     /// The calls of an entry that ask for these changes of the file, unless they failed.

@@ -138,7 +138,7 @@ impl Snapshot<'_> {
         }
         added.lines += count as u64;
         let names = FileNames::anywhere(Path::new(path), &scope.trees);
-        let mut calls = Calls::of(self, &names)?;
+        let mut calls = Calls::of(self, names, "")?;
         // Git counts seconds.
         let trees = calls.in_trees(commit.time_ms.saturating_add(1000));
         let mut wrote: BTreeMap<usize, usize> = BTreeMap::new();

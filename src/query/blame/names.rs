@@ -62,6 +62,14 @@ impl FileNames {
         }
     }
 
+    /// Its path with links resolved, where it is one file.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.file {
+            NamedFile::File(paths) => paths.last().map(PathBuf::as_path),
+            NamedFile::Anywhere { .. } => None,
+        }
+    }
+
     /// Its name without the folder.
     pub fn last(&self) -> &str {
         &self.last

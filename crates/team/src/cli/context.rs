@@ -6,10 +6,12 @@ use std::path::Path;
 use sessionary::format::remote_of;
 use sessionary::repository::Repository;
 use sessionary::settings::{self, Flags, Surroundings};
-use sessionary::{Config, Freshness, Index};
+use sessionary::{Config, Freshness, Index, Indexer};
 use sessionary_team::sessions::Indexed;
 use sessionary_team::settings::DataFolder;
 use sessionary_team::{Error, Settings};
+
+use crate::output::say;
 
 /// What every verb needs.
 pub struct Context {
@@ -78,6 +80,17 @@ impl Context {
             .iter()
             .filter_map(|row| Some((text(row.first())?, text(row.get(1)))));
         Ok(sessions.collect())
+    }
+
+    /// Forget in the index what was copied from other machines, and wipe it from its files.
+    pub fn forget_other_machines(&self) -> Result<(), Error> {
+        let config = self.config()?;
+        if !config.catalogue_path().exists() {
+            return Ok(());
+        }
+        let report = Indexer::open(&config)?.forget_other_machines()?;
+        report.notes.iter().for_each(|note| say(note));
+        Ok(())
     }
 
     /// The time zone of the user, by its name.

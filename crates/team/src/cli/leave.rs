@@ -13,7 +13,8 @@ use crate::revoke::say_taken_back;
 #[command(after_help = "Examples:\n  \
     sessionary team leave\n  \
     sessionary team leave --keep   also where the store cannot be reached\n\n\
-    Removed are the settings and the copies of other machines' sessions; sessions of this machine are not touched.")]
+    Removed are the settings and the copies of other machines' sessions, from the index too; sessions of this machine are \
+    not touched.")]
 pub struct Leave {
     /// Leave what is shared in the store, from which it cannot be taken back later
     #[arg(long)]
@@ -35,9 +36,18 @@ pub fn run(args: &Leave, context: &Context) -> Result<Outcome, Error> {
         return say_taken_back(&back, false, context);
     }
     context.data.remove(lock)?;
+    context.forget_other_machines().map_err(still_known)?;
     let outcome = say_taken_back(&back, false, context)?;
     if !context.json {
         print("The settings and the copies of other machines' sessions are removed.")?;
     }
     Ok(outcome)
+}
+
+/// The index still holds what the copies said.
+fn still_known(error: Error) -> Error {
+    Error::refused(
+        format!("all is removed but what the index read of other machines' sessions: {error}"),
+        "`sessionary roots forget`, then `sessionary sync --purge`",
+    )
 }

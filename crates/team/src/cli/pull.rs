@@ -17,7 +17,7 @@ pub fn run(_: &Pull, context: &Context) -> Result<Outcome, Error> {
     let _lock = context.data.lock()?;
     let settings = context.settings()?;
     let mut store = store::open(&settings.store, &context.surroundings)?;
-    let pulled = pull::pull(&mut *store, &context.data, &settings.host)?;
+    let pulled = pull::pull(&mut *store, &context.data, &settings.this_host())?;
     if context.json {
         print_json(&pulled)?;
     } else {

@@ -58,10 +58,10 @@ pub fn run(args: &Purge, context: &Context) -> Result<Outcome, Error> {
     say_taken_back(&back, args.dry_run, context)
 }
 
-type InStore = (Box<dyn Store>, BTreeSet<String>);
+type InStore = (Box<dyn Store + Send>, BTreeSet<String>);
 
 /// The sessions that the store has of this machine.
-fn in_store(mut store: Box<dyn Store>, settings: &Settings) -> Result<InStore, Error> {
+fn in_store(mut store: Box<dyn Store + Send>, settings: &Settings) -> Result<InStore, Error> {
     let manifests = store.manifests(&settings.host)?.unwrap_or_default();
     let sessions = manifests.files.into_values().map(|of| of.session);
     let sessions = sessions.collect();

@@ -41,6 +41,7 @@ pub fn run(_: &Status, context: &Context) -> Result<Outcome, Error> {
         hosts: Vec::new(),
         problems: Vec::new(),
     };
+    let is_taken = store.is_taken(&settings.this_host())?;
     for host in store.hosts()? {
         match store.manifests(&host) {
             Ok(found) => {
@@ -57,12 +58,13 @@ pub fn run(_: &Status, context: &Context) -> Result<Outcome, Error> {
     }
     match context.json {
         true => print_json(&answer)?,
-        false => print(&text(&answer))?,
+        false => print(&text(&answer, is_taken))?,
     }
     Ok(say_problems(&answer.problems))
 }
 
-fn text(answer: &Answer<'_>) -> String {
+/// Another machine may have taken the name of one that never pushed.
+fn text(answer: &Answer<'_>, is_taken: bool) -> String {
     let mut text = format!(
         "host    {}\nstore   {}\nshared  ",
         answer.host, answer.store
@@ -80,7 +82,7 @@ fn text(answer: &Answer<'_>) -> String {
         text += &format!("\nkept    {sessions} will not be sent again");
     }
     for host in &answer.hosts {
-        let is_this = if host.host == answer.host {
+        let is_this = if host.host == answer.host && !is_taken {
             ", this machine"
         } else {
             ""

@@ -12,7 +12,7 @@ mod sql;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as _;
 
-use postgres::{Client, NoTls};
+use postgres::{Client, NoTls, Transaction};
 use sessionary::settings::Surroundings;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -166,45 +166,32 @@ impl Store for Postgres {
 
     fn put(&mut self, host: &str, batch: &Batch) -> Result<(), Error> {
         let mut transaction = self.client.transaction().map_err(failed)?;
+        // The disk is waited for once, by `settle`: a server that crashes before has lost the last
+        // batches and no others.
+        let later = "SET LOCAL synchronous_commit = off";
+        transaction.batch_execute(later).map_err(failed)?;
         let ids: Vec<&str> = batch.blocks.iter().map(|(id, _)| id.as_str()).collect();
         let packed: Vec<&[u8]> = batch.blocks.iter().map(|(_, packed)| &**packed).collect();
         let add = "INSERT INTO sessionary.blocks (host, id, packed)
             SELECT $1, * FROM unnest($2::text[], $3::bytea[]) ON CONFLICT DO NOTHING";
-        transaction
-            .execute(add, &[&host, &ids, &packed])
-            .map_err(failed)?;
-        let add = "INSERT INTO sessionary.sources
-                (host, agent, path, session, repository, modified_ms, bytes, manifest)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING number";
-        let older = "DELETE FROM sessionary.sources
-            WHERE host = $1 AND agent = $2 AND path = $3 AND number < $4";
-        let add = transaction.prepare(add).map_err(failed)?;
-        let older = transaction.prepare(older).map_err(failed)?;
-        for of in &batch.manifests {
-            let place = (&of.place.agent, &of.place.path);
-            let bytes = i64::try_from(of.bytes()).unwrap_or(i64::MAX);
-            let text = serde_json::to_string(of).unwrap_or_default();
-            let (session, repository) = (&of.session, &of.repository);
-            let values: [&(dyn postgres::types::ToSql + Sync); 8] = [
-                &host,
-                place.0,
-                place.1,
-                session,
-                repository,
-                &of.modified_ms,
-                &bytes,
-                &text,
-            ];
-            let number: i64 = transaction.query_one(&add, &values).map_err(failed)?.get(0);
-            transaction
-                .execute(&older, &[&host, place.0, place.1, &number])
-                .map_err(failed)?;
+        if !ids.is_empty() {
+            let added = transaction.execute(add, &[&host, &ids, &packed]);
+            added.map_err(failed)?;
+        }
+        if !batch.manifests.is_empty() {
+            put_manifests(&mut transaction, host, &batch.manifests)?;
         }
         catalogue::forget(&mut transaction, host, batch.rowless.iter())?;
         if let Some(rows) = &batch.rows {
             catalogue::put(&mut transaction, host, rows)?;
         }
         transaction.commit().map_err(failed)
+    }
+
+    fn settle(&mut self) -> Result<(), Error> {
+        // What a transaction waits for is all that was written before it, if it has written too.
+        let write = "SELECT pg_logical_emit_message(true, 'sessionary', '')";
+        self.client.execute(write, &[]).map(drop).map_err(failed)
     }
 
     fn take_back(&mut self, host: &str, places: &[Place]) -> Result<(), Error> {
@@ -238,6 +225,45 @@ impl Store for Postgres {
     fn sql(&mut self, query: &str, zone: &str, each: EachPart<'_>) -> Result<(), Error> {
         sql::answer(&mut self.client, query, zone, each)
     }
+}
+
+/// Put manifests in the place of older ones.
+fn put_manifests(
+    transaction: &mut Transaction<'_>,
+    host: &str,
+    manifests: &[Manifest],
+) -> Result<(), Error> {
+    let texts = |of: fn(&Manifest) -> &str| manifests.iter().map(of).collect::<Vec<&str>>();
+    let (agents, paths) = (texts(|of| &of.place.agent), texts(|of| &of.place.path));
+    let (sessions, repositories) = (texts(|of| &of.session), texts(|of| &of.repository));
+    let times: Vec<i64> = manifests.iter().map(|of| of.modified_ms).collect();
+    let sizes = manifests.iter().map(Manifest::bytes);
+    let sizes: Vec<i64> = sizes
+        .map(|of| i64::try_from(of).unwrap_or(i64::MAX))
+        .collect();
+    let said = manifests.iter();
+    let said: Vec<String> = said
+        .map(|of| serde_json::to_string(of).unwrap_or_default())
+        .collect();
+    let older = "DELETE FROM sessionary.sources WHERE host = $1
+        AND (agent, path) IN (SELECT * FROM unnest($2::text[], $3::text[]))";
+    let gone = transaction.execute(older, &[&host, &agents, &paths]);
+    gone.map_err(failed)?;
+    let add = "INSERT INTO sessionary.sources
+            (host, agent, path, session, repository, modified_ms, bytes, manifest)
+        SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[],
+            $6::bigint[], $7::bigint[], $8::text[])";
+    let values: [&(dyn postgres::types::ToSql + Sync); 8] = [
+        &host,
+        &agents,
+        &paths,
+        &sessions,
+        &repositories,
+        &times,
+        &sizes,
+        &said,
+    ];
+    transaction.execute(add, &values).map(drop).map_err(failed)
 }
 
 /// The manifest that a row holds, if it may be used for this place.

@@ -1,0 +1,181 @@
+//! What of a file is new, and may it be sent?
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sessionary::redact::redacted;
+
+use super::{Push, PushedSession};
+use crate::block;
+use crate::error::{Error, Problem};
+use crate::manifest::{self, LARGEST, Manifest, Place, Source, TOO_LARGE};
+use crate::names::{check_agent, check_path};
+use crate::sessions::{Sessions, SharedFile};
+
+/// What changed less than so long ago may change again without another size or time.
+const SETTLED_MS: i64 = 2_000;
+/// So long after its last change a file whose end was not given is asked for it no more.
+const AT_REST_MS: i64 = 2 * 60_000;
+
+/// Why a file is not sent whose manifest could not leave out a secret.
+const IS_NAMED_SO: &str = "its path or the id of its session holds a key or a token";
+
+impl Push<'_> {
+    /// A file whose manifest says no more than the file itself does.
+    pub(super) fn masked(&self, file: SharedFile) -> SharedFile {
+        let cwd = file.cwd.map(|cwd| match self.options.raw {
+            true => cwd,
+            false => redacted(&cwd).unwrap_or(cwd),
+        });
+        SharedFile { cwd, ..file }
+    }
+
+    /// Whether a manifest may say this path and this id.
+    pub(super) fn may_say(&self, path: &str, session: &str) -> bool {
+        self.options.raw || redacted(path).is_none() && redacted(session).is_none()
+    }
+
+    /// Whether a file may be sent.
+    fn check(&self, file: &SharedFile) -> Result<(), &'static str> {
+        check_agent(&file.agent)?;
+        check_path(&file.path)?;
+        if !self.may_say(&file.path, &file.session) {
+            return Err(IS_NAMED_SO);
+        }
+        match file.bytes > LARGEST {
+            true => Err(TOO_LARGE),
+            false => Ok(()),
+        }
+    }
+
+    fn problem(&mut self, file: &SharedFile, why: impl ToString) {
+        let mut what = format!("{}/{}", file.agent, file.path);
+        if let Some(session) = redacted(&file.session) {
+            // Within a path a secret is not always known for one.
+            what = what.replace(&file.session, &session);
+        }
+        let what = redacted(&what).unwrap_or(what);
+        self.pushed.problems.push(Problem::new(what, why));
+    }
+
+    /// Send what is new of a file.
+    pub(super) fn file(
+        &mut self,
+        file: &SharedFile,
+        sessions: &mut dyn Sessions,
+    ) -> Result<(), Error> {
+        let place = Place {
+            agent: file.agent.clone(),
+            path: file.path.clone(),
+        };
+        if let Err(why) = self.check(file) {
+            self.problem(file, why);
+            return Ok(());
+        }
+        let before = self.there.get(&place);
+        if before.is_some_and(|before| is_current(before, file, &self.form) && self.has_all(before))
+        {
+            return Ok(());
+        }
+        let shared = match sessions.bytes(file, self.options.raw) {
+            Ok(Some(shared)) => shared,
+            // It has gone since it was listed.
+            Ok(None) => return Ok(()),
+            Err(why) => {
+                self.problem(file, why);
+                return Ok(());
+            }
+        };
+        if shared.bytes.len() as u64 > LARGEST {
+            self.problem(file, TOO_LARGE);
+            return Ok(());
+        }
+        let known = before.map_or(&[][..], |before| &before.parts);
+        let parts = block::parts(&shared.bytes, known, &self.key);
+        for (part, bytes) in &parts {
+            self.block(part, bytes)?;
+        }
+        let rest = if shared.is_whole {
+            SETTLED_MS
+        } else {
+            AT_REST_MS
+        };
+        let source = Source {
+            bytes: file.bytes,
+            form: self.form.clone(),
+            settled: file.modified_ms.saturating_add(rest) < now_ms(),
+        };
+        let manifest = Manifest {
+            version: manifest::VERSION,
+            host: self.host.to_owned(),
+            place,
+            session: file.session.clone(),
+            repository: file.repository.clone(),
+            cwd: file.cwd.clone(),
+            modified_ms: file.modified_ms,
+            parts: parts.iter().map(|(part, _)| part.clone()).collect(),
+            source,
+        };
+        if let Some((_, maker)) = &mut self.rows {
+            maker.write(&manifest, parts.iter().map(|(_, bytes)| *bytes))?;
+        }
+        self.manifest(manifest, shared.redactions)
+    }
+
+    fn has_all(&self, manifest: &Manifest) -> bool {
+        let mut parts = manifest.parts.iter();
+        parts.all(|part| self.blocks.contains(&part.id))
+    }
+
+    fn manifest(&mut self, manifest: Manifest, redactions: u64) -> Result<(), Error> {
+        let before = self.there.insert(manifest.place.clone(), manifest.clone());
+        if before.as_ref() == Some(&manifest) {
+            return Ok(());
+        }
+        before.iter().for_each(|before| self.bundles.remove(before));
+        self.bundles.add(&manifest);
+        // It may differ from the one before by what was read for it alone.
+        let is_news = before.is_none_or(|before| before.parts != manifest.parts);
+        if is_news {
+            self.count(&manifest, redactions);
+        }
+        self.batch.manifests.push(manifest);
+        self.send_if_full()
+    }
+
+    fn count(&mut self, manifest: &Manifest, redactions: u64) {
+        let sessions = &mut self.pushed.sessions;
+        let id = (manifest.place.agent.clone(), manifest.session.clone());
+        let at = *self.by_session.entry(id).or_insert(sessions.len());
+        if at == sessions.len() {
+            sessions.push(PushedSession {
+                agent: manifest.place.agent.clone(),
+                session: manifest.session.clone(),
+                repository: manifest.repository.clone(),
+                files: 0,
+                bytes: 0,
+                redactions: 0,
+            });
+        }
+        sessions[at].files += 1;
+        sessions[at].bytes += manifest.bytes();
+        sessions[at].redactions += redactions;
+    }
+}
+
+/// Whether a file is still what its manifest was made from.
+fn is_current(before: &Manifest, file: &SharedFile, form: &str) -> bool {
+    before.source.settled
+        && before.source.bytes == file.bytes
+        && before.source.form == form
+        && before.modified_ms == file.modified_ms
+        && before.session == file.session
+        && before.repository == file.repository
+        && before.cwd == file.cwd
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    })
+}

@@ -1,0 +1,98 @@
+//! When are the rows of a bundle made, and from what?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Push;
+use super::batches::BATCH_PIECES;
+use crate::error::Error;
+use crate::manifest::{Manifest, Place};
+use crate::rows::{Bundle, BundleKey, RowMaker, beside, seal};
+
+impl Push<'_> {
+    /// All files of a bundle are read: its manifests may be sent, with their rows.
+    pub(super) fn close(&mut self, key: &BundleKey) -> Result<(), Error> {
+        self.make_rows(key)?;
+        let is_full = |(_, maker): &(_, RowMaker)| maker.is_full();
+        let is_full = self.rows.as_ref().is_some_and(is_full);
+        match is_full || self.batch.manifests.len() >= BATCH_PIECES {
+            true => self.send(),
+            false => Ok(()),
+        }
+    }
+
+    /// Make the rows of a bundle, where those that are there are of something else.
+    fn make_rows(&mut self, key: &BundleKey) -> Result<(), Error> {
+        let Some((mut seals, mut maker)) = self.rows.take() else {
+            return Ok(());
+        };
+        let made = self.make_rows_by(key, &mut seals, &mut maker);
+        self.rows = Some((seals, maker));
+        made
+    }
+
+    fn make_rows_by(
+        &mut self,
+        key: &BundleKey,
+        seals: &mut BTreeMap<BundleKey, String>,
+        maker: &mut RowMaker,
+    ) -> Result<(), Error> {
+        let places = self.bundles.places(key);
+        let beside: BTreeSet<Place> = places.iter().filter_map(beside).collect();
+        let all = places
+            .iter()
+            .chain(beside.iter().filter(|of| !places.contains(of)));
+        let all: Vec<Manifest> = all.filter_map(|of| self.there.get(of).cloned()).collect();
+        let seal = seal(all.iter());
+        if all.is_empty() || seals.get(key) == Some(&seal) {
+            return Ok(());
+        }
+        for manifest in &all {
+            if maker.has(manifest) {
+                continue;
+            }
+            self.send_blocks()?;
+            // What nobody can read has no rows.
+            let Some(said) = self.said(manifest)? else {
+                return Ok(());
+            };
+            maker.write(manifest, said.iter().map(Vec::as_slice))?;
+        }
+        seals.insert(key.clone(), seal.clone());
+        maker.complete(Bundle {
+            key: key.clone(),
+            seal,
+            places,
+        });
+        Ok(())
+    }
+
+    /// What the blocks of a file in the store say; `None`: they are not all there.
+    fn said(&mut self, manifest: &Manifest) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let mut said = Vec::new();
+        for part in &manifest.parts {
+            let (host, id) = (self.host, part.id.clone());
+            let packed = self.store.ask(move |store| store.block(host, &id))?;
+            match packed.map(|packed| part.unpack(&packed)) {
+                Some(Ok(bytes)) => said.push(bytes),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(said))
+    }
+
+    /// Make the rows that an older version did not, or that were taken back with another file of
+    /// their bundle; and have none of what is not in the store.
+    pub(super) fn mend_rows(&mut self) -> Result<(), Error> {
+        let host = self.host;
+        let Some((seals, _)) = &mut self.rows else {
+            return Ok(());
+        };
+        let there = self.store.ask(move |store| store.seals(host))?;
+        *seals = there.unwrap_or_default();
+        let gone = seals.keys().filter(|key| !self.bundles.has(key));
+        self.batch.rowless = gone.cloned().collect();
+        let keys: Vec<BundleKey> = self.bundles.keys().cloned().collect();
+        keys.iter().try_for_each(|key| self.close(key))?;
+        self.send()
+    }
+}
