@@ -14,7 +14,7 @@ fn what_is_known_by_other_numbers_is_looked_at_again() {
             let catalogue = Connection::open(store.catalogue()).unwrap();
             catalogue
                 .execute_batch(
-                    "UPDATE _folders SET fingerprint = fingerprint + 1;
+                    "UPDATE _folders SET seal = seal + 1;
                      UPDATE _sources SET ctime_ns = ctime_ns + 1",
                 )
                 .unwrap();

@@ -40,7 +40,9 @@ pub struct Agent {
     pub deletes: Option<&'static str>,
     /// The command that takes a session up again: a word `{path}` is the session's path, `{id}` at
     /// the end of a word its id, and a word `{key}` the key that the agent itself records of it
-    /// (`session_key` in [`SessionFacts::own`](crate::model::SessionFacts::own)); empty = not known.
+    /// (`session_key` in [`SessionFacts::own`]); empty = not known.
+    ///
+    /// [`SessionFacts::own`]: crate::model::SessionFacts::own
     pub resume: &'static [&'static str],
     /// Whether it takes up by its id what its own list leaves out, but for subagents. Codex 0.169
     /// lists no session of `codex exec`, and resumes it.

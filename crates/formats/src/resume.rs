@@ -4,7 +4,9 @@ use crate::agents::agent_called;
 use crate::model::Resume;
 
 /// How the agent called `agent` takes the session up again that lies at `path` and is read in
-/// `format`, with what its agent records of it ([`SessionFacts::own`](crate::model::SessionFacts::own)); `None` = not known.
+/// `format`, with what its agent records of it ([`SessionFacts::own`]); `None` = not known.
+///
+/// [`SessionFacts::own`]: crate::model::SessionFacts::own
 pub fn resume(
     agent: &str,
     format: &str,
