@@ -162,10 +162,11 @@ fn subagents_and_their_parents_are_linked() {
     let path = |row: &SessionRow| row.path.to_str().unwrap().to_owned();
     let tree = |row| index.tree(row, sessionary::index::TreeFilter::All).unwrap();
     assert_eq!(tree(top).ancestors, [""; 0]);
-    assert_eq!(tree(top).forks, [path(mail)]);
+    assert_eq!(tree(top).forks, [""; 0]);
+    assert_eq!(tree(top).subagents, [path(mail)]);
     assert_eq!(tree(mail).ancestors, [path(top)]);
     assert_eq!(tree(spell).ancestors, [path(mail), path(top)]);
-    assert_eq!(tree(spell).forks, [""; 0]);
+    assert_eq!(tree(spell).subagents, [""; 0]);
     // Its entries are one line.
     let depths: Vec<u32> = tree(spell).entries.iter().map(|row| row.depth).collect();
     assert_eq!(depths, [0, 1]);

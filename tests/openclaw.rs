@@ -935,6 +935,21 @@ fn sessions_json_names_files() {
     assert_eq!(only(&claw.index()).id, "s4");
 }
 
+/// An empty file has nothing that is still to be read, however it is called.
+#[test]
+fn an_empty_file_with_a_name_is_read() {
+    let claw = Claw::of_files();
+    let names = json!({KEY: {"sessionId": "s1", "displayName": "Of the ice"}});
+    claw.file("main/sessions/sessions.json", names.to_string());
+    claw.file("main/sessions/s1.jsonl", "");
+    let row = by_id(&rows(&claw.check("empty")), "s1").clone();
+    assert_eq!(
+        (row.title.as_str(), row.entries, row.bytes),
+        ("Of the ice", 0, 0)
+    );
+    assert!(!row.not_read_yet);
+}
+
 /// One file names all sessions, and each is read with what it says then.
 #[test]
 fn sessions_json_of_many_sessions() {

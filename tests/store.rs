@@ -47,6 +47,12 @@ impl Store {
         found
     }
 
+    /// The file of its catalogue.
+    pub fn catalogue(&self) -> PathBuf {
+        let name = format!("index/v{}/catalogue.sqlite", sessionary::GENERATION);
+        self.place.path().join(name)
+    }
+
     fn config(&self) -> Config {
         let root = dump::root(self.agent, self.agent, &self.path(""));
         Config {

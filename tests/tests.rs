@@ -49,6 +49,7 @@
 //! - `nearby`: a part of a branch, of which no more is read
 //! - `not_read`: what lies on the machine and is not read is said
 //! - `opencode`: OpenCode: the cases of its rows, and sessions in JSON documents
+//! - `older_hashes`: what an older version stored is looked at again
 //! - `openclaw`: OpenClaw: rows of its databases and the files of the time before
 //! - `oracle`: our list and trees against the real agents'
 //! - `packages`: what people install, installed into an empty place and run
@@ -178,6 +179,7 @@ mod naming;
 #[cfg(unix)]
 mod nearby;
 mod not_read;
+mod older_hashes;
 mod openclaw;
 mod opencode;
 // The real agents need a newer Node than most machines have; the one installed beside them is for

@@ -7,9 +7,12 @@
 //! It is decided at the end of the transaction in which rows of an answer come or go, once for all
 //! of them. A row that comes counts until then, so that it is compared with the one that has
 //! counted; all copies are compared only where that one goes, or its session began at another time.
+//! Which of the records of one answer counts that stand near each other is known before they come
+//! (see [`Answers`]), and where no other counts nothing has to be decided.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, params};
 use serde_json::json;
@@ -66,6 +69,37 @@ mod what {
     pub const CALLS: i64 = 3;
     /// An answer of which other entries have records too, each of what was known so far.
     pub const REPEATED: i64 = 4;
+}
+
+/// The answers of a chunk that several entries have records of: which of them counts so far, by
+/// the hash of the usage. It is the one that would, were there no others.
+#[derive(Default)]
+pub(super) struct Answers(HashMap<i64, CountedRecord>);
+
+struct CountedRecord {
+    output: i64,
+    /// Where its row says that it counts.
+    place: usize,
+}
+
+impl Answers {
+    /// Takes a record whose row says at `place` that it counts. Gives back where a row says so that
+    /// does not: the calls of such a row count, its figures do not.
+    pub(super) fn add(&mut self, usage: &UsageRow<'_>, place: usize) -> Option<usize> {
+        if usage.what != what::REPEATED {
+            return None;
+        }
+        let output = usage.usage.output.unwrap_or(0);
+        let record = CountedRecord { output, place };
+        match self.0.entry(usage.said) {
+            Entry::Vacant(first) => {
+                first.insert(record);
+                None
+            }
+            Entry::Occupied(before) if output < before.get().output => Some(place),
+            Entry::Occupied(mut before) => Some(before.insert(record).place),
+        }
+    }
 }
 
 /// What an entry has in `_usage`.
@@ -159,15 +193,20 @@ pub(super) fn add_turns(
 impl Catalogue {
     /// Before the transaction ends, decide again which copy counts of each usage in these entries.
     pub(super) fn unsettle(&self, first: i64, last: i64, change: Change) -> rusqlite::Result<()> {
-        let (which, all) = match change {
-            Change::Come => ("", false),
+        let (which, other, all) = match change {
+            // Of several records of one answer those that do not count are less than one that does.
+            Change::Come => (
+                "AND (a.what <> 4 OR a.counted = 1)",
+                "AND (a.what <> 4 OR b.counted = 1)",
+                false,
+            ),
             // Where one goes that did not count, the one that does stays.
-            Change::Go => ("AND a.counted = 1", true),
-            Change::Move => ("", true),
+            Change::Go => ("AND a.counted = 1", "", true),
+            Change::Move => ("", "", true),
         };
         let mut copied = self.connection.prepare_cached(&format!(
             "SELECT a.said, a.what = 4 FROM _usage a WHERE a.key BETWEEN ?1 AND ?2 {which}
-               AND EXISTS (SELECT 1 FROM _usage b WHERE b.said = a.said AND b.key <> a.key)"
+               AND EXISTS (SELECT 1 FROM _usage b WHERE b.said = a.said AND b.key <> a.key {other})"
         ))?;
         let mut rows = copied.query([first, last])?;
         let mut unsettled = self.unsettled.borrow_mut();

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::answered::NEAR;
-use super::counted::UsageRow;
+use super::counted::{Answers, UsageRow};
 use super::write::{Entries, EntryRow, flag};
 use crate::model::Call;
 
@@ -30,6 +30,7 @@ pub struct EntryRows {
     owed: Vec<OutboxSpan>,
     /// Calls without an answer so far, by their ids.
     unanswered: HashMap<String, Vec<OpenCall>>,
+    answers: Answers,
 }
 
 /// A call without an answer so far.
@@ -64,6 +65,7 @@ impl Default for EntryRows {
             runs: Table::new("_runs", 4),
             owed: Vec::new(),
             unanswered: HashMap::new(),
+            answers: Answers::default(),
         }
     }
 }
@@ -138,6 +140,7 @@ impl EntryRows {
         let row = self.usage.row(at);
         let u = &counted.usage;
         row.integer(counted.what);
+        let place = row.next();
         row.integer(1);
         row.integer(counted.time_ms);
         row.text(u.model.as_deref());
@@ -155,6 +158,9 @@ impl EntryRows {
         row.real(u.cost_cache_read);
         row.real(u.cost_cache_write);
         row.integer(counted.said);
+        if let Some(place) = self.answers.add(counted, place) {
+            self.usage.set(place, tag::INTEGER, 2);
+        }
     }
 
     fn call(&mut self, at: i64, ordinal: i64, call: &Call) {

@@ -30,7 +30,7 @@ mod proofs;
 mod raw;
 pub mod read;
 mod refusal;
-mod relations;
+pub mod relations;
 pub mod roots;
 pub mod rows;
 mod save;

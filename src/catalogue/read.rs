@@ -12,7 +12,7 @@ use super::open::Catalogue;
 use crate::archive::Place;
 use crate::format::{FORMATS, agent_called, resume};
 use crate::model::{Base, SessionRow};
-use crate::source::checkpoint::{Proof, ReadState};
+use crate::source::checkpoint::{NO_REVISION, Proof, ReadState};
 use crate::source::content::Location;
 use crate::source::identity::Identity;
 
@@ -272,6 +272,8 @@ impl Catalogue {
     }
 }
 
+// The last column is `not_read_yet`: what a source of it held was neither read nor found damaged.
+const _: () = assert!(NO_REVISION == 4_294_967_295);
 pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.version,
         r.agent, r.label, s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms, s.messages, s.first_message,
         s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own,
@@ -281,7 +283,8 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
          SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end, s.subagent,
         s.gone_ms, coalesce(s.repository, s.remote), nullif(r.host, ''),
-        s.entries = 0 AND s.bytes = 0 AND s.name IS NOT NULL
+        s.entries = 0 AND s.bytes = 0 AND EXISTS (SELECT 1 FROM _session_sources p JOIN _sources f USING (source)
+            WHERE p.session = s.session AND f.revision = 4294967295 AND NOT f.racy)
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {

@@ -1,12 +1,27 @@
 //! How do sessions hang together: forks, origins, subagents?
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::base;
 use super::write::key_range;
 use crate::model::Base;
+
+/// A session that names another one as the one it comes from.
+pub struct Child {
+    /// Its path.
+    pub path: String,
+    /// Whether the other one started it to work for it.
+    pub is_subagent: bool,
+}
+
+fn child(row: &Row<'_>) -> rusqlite::Result<Child> {
+    Ok(Child {
+        path: row.get(0)?,
+        is_subagent: row.get(1)?,
+    })
+}
 
 impl Catalogue {
     /// Path of the session that a session of the same root names by its id.
@@ -43,16 +58,17 @@ impl Catalogue {
     }
 
     /// Paths of sessions of the same root that name `session` as their parent by its id.
-    pub fn children_of_id(&self, id: &str, session: i64) -> Result<Vec<String>, Error> {
-        let sql = "SELECT path FROM _sessions WHERE parent_session = ?1
+    pub fn children_of_id(&self, id: &str, session: i64) -> Result<Vec<Child>, Error> {
+        let sql = "SELECT path, subagent FROM _sessions WHERE parent_session = ?1
             AND root = (SELECT root FROM _sessions WHERE session = ?2) ORDER BY created_ms, path";
-        self.all(sql, params![id, session], |r| r.get(0))
+        self.all(sql, params![id, session], child)
     }
 
     /// Paths of sessions whose header names `path` as their parent.
-    pub fn forks_of(&self, path: &str) -> Result<Vec<String>, Error> {
-        let sql = "SELECT path FROM _sessions WHERE parent_session = ?1 ORDER BY created_ms, path";
-        self.all(sql, [path], |r| r.get(0))
+    pub fn children_of_path(&self, path: &str) -> Result<Vec<Child>, Error> {
+        let sql = "SELECT path, subagent FROM _sessions WHERE parent_session = ?1
+            ORDER BY created_ms, path";
+        self.all(sql, [path], child)
     }
 
     /// The parent a session's header names, by the session's path.

@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +16,7 @@ use super::rows::Session;
 use super::write::said;
 use crate::format::database::{Database, Document, Documents, Whole};
 use crate::format::identity::Identity;
-use crate::format::json;
+use crate::format::{json, stable_hash};
 use crate::regular;
 
 /// Bytes of the longest document that is read: several times as many are held at once.
@@ -276,11 +275,11 @@ impl Files {
         let mut sums = Sums::default();
         self.session.iter().for_each(|path| sums.add(path));
         for (name, ..) in &self.outer {
-            name.hash(&mut sums.hasher);
+            sums.add_bytes([name.as_bytes()]);
         }
         let newest = self.outer.last();
         newest.iter().for_each(|outer| sums.add_outer(outer));
-        sums.hasher.finish().cast_signed()
+        sums.hash.cast_signed()
     }
 
     fn identity(&self) -> Identity {
@@ -291,7 +290,7 @@ impl Files {
         self.outer.iter().for_each(|outer| sums.add_outer(outer));
         Identity {
             device: 0,
-            inode: sums.hasher.finish().cast_signed(),
+            inode: sums.hash.cast_signed(),
             size: sums.files,
             mtime_ns: sums.newest_ns,
             ctime_ns: looks,
@@ -302,7 +301,7 @@ impl Files {
 /// What files are like, added up.
 #[derive(Default)]
 struct Sums {
-    hasher: DefaultHasher,
+    hash: u64,
     files: u64,
     newest_ns: i64,
 }
@@ -311,10 +310,15 @@ impl Sums {
     fn add(&mut self, path: &Path) {
         if let Ok(own) = fs::metadata(path) {
             let own = Identity::of(&own);
-            (path, own).hash(&mut self.hasher);
+            self.add_bytes([path.to_string_lossy().as_bytes(), &own.to_bytes()]);
             self.newest_ns = self.newest_ns.max(own.mtime_ns);
             self.files += 1;
         }
+    }
+
+    fn add_bytes<const N: usize>(&mut self, parts: [&[u8]; N]) {
+        let before = self.hash.to_le_bytes();
+        self.hash = stable_hash::of(std::iter::once(&before[..]).chain(parts));
     }
 
     /// A message, and what belongs to it.

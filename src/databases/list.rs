@@ -6,7 +6,6 @@
 //! keeps such a sequence, rows are counted only of sessions whose number or own row is another one.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -20,6 +19,7 @@ use super::schema::{Present, quoted};
 use super::turns::Sums;
 use crate::format::database::{Database, Generation, Stamp};
 use crate::format::identity::Identity;
+use crate::format::stable_hash;
 
 /// What is known of sessions.
 #[derive(Clone, Copy)]
@@ -246,10 +246,9 @@ impl<'c> Stamps<'c> {
                 Count::Sums(sql) => sql,
                 Count::Whole(present) => {
                     each_line(self.connection, present, session, |line| {
-                        let mut hasher = DefaultHasher::new();
-                        line.hash(&mut hasher);
+                        let number = stable_hash::to_add_up(line);
                         sums.rows += 1;
-                        sums.times = sums.times.wrapping_add(hasher.finish().cast_signed());
+                        sums.times = sums.times.wrapping_add(number.cast_signed());
                     })?;
                     continue;
                 }

@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::open::{Patience, read_within};
 use crate::format::identity::Identity;
 use crate::format::names::Names;
+use crate::format::stable_hash;
 
 mod lines;
 mod table;
@@ -90,13 +90,11 @@ pub struct Said {
 
 /// The identity of a session's line.
 pub fn identity_of_line(line: &str) -> Identity {
-    let mut hasher = DefaultHasher::new();
-    line.hash(&mut hasher);
     Identity {
         size: line.len() as u64,
         // It says nothing about when it was changed, and 0 is of what was not read to its end.
         mtime_ns: 1,
-        ctime_ns: hasher.finish().cast_signed(),
+        ctime_ns: stable_hash::of([line.as_bytes()]).cast_signed(),
         ..Identity::default()
     }
 }

@@ -1,5 +1,6 @@
 //! What do some rows say, and which row is a line?
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -114,15 +115,25 @@ fn row_held(
 pub(super) fn row_name(line: &[u8]) -> Option<String> {
     let (table, rest) = text_after(line, b"{\"table\":")?;
     let (key, _) = text_after(rest, b",\"key\":")?;
-    Some(format!("{table}:{key}"))
+    Some([&table, ":", &key].concat())
 }
 
 /// The text that follows these bytes, and what follows it.
-fn text_after<'l>(line: &'l [u8], bytes: &[u8]) -> Option<(String, &'l [u8])> {
+fn text_after<'l>(line: &'l [u8], bytes: &[u8]) -> Option<(Cow<'l, str>, &'l [u8])> {
     let rest = line.strip_prefix(bytes)?;
+    // Most names and keys are letters and digits.
+    let end = rest.iter().skip(1).position(|byte| !is_plain(*byte))? + 1;
+    if rest[0] == b'"' && rest[end] == b'"' {
+        return Some((str::from_utf8(&rest[1..end]).ok()?.into(), &rest[end + 1..]));
+    }
     let mut texts = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
     let text = texts.next()?.ok()?;
-    Some((text, &rest[texts.byte_offset()..]))
+    Some((text.into(), &rest[texts.byte_offset()..]))
+}
+
+/// Whether the byte stands for itself in a text.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':' | b'.')
 }
 
 /// A table of a generation, and the one that its rows belong to.

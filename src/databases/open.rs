@@ -199,6 +199,9 @@ fn connect(path: &Path, is_live: bool, wait: Duration) -> rusqlite::Result<Conne
     // Reading must not tidy up what its agent left.
     let no_checkpoint = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(no_checkpoint, true)?;
+    // A statement runs once for each message: it is not planned anew for each one's id.
+    let one_plan = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+    connection.set_db_config(one_plan, true)?;
     // What was counted of a session is read right after it: its pages are asked for once.
     connection.execute_batch("PRAGMA query_only = 1; PRAGMA cache_size = -8000")?;
     Ok(connection)

@@ -24,7 +24,7 @@ pub(super) fn repeated(
     let ValueRef::Text(text) = row.get_ref(column(outer, from))? else {
         return Ok(None);
     };
-    let text = String::from_utf8_lossy(text);
+    let text = said(text);
     let value = json::whole(text.as_bytes()).and_then(|_| json::member(&text, member));
     let member_of = |value: &str| format!("\"{}\":{{\"{member}\":{value}}},", outer.table.name);
     Ok(value.map(|value| member_of(&on_one_line(value))))

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use self::lines::LineParser;
-use self::proof::{is_rows, prove_bytes, prove_rows};
+use self::proof::{is_rows, prove_bytes, prove_row_hashes};
 use self::same::SameEntries;
 use self::start::{ReadStart, resume_point};
 use self::turns::LastTurn;
@@ -15,7 +15,7 @@ use crate::catalogue::write::{Chunk, Entries, flag};
 use crate::databases::RowNames;
 use crate::format::Shape;
 use crate::model::Fold;
-use crate::source::checkpoint::{NO_REVISION, Proof};
+use crate::source::checkpoint::{self, NO_REVISION, Proof};
 use crate::source::content::Content;
 use crate::source::identity::{Identity, now_ns};
 use crate::source::lines::Lines;
@@ -268,11 +268,29 @@ impl Reader<'_> {
         is_much && !self.same.goes_on()
     }
 
-    /// These whole lines were read.
-    fn prove(&mut self, lines: &[u8]) {
+    /// Add these whole lines, which begin there.
+    fn add_lines<E: Entries>(&mut self, chunk: &mut Chunk<E>, lines: &[u8], at: u64) {
+        let (mut hashes, mut start) = (Vec::new(), 0);
+        for end in memchr::memchr_iter(b'\n', lines) {
+            let (line, begins) = (&lines[start..end], at + start as u64);
+            self.last_turn.pass(begins, &self.fold);
+            let mut taking = LineParser {
+                plan: self.plan,
+                chunk: &mut *chunk,
+                fold: &mut self.fold,
+                rows: self.rows.as_deref(),
+                same: &mut self.same,
+            };
+            let hash = taking.add_line(line, begins, 0);
+            if self.is_rows {
+                hashes.push(hash.unwrap_or_else(|| checkpoint::hash(line)));
+            }
+            self.fold.lines += 1;
+            start = end + 1;
+        }
         let read = (&mut self.proof, &mut self.tail);
         match self.is_rows {
-            true => prove_rows(lines, read),
+            true => prove_row_hashes(&hashes, read),
             false => prove_bytes(lines, read),
         }
     }
@@ -362,21 +380,7 @@ impl Reader<'_> {
                 shown = Some(fold);
                 continue;
             }
-            let mut start = 0;
-            for end in memchr::memchr_iter(b'\n', block) {
-                self.last_turn.pass(at + start as u64, &self.fold);
-                let mut taking = LineParser {
-                    plan: self.plan,
-                    chunk: &mut chunk,
-                    fold: &mut self.fold,
-                    rows: self.rows.as_deref(),
-                    same: &mut self.same,
-                };
-                taking.add_line(&block[start..end], at + start as u64, 0);
-                self.fold.lines += 1;
-                start = end + 1;
-            }
-            self.prove(block);
+            self.add_lines(&mut chunk, block, at);
             at += block.len() as u64;
             if self.is_full(&chunk, at) {
                 self.close(&mut chunk, at, None, false);
@@ -435,7 +439,7 @@ impl Reader<'_> {
                 let facts = self.plan.format.facts_at(&self.plan.path, &bytes);
                 taking.add_entry(&bytes, 0, 0, facts);
             }
-            Shape::Document | Shape::Lines => taking.add_line(&bytes, 0, 0),
+            Shape::Document | Shape::Lines => drop(taking.add_line(&bytes, 0, 0)),
         }
         prove_bytes(&bytes, (&mut self.proof, &mut self.tail));
         let end = bytes.len() as u64;

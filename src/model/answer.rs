@@ -256,6 +256,9 @@ pub struct Tree {
     pub ancestors: Vec<String>,
     /// Paths of sessions forked from this one.
     pub forks: Vec<String>,
+    /// Paths of the sessions of its subagents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subagents: Vec<String>,
     pub entries: Vec<TreeRow>,
     /// Why the beginning that it inherits is not among them.
     #[serde(default, skip_serializing_if = "Option::is_none")]

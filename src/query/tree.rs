@@ -8,6 +8,7 @@ use super::outline::{Outline, OutlineQuery, Without};
 use super::show::{Reader, address};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
+use crate::catalogue::relations::Child;
 use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};
@@ -215,13 +216,17 @@ impl Snapshot<'_> {
             parent = catalogue.parent_of(&above)?;
             ancestors.push(above);
         }
-        let mut forks = catalogue.forks_of(&path)?;
-        forks.extend(catalogue.children_of_id(&stored.row.id, stored.session)?);
+        let mut children = catalogue.children_of_path(&path)?;
+        children.extend(catalogue.children_of_id(&stored.row.id, stored.session)?);
+        let (subagents, forks): (Vec<_>, Vec<_>) =
+            children.into_iter().partition(|child| child.is_subagent);
+        let paths = |children: Vec<Child>| children.into_iter().map(|child| child.path).collect();
         Ok(Tree {
             schema_version: SCHEMA_VERSION,
             session: stored.row,
             ancestors,
-            forks,
+            forks: paths(forks),
+            subagents: paths(subagents),
             entries: Vec::new(),
             lost: outline.lineage.lost.clone(),
             complete: self.is_complete(),

@@ -11,11 +11,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::identity::Identity;
 use super::listing::Kind;
 use crate::databases::FileState;
+use crate::format::stable_hash;
 
 /// A directory as it was when it was last read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,34 +39,36 @@ impl Folder {
     }
 }
 
-/// What must be the same. The standard hasher may be another one after an update of the compiler:
-/// then all directories are read once more.
+/// What must be the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirectoryFingerprint(pub i64);
 
 impl DirectoryFingerprint {
     /// A directory's own identity.
     pub fn of_directory(identity: &Identity) -> DirectoryFingerprint {
-        let mut hasher = DefaultHasher::new();
-        identity.hash(&mut hasher);
-        DirectoryFingerprint(hasher.finish().cast_signed())
+        DirectoryFingerprint(stable_hash::of([&identity.to_bytes()[..]]).cast_signed())
     }
 
     /// Everything in a directory, in any order.
     pub fn of_files<'a>(
         names: impl Iterator<Item = (&'a OsStr, Kind, &'a Identity)>,
     ) -> DirectoryFingerprint {
-        let mut sum = 0u64;
+        let (mut sum, mut bytes) = (0u64, Vec::new());
         for (name, kind, identity) in names {
-            let mut hasher = DefaultHasher::new();
-            kind.hash(&mut hasher);
             // Of a directory only which it is: what is in it has a fingerprint of its own.
-            match kind {
-                Kind::Folder => (identity.device, identity.inode).hash(&mut hasher),
-                _ => identity.hash(&mut hasher),
-            }
-            name.hash(&mut hasher);
-            sum = sum.wrapping_add(hasher.finish());
+            let identity = match kind {
+                Kind::Folder => Identity {
+                    device: identity.device,
+                    inode: identity.inode,
+                    ..Identity::default()
+                },
+                _ => *identity,
+            };
+            bytes.clear();
+            bytes.push(kind as u8);
+            bytes.extend_from_slice(&identity.to_bytes());
+            bytes.extend_from_slice(name.to_string_lossy().as_bytes());
+            sum = sum.wrapping_add(stable_hash::to_add_up(&bytes));
         }
         DirectoryFingerprint(sum.cast_signed())
     }
@@ -80,9 +82,9 @@ impl FileState {
         if files.any(|file| file.is_racy(now_ns)) {
             return None;
         }
-        let mut hasher = DefaultHasher::new();
-        (self.file, self.wal).hash(&mut hasher);
-        Some(DirectoryFingerprint(hasher.finish().cast_signed()))
+        let files = [Some(self.file), self.wal].map(|file| file.map(|file| file.to_bytes()));
+        let files = files.iter().flatten().map(|file| &file[..]);
+        Some(DirectoryFingerprint(stable_hash::of(files).cast_signed()))
     }
 }
 

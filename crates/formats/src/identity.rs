@@ -1,7 +1,6 @@
 //! What identifies one state of a file: device, inode, size and both times.
 
 use std::fs::{self, Metadata};
-use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,24 +13,6 @@ pub struct Identity {
     pub size: u64,
     pub mtime_ns: i64,
     pub ctime_ns: i64,
-}
-
-impl Hash for Identity {
-    // In one piece: a check hashes the identity of every file.
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let mut bytes = [0; 40];
-        let fields = [
-            self.device,
-            self.inode,
-            self.size.cast_signed(),
-            self.mtime_ns,
-            self.ctime_ns,
-        ];
-        for (to, field) in bytes.chunks_exact_mut(8).zip(fields) {
-            to.copy_from_slice(&field.to_ne_bytes());
-        }
-        hasher.write(&bytes);
-    }
 }
 
 /// What tells two files at one path apart: device and inode, where the system has them.
@@ -50,6 +31,23 @@ impl Identity {
     /// Which file it is, whatever it holds.
     pub fn file(&self) -> FileId {
         (self.device, self.inode)
+    }
+
+    /// All of it as bytes, from which a number is made that is kept.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 40] {
+        let mut bytes = [0; 40];
+        let fields = [
+            self.device,
+            self.inode,
+            self.size.cast_signed(),
+            self.mtime_ns,
+            self.ctime_ns,
+        ];
+        for (to, field) in bytes.chunks_exact_mut(8).zip(fields) {
+            to.copy_from_slice(&field.to_le_bytes());
+        }
+        bytes
     }
 
     /// The identity in `metadata`.

@@ -49,6 +49,7 @@
     )
 )]
 
+mod agents;
 pub mod agentuse;
 pub mod claude;
 pub mod clido;
@@ -64,6 +65,7 @@ pub mod identity;
 pub mod induscode;
 mod injected;
 pub mod json;
+mod known;
 pub mod lines;
 pub mod model;
 pub mod names;
@@ -73,18 +75,21 @@ mod parts;
 pub mod pi;
 mod pieces;
 pub mod qwen;
+mod record;
 mod remote;
-mod stable_hash;
+mod resume;
+pub mod stable_hash;
 pub mod terminal;
 #[cfg(test)]
 mod testing;
 mod title;
 
+pub use agents::{AGENTS, Agent, agent_called};
 pub use entries::{Entry, SessionFiles, entries, session_files};
-pub use format::{
-    AGENTS, Agent, FORMATS, Format, ListOrder, Shape, SourceFacts, WriteMode, agent_called, family,
-    resume,
-};
+pub use format::{Format, ListOrder, Shape, SourceFacts, WriteMode};
 pub use injected::injected_blocks;
+pub use known::{FORMATS, family};
+pub use record::Record;
 pub use remote::remote_of;
+pub use resume::resume;
 pub use title::typed_title;

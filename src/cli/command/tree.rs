@@ -210,7 +210,11 @@ pub fn heading(row: &SessionRow, screen: &Screen) -> String {
 /// All that stands above the rows.
 fn above(tree: &Tree, screen: &Screen) -> String {
     let mut out = heading(&tree.session, screen);
-    for (what, paths) in [("forked from", &tree.ancestors), ("fork", &tree.forks)] {
+    for (what, paths) in [
+        ("forked from", &tree.ancestors),
+        ("fork", &tree.forks),
+        ("subagent", &tree.subagents),
+    ] {
         for path in paths {
             out.push_str(&format!("{what} {}\n", screen.path(Path::new(path))));
         }

@@ -3,10 +3,10 @@
 use super::same::SameEntries;
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::databases::RowNames;
+use crate::format::Record;
 use crate::format::json::{NULS, PieceKind, TORN, split};
 use crate::ingest::plan::SourcePlan;
 use crate::model::{Facts, Fold};
-use crate::source::checkpoint;
 
 /// One line becomes entries and problems of a chunk.
 pub struct LineParser<'a, 'p, E> {
@@ -20,8 +20,9 @@ pub struct LineParser<'a, 'p, E> {
 }
 
 impl<E: Entries> LineParser<'_, '_, E> {
-    /// Cut one line into entries and problems. The same for a whole document.
-    pub fn add_line(&mut self, line: &[u8], at: u64, flags: i64) {
+    /// Cut one line into entries and problems. The same for a whole document. Gives back the hash of
+    /// the line where it is one entry from its first byte to its last.
+    pub fn add_line(&mut self, line: &[u8], at: u64, flags: i64) -> Option<u64> {
         let format = self.plan.format;
         if let Some(why) = self.rows.and_then(|rows| rows.problem(at)) {
             self.chunk.problems.push(ProblemRow {
@@ -30,7 +31,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
                 provisional: false,
                 reason: why.to_owned(),
             });
-            return;
+            return None;
         }
         let begins = if at == 0 { format.passed_over(line) } else { 0 };
         let (line, at) = (&line[begins..], at + begins as u64);
@@ -38,8 +39,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
         // its end.
         if let Some(facts) = format.facts_of_line(line) {
             let before = line.len() - line.trim_ascii_start().len();
-            self.add_entry(line.trim_ascii(), at + before as u64, flags, facts);
-            return;
+            let entry = line.trim_ascii();
+            let hash = self.add_entry(entry, at + before as u64, flags, facts);
+            return Some(hash).filter(|_| begins == 0 && entry.len() == line.len());
         }
         format.fold_line(self.fold, line);
         for piece in split(line) {
@@ -73,6 +75,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
                 }
             }
         }
+        None
     }
 
     /// Add the entry that a line's only value is, or those that it holds.
@@ -112,9 +115,10 @@ impl<E: Entries> LineParser<'_, '_, E> {
         }
     }
 
-    /// Add the entry that `bytes` at `start` of the source are.
-    pub fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, mut facts: Facts) {
-        self.plan.format.relate(self.fold, bytes, &mut facts);
+    /// Add the entry that `bytes` at `start` of the source are. Gives back their hash.
+    pub fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, mut facts: Facts) -> u64 {
+        let record = Record::of(bytes);
+        self.plan.format.relate(self.fold, record, &mut facts);
         for class in &facts.repeats {
             flags |= flag::repeated(*class);
         }
@@ -146,12 +150,12 @@ impl<E: Entries> LineParser<'_, '_, E> {
             }
             None => self.fold.last_time_ms,
         };
-        let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
+        let (length, hash) = (bytes.len() as u64, record.hash);
         let place = (start, length, hash);
         let is_stored = (self.same).is_next(place, &facts, self.plan, self.chunk);
         self.plan.format.fold(self.fold, &facts);
         if is_stored {
-            return;
+            return hash;
         }
         if flags & flag::BESIDE != 0 {
             facts.parent = facts.stands_at.take();
@@ -166,5 +170,6 @@ impl<E: Entries> LineParser<'_, '_, E> {
             row: self.rows.and_then(|rows| rows.of(start, bytes)),
             facts,
         });
+        hash
     }
 }

@@ -37,6 +37,12 @@ pub fn prove_rows(lines: &[u8], (proof, tail): (&mut Proof, &mut Vec<u8>)) {
     prove_bytes(&hashes, (proof, tail));
 }
 
+/// Add lines of these hashes.
+pub fn prove_row_hashes(hashes: &[u64], proven: (&mut Proof, &mut Vec<u8>)) {
+    let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+    prove_bytes(&bytes, proven);
+}
+
 /// Add a line of this hash.
 pub fn prove_row_hash(hash: u64, proven: (&mut Proof, &mut Vec<u8>)) {
     prove_bytes(&hash.to_le_bytes(), proven);

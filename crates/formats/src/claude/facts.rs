@@ -1,10 +1,12 @@
 //! What one line of Claude Code's says about itself.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 use serde_json::{Map, Value};
 
-use super::line::{Attachment, Block, Input, Line, Message, Twin, blocks};
-use crate::json::{self, Loose, Raw, Text};
+use super::line::{Attachment, Block, Content, Input, Line, Message, Twin, blocks};
+use crate::json::{self, Loose, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
 use crate::pi::touches;
 
@@ -31,6 +33,9 @@ const BESIDE: [(&str, &str); 3] = [
     ("<ide_selection>", "</ide_selection>"),
 ];
 
+/// A line with the blocks of its message.
+type WholeLine<'a> = Line<'a, Content<'a>>;
+
 /// The facts of one line; of one that cannot be read, only that the agent drops it.
 pub(super) fn facts(record: &[u8]) -> Facts {
     json::tiers(record, of_text).unwrap_or_default()
@@ -38,7 +43,7 @@ pub(super) fn facts(record: &[u8]) -> Facts {
 
 /// `None` where a part of the line needs the second tier.
 pub(super) fn of_text(text: &str) -> Option<Facts> {
-    match json::parse::<Loose<Line<'_>>>(text)? {
+    match json::parse::<Loose<WholeLine<'_>>>(text)? {
         Loose::Object(line) => of_line(&line),
         _ => Some(Facts {
             is_beside: true,
@@ -47,7 +52,7 @@ pub(super) fn of_text(text: &str) -> Option<Facts> {
     }
 }
 
-fn of_line(line: &Line<'_>) -> Option<Facts> {
+fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
     let mut facts = Facts {
         kind: line.kind.owned().unwrap_or_default(),
         id: line.uuid.owned().filter(|id| !id.is_empty()),
@@ -61,7 +66,7 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
     };
     match facts.kind.as_str() {
         "user" => user(line, &mut facts)?,
-        "assistant" => assistant(line, &mut facts)?,
+        "assistant" => assistant(line, &mut facts),
         "system" => system(line, &mut facts),
         "attachment" => {
             if let Loose::Object(attachment) = &line.attachment {
@@ -82,7 +87,7 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
 
 /// What the line says about its session: its id, where it runs, and the session that the line was
 /// copied from.
-fn header(line: &Line<'_>) -> Option<Header> {
+fn header(line: &WholeLine<'_>) -> Option<Header> {
     let header = Header {
         id: line.session_id.owned(),
         id_is_string: true,
@@ -95,7 +100,7 @@ fn header(line: &Line<'_>) -> Option<Header> {
 }
 
 /// The figures of a `cost-state` line under their own names.
-fn own(line: &Line<'_>) -> Option<String> {
+fn own(line: &WholeLine<'_>) -> Option<String> {
     let total = line.total_cost_usd.0?;
     let mut own = Map::new();
     own.insert("totalCostUSD".to_owned(), total.into());
@@ -109,7 +114,7 @@ fn own(line: &Line<'_>) -> Option<String> {
     Some(Value::Object(own).to_string())
 }
 
-fn state(line: &Line<'_>, facts: &mut Facts) {
+fn state(line: &WholeLine<'_>, facts: &mut Facts) {
     match facts.kind.as_str() {
         "custom-title" => facts.name = line.custom_title.owned(),
         "ai-title" => facts.name = line.ai_title.owned(),
@@ -120,7 +125,7 @@ fn state(line: &Line<'_>, facts: &mut Facts) {
     }
 }
 
-fn system(line: &Line<'_>, facts: &mut Facts) {
+fn system(line: &WholeLine<'_>, facts: &mut Facts) {
     // `kind:system` asks for prompts.
     facts.kind = line.subtype.owned().unwrap_or_else(|| "system".to_owned());
     match facts.kind.as_str() {
@@ -140,11 +145,13 @@ fn system(line: &Line<'_>, facts: &mut Facts) {
     }
 }
 
-fn user(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
-    let none = Message::default();
-    let message = line.message.object().map_or(&none, |message| message);
-    let blocks = blocks(&message.content)?;
-    let objects = || blocks.iter().filter_map(Loose::object);
+fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
+    let none = Content::default();
+    let content = line
+        .message
+        .object()
+        .map_or(&none, |message| &message.content);
+    let objects = || content.list().iter().filter_map(Loose::object);
     for block in objects().filter(|block| block.is("tool_result")) {
         answer(line, block, facts)?;
     }
@@ -153,12 +160,12 @@ fn user(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
         facts.role = Some("toolResult".to_owned());
         return Some(());
     }
-    said(line, typed(&message.content, objects()), facts);
+    said(line, typed(content.text(), objects()), facts);
     Some(())
 }
 
 /// Text where prompts are: of the person, or, if that is none, of a program.
-fn said(line: &Line<'_>, text: Option<String>, facts: &mut Facts) {
+fn said(line: &WholeLine<'_>, text: Option<String>, facts: &mut Facts) {
     let of_program = [
         line.is_meta,
         line.is_compact_summary,
@@ -181,13 +188,13 @@ fn said(line: &Line<'_>, text: Option<String>, facts: &mut Facts) {
 /// What a person may have typed of a text, or of text blocks, each on lines of its own. Editors and
 /// reminders stand in blocks beside it. `None` where all of it is a program's: a command stands
 /// before the prompt that it stands for.
-pub(super) fn typed<'b, 'a: 'b>(
-    content: &Raw<'a>,
-    blocks: impl Iterator<Item = &'b Block<'a>>,
+pub(super) fn typed<'b, 'a: 'b, I: 'b>(
+    text: Option<&str>,
+    blocks: impl Iterator<Item = &'b Block<'a, I>>,
 ) -> Option<String> {
     let blocks = blocks.filter(|block| block.is("text"));
     let texts = blocks.filter_map(|block| block.text.text());
-    let texts: Vec<_> = content.text().into_iter().chain(texts).collect();
+    let texts: Vec<_> = text.map(Cow::from).into_iter().chain(texts).collect();
     let mut typed = Vec::new();
     for text in &texts {
         match typed_of(text) {
@@ -222,13 +229,9 @@ fn behind(text: &str) -> &str {
     text
 }
 
-fn answer(line: &Line<'_>, block: &Block<'_>, facts: &mut Facts) -> Option<()> {
-    let twin = match line.tool_use_result.0 {
-        Some(raw) if raw.starts_with('{') => line.tool_use_result.parse::<Loose<Twin<'_>>>()?,
-        _ => Loose::Missing,
-    };
+fn answer<I>(line: &WholeLine<'_>, block: &Block<'_, I>, facts: &mut Facts) -> Option<()> {
     let none = Twin::default();
-    let twin = twin.object().unwrap_or(&none);
+    let twin = line.tool_use_result.object().map_or(&none, |twin| twin);
     // Where the twin is a text, it tells of an error: `"Error: Exit code 2 …"`.
     let tells_of_error = || {
         let text = line.tool_use_result.text();
@@ -259,14 +262,14 @@ fn answer(line: &Line<'_>, block: &Block<'_>, facts: &mut Facts) -> Option<()> {
     Some(())
 }
 
-fn assistant(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
+fn assistant(line: &WholeLine<'_>, facts: &mut Facts) {
     let none = Message::default();
     let message = line.message.object().map_or(&none, |message| message);
     let model = message.model.as_str();
     if line.is_api_error_message.0 == Some(true) || model == Some(SYNTHETIC) {
         facts.role = Some("system".to_owned());
         facts.is_error = line.is_api_error_message.0 == Some(true);
-        return Some(());
+        return;
     }
     facts.role = Some("assistant".to_owned());
     facts.is_message = true;
@@ -274,19 +277,15 @@ fn assistant(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
     facts.stop_reason = message.stop_reason.owned();
     facts.thinking_level = line.effort.owned();
     facts.usage = usage(line, message);
-    for block in blocks(&message.content)? {
-        let Loose::Object(block) = block else {
-            continue;
-        };
+    for block in message.content.list().iter().filter_map(Loose::object) {
         facts.has_image |= block.is("image");
         if block.is_call() {
-            call(&block, facts)?;
+            call(block, facts);
         }
     }
-    Some(())
 }
 
-fn usage(line: &Line<'_>, message: &Message<'_>) -> Option<Usage> {
+fn usage<C>(line: &WholeLine<'_>, message: &Message<'_, C>) -> Option<Usage> {
     let tokens = message.usage.object()?;
     let details = tokens.output_tokens_details.object();
     Some(Usage {
@@ -308,13 +307,9 @@ pub(super) fn is_cost(dollars: &f64) -> bool {
     dollars.is_finite() && *dollars >= 0.0
 }
 
-fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
-    let input = match block.input.0 {
-        Some(_) => block.input.parse::<Loose<Input<'_>>>()?,
-        None => Loose::Missing,
-    };
+fn call(block: &Block<'_, Loose<Box<Input<'_>>>>, facts: &mut Facts) {
     let none = Input::default();
-    let input = input.object().unwrap_or(&none);
+    let input = block.input.object().map_or(&none, |input| input);
     let tool = block.name.shown();
     let paths = [&input.file_path, &input.notebook_path, &input.path];
     let path = paths.into_iter().find_map(Text::owned);
@@ -332,7 +327,6 @@ fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
         subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
         ..Call::default()
     });
-    Some(())
 }
 
 /// Whether the tool reads or modifies the file it is given.
@@ -344,13 +338,18 @@ fn touched(tool: &str) -> Option<bool> {
     }
 }
 
-fn of_attachment(line: &Line<'_>, attachment: &Attachment<'_>, facts: &mut Facts) -> Option<()> {
+fn of_attachment(
+    line: &WholeLine<'_>,
+    attachment: &Attachment<'_>,
+    facts: &mut Facts,
+) -> Option<()> {
     match attachment.kind.as_str() {
         // What somebody typed while the agent worked, or what a task in the background reports.
         Some("queued_command") => {
             let blocks = blocks(&attachment.prompt)?;
             let objects = blocks.iter().filter_map(Loose::object);
-            said(line, typed(&attachment.prompt, objects), facts);
+            let text = attachment.prompt.text();
+            said(line, typed(text.as_deref(), objects), facts);
             let mode = attachment.command_mode.as_str();
             if mode.is_some_and(|mode| !matches!(mode, "prompt" | "bash")) {
                 facts.role = Some("injected".to_owned());

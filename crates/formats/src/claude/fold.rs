@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{facts, place};
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage};
-use crate::{SourceFacts, json, stable_hash};
+use crate::{Record, SourceFacts, json, stable_hash};
 
 /// Answers of which more lines may follow: a subagent's may stand between them in older files.
 const ANSWERS: usize = 16;
@@ -43,7 +43,7 @@ pub struct State {
 const LINES: usize = 16;
 
 /// A line that comes again, under its id and with what it said, says nothing.
-pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
+pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
     if facts.id.is_none() || facts.is_beside {
         return;
     }
@@ -71,16 +71,18 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
 
 /// A hash of what tells a line from others: of all of it. The second time the desktop may write
 /// other fields around what a person said, so of that only the message counts, with its pictures.
-fn known_by(record: &[u8], facts: &Facts) -> u64 {
+fn known_by(record: Record<'_>, facts: &Facts) -> u64 {
     let is_typed = facts.user_text.is_some();
-    let line = is_typed.then(|| str::from_utf8(record).ok()).flatten();
+    let line = is_typed
+        .then(|| str::from_utf8(record.bytes).ok())
+        .flatten();
     match line.zip(facts.id.as_deref()) {
         Some((line, id)) => {
             let said = |key| json::member(line, key).unwrap_or_default();
             let parts = [&facts.kind, id, said("message"), said("attachment")];
             stable_hash::of(parts.map(str::as_bytes))
         }
-        None => stable_hash::of([record]),
+        None => record.hash,
     }
 }
 

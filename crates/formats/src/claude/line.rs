@@ -2,13 +2,21 @@
 //! type, the rest skipped.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
-use crate::json::{self, Flag, Int, Loose, Num, Raw, Text};
+use crate::json::{self, Flag, Int, Loose, Mixed, Num, Raw, Text};
 
-/// Any line. Objects are boxed: most lines lack most of them.
+/// What facts need of a message's content, read with its line: no block is gone through twice.
+pub(super) type Content<'a> = Mixed<'a, IgnoredAny, Loose<Block<'a, Loose<Box<Input<'a>>>>>>;
+
+/// Any line, with its message's content as `C`. Objects are boxed: most lines lack most of them.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Line<'a> {
+#[serde(
+    default,
+    rename_all = "camelCase",
+    bound(deserialize = "C: Deserialize<'de> + Default")
+)]
+pub(super) struct Line<'a, C = Raw<'a>> {
     #[serde(rename = "type", borrow)]
     pub kind: Text<'a>,
     #[serde(borrow)]
@@ -46,9 +54,9 @@ pub(super) struct Line<'a> {
     #[serde(rename = "costUSD")]
     pub cost_usd: Num,
     #[serde(borrow)]
-    pub message: Loose<Box<Message<'a>>>,
+    pub message: Loose<Box<Message<'a, C>>>,
     #[serde(borrow)]
-    pub tool_use_result: Raw<'a>,
+    pub tool_use_result: Mixed<'a, Box<Twin<'a>>, IgnoredAny>,
     #[serde(borrow)]
     pub attachment: Loose<Box<Attachment<'a>>>,
     pub compact_metadata: Loose<Box<CompactMetadata<'a>>>,
@@ -75,14 +83,13 @@ pub(super) struct Line<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct Message<'a> {
+#[serde(default, bound(deserialize = "C: Deserialize<'de> + Default"))]
+pub(super) struct Message<'a, C = Raw<'a>> {
     #[serde(borrow)]
     pub id: Text<'a>,
     #[serde(borrow)]
     pub model: Text<'a>,
-    #[serde(borrow)]
-    pub content: Raw<'a>,
+    pub content: C,
     #[serde(borrow)]
     pub stop_reason: Text<'a>,
     pub usage: Loose<Box<Tokens>>,
@@ -105,10 +112,10 @@ pub(super) struct OutputTokens {
     pub thinking_tokens: Int,
 }
 
-/// A block of a message's content, or of a tool's answer.
+/// A block of a message's content, or of a tool's answer, with the arguments of a call as `I`.
 #[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct Block<'a> {
+#[serde(default, bound(deserialize = "I: Deserialize<'de> + Default"))]
+pub(super) struct Block<'a, I = Raw<'a>> {
     #[serde(rename = "type", borrow)]
     pub kind: Text<'a>,
     #[serde(borrow)]
@@ -119,8 +126,7 @@ pub(super) struct Block<'a> {
     pub id: Text<'a>,
     #[serde(borrow)]
     pub name: Raw<'a>,
-    #[serde(borrow)]
-    pub input: Raw<'a>,
+    pub input: I,
     // tool_result.
     #[serde(borrow)]
     pub tool_use_id: Text<'a>,
@@ -129,7 +135,7 @@ pub(super) struct Block<'a> {
     pub is_error: Flag,
 }
 
-impl<'a> Block<'a> {
+impl<I> Block<'_, I> {
     pub fn is(&self, kind: &str) -> bool {
         self.kind.as_str() == Some(kind)
     }

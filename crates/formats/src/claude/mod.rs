@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode, json};
+use super::{Format, Record, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod facts;
@@ -29,7 +29,7 @@ impl Format for Claude {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn knows(&self, kind: &str) -> bool {
@@ -95,7 +95,7 @@ impl Format for Claude {
         text::prompts(record)
     }
 
-    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+    fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         fold::relate(&mut fold.claude, record, facts);
     }
 

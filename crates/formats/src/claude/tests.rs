@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Claude;
 use crate::model::{Class, Facts, Fold, Placement, SessionFacts, SourcePart};
-use crate::{Format, Shape, SourceFacts};
+use crate::{Format, Record, Shape, SourceFacts};
 
 const ID: &str = "0a000000-0000-4000-8000-000000000001";
 const PARENT: &str = "0a000000-0000-4000-8000-000000000002";
@@ -82,7 +82,11 @@ fn fold(lines: &[Value]) -> Fold {
         // Saved and read again between any two lines, as between two looks at the file.
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
         let mut facts = facts(line);
-        Claude.relate(&mut fold, line.to_string().as_bytes(), &mut facts);
+        Claude.relate(
+            &mut fold,
+            Record::of(line.to_string().as_bytes()),
+            &mut facts,
+        );
         Claude.fold(&mut fold, &facts);
     }
     fold
@@ -333,7 +337,11 @@ fn a_line_that_comes_again() {
     let mut fold = Fold::default();
     let mut related = twice.iter().map(|line| {
         let mut facts = facts(line);
-        Claude.relate(&mut fold, line.to_string().as_bytes(), &mut facts);
+        Claude.relate(
+            &mut fold,
+            Record::of(line.to_string().as_bytes()),
+            &mut facts,
+        );
         facts
     });
     let (first, again) = (related.next().unwrap(), related.next().unwrap());
@@ -354,7 +362,11 @@ fn a_line_that_comes_again() {
         let mut fold = Fold::default();
         lines.map(|line| {
             let mut facts = facts(line);
-            Claude.relate(&mut fold, line.to_string().as_bytes(), &mut facts);
+            Claude.relate(
+                &mut fold,
+                Record::of(line.to_string().as_bytes()),
+                &mut facts,
+            );
             facts.is_beside
         })
     };

@@ -102,7 +102,8 @@ fn of_attachment(attachment: &Attachment<'_>, pieces: &mut Pieces) -> Option<()>
 }
 
 fn content(message: &Message<'_>, is_user: bool, said: Add, pieces: &mut Pieces) -> Option<()> {
-    if message.content.text().is_some() {
+    let text = message.content.text();
+    if text.is_some() {
         said(pieces, &message.content);
     }
     let blocks = blocks_as_written(&message.content)?;
@@ -112,7 +113,7 @@ fn content(message: &Message<'_>, is_user: bool, said: Add, pieces: &mut Pieces)
     };
     let objects = || blocks.iter().filter_map(|(block, _)| block.object());
     // What was put beside what a person typed is not theirs.
-    let is_mixed = is_user && blocks.len() > 1 && typed(&message.content, objects()).is_some();
+    let is_mixed = is_user && blocks.len() > 1 && typed(text.as_deref(), objects()).is_some();
     for (block, raw) in &blocks {
         if let Loose::Object(block) = block {
             let said = match is_mixed && !is_typed(block) {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{Format, Record, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod facts;
@@ -81,7 +81,7 @@ impl Format for Copilot {
         }
     }
 
-    fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
+    fn relate(&self, fold: &mut Fold, _record: Record<'_>, facts: &mut Facts) {
         fold::relate(&mut fold.copilot, facts);
     }
 

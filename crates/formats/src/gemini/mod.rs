@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{Format, Record, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod cut;
@@ -84,8 +84,8 @@ impl Format for Gemini {
         cut::line(&fold.gemini, record)
     }
 
-    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
-        fold::relate(&mut fold.gemini, record, facts);
+    fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
+        fold::relate(&mut fold.gemini, record.bytes, facts);
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

@@ -105,6 +105,46 @@ impl<T> Loose<T> {
     }
 }
 
+/// A text, an object of shape `O`, a list of `I`, or what stands in its place.
+#[derive(Debug, Clone, Default)]
+pub enum Mixed<'a, O, I> {
+    /// Any other value, or none.
+    #[default]
+    Other,
+    /// Borrowed where it has no escapes.
+    Text(Cow<'a, str>),
+    /// An object.
+    Object(O),
+    /// An array.
+    List(Vec<I>),
+}
+
+impl<O, I> Mixed<'_, O, I> {
+    /// The text, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Mixed::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The object, if it is one.
+    pub fn object(&self) -> Option<&O> {
+        match self {
+            Mixed::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// The elements; none of any other value.
+    pub fn list(&self) -> &[I] {
+        match self {
+            Mixed::List(list) => list,
+            _ => &[],
+        }
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         <&'a RawValue>::deserialize(deserializer).map(|raw| Raw(Some(raw.get())))
@@ -270,6 +310,41 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Loose<T> {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("any JSON value")
             }
+        }
+        deserializer.deserialize_any(Any(PhantomData))
+    }
+}
+
+impl<'de: 'a, 'a, O, I> Deserialize<'de> for Mixed<'a, O, I>
+where
+    O: Deserialize<'de>,
+    I: Deserialize<'de>,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any<'a, O, I>(PhantomData<(&'a (), O, I)>);
+        impl<'de: 'a, 'a, O, I> Visitor<'de> for Any<'a, O, I>
+        where
+            O: Deserialize<'de>,
+            I: Deserialize<'de>,
+        {
+            type Value = Mixed<'a, O, I>;
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Mixed::Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Mixed::Text(Cow::Owned(text.to_owned())))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                O::deserialize(MapAccessDeserializer::new(map)).map(Mixed::Object)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut list = Vec::new();
+                while let Some(element) = seq.next_element()? {
+                    list.push(element);
+                }
+                Ok(Mixed::List(list))
+            }
+            skip_scalars!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64);
         }
         deserializer.deserialize_any(Any(PhantomData))
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::line::{Input, Line, Message, Part, Row, State};
+use super::line::{Data, Input, Row, State, WholeLine};
 use super::second;
 use crate::json::{self, Loose, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
@@ -10,7 +10,7 @@ use crate::pi::touches;
 
 pub(super) fn facts(record: &[u8]) -> Facts {
     let read = json::tiers(record, |text| {
-        Some(match json::parse::<Loose<Line<'_>>>(text)? {
+        Some(match json::parse::<Loose<WholeLine<'_>>>(text)? {
             Loose::Object(line) => of_line(&line)?,
             _ => Facts::default(),
         })
@@ -21,14 +21,14 @@ pub(super) fn facts(record: &[u8]) -> Facts {
 /// The facts of a line that is one JSON value by the first tier; `None`: it has to be looked at
 /// closely.
 pub(super) fn of_text(line: &[u8]) -> Option<Facts> {
-    match json::parse::<Loose<Line<'_>>>(json::utf8(line)?)? {
+    match json::parse::<Loose<WholeLine<'_>>>(json::utf8(line)?)? {
         Loose::Object(line) => of_line(&line),
         _ => None,
     }
 }
 
 /// `None` where a part of the line needs the second tier.
-fn of_line(line: &Line<'_>) -> Option<Facts> {
+fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
     let table = line.table.as_str().unwrap_or_default();
     let mut facts = Facts {
         kind: table.to_owned(),
@@ -50,23 +50,23 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
     if table == "session_message" {
         second::facts(row, &mut facts)?;
     } else if table == "message" {
-        if let Loose::Object(data) = row.data.parse::<Loose<Message<'_>>>()? {
-            message(&data, &mut facts);
+        if let Loose::Object(data) = &row.data {
+            message(data, &mut facts);
         }
         // What it says stands in its parts.
         facts.silent = !facts.is_error;
-    } else if let Loose::Object(data) = row.data.parse::<Loose<Part<'_>>>()? {
+    } else if let Loose::Object(data) = &row.data {
         let role = line
             .message
             .object()
             .and_then(|message| message.role.as_str());
         facts.parent = row.message_id.shown();
-        part(&data, role, &mut facts)?;
+        part(data, role, &mut facts)?;
     }
     Some(facts)
 }
 
-fn session(row: &Row<'_>, facts: &mut Facts) {
+fn session<D>(row: &Row<'_, D>, facts: &mut Facts) {
     facts.time_ms = row.time_created.0;
     facts.message_ms = row.time_updated.0;
     // Of titles that the agent makes until it knows better none is shown.
@@ -110,15 +110,15 @@ fn is_made(title: &str) -> bool {
     time.is_some_and(|time| json::date_ms(time).is_some())
 }
 
-fn message(data: &Message<'_>, facts: &mut Facts) {
+fn message(data: &Data<'_>, facts: &mut Facts) {
     facts.role = data.role.owned();
     facts.is_message = matches!(facts.role.as_deref(), Some("user" | "assistant"));
     let times = data.time.object();
     let completed = times.and_then(|times| times.completed.0);
     facts.time_ms = times.and_then(|times| times.created.0).or(facts.time_ms);
     facts.message_ms = completed;
-    facts.provider = data.provider.owned();
-    facts.model = data.model.owned();
+    facts.provider = data.provider_id.owned();
+    facts.model = data.model_id.owned();
     facts.stop_reason = data.finish.owned();
     if let Some(error) = data.error.object() {
         facts.is_error = true;
@@ -128,7 +128,7 @@ fn message(data: &Message<'_>, facts: &mut Facts) {
 }
 
 /// What an answer spent.
-pub(super) fn answer(data: &Message<'_>, completed: Option<i64>, facts: &Facts) -> Option<Usage> {
+pub(super) fn answer(data: &Data<'_>, completed: Option<i64>, facts: &Facts) -> Option<Usage> {
     usage(data, completed).map(|usage| Usage {
         provider: facts.provider.clone(),
         model: facts.model.clone(),
@@ -142,7 +142,7 @@ pub(super) fn answer(data: &Message<'_>, completed: Option<i64>, facts: &Facts) 
 }
 
 /// A message begins with zeros: they are figures once it is completed.
-fn usage(data: &Message<'_>, completed: Option<i64>) -> Option<Usage> {
+fn usage(data: &Data<'_>, completed: Option<i64>) -> Option<Usage> {
     let tokens = data.tokens.object()?;
     let cache = tokens.cache.object();
     let (input, output, reasoning) = (tokens.input.0, tokens.output.0, tokens.reasoning.0);
@@ -164,7 +164,7 @@ fn usage(data: &Message<'_>, completed: Option<i64>) -> Option<Usage> {
 }
 
 /// `None` where a part of the row needs the second tier.
-fn part(data: &Part<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
+fn part(data: &Data<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
     facts.kind = data.kind.owned().unwrap_or_else(|| "part".to_owned());
     if let Some(times) = data.time.object() {
         facts.time_ms = times.start.0.or(facts.time_ms);
@@ -224,7 +224,7 @@ pub(super) fn typed(text: &str) -> &str {
 }
 
 /// One row holds both the call and what came of it.
-pub(super) fn tool(data: &Part<'_>, state: &State<'_>, facts: &mut Facts) -> Option<()> {
+pub(super) fn tool(data: &Data<'_>, state: &State<'_>, facts: &mut Facts) -> Option<()> {
     let times = state.time.object();
     let start = times.and_then(|times| times.start.0);
     let end = times.and_then(|times| times.end.0);

@@ -82,17 +82,25 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
-/// Whether the session's row says the same as the one in the fold: of what depends on it who typed
-/// and what was taken back are in its header.
+/// Whether the session's row says the same as the one in the fold, of what the rows behind it depend
+/// on: who typed, and what was taken back. Its title may be another one.
 pub(super) fn says_the_same(fold: &Fold, facts: &Facts) -> bool {
-    facts.header.is_some() && facts.header == fold.header && facts.name == fold.name
+    let says = |header: &Header| {
+        let reverted = revert(header.own.as_deref());
+        let id = (header.id.clone(), header.created_ms);
+        (id, is_subagent(header), reverted)
+    };
+    let (now, before) = (facts.header.as_ref(), fold.header.as_ref());
+    now.is_some() && now.map(says) == before.map(says)
 }
 
-/// Put the times of the session's row into a fold over it and rows behind it. Not where it has
-/// become older: then it is unknown whether a time in the fold was its own.
+/// Put what the session's row says into a fold over it and rows behind it. Not where it has become
+/// older: then it is unknown whether a time in the fold was its own.
 pub(super) fn renews(fold: &mut Fold, facts: &Facts) -> bool {
     let is_renewed = says_the_same(fold, facts) && facts.message_ms >= fold.last_message_ms;
     if is_renewed {
+        fold.header.clone_from(&facts.header);
+        fold.name.clone_from(&facts.name);
         fold.last_message_ms = facts.message_ms;
         fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms.max(facts.message_ms));
     }

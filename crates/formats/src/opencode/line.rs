@@ -4,10 +4,13 @@ use serde::Deserialize;
 
 use crate::json::{Flag, Int, Loose, Num, Raw, Text};
 
-/// A row of any table.
+/// A line with what its row holds.
+pub(super) type WholeLine<'a> = Line<'a, Loose<Box<Data<'a>>>>;
+
+/// A row of any table, with what it holds as `D`.
 #[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct Line<'a> {
+#[serde(default, bound(deserialize = "D: Deserialize<'de> + Default"))]
+pub(super) struct Line<'a, D = Raw<'a>> {
     #[serde(borrow)]
     pub table: Text<'a>,
     #[serde(borrow)]
@@ -16,12 +19,12 @@ pub(super) struct Line<'a> {
     #[serde(borrow)]
     pub message: Loose<Role<'a>>,
     #[serde(borrow)]
-    pub row: Loose<Row<'a>>,
+    pub row: Loose<Row<'a, D>>,
 }
 
-impl<'a> Line<'a> {
+impl<'a, D> Line<'a, D> {
     /// Its row, where that is an object. `None`: it has none at all.
-    pub fn row(&self) -> Option<Option<&Row<'a>>> {
+    pub fn row(&self) -> Option<Option<&Row<'a, D>>> {
         match &self.row {
             Loose::Missing => None,
             row => Some(row.object()),
@@ -40,8 +43,8 @@ pub(super) struct Role<'a> {
 /// `session_message`. One shape for all, so that a line is gone through once and not again for what
 /// its table makes of the row.
 #[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct Row<'a> {
+#[serde(default, bound(deserialize = "D: Deserialize<'de> + Default"))]
+pub(super) struct Row<'a, D = Raw<'a>> {
     #[serde(borrow)]
     pub id: Raw<'a>,
     pub time_created: Int,
@@ -72,8 +75,7 @@ pub(super) struct Row<'a> {
     pub message_id: Raw<'a>,
     #[serde(rename = "type", borrow)]
     pub kind: Text<'a>,
-    #[serde(borrow)]
-    pub data: Raw<'a>,
+    pub data: D,
 }
 
 /// From where on messages are outside the talk.
@@ -84,23 +86,81 @@ pub(super) struct Revert<'a> {
     pub message: Raw<'a>,
 }
 
-/// What a message says.
+/// What a message or a part of one says, of any type, in 1.x and in 2.x: one shape, as of a row.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Message<'a> {
+pub(super) struct Data<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    pub time: Loose<Times>,
+    // A message.
     #[serde(borrow)]
     pub role: Text<'a>,
-    pub time: Loose<Times>,
     #[serde(rename = "modelID", borrow)]
-    pub model: Text<'a>,
+    pub model_id: Text<'a>,
     #[serde(rename = "providerID", borrow)]
-    pub provider: Text<'a>,
+    pub provider_id: Text<'a>,
     pub cost: Num,
     pub tokens: Loose<Tokens>,
     #[serde(borrow)]
     pub finish: Text<'a>,
+    /// Of a retry too.
     #[serde(borrow)]
     pub error: Loose<Failure<'a>>,
+    // text, reasoning; 2.x: user, system, synthetic, compaction.
+    #[serde(borrow)]
+    pub text: Raw<'a>,
+    pub synthetic: Flag,
+    // tool.
+    #[serde(rename = "callID", borrow)]
+    pub call_id: Raw<'a>,
+    /// 2.x: the id of the call, and the name of the tool.
+    #[serde(borrow)]
+    pub id: Raw<'a>,
+    #[serde(borrow)]
+    pub name: Raw<'a>,
+    #[serde(borrow)]
+    pub tool: Raw<'a>,
+    #[serde(borrow)]
+    pub state: Loose<State<'a>>,
+    // file.
+    #[serde(borrow)]
+    pub mime: Text<'a>,
+    #[serde(borrow)]
+    pub filename: Raw<'a>,
+    // patch.
+    #[serde(borrow)]
+    pub files: Raw<'a>,
+    // subtask.
+    #[serde(borrow)]
+    pub prompt: Raw<'a>,
+    #[serde(borrow)]
+    pub description: Raw<'a>,
+    // 2.x: compaction.
+    #[serde(borrow)]
+    pub summary: Raw<'a>,
+    // 2.x: assistant.
+    #[serde(borrow)]
+    pub content: Raw<'a>,
+    #[serde(borrow)]
+    pub model: Loose<Model<'a>>,
+    // 2.x: shell.
+    #[serde(borrow)]
+    pub command: Raw<'a>,
+    #[serde(borrow)]
+    pub output: Raw<'a>,
+}
+
+/// 2.x: which model answered.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Model<'a> {
+    #[serde(borrow)]
+    pub id: Text<'a>,
+    #[serde(rename = "providerID", borrow)]
+    pub provider: Text<'a>,
+    #[serde(borrow)]
+    pub variant: Text<'a>,
 }
 
 /// Every time that a row may give, in milliseconds.
@@ -144,47 +204,6 @@ pub(super) struct Failure<'a> {
 pub(super) struct Reason<'a> {
     #[serde(borrow)]
     pub message: Raw<'a>,
-}
-
-/// What a part of any type says.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct Part<'a> {
-    #[serde(rename = "type", borrow)]
-    pub kind: Text<'a>,
-    pub time: Loose<Times>,
-    // text, reasoning.
-    #[serde(borrow)]
-    pub text: Raw<'a>,
-    pub synthetic: Flag,
-    // tool.
-    #[serde(rename = "callID", borrow)]
-    pub call_id: Raw<'a>,
-    /// 2.x: the id of the call, and the name of the tool.
-    #[serde(borrow)]
-    pub id: Raw<'a>,
-    #[serde(borrow)]
-    pub name: Raw<'a>,
-    #[serde(borrow)]
-    pub tool: Raw<'a>,
-    #[serde(borrow)]
-    pub state: Loose<State<'a>>,
-    // file.
-    #[serde(borrow)]
-    pub mime: Text<'a>,
-    #[serde(borrow)]
-    pub filename: Raw<'a>,
-    // patch.
-    #[serde(borrow)]
-    pub files: Raw<'a>,
-    // subtask.
-    #[serde(borrow)]
-    pub prompt: Raw<'a>,
-    #[serde(borrow)]
-    pub description: Raw<'a>,
-    // retry.
-    #[serde(borrow)]
-    pub error: Loose<Failure<'a>>,
 }
 
 /// How far a tool call has come.

@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{Format, Record, Shape, SourceFacts, WriteMode};
 use crate::database::{Database, Events, Generation, Inner, Sequence, Table, Turn};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
@@ -170,7 +170,7 @@ impl Format for OpenCode {
         text::prompts(record)
     }
 
-    fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
+    fn relate(&self, fold: &mut Fold, _record: Record<'_>, facts: &mut Facts) {
         fold::relate(fold, facts);
     }
 

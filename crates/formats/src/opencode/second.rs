@@ -1,59 +1,22 @@
 //! Rows of 2.x: one for each message, with all that is in it.
 
-use serde::Deserialize;
-
 use super::facts::{answer, tool, typed};
-use super::line::{Message, Part, Row};
+use super::line::{Data, Row};
 use super::text::{failure, part};
-use crate::json::{Loose, Raw, Text};
+use crate::json::Loose;
 use crate::model::{Compaction, Facts};
 use crate::pieces::Pieces;
 
-/// What a message says, beside what one of 1.x says.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Second<'a> {
-    // user, system, synthetic, compaction.
-    #[serde(borrow)]
-    text: Raw<'a>,
-    #[serde(borrow)]
-    summary: Raw<'a>,
-    // assistant.
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    model: Loose<Model<'a>>,
-    // shell.
-    #[serde(borrow)]
-    command: Raw<'a>,
-    #[serde(borrow)]
-    output: Raw<'a>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Model<'a> {
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(rename = "providerID", borrow)]
-    provider: Text<'a>,
-    #[serde(borrow)]
-    variant: Text<'a>,
-}
-
 /// The facts of a row. `None` where a part of it needs the second tier.
-pub(super) fn facts(row: &Row<'_>, facts: &mut Facts) -> Option<()> {
+pub(super) fn facts(row: &Row<'_, Loose<Box<Data<'_>>>>, facts: &mut Facts) -> Option<()> {
     facts.kind = row.kind.owned().unwrap_or_default();
-    let (Loose::Object(data), Loose::Object(second)) = (
-        row.data.parse::<Loose<Message<'_>>>()?,
-        row.data.parse::<Loose<Second<'_>>>()?,
-    ) else {
+    let Loose::Object(data) = &row.data else {
         return Some(());
     };
     let times = data.time.object();
     facts.time_ms = times.and_then(|times| times.created.0).or(facts.time_ms);
     facts.message_ms = times.and_then(|times| times.completed.0);
-    if let Some(model) = second.model.object() {
+    if let Some(model) = data.model.object() {
         facts.provider = model.provider.owned();
         facts.model = model.id.owned();
         facts.thinking_level = model.variant.owned();
@@ -62,7 +25,7 @@ pub(super) fn facts(row: &Row<'_>, facts: &mut Facts) -> Option<()> {
         "user" => {
             facts.role = Some("user".to_owned());
             facts.is_message = true;
-            facts.user_text = second.text.text().map(|text| typed(&text).to_owned());
+            facts.user_text = data.text.text().map(|text| typed(&text).to_owned());
         }
         "assistant" => {
             facts.role = Some("assistant".to_owned());
@@ -72,15 +35,15 @@ pub(super) fn facts(row: &Row<'_>, facts: &mut Facts) -> Option<()> {
                 facts.is_error = true;
                 facts.stop_reason = error.name.owned().or(facts.stop_reason.take());
             }
-            for item in second.content.items()? {
-                if let Loose::Object(item) = item.parse::<Loose<Part<'_>>>()?
+            for item in data.content.items()? {
+                if let Loose::Object(item) = item.parse::<Loose<Data<'_>>>()?
                     && item.kind.as_str() == Some("tool")
                     && let Loose::Object(state) = &item.state
                 {
                     tool(&item, state, facts)?;
                 }
             }
-            facts.usage = answer(&data, facts.message_ms, facts);
+            facts.usage = answer(data, facts.message_ms, facts);
         }
         "system" => {
             facts.role = Some("system".to_owned());
@@ -95,29 +58,26 @@ pub(super) fn facts(row: &Row<'_>, facts: &mut Facts) -> Option<()> {
 
 /// The text of a row that can be searched. `None` where a part of it needs the second tier.
 pub(super) fn text(row: &Row<'_>, pieces: &mut Pieces) -> Option<()> {
-    let (Loose::Object(data), Loose::Object(second)) = (
-        row.data.parse::<Loose<Message<'_>>>()?,
-        row.data.parse::<Loose<Second<'_>>>()?,
-    ) else {
+    let Loose::Object(data) = row.data.parse::<Loose<Data<'_>>>()? else {
         return Some(());
     };
     match row.kind.as_str().unwrap_or_default() {
-        "user" | "synthetic" => pieces.prose(&second.text),
+        "user" | "synthetic" => pieces.prose(&data.text),
         "compaction" => {
-            pieces.prose(&second.text);
-            pieces.prose(&second.summary);
+            pieces.prose(&data.text);
+            pieces.prose(&data.summary);
         }
         "assistant" => {
-            for item in second.content.items()? {
-                if let Loose::Object(part_of) = item.parse::<Loose<Part<'_>>>()? {
+            for item in data.content.items()? {
+                if let Loose::Object(part_of) = item.parse::<Loose<Data<'_>>>()? {
                     part(&part_of, item.0.unwrap_or_default(), pieces);
                 }
             }
             failure(&data.error, pieces);
         }
         "shell" => {
-            pieces.output(&second.command);
-            pieces.output(&second.output);
+            pieces.output(&data.command);
+            pieces.output(&data.output);
         }
         _ => {}
     }
@@ -127,9 +87,9 @@ pub(super) fn text(row: &Row<'_>, pieces: &mut Pieces) -> Option<()> {
 /// A system prompt. `None` where the row needs the second tier.
 pub(super) fn prompt(row: &Row<'_>, pieces: &mut Pieces) -> Option<()> {
     if row.kind.as_str() == Some("system")
-        && let Loose::Object(second) = row.data.parse::<Loose<Second<'_>>>()?
+        && let Loose::Object(data) = row.data.parse::<Loose<Data<'_>>>()?
     {
-        pieces.prose(&second.text);
+        pieces.prose(&data.text);
     }
     Some(())
 }

@@ -166,7 +166,7 @@ fn sub_agent_title_and_revert() {
     let mut fold = Fold::default();
     let mut add = |line: &str| {
         let mut facts = OpenCode.facts(line.as_bytes());
-        OpenCode.relate(&mut fold, line.as_bytes(), &mut facts);
+        OpenCode.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
         OpenCode.fold(&mut fold, &facts);
         facts
     };

@@ -1,7 +1,7 @@
 //! All text of one row that can be searched. What a tool's `metadata` and `title` say stands in its
 //! input or output, and a file's `url` is the file itself.
 
-use super::line::{Failure, Line, Message, Part};
+use super::line::{Data, Failure, Line};
 use super::second;
 use crate::json::{self, Loose};
 use crate::model::Passage;
@@ -33,10 +33,10 @@ fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
     if table == "session_message" {
         second::text(row, pieces)?;
     } else if table == "message" {
-        if let Loose::Object(data) = row.data.parse::<Loose<Message<'_>>>()? {
+        if let Loose::Object(data) = row.data.parse::<Loose<Data<'_>>>()? {
             failure(&data.error, pieces);
         }
-    } else if let Loose::Object(data) = row.data.parse::<Loose<Part<'_>>>()? {
+    } else if let Loose::Object(data) = row.data.parse::<Loose<Data<'_>>>()? {
         part(&data, row.data.0.unwrap_or_default(), pieces);
     }
     Some(())
@@ -62,7 +62,7 @@ pub(super) fn failure(error: &Loose<Failure<'_>>, pieces: &mut Pieces) {
     }
 }
 
-pub(super) fn part(data: &Part<'_>, whole: &str, pieces: &mut Pieces) {
+pub(super) fn part(data: &Data<'_>, whole: &str, pieces: &mut Pieces) {
     match data.kind.as_str().unwrap_or_default() {
         "text" | "reasoning" => pieces.prose(&data.text),
         "tool" => {

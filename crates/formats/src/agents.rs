@@ -1,0 +1,306 @@
+//! Where does each agent keep its sessions, and how does it take one up again?
+
+use crate::pi::Dialect;
+
+/// Where an agent keeps its sessions, as data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// The agent's name, as shown and filtered by.
+    pub name: &'static str,
+    /// Name of its [`Format`](crate::Format).
+    pub format: &'static str,
+    /// Variables that name the agent folder; the first that is set decides, and an empty one means
+    /// the default.
+    pub dir_variables: &'static [&'static str],
+    /// A variable that names the folder above the agent folder, and the agent folder's name below
+    /// it.
+    pub above_variable: Option<(&'static str, &'static str)>,
+    /// Whether the agent expands a leading `~` in its variables and settings, and takes `file://`
+    /// URLs for session folders.
+    pub expands: bool,
+    /// Where the agent folder is when no variable says so, below the home folder (or, with
+    /// `data_dir`, below the platform's data folder).
+    pub dir_default: &'static str,
+    /// Where another program of that name keeps its agent folder by default, beside `dir_default`,
+    /// and the name of the [`Format`](crate::Format) that reads it as that program does.
+    pub dir_also: Option<(&'static str, &'static str)>,
+    /// Where it kept its agent folder under earlier names of its own, below the home folder: these
+    /// too are looked into, where they are there.
+    pub dirs_before: &'static [&'static str],
+    /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
+    pub data_dir: bool,
+    /// The sessions folders below the agent folder; an empty one is that itself.
+    pub sessions: &'static [&'static str],
+    /// Variables that name one flat folder for the sessions of all projects.
+    pub flat_variables: &'static [&'static str],
+    /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below
+    /// a project.
+    pub settings: Option<(&'static str, &'static str)>,
+    /// When the agent deletes sessions by itself, as in "after 30 days"; `None`: it does not.
+    pub deletes: Option<&'static str>,
+    /// The command that takes a session up again: a word `{path}` is the session's path, `{id}` at
+    /// the end of a word its id, and a word `{key}` the key that the agent itself records of it
+    /// (`session_key` in [`SessionFacts::own`]); empty = not known.
+    ///
+    /// [`SessionFacts::own`]: crate::model::SessionFacts::own
+    pub resume: &'static [&'static str],
+    /// Whether it takes up by its id what its own list leaves out, but for subagents. Codex 0.169
+    /// lists no session of `codex exec`, and resumes it.
+    pub resumes_unlisted: bool,
+    /// Whether its users also keep an agent folder in a project, under the name that it has below
+    /// the home folder (a variable there names it, so that it is found only by looking).
+    pub in_projects: bool,
+}
+
+/// The agent of that name.
+pub fn agent_called(name: &str) -> Option<&'static Agent> {
+    AGENTS.iter().find(|known| known.name == name)
+}
+
+/// The agents this build knows.
+pub static AGENTS: &[Agent] = &[
+    Agent {
+        name: "pi",
+        format: Dialect::PI.name,
+        dir_variables: &["PI_CODING_AGENT_DIR"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".pi/agent",
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: false,
+        sessions: &["sessions"],
+        flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
+        settings: Some(("settings.json", ".pi/settings.json")),
+        deletes: None,
+        resume: &["pi", "--session", "{path}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "indusagi",
+        format: Dialect::INDUSAGI.name,
+        dir_variables: &["INDUSAGI_AGENT_DIR", "INDUSAGI_CODING_AGENT_DIR"],
+        above_variable: Some(("INDUSAGI_DIR", "agent")),
+        expands: true,
+        dir_default: ".indusagi/agent",
+        // The Python package (indusagi 0.1.5) asks for the same variables as the one on npm.
+        dir_also: Some((".pindusagi/agent", Dialect::PINDUSAGI.name)),
+        dirs_before: &[],
+        data_dir: false,
+        sessions: &["sessions"],
+        flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
+        settings: Some(("settings.json", ".indusagi/settings.json")),
+        deletes: None,
+        resume: &["indusagi", "--session", "{path}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "clido",
+        format: "clido",
+        dir_variables: &["CLIDO_DATA_DIR"],
+        above_variable: None,
+        expands: false,
+        // The `directories` crate adds a level on Windows.
+        dir_default: if cfg!(windows) { "clido/data" } else { "clido" },
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: true,
+        sessions: &["sessions"],
+        flat_variables: &["CLIDO_SESSION_DIR"],
+        settings: None,
+        deletes: None,
+        resume: &["clido", "--resume", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "agentuse",
+        format: "agentuse",
+        dir_variables: &[],
+        // agentuse uses this folder on every platform, macOS and Windows too.
+        above_variable: Some(("XDG_DATA_HOME", "agentuse")),
+        expands: false,
+        dir_default: ".local/share/agentuse",
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: false,
+        sessions: &["project"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &["agentuse", "sessions", "resume", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "claude",
+        format: "claude",
+        dir_variables: &["CLAUDE_CONFIG_DIR"],
+        above_variable: None,
+        expands: false,
+        dir_default: ".claude",
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: false,
+        sessions: &["projects"],
+        flat_variables: &[],
+        settings: None,
+        // By its setting `cleanupPeriodDays`.
+        deletes: Some("after 30 days"),
+        resume: &["claude", "--resume", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "codex",
+        format: "codex",
+        dir_variables: &["CODEX_HOME"],
+        above_variable: None,
+        expands: false,
+        dir_default: ".codex",
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: false,
+        sessions: &["sessions", "archived_sessions"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &["codex", "resume", "{id}"],
+        resumes_unlisted: true,
+        in_projects: true,
+    },
+    Agent {
+        name: "copilot",
+        format: "copilot",
+        dir_variables: &["COPILOT_HOME"],
+        above_variable: None,
+        expands: false,
+        dir_default: ".copilot",
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: false,
+        sessions: &["session-state"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &["copilot", "--resume={id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "cursor",
+        format: "cursor",
+        dir_variables: &[],
+        above_variable: None,
+        expands: false,
+        dir_default: ".cursor",
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: false,
+        sessions: &["projects"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &[],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "gemini",
+        format: "gemini",
+        dir_variables: &[],
+        above_variable: Some(("GEMINI_CLI_HOME", ".gemini")),
+        expands: false,
+        dir_default: ".gemini",
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: false,
+        sessions: &["tmp"],
+        flat_variables: &[],
+        settings: None,
+        deletes: Some("after 30 days, and at once what holds no answer"),
+        resume: &["gemini", "--resume", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "induscode",
+        format: "induscode",
+        dir_variables: &["INDUSAGI_CODING_AGENT_DIR", "INDUSAGI_HOME"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".pindusagi",
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: false,
+        sessions: &["sessions"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        // `pindus --resume` asks which one, and takes no id (0.1.6).
+        resume: &[],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "openclaw",
+        format: "openclaw",
+        dir_variables: &["OPENCLAW_STATE_DIR"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".openclaw",
+        dir_also: None,
+        // As Clawdbot and as Moltbot.
+        dirs_before: &[".clawdbot", ".moltbot"],
+        data_dir: false,
+        sessions: &["agents"],
+        flat_variables: &[],
+        settings: None,
+        // By its setting `session.maintenance` what nobody typed in; it puts the rest away.
+        deletes: None,
+        resume: &["openclaw", "tui", "--session", "{key}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "opencode",
+        format: "opencode",
+        dir_variables: &[],
+        // OpenCode uses this folder on macOS and Windows too.
+        above_variable: Some(("XDG_DATA_HOME", "opencode")),
+        expands: false,
+        dir_default: ".local/share/opencode",
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: false,
+        // The databases lie in the folder itself.
+        sessions: &[""],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &["opencode", "-s", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+    Agent {
+        name: "qwen",
+        format: "qwen",
+        // As in 0.24.4: `getRuntimeBaseDir`, then `resolveQwenHome`.
+        dir_variables: &["QWEN_RUNTIME_DIR", "QWEN_HOME"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".qwen",
+        dir_also: None,
+        dirs_before: &[],
+        data_dir: false,
+        sessions: &["projects"],
+        flat_variables: &[],
+        settings: None,
+        deletes: None,
+        resume: &["qwen", "--resume", "{id}"],
+        resumes_unlisted: false,
+        in_projects: false,
+    },
+];

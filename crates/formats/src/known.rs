@@ -1,0 +1,32 @@
+//! Which formats does this build know?
+
+use crate::format::Format;
+use crate::pi::Dialect;
+use crate::{
+    agentuse, claude, clido, codex, copilot, cursor, gemini, induscode, openclaw, opencode, qwen,
+};
+
+/// The formats this build knows.
+pub static FORMATS: &[&dyn Format] = &[
+    &Dialect::PI,
+    &Dialect::INDUSAGI,
+    &Dialect::PINDUSAGI,
+    &clido::Clido,
+    &agentuse::Agentuse,
+    &claude::Claude,
+    &codex::Codex,
+    &copilot::Copilot,
+    &cursor::Cursor,
+    &gemini::Gemini,
+    &induscode::Induscode,
+    &openclaw::OpenClaw,
+    &opencode::OpenCode,
+    &qwen::Qwen,
+];
+
+/// The [family](Format::family) of the format of that name; of one that this build does not know
+/// its own name.
+pub fn family(name: &str) -> &str {
+    let known = FORMATS.iter().find(|format| format.name() == name);
+    known.map_or(name, |format| format.family())
+}
