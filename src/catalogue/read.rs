@@ -10,7 +10,7 @@ use super::entries::in_file;
 use super::error::Error;
 use super::open::Catalogue;
 use crate::archive::Place;
-use crate::format::{FORMATS, agent_called, resume};
+use crate::format::{agent_called, resume};
 use crate::model::{Base, SessionRow};
 use crate::source::checkpoint::{NO_REVISION, Proof, ReadState};
 use crate::source::content::Location;
@@ -341,23 +341,13 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             git_branch: r.get(29)?,
             repository: r.get(35)?,
             thinking_level: r.get(30)?,
-            not_read_yet: is_not_read_yet(r)?,
+            not_read_yet: r.get(37)?,
             archived: gone_ms.is_some(),
             gone_since: gone_ms.and_then(crate::model::iso),
             gone_since_ms: gone_ms,
             own: own.and_then(|own| serde_json::from_str(own).ok()),
         },
     })
-}
-
-/// Whether there is nothing of it yet but what its own row says: of what is read in a database an
-/// entry is that row. An empty file may have a name, too.
-fn is_not_read_yet(r: &Row<'_>) -> rusqlite::Result<bool> {
-    let is_alone: bool = r.get(37)?;
-    let format = r.get_ref(2)?.as_str()?;
-    let mut formats = FORMATS.iter().filter(|known| known.name() == format);
-    let mut says_more = || formats.any(|format| format.database().is_some());
-    Ok(is_alone && says_more())
 }
 
 /// Whether its agent takes the session up again, which it lists or not. It finds nothing of one
