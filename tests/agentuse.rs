@@ -164,8 +164,9 @@ fn subagents_and_their_parents_are_linked() {
     assert_eq!(tree(top).ancestors, [""; 0]);
     assert_eq!(tree(top).forks, [""; 0]);
     assert_eq!(tree(top).subagents, [path(mail)]);
-    assert_eq!(tree(mail).ancestors, [path(top)]);
-    assert_eq!(tree(spell).ancestors, [path(mail), path(top)]);
+    assert_eq!(tree(mail).ancestors, [""; 0]);
+    assert_eq!(tree(mail).started_by, [path(top)]);
+    assert_eq!(tree(spell).started_by, [path(mail), path(top)]);
     assert_eq!(tree(spell).subagents, [""; 0]);
     // Its entries are one line.
     let depths: Vec<u32> = tree(spell).entries.iter().map(|row| row.depth).collect();

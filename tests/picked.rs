@@ -198,6 +198,24 @@ fn a_marked_session_that_others_have_deleted_keeps_none_from_the_trash() {
 }
 
 #[test]
+fn a_marked_session_that_is_gone_keeps_no_label_or_file_from_the_rest() {
+    let home = settled();
+    let picker = Picker::open(&home, &[], "Tokenizer work");
+    picker.types("\t\t\t", "3 marked");
+    picker.types(
+        &format!("{ACTIONS}l"),
+        "Label of the entry found in 3 sessions",
+    );
+    fs::remove_file(home.home.join(PARSER)).expect("it is there");
+    picker.types("good\r", "Labelled “good”: ");
+    picker.pty.until_shown("Not done for “Tokenizer work”");
+    let labelled = |path: &PathBuf| text(path).contains(r#""label":"good""#);
+    assert!(sessions(&home).iter().any(labelled));
+    picker.types(&format!("{ACTIONS}m"), "Written to ");
+    picker.pty.until_shown("“Tokenizer work”: no session");
+}
+
+#[test]
 fn what_changed_a_moment_ago_stays() {
     let home = home();
     let _ = home.run(&["sync"]);

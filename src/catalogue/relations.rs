@@ -71,13 +71,17 @@ impl Catalogue {
         self.all(sql, [path], child)
     }
 
-    /// The parent a session's header names, by the session's path.
-    pub fn parent_of(&self, path: &str) -> Result<Option<String>, Error> {
-        self.first(
-            "SELECT parent_session FROM _sessions WHERE path = ?1",
-            [path],
-            |r| r.get(0),
-        )
-        .map(Option::flatten)
+    /// Whether another session started this one to work for it.
+    pub fn is_subagent(&self, session: i64) -> Result<bool, Error> {
+        let sql = "SELECT subagent FROM _sessions WHERE session = ?1";
+        Ok(self.first(sql, [session], |r| r.get(0))?.unwrap_or(false))
+    }
+
+    /// The parent that a session's header names, by the session's path, and whether that one
+    /// started it to work for it.
+    pub fn parent_of(&self, path: &str) -> Result<Option<(String, bool)>, Error> {
+        let sql = "SELECT parent_session, subagent FROM _sessions
+            WHERE path = ?1 AND parent_session IS NOT NULL";
+        self.first(sql, [path], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 }

@@ -252,6 +252,10 @@ pub struct TreeRow {
 pub struct Tree {
     pub schema_version: u32,
     pub session: SessionRow,
+    /// Paths of the sessions that started this one to work for them, nearest first, where it is a
+    /// subagent's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub started_by: Vec<String>,
     /// Sessions this one was forked from, nearest first (paths as written where not catalogued).
     pub ancestors: Vec<String>,
     /// Paths of sessions forked from this one.

@@ -203,19 +203,12 @@ impl Snapshot<'_> {
     fn tree_head(&self, stored: StoredSession, outline: &Outline) -> Result<Tree, Error> {
         let catalogue = self.catalogue;
         let path = stored.row.path.to_string_lossy().into_owned();
-        let mut ancestors: Vec<String> = Vec::new();
-        let mut parent = stored.row.parent_session_path.clone();
-        while let Some(named) = parent {
-            // Some agents name a parent by its path, some by its id.
-            let above = catalogue
-                .path_of_id(&named, stored.session)?
-                .unwrap_or(named);
-            if ancestors.contains(&above) || above == path {
-                break;
-            }
-            parent = catalogue.parent_of(&above)?;
-            ancestors.push(above);
-        }
+        let is_subagent = catalogue.is_subagent(stored.session)?;
+        let above = self.above(&stored, &path, is_subagent)?;
+        let (started_by, ancestors) = match is_subagent {
+            true => (above, Vec::new()),
+            false => (Vec::new(), above),
+        };
         let mut children = catalogue.children_of_path(&path)?;
         children.extend(catalogue.children_of_id(&stored.row.id, stored.session)?);
         let (subagents, forks): (Vec<_>, Vec<_>) =
@@ -224,6 +217,7 @@ impl Snapshot<'_> {
         Ok(Tree {
             schema_version: SCHEMA_VERSION,
             session: stored.row,
+            started_by,
             ancestors,
             forks: paths(forks),
             subagents: paths(subagents),
@@ -232,6 +226,32 @@ impl Snapshot<'_> {
             complete: self.is_complete(),
             changed_files: self.changed_files(),
         })
+    }
+
+    /// Paths of the sessions that this one comes from, nearest first: of a subagent those that
+    /// started it, of another those that it was forked from.
+    fn above(
+        &self,
+        stored: &StoredSession,
+        path: &str,
+        is_subagent: bool,
+    ) -> Result<Vec<String>, Error> {
+        let catalogue = self.catalogue;
+        let mut all: Vec<String> = Vec::new();
+        let mut parent = stored.row.parent_session_path.clone();
+        while let Some(named) = parent {
+            // Some agents name a parent by its path, some by its id.
+            let above = catalogue.path_of_id(&named, stored.session)?;
+            let above = above.unwrap_or(named);
+            if all.contains(&above) || above == path {
+                break;
+            }
+            let next = catalogue.parent_of(&above)?;
+            let is_of_the_kind = |(_, started): &(String, bool)| *started == is_subagent;
+            parent = next.filter(is_of_the_kind).map(|(parent, _)| parent);
+            all.push(above);
+        }
+        Ok(all)
     }
 }
 

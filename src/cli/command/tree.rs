@@ -211,6 +211,7 @@ pub fn heading(row: &SessionRow, screen: &Screen) -> String {
 fn above(tree: &Tree, screen: &Screen) -> String {
     let mut out = heading(&tree.session, screen);
     for (what, paths) in [
+        ("subagent of", &tree.started_by),
         ("forked from", &tree.ancestors),
         ("fork", &tree.forks),
         ("subagent", &tree.subagents),

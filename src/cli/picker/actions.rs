@@ -156,7 +156,7 @@ impl Worker {
         match job {
             Job::Pin(sessions) => self.pin(&sessions),
             Job::Name { session, name } => self.name(&session, &name),
-            Job::Label { targets, label } => self.label(targets, &label),
+            Job::Label { targets, label } => self.label(&targets, &label),
             Job::Fork(targets) => self.fork(&targets),
             Job::Export(targets, form) => self.export(&targets, form),
             Job::Copy(targets, what) => self.copy(&targets, what),
@@ -195,15 +195,18 @@ impl Worker {
         Ok(self.written(what, &result))
     }
 
-    fn label(&self, targets: Vec<Target>, label: &str) -> Result<JobResult, Failure> {
+    fn label(&self, targets: &[Target], label: &str) -> Result<JobResult, Failure> {
         let label = Some(label).filter(|label| !label.is_empty());
-        let (entries, many) = (count(targets.len() as u64, "entry"), targets.len() > 1);
+        let (results, failed) = each(targets, |Target { session, entry, .. }| {
+            label::label(session, entry.clone(), label, &self.config, &self.screen)
+        })?;
+        let (entries, many) = (count(results.len() as u64, "entry"), targets.len() > 1);
         let mut remarks = Vec::new();
-        for Target { session, entry, .. } in targets {
-            let result = label::label(&session, entry, label, &self.config, &self.screen)?;
-            remarks.extend(result.remarks.iter().cloned());
+        for result in results {
             remarks.extend(kept_copy(&result, &self.screen));
+            remarks.extend(result.remarks);
         }
+        remarks.extend(failed);
         let what = match (label.map(|label| fit(label, TITLE)), many) {
             (Some(label), false) => format!("The entry is labelled “{label}”."),
             (Some(label), true) => format!("Labelled “{label}”: {entries}."),
@@ -222,43 +225,35 @@ impl Worker {
 
     fn fork(&self, targets: &[Target]) -> Result<JobResult, Failure> {
         let here = directory(None)?;
-        let mut remarks = Vec::new();
-        for Target { session, .. } in targets {
+        let (results, failed) = each(targets, |Target { session, .. }| {
             let for_real = DryRun::default();
-            let result = fork::fork(session, &here, for_real, &self.config, &self.screen)?;
-            remarks.extend(result.remarks);
-        }
+            fork::fork(session, &here, for_real, &self.config, &self.screen)
+        })?;
         let what = match targets {
             [one] => format!("Forked: {}", called(&one.session)),
-            all => format!("Forked: {}", count(all.len() as u64, "session")),
+            _ => format!("Forked: {}", count(results.len() as u64, "session")),
         };
         let what = format!("{what}, for {}.", self.screen.path(&here));
+        let remarks = results.into_iter().flat_map(|result| result.remarks);
+        let remarks: Vec<String> = remarks.chain(failed).collect();
         Ok(JobResult::Changed(with(what, &remarks)))
     }
 
     fn export(&self, targets: &[Target], form: ExportFormat) -> Result<JobResult, Failure> {
         let (here, index) = (directory(None)?, self.index()?);
-        let mut written = Vec::new();
-        for Target {
-            session, through, ..
-        } in targets
-        {
-            let through = through.as_deref();
+        let (written, failed) = each(targets, |target| {
+            let (session, through) = (&target.session, target.through.as_deref());
             let spool = export::branch_through(form, through, session, &index, &self.screen)?;
-            let file = export::to_free_name(
-                &here,
-                &self.title_of_file(session),
-                form,
-                spool,
-                &self.config,
-                &self.screen,
-            )?;
-            written.push(self.screen.path(&file));
-        }
-        Ok(JobResult::Said(match &written[..] {
+            let title = self.title_of_file(session);
+            export::to_free_name(&here, &title, form, spool, &self.config, &self.screen)
+        })?;
+        let written: Vec<String> = written.iter().map(|file| self.screen.path(file)).collect();
+        let what = match &written[..] {
+            [first, second] => format!("Written to {first} and {second}."),
             [first, _, ..] => format!("Written to {first} and {} more files.", written.len() - 1),
             all => format!("Written to {}.", all.concat()),
-        }))
+        };
+        Ok(JobResult::Said(with(what, failed.as_slice())))
     }
 
     /// What a session is called in the name of a file, without keys.
@@ -384,6 +379,38 @@ impl Worker {
     fn index(&self) -> Result<Index, Failure> {
         Ok(Index::open(&self.config, Freshness::AsCommitted)?)
     }
+}
+
+/// Does this with each: one that fails, because others have deleted it for instance, keeps none from
+/// the others. What it gave, and what is to be said of those that failed; where all did, why the
+/// first.
+fn each<T>(
+    targets: &[Target],
+    work: impl Fn(&Target) -> Result<T, Failure>,
+) -> Result<(Vec<T>, Option<String>), Failure> {
+    let (mut results, mut first, mut failed) = (Vec::new(), None, 0);
+    for target in targets {
+        match work(target) {
+            Ok(result) => results.push(result),
+            Err(failure) => {
+                failed += 1;
+                first.get_or_insert((target, failure));
+            }
+        }
+    }
+    let Some((target, failure)) = first else {
+        return Ok((results, None));
+    };
+    if results.is_empty() {
+        return Err(failure);
+    }
+    let others = match failed - 1 {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    let session = called(&target.session);
+    let said = format!("Not done for {session}{others}: {}", failure.line());
+    Ok((results, Some(said)))
 }
 
 fn now_ms() -> i64 {
