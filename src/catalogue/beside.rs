@@ -6,8 +6,9 @@ use rusqlite::params;
 use super::error::Error;
 use super::open::Catalogue;
 
-/// The paths below a root that lead to what lies beside it: from here on, and before.
-const BESIDE: (&str, &str) = ("../", "..0");
+/// [`is_beside_root`](crate::format::names::is_beside_root) as a range of paths, for which SQLite
+/// has an index: from here on, and before.
+pub(super) const BESIDE_ROOT: (&str, &str) = ("../", "..0");
 
 impl Catalogue {
     /// The names of sessions of a root of which nothing else is left: their sources, and the places
@@ -19,7 +20,26 @@ impl Catalogue {
             AND NOT EXISTS (SELECT 1 FROM _session_sources own JOIN _session_sources other USING (session)
                 JOIN _sources o ON o.source = other.source
                 WHERE own.source = f.source AND NOT (o.relative >= ?2 AND o.relative < ?3))";
-        let (from, to) = BESIDE;
+        let (from, to) = BESIDE_ROOT;
         self.all(sql, params![root, from, to], |r| Ok((r.get(0)?, r.get(1)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::names::{beside_root, is_beside_root};
+
+    #[test]
+    fn the_range_holds_what_lies_beside_a_root() {
+        let (from, to) = BESIDE_ROOT;
+        let beside = ["", "\u{1}", "a", "names.jsonl/ID", "\u{10ffff}"].map(beside_root);
+        let below = ["", ".", "..", "...", "..0", "..a", "a/../b", ".git", "/"];
+        let all = beside.iter().map(String::as_str).chain(below);
+        for relative in all {
+            let is_within = (from..to).contains(&relative);
+            assert_eq!(is_within, is_beside_root(relative), "{relative:?}");
+        }
+        assert!(beside.iter().all(|relative| is_beside_root(relative)));
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::params;
 
+use super::beside::BESIDE_ROOT;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::{KNOWN, StoredSource, known};
@@ -49,8 +50,9 @@ impl Catalogue {
     pub fn note_root_archive(&self, root: i64, archive: &RootArchive) -> Result<(), Error> {
         let owed = archive.is_kept.then_some(0);
         let set = "UPDATE _sources SET is_kept = ?2
-            WHERE root = ?1 AND gone_ms IS NULL AND NOT (relative >= '../' AND relative < '..0')";
-        self.execute(set, params![root, owed])?;
+            WHERE root = ?1 AND gone_ms IS NULL AND NOT (relative >= ?3 AND relative < ?4)";
+        let (from, to) = BESIDE_ROOT;
+        self.execute(set, params![root, owed, from, to])?;
         let set = "UPDATE _roots SET archive = ?2, is_kept = ?3 WHERE root = ?1";
         let bound = params![root, archive.archive, archive.is_kept];
         self.execute(set, bound).map(drop)

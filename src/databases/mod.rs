@@ -31,7 +31,7 @@ mod write;
 pub use documents::{Store, store};
 pub use lines::RowNames;
 pub use list::{KnownIdentities, identity, list};
-pub use names::{ABOVE, Said, identity_of_line, line_of, named, names_files};
+pub use names::{Said, identity_of_line, line_of, named, names_files};
 pub use one::rows;
 pub use open::{FileState, companion, is_alone};
 pub use own::own_lines;

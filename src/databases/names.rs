@@ -12,14 +12,11 @@ use serde_json::{Map, Value, json};
 
 use super::open::{Patience, read_within};
 use crate::format::identity::Identity;
-use crate::format::names::Names;
+use crate::format::names::{Names, beside_root};
 use crate::format::stable_hash;
 
 mod lines;
 mod table;
-
-/// How the path below a root begins of what lies beside it.
-pub const ABOVE: &str = "../";
 
 /// The files of names beside the root at `root`, as paths below it: databases, the one with the
 /// highest number first, then the lines, which count less.
@@ -34,7 +31,7 @@ pub fn names_files(root: &Path, names: &Names) -> Vec<String> {
             continue;
         };
         if fs::metadata(file.path()).is_ok_and(|file| file.is_file()) {
-            found.push((names.number_of(name), format!("{ABOVE}{name}")));
+            found.push((names.number_of(name), beside_root(name)));
         }
     }
     found.sort_unstable_by(|a, b| b.cmp(a));

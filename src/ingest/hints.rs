@@ -13,8 +13,8 @@ use super::sync::{OutdatedSessions, Stores, links_note, ms, of_archived, read_al
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
-use crate::databases::ABOVE;
 use crate::format::Format;
+use crate::format::names::is_beside_root;
 use crate::model::Report;
 use crate::source::checkpoint::{Decision, Reason, decide};
 use crate::source::discover::{
@@ -225,7 +225,7 @@ fn scan_paths<'a>(
         None => None,
     };
     // What lies beside the root is looked at for itself.
-    let hints = hint.paths.iter().filter(|path| !path.starts_with(ABOVE));
+    let hints = hint.paths.iter().filter(|path| !is_beside_root(path));
     let hints = hints.filter_map(|path| hinted(format, spec.flat, path));
     let mut paths = outermost(&hints.collect());
     let links = config.links(&spec.agent);
@@ -315,7 +315,7 @@ fn add_names(
         let at = known.binary_search_by(|known| known.relative.cmp(&found.relative));
         at.is_err()
     };
-    let are_hinted = || hint.paths.iter().any(|path| path.starts_with(ABOVE));
+    let are_hinted = || hint.paths.iter().any(|path| is_beside_root(path));
     if format.names(path).is_none() || !are_hinted() && !discovery.found.iter().any(is_new) {
         return Ok(false);
     }

@@ -16,7 +16,7 @@ use crate::archive::{self, Archive, PackedBytes, Place};
 use crate::catalogue::kept::RootArchive;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
-use crate::databases::ABOVE;
+use crate::format::names::is_beside_root;
 use crate::format::{Format, agent_called};
 use crate::model::Report;
 use crate::source::content::{Content, is_in_database};
@@ -231,7 +231,7 @@ impl Keeper {
         relative: &str,
     ) -> Option<Place> {
         // Nor is a name that lies beside the root.
-        let is_below = !relative.starts_with(ABOVE);
+        let is_below = !is_beside_root(relative);
         let may_be = is_below && self.failure.borrow().is_none();
         let is_kept = may_be && self.keeps(spec, format);
         is_kept.then(|| place_of(spec, relative))
@@ -259,7 +259,7 @@ impl Keeper {
     /// the archive. Within a transaction of the catalogue.
     pub fn owe(&self, catalogue: &Catalogue, plan: &SourcePlan<'_>) -> Result<(), Error> {
         // A name that lies beside the root is no session.
-        match self.failure.borrow().is_some() && !plan.relative.starts_with(ABOVE) {
+        match self.failure.borrow().is_some() && !is_beside_root(plan.relative) {
             true => catalogue.note_owed(plan.root, plan.relative),
             false => Ok(()),
         }

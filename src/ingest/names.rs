@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::plan::SourcePlan;
 use crate::catalogue::{Catalogue, Error};
-use crate::databases::{ABOVE, FileState, Said, identity_of_line, named, names_files};
+use crate::databases::{FileState, Said, identity_of_line, named, names_files};
 use crate::format::Format;
-use crate::format::names::Names;
+use crate::format::names::{Names, is_beside_root, name_beside_root};
 use crate::model::SourcePart;
 use crate::source::content::file_name;
 use crate::source::discover::{Discovery, ForeignFile, FoundSource};
@@ -77,7 +77,7 @@ pub fn look_at_names(
 
 /// Where a file lies whose path below the root at `root` this is.
 fn beside(root: &Path, relative: &str) -> PathBuf {
-    let name = relative.strip_prefix(ABOVE).unwrap_or(relative);
+    let name = name_beside_root(relative).unwrap_or(relative);
     root.parent().unwrap_or(root).join(name)
 }
 
@@ -179,8 +179,8 @@ impl NamesListing<'_> {
     }
 
     fn is_database(&self, relative: &str) -> bool {
-        let name = relative.strip_prefix(ABOVE).unwrap_or(relative);
-        self.names.number_of(name).is_some()
+        let name = name_beside_root(relative);
+        name.is_some_and(|name| self.names.number_of(name).is_some())
     }
 
     fn take(&mut self, relative: &str, named: BTreeMap<String, Said>) {
@@ -207,7 +207,7 @@ impl NamesListing<'_> {
             .cloned()
             .collect();
         for other in others {
-            let name = relative.strip_prefix(ABOVE).unwrap_or(relative);
+            let name = name_beside_root(relative).unwrap_or(relative);
             let reason = format!("what it says stays until {name} can be read, which counts");
             self.unread(other, reason);
         }
@@ -230,9 +230,7 @@ pub fn forget_names_of_none<'a>(
     roots: impl Iterator<Item = (i64, &'a RootSpec, &'a dyn Format)>,
     plans: &[SourcePlan<'_>],
 ) -> Result<u64, Error> {
-    let brought = plans
-        .iter()
-        .filter(|plan| !plan.relative.starts_with(ABOVE));
+    let brought = plans.iter().filter(|plan| !is_beside_root(plan.relative));
     let brought: HashSet<(i64, &str)> = brought.map(|plan| (plan.root, plan.place)).collect();
     let mut vanished = 0;
     for (root, spec, format) in roots {

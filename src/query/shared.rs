@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use super::Snapshot;
 use crate::catalogue::shared::{SessionSource, SourceAt};
 use crate::error::Error;
+use crate::format::names::is_beside_root;
 use crate::format::{Format, Shape, remote_of};
 use crate::model::Mask;
 use crate::repository::Repository;
@@ -283,7 +284,7 @@ fn within(flat: bool, path: &str) -> String {
 /// The path of a source as a file of its own below a root, or why it cannot be one.
 fn path_of(format: &dyn Format, relative: &str) -> Result<String, &'static str> {
     let path = with_slashes(relative);
-    if path.split('/').any(|part| part == "..") {
+    if is_beside_root(&path) {
         return Err("its name is kept in a file of the names of all sessions");
     }
     if content::is_in_database(format, relative) {

@@ -11,6 +11,25 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use crate::json::{self, Text};
 
+/// How the path below a root begins of what lies beside it, in the folder above.
+const ABOVE: &str = "../";
+
+/// The path below a root of what has this name beside it.
+pub fn beside_root(name: &str) -> String {
+    format!("{ABOVE}{name}")
+}
+
+/// The name beside its root of what has this path below it; `None`: it does not lie beside it.
+pub fn name_beside_root(relative: &str) -> Option<&str> {
+    relative.strip_prefix(ABOVE)
+}
+
+/// Whether what has this path below a root lies beside it: a file of names, or what one says of a
+/// session.
+pub fn is_beside_root(relative: &str) -> bool {
+    name_beside_root(relative).is_some()
+}
+
 /// Where names are kept. All of it lies in the folder above the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Names {

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Watch;
-use crate::databases::{ABOVE, companion, is_alone};
+use crate::databases::{companion, is_alone};
 use crate::format::Format;
-use crate::format::names::Names;
+use crate::format::names::{Names, beside_root};
 use crate::source::discover::relative;
 use crate::source::events::WatchedTree;
 use crate::source::filesystem::remote_file_system;
@@ -66,7 +66,7 @@ impl WatchedRoot {
         let file = path.strip_prefix(beside).ok()?.to_str()?;
         let file = companion(file).filter(|_| !is_alone(file)).unwrap_or(file);
         let is_one = self.names.is_some_and(|names| names.is_one(file));
-        is_one.then(|| format!("{ABOVE}{file}"))
+        is_one.then(|| beside_root(file))
     }
 
     /// Whether something else stands at its path than what is watched.
