@@ -595,6 +595,45 @@ fn names_are_not_kept() {
     assert_eq!(name_of(&sync(), 1), None);
 }
 
+/// A name comes from the file in which Codex keeps it: only the rollout is written back.
+#[test]
+fn a_session_that_has_a_name_is_restored() {
+    let home = Home::new("the-same-talk");
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "");
+    threads.call(1, Some("The grebe"));
+    note_name(&home, 2, "The puffin");
+    let config = Config {
+        archive_dir: Some(home.folder.path().join("archive")),
+        ..home.config()
+    };
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.set_kept(&["codex".to_owned()], true).unwrap();
+    drop(indexer);
+    let index = || Index::open(&config, Freshness::Check).unwrap();
+    for (number, name) in [(1, "The grebe"), (2, "The puffin")] {
+        let row = session(&index(), number);
+        let rollout = fs::read(&row.path).unwrap();
+        fs::remove_file(&row.path).unwrap();
+        let index = index();
+        let gone = session(&index, number);
+        assert_eq!((gone.archived, gone.name.as_deref()), (true, Some(name)));
+        assert_eq!(
+            index.restore(&gone).unwrap(),
+            std::slice::from_ref(&row.path)
+        );
+        assert_eq!(fs::read(&row.path).unwrap(), rollout);
+        // All of it is there.
+        assert_eq!(index.restore(&gone).unwrap(), [] as [PathBuf; 0]);
+    }
+    let index = index();
+    assert!(
+        [1, 2]
+            .iter()
+            .all(|number| !session(&index, *number).archived)
+    );
+}
+
 /// Of a thread that has no rollout a name is no session.
 #[test]
 fn a_name_goes_where_its_rollout_goes() {

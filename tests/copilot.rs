@@ -135,6 +135,33 @@ fn a_session_is_its_folder() {
     assert!(text.contains(&folder), "{text}");
 }
 
+/// Of a session of two files those come back that are gone.
+#[test]
+fn a_session_of_which_one_file_is_gone_is_restored() {
+    let home = home("named");
+    let folder = home.home.join(".copilot/session-state").join(SESSION);
+    let files = ["events.jsonl", "workspace.yaml"].map(|name| folder.join(name));
+    let written = files.clone().map(|file| std::fs::read(file).unwrap());
+    for words in [&["archive", "on", "copilot"][..], &["sync"]] {
+        assert!(home.output(words).status.success(), "{words:?}");
+    }
+    let [events, workspace] = &files;
+    for gone in [vec![events], vec![workspace], vec![events, workspace]] {
+        for file in &gone {
+            std::fs::remove_file(file).unwrap();
+        }
+        let restored = home.json(&["archive", "restore", SESSION, "--json"]);
+        assert_eq!(restored["files"], json!(gone), "{restored}");
+        assert_eq!(
+            files.clone().map(|file| std::fs::read(file).unwrap()),
+            written
+        );
+    }
+    let said = home.run(&["archive", "restore", SESSION]);
+    assert!(said.contains("nothing was written"), "{said}");
+    assert!(said.contains("exit Some(1)"), "{said}");
+}
+
 /// What Copilot notes for itself is in the chain of events, and on nobody's way through the tree.
 #[test]
 fn the_tree_shows_what_a_person_means() {

@@ -20,21 +20,19 @@ pub struct ArchivedFile<A = Archive> {
     part: (u64, Vec<u8>),
 }
 
-impl ArchivedFile {
+impl<A: Borrow<Archive>> ArchivedFile<A> {
     /// The newest content of a source; `None` when nothing of it is kept.
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn newest(archive: Archive, place: &Place) -> Result<Option<ArchivedFile>, Error> {
-        let newest = match archive.source(place)? {
-            Some(source) => archive.newest(source)?,
+    pub fn newest(archive: A, place: &Place) -> Result<Option<ArchivedFile<A>>, Error> {
+        let newest = match archive.borrow().source(place)? {
+            Some(source) => archive.borrow().newest(source)?,
             None => None,
         };
         Ok(newest.map(|generation| ArchivedFile::of(archive, generation)))
     }
-}
 
-impl<A: Borrow<Archive>> ArchivedFile<A> {
     /// This content.
     pub fn of(archive: A, generation: Generation) -> ArchivedFile<A> {
         ArchivedFile {

@@ -12,38 +12,36 @@ use crate::private;
 
 impl Archive {
     /// Write the newest content of a source to where its file was, byte for byte and with its
-    /// modification time. A file that is there stays as it is. Gives back the path.
+    /// modification time. A file that is there stays as it is. Gives back the path; `None`: nothing
+    /// is kept of the source.
     ///
     /// # Errors
-    /// [`ErrorKind::AlreadyExists`] when there is a file; [`ErrorKind::NotFound`] when nothing is
-    /// kept of the source; when the file cannot be written, or the archive not be read.
-    pub fn restore(self, place: &Place) -> Result<PathBuf, Error> {
-        let below = place.path();
-        let path = below.clone().unwrap_or_else(|| self.path.clone());
-        let failed = |error| Error::Io {
-            path: path.clone(),
-            error,
+    /// [`ErrorKind::AlreadyExists`] when there is a file; when it cannot be written, or the archive
+    /// not be read.
+    pub fn restore(&self, place: &Place) -> Result<Option<PathBuf>, Error> {
+        let Some(kept) = ArchivedFile::newest(self, place)? else {
+            return Ok(None);
         };
-        let target = below.ok_or_else(|| failed(ErrorKind::InvalidInput.into()))?;
-        let kept = ArchivedFile::newest(self, place)?;
-        let kept = kept.ok_or_else(|| failed(ErrorKind::NotFound.into()))?;
-        write(kept, &place.root, &target).map_err(failed)?;
-        Ok(target)
+        let outside = || self.damaged(format!("{:?} is no path below a root", place.relative));
+        let path = place.path().ok_or_else(outside)?;
+        match write(kept, &place.root, &path) {
+            Ok(()) => Ok(Some(path)),
+            Err(error) => Err(Error::Io { path, error }),
+        }
     }
 }
 
 /// All of it is there, or nothing.
-fn write(mut kept: ArchivedFile, root: &Path, target: &Path) -> io::Result<()> {
+fn write(mut kept: ArchivedFile<&Archive>, root: &Path, target: &Path) -> io::Result<()> {
     if target.symlink_metadata().is_ok() {
         return Err(ErrorKind::AlreadyExists.into());
     }
     let folder = target.parent().ok_or(ErrorKind::InvalidInput)?;
-    private::create_dir_all(folder)?;
-    // Links among the folders may lead elsewhere by now.
-    if !folder.canonicalize()?.starts_with(root.canonicalize()?) {
+    if leads_out(folder, root)? {
         let why = "a link leads out of the agent's folder";
         return Err(io::Error::new(ErrorKind::PermissionDenied, why));
     }
+    private::create_dir_all(folder)?;
     let mtime_ns = u64::try_from(kept.generation().mtime_ns).unwrap_or(0);
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     io::copy(&mut kept, &mut file)?;
@@ -54,4 +52,17 @@ fn write(mut kept: ArchivedFile, root: &Path, target: &Path) -> io::Result<()> {
     file.persist_noclobber(target)
         .map(drop)
         .map_err(|failed| failed.error)
+}
+
+/// Whether a folder below a root, of which not all may be there yet, lies elsewhere: links may have
+/// been made among the folders.
+fn leads_out(folder: &Path, root: &Path) -> io::Result<bool> {
+    let is_there = |path: &&Path| path.symlink_metadata().is_ok();
+    match folder.ancestors().find(is_there) {
+        Some(there) if there.starts_with(root) => {
+            Ok(!there.canonicalize()?.starts_with(root.canonicalize()?))
+        }
+        // The root itself is gone, and with it all that could be a link.
+        _ => Ok(false),
+    }
 }

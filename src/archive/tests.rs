@@ -253,6 +253,48 @@ fn what_is_forgotten_is_in_no_file_any_more() {
     );
 }
 
+/// Not even an empty folder.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_where_a_link_leads_out() {
+    let home = tempfile::tempdir().unwrap();
+    let (folder, root) = (home.path().join("archive"), home.path().join("root"));
+    let [outside, inside] = ["outside", "root/inside"].map(|name| home.path().join(name));
+    for made in [&outside, &inside] {
+        fs::create_dir_all(made).unwrap();
+    }
+    for (to, name) in [(&outside, "out"), (&inside, "in")] {
+        std::os::unix::fs::symlink(to, root.join(name)).unwrap();
+    }
+    let archive = Archive::open_writable(&folder).unwrap();
+    let place = |relative: &str| Place {
+        root: root.clone(),
+        ..place(relative)
+    };
+    for relative in ["out/deep/below/a", "out/a", "in/deep/a"] {
+        let mut packer = Packer::at(0).unwrap();
+        packer.push(b"text").unwrap();
+        let packed = packer.finish(5).unwrap();
+        let keep = || archive.keep(&place(relative), &packed, 7);
+        assert!(archive.transaction(keep).unwrap());
+    }
+    let restore = |relative: &str| {
+        let archive = Archive::open_readable(&folder).unwrap().unwrap();
+        archive.restore(&place(relative))
+    };
+    for relative in ["out/deep/below/a", "out/a"] {
+        let refused = restore(relative).unwrap_err().to_string();
+        assert!(refused.contains("leads out"), "{refused}");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{relative}");
+    }
+    restore("in/deep/a").unwrap();
+    assert_eq!(fs::read(inside.join("deep/a")).unwrap(), b"text");
+    // A root that is gone comes back with the file.
+    fs::remove_dir_all(&root).unwrap();
+    restore("in/deep/a").unwrap();
+    assert_eq!(fs::read(root.join("in/deep/a")).unwrap(), b"text");
+}
+
 #[test]
 fn every_flipped_byte_is_found() {
     let folder = tempfile::tempdir().unwrap();

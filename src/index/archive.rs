@@ -1,6 +1,6 @@
 //! The door to the archive: whose sessions are kept, what is in it, and how something leaves it.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -130,26 +130,29 @@ impl Index {
         Ok(versions)
     }
 
-    /// Write the files of a session back that are gone, byte for byte, and give back their paths.
-    /// Of a session in a database there are none.
+    /// Write the files of a session back that are gone, byte for byte, and give back their paths:
+    /// none where all of them are there. Of a session in a database there are none.
     ///
     /// # Errors
-    /// When nothing is kept of one, it is there, or it cannot be written.
+    /// When none is there and nothing is kept, or one cannot be written.
     pub fn restore(&self, session: &SessionRow) -> Result<Vec<PathBuf>, Error> {
         let mut restored = Vec::new();
         if self.is_in_database(session)? {
             return Ok(restored);
         }
+        let archive = self.config().archive()?;
+        let mut is_any_there = false;
         for place in self.places_of(session)? {
-            let is_there = place.path().is_some_and(|path| path.exists());
-            // Of a session of many files those come back that are gone.
-            if is_there && !session.archived {
-                continue;
+            if place.path().is_some_and(|path| path.is_file()) {
+                is_any_there = true;
+            } else if let Some((_, archive)) = &archive {
+                // Of a name that lies beside the root nothing is kept.
+                restored.extend(archive.restore(&place)?);
             }
-            let Some((_, archive)) = self.config().archive()? else {
-                break;
-            };
-            restored.push(archive.restore(&place)?);
+        }
+        if !is_any_there && restored.is_empty() {
+            let why = io::Error::new(ErrorKind::NotFound, "the archive has nothing of it");
+            return Err(Error::io(&session.path, why));
         }
         Ok(restored)
     }
