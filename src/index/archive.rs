@@ -231,6 +231,8 @@ impl Indexer {
     /// # Errors
     /// When the archive or the catalogue cannot be written.
     pub fn forget(&mut self, session: &SessionRow, report: &mut Report) -> Result<u64, Error> {
+        self.hold()?;
+        self.keeper.renew(&self.config);
         let places = self.catalogue.places_of(&session.agent, &session.path)?;
         self.forget_places(&places, true, report)
     }
@@ -248,14 +250,13 @@ impl Indexer {
         self.forget_places(&places, false, report)
     }
 
+    /// With the lock, under which the places were looked up.
     fn forget_places(
         &mut self,
         places: &[Place],
         for_good: bool,
         report: &mut Report,
     ) -> Result<u64, Error> {
-        self.hold()?;
-        self.keeper.renew(&self.config);
         let (catalogue, keeper) = (&self.catalogue, &self.keeper);
         let formats = &self.config.formats;
         let forgotten = catalogue.transaction(|| {

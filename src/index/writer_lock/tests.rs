@@ -201,6 +201,39 @@ fn what_somebody_excludes_while_the_words_are_wiped_stays_out() {
     drop(place);
 }
 
+/// Of the catalogue that stands there now, with the lock.
+#[test]
+fn who_forgets_a_session_forgets_what_others_have_read_of_it_meanwhile() {
+    let (place, mut config) = walrus();
+    config.archive_dir = Some(place.path().join("archive"));
+    let root = &mut config.roots[0];
+    (root.agent, root.format) = ("copilot".into(), "copilot".into());
+    let id = "6d0b1f6e-0000-4000-8000-0000000000c1";
+    let folder = root.path.join(id);
+    std::fs::create_dir_all(&folder).unwrap();
+    let started = format!(
+        "{{\"type\":\"session.start\",\"id\":\"a\",\"data\":{{\"sessionId\":\"{id}\"}}}}\n"
+    );
+    std::fs::write(folder.join("events.jsonl"), started).unwrap();
+    let mut first = Indexer::open(&config).unwrap();
+    first.set_kept(&[], true).unwrap();
+    first.sync(&mut |_| {}).unwrap();
+    let index = crate::index::Index::open(&config, crate::index::Freshness::AsCommitted).unwrap();
+    let rows = index.list(&crate::index::ListScope::default()).unwrap();
+    let row = rows.sessions.iter().find(|row| row.id == id).unwrap();
+    first.give_way().unwrap();
+    std::fs::write(folder.join("workspace.yaml"), format!("id: {id}\n")).unwrap();
+    let mut second = Indexer::open(&config).unwrap();
+    second.renew().unwrap();
+    second.sync(&mut |_| {}).unwrap();
+    drop(second);
+    let kept = || config.archive_status().unwrap().unwrap().agents;
+    assert_eq!(kept()[0].sources, 2);
+    let forgotten = first.forget(row, &mut Report::default()).unwrap();
+    assert_eq!((forgotten, kept()), (2, Vec::new()));
+    drop(place);
+}
+
 #[test]
 fn whoever_sets_rules_last_has_the_last_word() {
     let (place, config) = walrus();
