@@ -375,6 +375,79 @@ fn what_is_excluded_leaves_the_archive() {
     }
 }
 
+/// What was removed is in no free page and not in the write-ahead log, of which a reader may keep the
+/// file.
+fn is_wiped(home: &Home, archive: &rusqlite::Connection) {
+    let pages = |what| archive.pragma_query_value(None, what, |r| r.get::<_, i64>(0));
+    assert_eq!(pages("freelist_count").unwrap(), 0);
+    assert!(!home.blocks().contains("zanzibar"));
+}
+
+fn open_archive(home: &Home) -> rusqlite::Connection {
+    let archive = rusqlite::Connection::open(home.archive().join("archive.sqlite")).unwrap();
+    let read = archive.query_row("SELECT count(*) FROM blocks", [], |r| r.get::<_, i64>(0));
+    assert!(read.unwrap() > 0);
+    archive
+}
+
+/// A session of which a part fits into a page, and another one takes several.
+fn keep_pages(home: &Home) {
+    for lines in [20, 2000] {
+        home.write("a.jsonl", &session("a", "zanzibar", 0..lines));
+        home.sync();
+    }
+}
+
+/// After `clean`, or with other roots, no catalogue knows what is kept.
+#[test]
+fn what_is_excluded_and_in_the_archive_alone_is_wiped() {
+    let home = Home::new();
+    home.keep();
+    keep_pages(&home);
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    home.sync();
+    let reader = open_archive(&home);
+    assert!(home.blocks().contains("zanzibar"));
+    fs::remove_dir_all(home.0.path().join("index")).unwrap();
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    let config = Config {
+        rules: Rules::set(Exclude::new(&["*a.jsonl"]).unwrap(), false),
+        ..home.config()
+    };
+    assert_eq!(sync(&config).notes, Vec::<String>::new());
+    is_wiped(&home, &reader);
+    assert_eq!(home.one().id, "b");
+}
+
+/// What is still to be wiped from the archive is noted in it: the catalogue is a cache.
+#[test]
+fn a_wipe_of_the_archive_outlasts_the_catalogue() {
+    let home = Home::new();
+    home.keep();
+    keep_pages(&home);
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    home.sync();
+    let archive = open_archive(&home);
+    archive.execute_batch("BEGIN; SELECT * FROM store").unwrap();
+    let read = archive.query_row("SELECT count(*) FROM blocks", [], |r| r.get::<_, i64>(0));
+    assert_eq!(read.unwrap(), 3);
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    let mut indexer = Indexer::open(&home.config()).unwrap();
+    let mut report = Report::default();
+    let files = [home.file("a.jsonl")];
+    assert_eq!(indexer.forget_files(&files, &mut report).unwrap(), 1);
+    assert!(report.notes[0].contains("until a later sync wipes it"));
+    assert!(indexer.owes_wipe().unwrap());
+    drop(indexer);
+    fs::remove_dir_all(home.0.path().join("index")).unwrap();
+    archive.execute_batch("COMMIT").unwrap();
+    assert!(home.blocks().contains("zanzibar"));
+    assert_eq!(home.sync().notes, Vec::<String>::new());
+    is_wiped(&home, &archive);
+    assert!(!Indexer::open(&home.config()).unwrap().owes_wipe().unwrap());
+    assert_eq!(home.one().id, "b");
+}
+
 #[test]
 fn deleted_files_leave_the_archive() {
     let home = Home::new();

@@ -28,6 +28,7 @@ impl Archive {
         }
         self.execute("DELETE FROM generations WHERE source = ?1", [source])?;
         self.execute("DELETE FROM sources WHERE source = ?1", [source])?;
+        self.execute("UPDATE store SET unwiped = random()", [])?;
         self.step("archive.forget")?;
         Ok(true)
     }
@@ -39,6 +40,19 @@ impl Archive {
         Ok(found.is_some())
     }
 
+    /// Whether what was forgotten is still to be wiped.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn owes_wipe(&self) -> Result<bool, Error> {
+        Ok(self.unwiped()?.is_some())
+    }
+
+    /// The number that whoever forgot something last has drawn; `None`: it is wiped.
+    pub(super) fn unwiped(&self) -> Result<Option<i64>, Error> {
+        self.one("SELECT unwiped FROM store", [], |r| r.get(0))
+    }
+
     /// Leave nothing in the files but what is kept. Free pages were overwritten with zeros when
     /// they became free; now they are given back, and the write-ahead log, which has older ones, is
     /// emptied. `false`: a reader still uses an older state, so this has to be done again.
@@ -47,7 +61,8 @@ impl Archive {
     /// When it cannot be written.
     pub fn wipe(&self) -> Result<bool, Error> {
         self.step("archive.wipe")?;
-        self.with(|c| {
+        let unwiped = self.unwiped()?;
+        let is_wiped = self.with(|c| {
             let mut vacuum = c.prepare("PRAGMA incremental_vacuum")?;
             let mut rows = vacuum.query([])?;
             while rows.next()?.is_some() {}
@@ -55,7 +70,19 @@ impl Archive {
             // 0: all of it was copied into the database, and the file is empty.
             let blocked: i64 = c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |r| r.get(0))?;
             Ok(blocked == 0)
-        })
+        })?;
+        if is_wiped {
+            // Only now, so that a wipe that was cut short is done again.
+            self.note_wiped(unwiped)?;
+        }
+        Ok(is_wiped)
+    }
+
+    /// What was forgotten before this number was drawn is wiped; what another process has forgotten
+    /// since is not.
+    pub(super) fn note_wiped(&self, unwiped: Option<i64>) -> Result<(), Error> {
+        let done = "UPDATE store SET unwiped = NULL WHERE unwiped = ?1";
+        self.execute(done, [unwiped]).map(drop)
     }
 }
 

@@ -12,7 +12,10 @@ use crate::private;
 /// "SESA" in SQLite's application_id.
 const APPLICATION_ID: i32 = 0x5345_5341;
 /// One step a file, numbered by `user_version`.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_archive.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_archive.sql"),
+    include_str!("../../migrations/0002_archive_wipe.sql"),
+];
 /// How long a statement waits for another process, as a sync of another index.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The file in the archive's folder.
@@ -130,6 +133,8 @@ impl Archive {
         })?;
         if (version as usize) < MIGRATIONS.len() {
             self.begin()?;
+            // Another process, with the lock of another index, may have been first.
+            let version = self.version()?;
             self.with(|c| {
                 c.pragma_update(None, "application_id", APPLICATION_ID)?;
                 for step in &MIGRATIONS[version as usize..] {

@@ -295,6 +295,53 @@ fn nothing_is_written_where_a_link_leads_out() {
     assert_eq!(fs::read(root.join("in/deep/a")).unwrap(), b"text");
 }
 
+/// An older version noted elsewhere, or nowhere, that something was to be wiped.
+#[test]
+fn an_archive_of_an_older_version_is_wiped_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Archive::open_writable(folder.path()).unwrap();
+    let age = || {
+        let age = "ALTER TABLE store DROP COLUMN unwiped; PRAGMA user_version = 1;";
+        open().with(|c| c.execute_batch(age)).unwrap();
+    };
+    assert!(!open().owes_wipe().unwrap());
+    age();
+    assert!(!open().owes_wipe().unwrap(), "nothing was ever kept in it");
+    let archive = open();
+    keep(&archive, "a", 0, &vec![7; 100_000]);
+    let forgotten = archive.transaction(|| archive.forget(&place("a"), false));
+    assert!(forgotten.unwrap());
+    drop(archive);
+    age();
+    assert!(Archive::open_readable(folder.path()).unwrap().is_some());
+    let archive = open();
+    assert!(archive.owes_wipe().unwrap() && archive.wipe().unwrap());
+    assert!(!archive.owes_wipe().unwrap());
+    drop(archive);
+    assert!(!open().owes_wipe().unwrap());
+}
+
+/// Indexes that share an archive have locks of their own.
+#[test]
+fn a_wipe_does_not_end_what_others_have_to_wipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (
+        Archive::open_writable(folder.path()).unwrap(),
+        Archive::open_writable(folder.path()).unwrap(),
+    );
+    for name in ["a", "b"] {
+        keep(&one, name, 0, name.as_bytes());
+    }
+    let forget = |name: &str| one.transaction(|| one.forget(&place(name), false)).unwrap();
+    assert!(forget("a"));
+    // A wipe begins, and ends when something else is forgotten.
+    let begun = other.unwiped().unwrap();
+    assert!(forget("b"));
+    other.note_wiped(begun).unwrap();
+    assert!(other.owes_wipe().unwrap());
+    assert!(other.wipe().unwrap() && !one.owes_wipe().unwrap());
+}
+
 #[test]
 fn every_flipped_byte_is_found() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,7 +8,8 @@ use crate::model::Report;
 use crate::words::{self, Merge, WordsError};
 
 /// What follows when what was removed cannot be wiped.
-const UNWIPED: &str = "what was removed is no longer found, but stays in the index's files until a later sync wipes it";
+const UNWIPED: &str =
+    "what was removed is no longer found, but stays on the disk until a later sync wipes it";
 
 impl Indexer {
     /// Sync, and leave nothing in the index's files of text that is gone from the session files:
@@ -22,13 +23,13 @@ impl Indexer {
         Ok(report)
     }
 
-    /// Whether something that was removed is still in the index's files: [`Indexer::purge`] could
-    /// not wipe it, and the next sync tries it again.
+    /// Whether something that was removed is still in the files of the index or the archive:
+    /// [`Indexer::purge`] could not wipe it, and the next sync tries it again.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn owes_wipe(&self) -> Result<bool, Error> {
-        Ok(self.catalogue.owes_wipe()?)
+        Ok(self.keeper.owes_wipe() || self.catalogue.owes_wipe()?)
     }
 
     /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not
@@ -36,12 +37,12 @@ impl Indexer {
     /// Others may have written meanwhile, so it is done when nothing is left that depends on what
     /// was seen before.
     pub(super) fn wipe(&mut self, report: &mut Report) -> Result<(), Error> {
-        if !self.catalogue.owes_wipe()? {
+        if !self.owes_wipe()? {
             return Ok(());
         }
         let why = match self.wipe_all()? {
             Ok(true) => return Ok(()),
-            Ok(false) => "another process reads the index".to_owned(),
+            Ok(false) => "another process reads the index or the archive".to_owned(),
             Err(WordsStage::Words(error)) => error.to_string(),
             Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => error.to_string(),
             Err(error) => return Err(error.into()),
@@ -50,11 +51,12 @@ impl Indexer {
         Ok(())
     }
 
-    /// Wipe the archive, then the index: what is owed is noted there.
+    /// Wipe the archive, then the index. Each notes for itself that it has to be wiped; what the
+    /// index forgot, the archive may have forgotten too.
     fn wipe_all(&mut self) -> Result<Result<bool, WordsStage>, Error> {
         match self.keeper.wipe() {
-            Ok(true) => self.wipe_in_steps(),
-            Ok(false) => Ok(Ok(false)),
+            Ok(true) if self.catalogue.owes_wipe()? => self.wipe_in_steps(),
+            Ok(is_wiped) => Ok(Ok(is_wiped)),
             Err(error) => Ok(Err(error.into())),
         }
     }

@@ -132,6 +132,13 @@ impl Keeper {
         Ok(places)
     }
 
+    /// Whether what the archive forgot is still to be wiped from its files, as far as that can be
+    /// read.
+    pub fn owes_wipe(&self) -> bool {
+        let asked = self.archive.as_ref().map(Archive::owes_wipe);
+        self.or_fail(asked).unwrap_or(false)
+    }
+
     /// Leave nothing in the archive's files of what was forgotten. `false`: a reader still uses it,
     /// so it has to be done again.
     ///
