@@ -443,6 +443,53 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     assert_eq!(indexed_entries(&sandbox), "0");
 }
 
+/// What the archive could not be made to forget is said of every session, and is no success.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_archive_still_holds_of_a_deleted_session_is_said() {
+    for as_json in [false, true] {
+        let sandbox = Sandbox::new();
+        assert!(sandbox.output(&["archive", "on"]).status.success());
+        let new = ["one", "two"].map(|text| sandbox.json(&["new", text, "--json"]));
+        let ids = [text(&new[0], "session"), text(&new[1], "session")];
+        for new in &new {
+            sandbox.touch(Path::new(text(new, "path")), 1_767_600_000);
+        }
+        assert!(sandbox.output(&["sync"]).status.success());
+        let archive = sandbox.home.join(".local/share/sessionary/archive");
+        let (file, aside) = (archive.join("archive.sqlite"), archive.join("aside"));
+        fs::rename(&file, &aside).expect("moved");
+        fs::create_dir(&file).expect("a folder in its place");
+        let mut delete = vec!["delete", "--yes", ids[0], ids[1]];
+        delete.extend(as_json.then_some("--json"));
+        let output = sandbox.output(&delete);
+        let said = String::from_utf8_lossy(&output.stderr);
+        for id in ids {
+            let wanted = format!("The archive still holds {id}: ");
+            assert!(said.contains(&wanted), "{said}");
+            let remedy = format!("`sessionary archive forget {id}`");
+            assert!(said.contains(&remedy), "{said}");
+        }
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert_eq!(trash_contents(&sandbox).len(), 2);
+        if as_json {
+            let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+            let moved = answer["sessions"].as_array().expect("sessions");
+            assert!(
+                moved.iter().all(|row| row["still_archived"] == true),
+                "{answer}"
+            );
+        }
+        // The remedy is one.
+        fs::remove_dir(&file).expect("removed");
+        fs::rename(&aside, &file).expect("moved back");
+        for id in ids {
+            let said = sandbox.run(&["archive", "forget", id, "--yes"]);
+            assert!(!said.contains("--- exit"), "{said}");
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_session_of_agentuse_goes_with_its_folder_and_its_subagents() {

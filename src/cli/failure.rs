@@ -28,7 +28,8 @@ const AGAIN: &str =
 pub enum Outcome {
     /// Found, or done.
     Found,
-    /// Nothing found, a question answered with no, stores that differ from the files, or secrets.
+    /// Nothing found, a question answered with no, stores that differ from the files, secrets, or
+    /// what the archive still holds of what was deleted.
     Nothing,
 }
 

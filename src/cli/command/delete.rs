@@ -62,6 +62,8 @@ struct TrashedSession {
     forks: Vec<String>,
     /// Where it is moved: a folder, or what the system calls it.
     trash: String,
+    /// Whether the archive could not be made to forget it.
+    still_archived: bool,
 }
 
 pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -97,14 +99,14 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         },
         false => move_to_trash(&doomed, config),
     };
-    moved.unindexed.iter().for_each(|why| screen.say(why));
+    moved.remarks.iter().for_each(|what| screen.say(what));
     // Also after a failure: what is gone already is printed.
     doomed.truncate(moved.count);
     if screen.json {
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
             dry_run,
-            sessions: doomed.iter().flat_map(DeletionTarget::moved).collect(),
+            sessions: doomed.iter().flat_map(|one| one.moved(&moved)).collect(),
         })?;
     } else if !dry_run {
         if !doomed.is_empty() {
@@ -116,7 +118,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     match moved.failed {
         Some(error) => Err(error.into()),
-        None => Ok(Outcome::Found),
+        None => Ok(Outcome::found(moved.still_archived.is_empty())),
     }
 }
 
@@ -168,8 +170,9 @@ impl DeletionTarget {
         out
     }
 
-    fn moved(&self) -> impl Iterator<Item = TrashedSession> {
+    fn moved(&self, moved: &TrashResult) -> impl Iterator<Item = TrashedSession> {
         let trash = trash_of(&self.path);
+        let still_archived = moved.still_archived.contains(&self.path);
         let subagents = self.subagents.iter().map({
             let trash = trash.clone();
             move |row| {
@@ -184,6 +187,7 @@ impl DeletionTarget {
                     with: Some(self.row.id.clone()),
                     forks: Vec::new(),
                     trash: trash.clone(),
+                    still_archived,
                 }
             }
         });
@@ -196,6 +200,7 @@ impl DeletionTarget {
             with: None,
             forks: self.forks.iter().map(|fork| fork.id.clone()).collect(),
             trash,
+            still_archived,
         }])
     }
 }

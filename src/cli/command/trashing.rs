@@ -11,7 +11,7 @@ use sessionary::session::agentuse;
 use sessionary::{Config, Index, Indexer};
 
 use super::foreign;
-use super::writing::catalogued;
+use super::writing::uncatalogued;
 use crate::demo;
 use crate::failure::Failure;
 use crate::output::Screen;
@@ -211,8 +211,32 @@ pub struct TrashResult {
     pub count: usize,
     /// Why the next one is not.
     pub failed: Option<anyhow::Error>,
-    /// Why the index does not know of it yet.
-    pub unindexed: Option<String>,
+    /// Those of them that the archive could not be made to forget, by where they were.
+    pub still_archived: Vec<PathBuf>,
+    /// What is to be said beside that.
+    pub remarks: Vec<String>,
+}
+
+impl TrashResult {
+    /// Forgets this one in the archive: who deletes a session means all of it.
+    fn forget(&mut self, one: &DeletionTarget, config: &Config) {
+        if !config.has_archive() {
+            return;
+        }
+        let mut report = Report::default();
+        let forgotten = Indexer::open(config)
+            .and_then(|mut indexer| indexer.forget_files(&one.files, &mut report));
+        if let Err(error) = forgotten {
+            let id = plain_line(&one.row.id);
+            self.still_archived.push(one.path.clone());
+            self.remarks.push(format!(
+                "The archive still holds {id}: {error}; `sessionary archive forget {id}` removes it"
+            ));
+        }
+        // They are of the archive, whichever session it was.
+        report.notes.retain(|note| !self.remarks.contains(note));
+        self.remarks.extend(report.notes);
+    }
 }
 
 /// Moves them one after the other. Stops at the first that cannot be moved.
@@ -221,10 +245,14 @@ pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> TrashResult 
     for one in doomed {
         let moved = trash::delete(&one.path);
         if moved.is_ok() {
-            done.unindexed = forgotten(&one.files, config).or(done.unindexed);
+            done.forget(one, config);
         }
         // After a failure too: part of a folder may be gone.
-        done.unindexed = catalogued(&one.files, config).or(done.unindexed);
+        if let Some(error) = uncatalogued(&one.files, config) {
+            let id = plain_line(&one.row.id);
+            done.remarks
+                .push(format!("The index still has {id}: {error}"));
+        }
         if let Err(error) = moved {
             let what = format!("{} was not moved", one.path.display());
             done.failed = Some(reason(error).context(what));
@@ -245,23 +273,6 @@ fn reason(error: trash::Error) -> anyhow::Error {
         return anyhow::Error::new(source).context(path.display().to_string());
     }
     anyhow::Error::new(error)
-}
-
-/// Forgets these files in the archive: who deletes a session means all of it. Says what is wrong
-/// where that cannot be done.
-fn forgotten(files: &[PathBuf], config: &Config) -> Option<String> {
-    if !config.has_archive() {
-        return None;
-    }
-    let mut report = Report::default();
-    let forgotten =
-        Indexer::open(config).and_then(|mut indexer| indexer.forget_files(files, &mut report));
-    match forgotten {
-        Err(error) => Some(format!(
-            "The archive still holds it: {error}; `sessionary archive forget` removes it"
-        )),
-        Ok(_) => report.notes.into_iter().next(),
-    }
 }
 
 /// How the trash names the place from which something is moved there: by the folder itself, and no

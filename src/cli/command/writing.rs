@@ -227,18 +227,24 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Brings the index, where there is one, up to the files that were just written. Where another
-/// process is at it, that one or the next scan sees them. `Some`: it does not have them, and why.
+/// Brings the index, where there is one, up to the files that were just written. `Some`: it does
+/// not have them, and why.
 pub fn catalogued(files: &[PathBuf], config: &Config) -> Option<String> {
+    // The session is written: what is wrong with the index is said, but is no failure of this
+    // command.
+    uncatalogued(files, config).map(|error| format!("The index does not have it yet: {error}"))
+}
+
+/// Brings the index, where there is one, up to these files. Where another process is at it, that
+/// one or the next scan sees them. `Some`: why it could not be done.
+pub fn uncatalogued(files: &[PathBuf], config: &Config) -> Option<sessionary::Error> {
     let brought = sessionary::Indexer::open_existing(config).and_then(|indexer| match indexer {
         Some(mut indexer) => indexer.sync_files(files).map(|_| ()),
         None => Ok(()),
     });
     match brought {
         Ok(()) | Err(sessionary::Error::Busy { .. }) => None,
-        // The session is written: what is wrong with the index is said, but is no failure of this
-        // command.
-        Err(error) => Some(format!("The index does not have it yet: {error}")),
+        Err(error) => Some(error),
     }
 }
 

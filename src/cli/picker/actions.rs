@@ -330,7 +330,7 @@ impl Worker {
             let all = one.subagents.iter().chain([&one.row]);
             all.map(|row| (row.path.clone(), row.id.clone()))
         });
-        let remarks: Vec<String> = remark.into_iter().chain(moved.unindexed).collect();
+        let remarks: Vec<String> = remark.into_iter().chain(moved.remarks).collect();
         Ok(JobResult::Trashed {
             gone: gone.chain(gone_before).collect(),
             is_any_moved: moved.count > 0,
