@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
     /// Members that stand side by side, or with AND between them, up to an OR or `)`.
     fn all(&mut self) -> Result<Option<Tree>, SyntaxError> {
         let mut members: Vec<Tree> = Vec::new();
-        let mut is_first = true;
+        let (mut is_first, mut is_behind_and) = (true, false);
         // The NOT before the next lexeme, and whether it and the NOTs before it negate that lexeme.
         let mut not_at: Option<(&Lexeme, bool)> = None;
         while let Some(lexeme) = self.peek() {
@@ -114,6 +114,7 @@ impl<'a> Parser<'a> {
                     if is_first || not_at.is_some() || !self.begins_member() {
                         self.leave_out_operator(lexeme, "a word on both sides of AND");
                     }
+                    is_behind_and = true;
                     continue;
                 }
                 TokenKind::Not => {
@@ -124,10 +125,16 @@ impl<'a> Parser<'a> {
                 TokenKind::Filter { name, values } => {
                     let negated = lexeme.negated ^ is_negated(not_at.take());
                     if let Some(filter) = self.filter(lexeme, name, values, negated)? {
-                        add_filter(&mut members, filter);
+                        let refused = is_behind_and.then(|| both(&members, &filter)).flatten();
+                        match refused {
+                            Some(error) => {
+                                self.notes.refuse(&lexeme.typed(self.characters), error)?;
+                            }
+                            None => add_filter(&mut members, filter),
+                        }
                     }
                     self.at += 1;
-                    is_first = false;
+                    (is_first, is_behind_and) = (false, false);
                     continue;
                 }
                 TokenKind::Open => {
@@ -150,7 +157,7 @@ impl<'a> Parser<'a> {
                 } => self.regex(lexeme, regex(pattern, *column, *added))?,
             };
             self.at += 1;
-            is_first = false;
+            (is_first, is_behind_and) = (false, false);
             let negated = lexeme.negated ^ is_negated(not_at.take());
             members.extend(member.map(|member| match negated {
                 true => Tree::Not(Box::new(member)),
@@ -347,6 +354,27 @@ fn regex(pattern: &str, column: usize, added: usize) -> Result<Expr, SyntaxError
 /// Whether the NOTs before a lexeme ask for its opposite: two of them do not.
 fn is_negated(not_at: Option<(&Lexeme, bool)>) -> bool {
     not_at.is_some_and(|(_, negated)| negated)
+}
+
+/// Why a filter by names behind AND cannot be asked for beside another one of its name, if there is
+/// one: their names would add up, and that is what OR means.
+fn both(members: &[Tree], filter: &Filter) -> Option<SyntaxError> {
+    let is_same = |other: &&Filter| !other.negated && other.name == filter.name;
+    let filters = members.iter().filter_map(|member| match member {
+        Tree::Filter(other) => Some(other),
+        _ => None,
+    });
+    let other = filters.into_iter().find(is_same)?;
+    let is_asked_for = !filter.negated && filter.takes_names();
+    is_asked_for.then(|| {
+        let name = &filter.name;
+        let expected = format!(
+            "no {name}: behind AND beside the one in column {}",
+            other.column
+        );
+        let hint = format!("{name}:a,b is either; both at once cannot be asked for");
+        SyntaxError::new(filter.column, expected, Some(hint))
+    })
 }
 
 /// Names of one filter side by side add up: `role:user role:assistant` is either.
