@@ -14,6 +14,10 @@ use crate::error::Error;
 use crate::manifest::{Host, Manifest, Manifests, Place};
 use crate::rows::{BundleKey, Rows};
 
+/// The longest manifest that is read, in bytes. One names a block of 256 KiB or more by some 200
+/// bytes, so of a file of 4 GiB, the longest that is shared, it has some 4 MB.
+const LONGEST_MANIFEST: u64 = 64 << 20;
+
 /// What is put into a store at once.
 #[derive(Debug, Default)]
 pub struct Batch {

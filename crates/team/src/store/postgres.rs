@@ -16,15 +16,12 @@ use postgres::{Client, NoTls, Transaction};
 use sessionary::settings::Surroundings;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Batch, EachPart, Store};
+use super::{Batch, EachPart, LONGEST_MANIFEST, Store};
 use crate::block::{BlockId, MOST_PACKED};
 use crate::error::{Error, Problem};
 use crate::manifest::{Host, Manifest, Manifests, Place};
 use crate::names::{check_agent, check_path};
 use crate::rows::BundleKey;
-
-/// The longest manifest that is read, in bytes.
-const LONGEST: i32 = 64 << 20;
 
 /// A database.
 pub struct Postgres {
@@ -123,7 +120,8 @@ impl Store for Postgres {
                 CASE WHEN octet_length(manifest) <= $2 THEN manifest ELSE '' END
             FROM sessionary.sources WHERE host = $1 ORDER BY agent, path, number DESC";
         let mut found = Manifests::default();
-        for row in self.client.query(all, &[&host, &LONGEST]).map_err(failed)? {
+        let most = i32::try_from(LONGEST_MANIFEST).unwrap_or(i32::MAX);
+        for row in self.client.query(all, &[&host, &most]).map_err(failed)? {
             let (agent, path, text): (String, String, &str) = (row.get(0), row.get(1), row.get(2));
             let place = Place { agent, path };
             match checked(text, host, &place) {
