@@ -133,15 +133,21 @@ pub trait Store {
 /// What is done with each piece of the answer to a query.
 pub type EachPart<'a> = &'a mut dyn FnMut(SqlPart<'_>) -> io::Result<()>;
 
-/// The store at this address. Where it needs a password, that is looked for in these surroundings.
+/// The store at this address. Where it needs a password, that is looked for in these surroundings;
+/// what is passed over there is told to `say`, and why.
 ///
 /// # Errors
 /// When it is no address, or the store cannot be reached.
-pub fn open(address: &str, surroundings: &Surroundings) -> Result<Box<dyn Store + Send>, Error> {
+pub fn open(
+    address: &str,
+    surroundings: &Surroundings,
+    say: &dyn Fn(&str),
+) -> Result<Box<dyn Store + Send>, Error> {
     match address.split_once(':') {
         Some(("dir", path)) => Ok(Box::new(dir::Dir::open(path)?)),
         Some(("postgres" | "postgresql", rest)) => {
-            Ok(Box::new(postgres::Postgres::open(rest, surroundings)?))
+            let opened = postgres::Postgres::open(rest, surroundings, say)?;
+            Ok(Box::new(opened))
         }
         // The text is not repeated: it may hold a password.
         _ => Err(Error::refused(

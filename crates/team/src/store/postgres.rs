@@ -30,12 +30,17 @@ pub struct Postgres {
 
 impl Postgres {
     /// The store at this address, which is what follows `postgres:`. Its tables are made where they
-    /// are missing and this role may make them.
+    /// are missing and this role may make them. A file of passwords that is passed over is told to
+    /// `say`, and why.
     ///
     /// # Errors
     /// When the address cannot be read, names a password, or the server cannot be reached.
-    pub fn open(address: &str, surroundings: &Surroundings) -> Result<Postgres, Error> {
-        let config = address::config(address, surroundings)?;
+    pub fn open(
+        address: &str,
+        surroundings: &Surroundings,
+        say: &dyn Fn(&str),
+    ) -> Result<Postgres, Error> {
+        let config = address::config(address, surroundings, say)?;
         let client = match config.get_ssl_mode() {
             postgres::config::SslMode::Disable => config.connect(NoTls),
             _ => config.connect(tls()?),
