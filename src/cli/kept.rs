@@ -47,9 +47,15 @@ pub fn lock_file(file: &Path) -> PathBuf {
     file.with_extension("lock")
 }
 
-/// Replaces the file as a whole. Nobody else may read it: it names what somebody works on.
+/// Replaces the file as a whole, also where the machine stops meanwhile: what is pinned, and which
+/// work trees there were, cannot be read again from anywhere. Nobody else may read it: it names what
+/// somebody works on.
 pub fn replace(file: &Path, content: &impl Serialize) -> io::Result<()> {
+    new.as_file().sync_all()?;
     let folder = file.parent().unwrap_or(Path::new("."));
+    // A folder that cannot be synced keeps the name for as long as its file system likes.
+    #[cfg(unix)]
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
     // Made with mode 0600.
     let mut new = NamedTempFile::new_in(folder)?;
     serde_json::to_writer_pretty(&mut new, content)?;
