@@ -7,7 +7,7 @@ use super::error::Error;
 use super::open::Catalogue;
 
 /// The paths below a root that lead to what lies beside it: from here on, and before.
-const BESIDE: (&str, &str) = ("../", "..0");
+pub(super) const BESIDE: (&str, &str) = ("../", "..0");
 
 impl Catalogue {
     /// The names of sessions of a root of which nothing else is left: their sources, and the places
