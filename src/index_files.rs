@@ -92,8 +92,8 @@ impl IndexFiles {
     /// it makes progress.
     ///
     /// # Errors
-    /// [`Error::Busy`] when an index is being written and makes no progress: then nothing was
-    /// removed.
+    /// [`Error::Busy`] when an index is being written and makes no progress, [`Error::Io`] when the
+    /// file system does not say whether it is: then nothing was removed.
     pub fn remove(&self) -> Result<(), Error> {
         self.remove_within(writer_lock::WHILE)
     }
@@ -101,7 +101,7 @@ impl IndexFiles {
     /// Remove what is ours, unless an index is being written: nobody is waited for.
     ///
     /// # Errors
-    /// [`Error::Busy`] when an index is being written: then nothing was removed.
+    /// Those of [`IndexFiles::remove`], where an index is being written.
     pub fn try_remove(&self) -> Result<(), Error> {
         self.remove_within(writer_lock::AT_ONCE)
     }
@@ -144,7 +144,15 @@ impl IndexFiles {
             };
             let generation = path.parent().unwrap_or(path);
             let locked = writer_lock::lock_within(generation, &lock, patience, &mut || true);
-            if matches!(locked, Ok(false)) {
+            // Where it cannot even be tried, as on a file system without locks, somebody may write.
+            let unknown = |error: io::Error| {
+                let remedy = "remove the index by hand once no sessionary runs";
+                Error::io(
+                    path,
+                    io::Error::new(error.kind(), format!("{error}; {remedy}")),
+                )
+            };
+            if !locked.map_err(unknown)? {
                 return Err(patience.refusal(&self.index_dir, generation));
             }
             held.push(lock);

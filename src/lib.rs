@@ -45,7 +45,8 @@
 //! read; [`syntax`], the query language; [`index_files`], what lies in an index directory;
 //! [`locations`], where agents keep their sessions; [`settings`], what the user has set.
 //! [`repository`], which working trees a git repository has; [`redact`], which parts of a text are
-//! keys and tokens; [`share`], what of a session's file may leave the machine.
+//! keys and tokens; [`share`], what of a session's file may leave the machine; [`regular`], how a
+//! file is read in whose place something else may stand.
 //! `docs/architecture.md` draws the rooms and the main paths.
 //!
 //! The library prints nothing, reads no environment (but the current directory, where [`session`]
@@ -86,7 +87,7 @@ mod private;
 mod process;
 pub mod query;
 pub mod redact;
-mod regular;
+pub mod regular;
 pub mod repository;
 pub mod settings;
 pub mod share;

@@ -3,12 +3,12 @@
 //! is read.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 mod recent;
 
-pub use recent::Recent;
+pub(crate) use recent::Recent;
 
 /// What an error says of anything else.
 const REFUSAL: &str = "it is no regular file; remove it";
@@ -30,6 +30,32 @@ pub fn open_unlinked(path: &Path) -> io::Result<File> {
         return Err(io::Error::other("it is a link, and none is followed there"));
     }
     opened(path, Links::Refused)
+}
+
+/// Read the file at `path`, to which a link may lead: `most` bytes, and nothing of what follows.
+///
+/// # Errors
+/// Those of [`open`], and of reading.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    beginning(open(path)?, most)
+}
+
+/// Read the file at `path` if it is no link, as [`read`] does.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_unlinked(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    beginning(open_unlinked(path)?, most)
+}
+
+/// The first bytes of a file, `most` of them.
+///
+/// # Errors
+/// Those of reading.
+pub fn beginning(file: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Refuse what is no regular file.
@@ -92,7 +118,6 @@ mod tests {
     use nix::sys::stat::Mode;
     use nix::unistd::mkfifo;
     use std::fs;
-    use std::io::Read;
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
 
@@ -106,9 +131,10 @@ mod tests {
         symlink(at("fifo"), at("link to a fifo")).unwrap();
         let _socket = UnixListener::bind(at("socket")).unwrap();
         for name in ["file", "link"] {
-            let mut text = String::new();
-            open(&at(name)).unwrap().read_to_string(&mut text).unwrap();
-            assert_eq!(text, "text", "{name}");
+            for (most, text) in [(9, "text"), (4, "text"), (2, "te"), (0, "")] {
+                let read = read(&at(name), most).unwrap();
+                assert_eq!(read, text.as_bytes(), "{name}");
+            }
         }
         for name in ["fifo", "link to a fifo", "socket", "/dev/zero", "."] {
             let error = open(&at(name)).unwrap_err();
@@ -116,8 +142,8 @@ mod tests {
         }
         let error = open(&at("none")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
-        assert!(open_unlinked(&at("file")).is_ok());
-        let error = open_unlinked(&at("link")).unwrap_err();
+        assert_eq!(read_unlinked(&at("file"), 2).unwrap(), b"te");
+        let error = read_unlinked(&at("link"), 2).unwrap_err();
         assert!(error.to_string().contains("link"), "{error}");
     }
 }

@@ -1,11 +1,11 @@
 //! Of which repository is a directory, and which are its working trees? Read from git's own files;
 //! git is not run.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::format::remote_of;
+use crate::regular;
 
 mod remotes;
 mod settings;
@@ -17,6 +17,8 @@ use self::settings::{Setting, settings};
 const MOST_BYTES: u64 = 16 << 10;
 /// Bytes of a file of settings that are read at most.
 const MOST_SETTINGS: u64 = 256 << 10;
+/// Bytes of the file of all references that are read at most: about a million of them.
+const MOST_REFERENCES: u64 = 64 << 20;
 
 /// A git repository, as its files describe it; links resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +97,7 @@ impl Repository {
         };
         let loose = first_line(&self.common.join(reference));
         loose.or_else(|| {
-            let packed = fs::read_to_string(self.common.join("packed-refs")).ok()?;
+            let packed = beginning(&self.common.join("packed-refs"), MOST_REFERENCES)?;
             let mut lines = packed.lines().filter_map(|line| line.split_once(' '));
             let (commit, _) = lines.find(|(_, name)| *name == reference)?;
             Some(commit.to_owned())
@@ -189,13 +191,7 @@ fn first_line(file: &Path) -> Option<String> {
 
 /// The beginning of a file, as text.
 fn beginning(file: &Path, most: u64) -> Option<String> {
-    // Whoever opened a pipe would wait for its writer.
-    if !fs::metadata(file).ok()?.is_file() {
-        return None;
-    }
-    let mut text = Vec::new();
-    let mut file = File::open(file).ok()?.take(most);
-    file.read_to_end(&mut text).ok()?;
+    let text = regular::read(file, most).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
@@ -352,6 +348,24 @@ mod tests {
         )?;
         let bare = at.join("bare").display().to_string();
         assert_eq!(of("app"), Some(bare));
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_commit_is_that_of_a_file_and_of_nothing_else() -> std::io::Result<()> {
+        let packed = "# pack-refs with: peeled\nabc123 refs/heads/main\nffff99 refs/heads/other\n";
+        let (_folder, at) = folder(&[
+            ("app/.git/HEAD", "ref: refs/heads/main\n"),
+            ("app/.git/packed-refs", packed),
+        ])?;
+        let head = || Repository::around(&at.join("app")).and_then(|found| found.head());
+        assert_eq!(head().as_deref(), Some("abc123"));
+        let file = at.join("app/.git/packed-refs");
+        fs::remove_file(&file)?;
+        // Whoever opens it waits for a writer.
+        nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRWXU)?;
+        assert_eq!(head(), None);
         Ok(())
     }
 

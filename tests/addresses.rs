@@ -177,3 +177,26 @@ fn an_entry_is_named_by_what_tells_it_apart_in_its_session() {
         assert!(none.ends_with("--- exit Some(1)\n"), "{nothing}: {none}");
     }
 }
+
+/// Of two sessions with one id an entry is of the one that has it.
+#[test]
+fn an_entry_tells_two_sessions_of_one_id_apart() {
+    let home = Sandbox::new();
+    for (name, word) in [("a", "walrus"), ("b", "heron")] {
+        let head = json!({"type": "session", "version": 3, "id": "one", "timestamp": "2026-01-05T09:00:00.000Z", "cwd": "/w"});
+        let entry = |id: &str, text: &str| {
+            let message = json!({"role": "user", "content": text});
+            json!({"type": "message", "id": id, "parentId": null, "timestamp": "2026-01-05T09:00:00.000Z", "message": message})
+        };
+        let (own, both) = (entry(&format!("{word}1"), word), entry("both", "tusks"));
+        let lines = format!("{head}\n{own}\n{both}\n");
+        home.write(&format!(".pi/agent/sessions/--w--/{name}.jsonl"), &lines);
+    }
+    for word in ["walrus", "heron"] {
+        let shown = home.run(&["show", &format!("one:{word}1")]);
+        assert!(shown.contains(word), "{shown}");
+    }
+    let refused = home.output(&["show", "one:both"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("2 sessions fit"), "{said}");
+}

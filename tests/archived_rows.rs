@@ -486,7 +486,7 @@ fn a_session_comes_back_as_the_document_that_its_agent_exports() {
     let (asked, answered) = (created + 7, created + 21);
     let expected = json!({
         "info": {"id": "ses_1", "slug": "calm-fox", "projectID": "p", "directory": "/code/parser",
-            "title": "About why \\\"so\\\" slow\\n{[", "model": {"id": "m1", "providerID": "stub"}, "version": "1.18.33",
+            "title": "A talk", "model": {"id": "m1", "providerID": "stub"}, "version": "1.18.33",
             "summary": {"additions": 3, "deletions": 0, "files": 0}, "cost": 0,
             "tokens": {"input": 80, "cache": {}}, "revert": {"messageID": "msg_2_ses_1", "snapshot": "9f"},
             "time": {"created": created, "updated": created}},

@@ -308,6 +308,23 @@ fn jsonl_zst() {
     assert_eq!((said(&index, 1), session(&index, 1).tokens), before);
 }
 
+/// A few kilobytes that become very many are a problem, and fill no disk.
+#[test]
+fn a_rollout_that_decompresses_to_very_much_is_not_read() {
+    let home = Home::new("the-same-talk");
+    let compressed = "rollout-2026-01-05T09-00-00-00000000-0000-7000-8000-0000000000ff.jsonl.zst";
+    let bomb = zstd::bulk::compress(&vec![b'a'; 100 << 20], 1).unwrap();
+    assert!(bomb.len() < 100 << 10, "{}", bomb.len());
+    fs::write(home.day().join(compressed), bomb).unwrap();
+    let index = home.index();
+    assert!(!said(&index, 1).is_empty());
+    let unread = "SELECT relative, reason FROM problems WHERE what = 'unread'";
+    let unread = index.sql(unread).unwrap().rows;
+    assert_eq!(unread.len(), 1, "{unread:?}");
+    let said = unread[0][1].to_string();
+    assert!(said.contains("and decompressed more than"), "{said}");
+}
+
 /// Listed, searched, shown, verified and kept: the archive has the file as it was.
 #[test]
 fn a_compressed_rollout_is_kept_as_it_was() {

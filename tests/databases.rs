@@ -174,7 +174,7 @@ impl Store {
 
     /// A talk of two messages.
     pub fn talk(&mut self, session: &str, question: &str, answer: &str) {
-        self.session(session, &format!("About {question}"));
+        self.session(session, "A talk");
         let [user, assistant] = ["msg_1", "msg_2"].map(|id| format!("{id}_{session}"));
         self.message(session, &user, "user");
         self.text(session, &user, &format!("prt_1_{session}"), question);
@@ -237,7 +237,7 @@ fn rows_of_a_session_are_its_entries() {
         panic!("{list:?}")
     };
     assert_eq!(session.path, store.file().join("ses_1"));
-    assert_eq!(session.title, "About walrus tusks");
+    assert_eq!(session.title, "A talk");
     assert_eq!((session.entries, session.message_count), (5, 2));
     assert_eq!((session.tokens, session.cost), (Some(130), Some(0.25)));
     assert_eq!(hits(&index, "tusks"), 1);

@@ -279,6 +279,34 @@ fn without_threads_there_are_answers() {
     assert!(postponed > 0 && indexed > 0, "{postponed} {indexed}");
 }
 
+/// As on a file system that has no locks: whether somebody writes is not known there.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_index_whose_lock_cannot_be_tried_is_not_removed() {
+    let (home, index) = home();
+    let without = "#include <errno.h>\nint flock(int f, int o) { errno = ENOLCK; return -1; }\n";
+    let source = home.write("without.c", without);
+    let library = home.home.join("without.so");
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &source])
+        .status();
+    if !made.is_ok_and(|made| made.success()) {
+        return eprintln!("SKIPPED: there is no compiler");
+    }
+    for arguments in [&["clean", "--yes"][..], &["clean", "--yes", "--no-wait"]] {
+        let mut clean = home.command(arguments);
+        let output = clean.env("LD_PRELOAD", &library).output().expect("it runs");
+        let told = stderr_of(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        let is_told = told.contains("v5/lock: ") && told.contains("by hand");
+        assert!(is_told, "{told}");
+        assert!(index.join(CATALOGUE).exists(), "{told}");
+    }
+    assert!(home.output(&["clean", "--yes"]).status.success());
+    assert!(!index.exists());
+}
+
 #[test]
 fn a_limit_on_the_length_of_files_is_a_full_disk() {
     let home = Sandbox::new();

@@ -630,6 +630,32 @@ fn leaf_by_index_state_after_a_rewind() {
     assert_eq!(branches(&index, &only(&index)).0.len(), 4);
 }
 
+/// A session is found by what its key is called, and not by what the one is that started it.
+#[test]
+fn names_in_rows_are_found() {
+    let mut claw = Claw::new();
+    claw.session(
+        KEY,
+        "s1",
+        &talk("s1", "Where is the walrus?", "On the ice."),
+    );
+    let sub = "agent:main:subagent:1";
+    claw.session(sub, "s2", &talk("s2", "Count them.", "Five."));
+    claw.run(&format!("UPDATE session_nodes SET display_name = 'Quokka lagoon', label = 'Wombat' WHERE session_key = '{KEY}'"));
+    claw.run(&format!(
+        "UPDATE session_nodes SET spawned_by = '{KEY}' WHERE session_key = '{sub}'"
+    ));
+    claw.run(&format!(
+        "UPDATE session_windows SET spawned_by = '{KEY}' WHERE session_key = '{sub}'"
+    ));
+    let index = claw.check("named");
+    for name in ["\"quokka lagoon\"", "wombat"] {
+        let answer = index.search(name, &SearchScope::default()).unwrap();
+        let found: Vec<&str> = answer.sessions.iter().map(|one| &*one.session.id).collect();
+        assert_eq!((answer.total, &found[..]), (1, &["s1"][..]), "{name}");
+    }
+}
+
 #[test]
 fn generation_changed_no_doubled_entries() {
     let mut claw = Claw::new();

@@ -8,7 +8,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
-use sessionary::index::{Freshness, ListScope};
+use sessionary::index::{Freshness, ListScope, SearchScope, ShowScope};
+use sessionary::model::{Class, Standing};
 use sessionary::{Config, Index, Indexer};
 
 use crate::databases::{Store, hits};
@@ -92,7 +93,7 @@ pub fn every_row(look: &mut dyn FnMut(&str, &Index)) {
          INSERT INTO session_v2 VALUES ('ses_3', NULL, '/code', 'Counting', 5, 9);",
     );
     for (seq, (kind, data)) in [
-        ("user", json!({"text": "Where is the walrus?"})),
+        ("user", json!({"text": "Where is the walrus?", "files": [{"name": "narwhal.txt", "uri": "data:,"}]})),
         ("system", json!({"text": "You are a tool."})),
         ("synthetic", json!({"text": "It is late."})),
         ("assistant", json!({"model": {"id": "m1", "providerID": "p"}, "cost": 0.5, "tokens": {"input": 8, "output": 2},
@@ -650,10 +651,7 @@ fn an_exported_document_is_read_where_it_lies() {
     let [session] = &list[..] else {
         panic!("{list:?}")
     };
-    assert_eq!(
-        (&*session.id, &*session.title),
-        ("ses_1", "About walrus tusks")
-    );
+    assert_eq!((&*session.id, &*session.title), ("ses_1", "A talk"));
     assert_eq!((&*session.agent, session.entries), ("opencode", 10));
 }
 
@@ -662,7 +660,7 @@ fn an_exported_document_is_read_where_it_lies() {
 fn fork_copies_count_once() {
     let mut store = Store::new(true, "WAL");
     store.talk("ses_1", "walrus tusks", ANSWER);
-    store.session("ses_2", "About walrus tusks (fork #1)");
+    store.session("ses_2", "A talk (fork #1)");
     store.run(
         "INSERT INTO message SELECT id || 'f', 'ses_2', time_created + 500, time_updated + 500, data
              FROM message WHERE session_id = 'ses_1';
@@ -678,15 +676,10 @@ fn fork_copies_count_once() {
     assert_eq!(
         rows("SELECT id, name, parent_session, tokens FROM sessions ORDER BY id"),
         [
-            [
-                json!("ses_1"),
-                json!("About walrus tusks"),
-                json!(null),
-                json!(130)
-            ],
+            [json!("ses_1"), json!("A talk"), json!(null), json!(130)],
             [
                 json!("ses_2"),
-                json!("About walrus tusks (fork #1)"),
+                json!("A talk (fork #1)"),
                 json!(null),
                 json!(260)
             ],
@@ -790,4 +783,59 @@ fn databases_of_two_channels_are_both_read() {
     store.is_followed("one channel is gone");
     assert_eq!(paths(&store.index()), both[2..]);
     assert_eq!(counted(&store.index()), [[json!(1), json!(130)]]);
+}
+
+/// The title that the agent made, and the one that follows it; what it is called until then is not
+/// searched.
+#[test]
+fn a_title_is_found_and_opens_the_session() {
+    let mut store = Store::new(true, "WAL");
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    let title = |title: &str| {
+        store.run(&format!(
+            "UPDATE session SET title = '{title}', time_updated = time_updated + 1"
+        ));
+        store.sync()
+    };
+    assert_eq!(
+        hits(
+            &title("New session - 2026-01-05T08:00:00.000Z"),
+            "\"new session\""
+        ),
+        0
+    );
+    let index = title("Quokka lagoon");
+    let answer = index
+        .search("\"quokka lagoon\"", &SearchScope::default())
+        .unwrap();
+    let [session] = &answer.sessions[..] else {
+        panic!("{answer:?}");
+    };
+    let hit = &session.hits[0];
+    assert_eq!((&*hit.entry, hit.standing), ("ses_1", Standing::Name));
+    let entry = Some(hit.entry.clone());
+    let row = &session.session;
+    let shown = index
+        .show(
+            row,
+            &ShowScope {
+                entry,
+                ..ShowScope::default()
+            },
+        )
+        .unwrap();
+    assert_eq!(shown.entries.len(), 1);
+    assert_eq!(
+        shown.entries[0].text,
+        [(Class::Prose, vec!["Quokka lagoon".to_owned()])]
+    );
+    // In the picker's preview it stands above what was said.
+    let snapshot = index.snapshot().unwrap();
+    let branch = snapshot.branch(row, Some(&hit.entry)).unwrap();
+    let active = snapshot.branch(row, None).unwrap();
+    assert_eq!((branch.focus(), branch.len()), (Some(0), active.len() + 1));
+    drop(snapshot);
+    let index = title("Wombat hill");
+    assert_eq!((hits(&index, "quokka"), hits(&index, "wombat")), (0, 1));
+    store.is_followed("with another title");
 }

@@ -208,11 +208,11 @@ fn a_marked_session_that_is_gone_keeps_no_label_or_file_from_the_rest() {
     );
     fs::remove_file(home.home.join(PARSER)).expect("it is there");
     picker.types("good\r", "Labelled “good”: ");
-    picker.pty.until_shown("Not done for “Tokenizer work”");
+    picker.pty.until_shown("Not done");
     let labelled = |path: &PathBuf| text(path).contains(r#""label":"good""#);
     assert!(sessions(&home).iter().any(labelled));
     picker.types(&format!("{ACTIONS}m"), "Written to ");
-    picker.pty.until_shown("“Tokenizer work”: no session");
+    picker.pty.until_shown("Not done");
 }
 
 #[test]

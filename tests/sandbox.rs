@@ -103,6 +103,22 @@ impl Sandbox {
     /// as one text, paths normalised. `None` where there is no `script` to make a terminal.
     #[cfg(target_os = "linux")]
     pub fn on_terminal(&self, arguments: &[&str], typed: &str) -> Option<String> {
+        let mut script = self.start_on_terminal(arguments)?;
+        let mut terminal = script.stdin.take().expect("its input");
+        // What is typed beyond the end of the command is read by nobody.
+        let _ = std::io::Write::write_all(&mut terminal, typed.as_bytes());
+        let output = script.wait_with_output().expect("it ends");
+        let seen = self.normal(&output.stdout).replace('\r', "");
+        Some(match output.status.code() {
+            Some(0) => seen,
+            code => format!("{seen}--- exit {code:?}\n"),
+        })
+    }
+
+    /// Starts the command on a terminal: at its input is typed, on its output is seen. `None` where
+    /// there is no `script` to make a terminal.
+    #[cfg(target_os = "linux")]
+    pub fn start_on_terminal(&self, arguments: &[&str]) -> Option<std::process::Child> {
         let command = self.command(arguments);
         let words: Vec<String> = std::iter::once(command.get_program())
             .chain(command.get_args())
@@ -110,7 +126,7 @@ impl Sandbox {
             .collect();
         let variables = command.get_envs();
         let path = std::env::var("PATH").unwrap_or_default();
-        let mut script = Command::new("script")
+        Command::new("script")
             .args(["-qec", &words.join(" "), "/dev/null"])
             .env_clear()
             .envs(variables.filter_map(|(name, value)| Some((name, value?))))
@@ -121,16 +137,7 @@ impl Sandbox {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|_| eprintln!("SKIPPED: there is no `script`"))
-            .ok()?;
-        let mut terminal = script.stdin.take().expect("its input");
-        // What is typed beyond the end of the command is read by nobody.
-        let _ = std::io::Write::write_all(&mut terminal, typed.as_bytes());
-        let output = script.wait_with_output().expect("it ends");
-        let seen = self.normal(&output.stdout).replace('\r', "");
-        Some(match output.status.code() {
-            Some(0) => seen,
-            code => format!("{seen}--- exit {code:?}\n"),
-        })
+            .ok()
     }
 
     /// Runs the command and parses what it prints.

@@ -441,6 +441,51 @@ fn lines_keep_their_shape_and_no_secret() {
     assert_eq!((again.redactions, again.bytes), (0, text.into_bytes()));
 }
 
+/// What Codex calls its sessions stands in one file of all of them, beside its root: that is not
+/// sent, nor named at each push as something that was left out.
+#[test]
+fn a_name_beside_the_root_is_neither_shared_nor_missed() {
+    let machine = Machine::new();
+    let sessions = machine.folder("home/sessions");
+    fs::create_dir_all(sessions.join("2026/01")).unwrap();
+    let talk = machine.folder("codex/the-same-talk");
+    fs::rename(talk, sessions.join("2026/01/05")).unwrap();
+    let roots = vec![root("codex", "codex", &sessions)];
+    let config = Config::new(machine.place.path().join("index"), roots);
+    let before = shared(&synced_in_place(&config));
+    let names = before.files.iter().map(|file| {
+        let line = json!({"id": file.session, "thread_name": "The cormorant"});
+        format!("{line}\n")
+    });
+    let beside = sessions.with_file_name("session_index.jsonl");
+    fs::write(beside, names.collect::<String>()).unwrap();
+    let index = synced(&config);
+    let named = "SELECT id FROM sessions WHERE name = 'The cormorant'";
+    assert!(!rows(&index, named).is_empty());
+    let after = shared(&index);
+    assert_eq!(after.unshared, before.unshared);
+    assert_eq!(after.files, before.files);
+}
+
+/// A file that names a working directory holds a path: one that is longer is something else.
+#[test]
+fn a_file_beside_a_session_that_is_too_long_is_not_shared() {
+    let machine = Machine::new();
+    let index = synced_in_place(&machine.config());
+    let beside = || {
+        let files = shared(&index).files;
+        let paths = files.into_iter().map(|file| file.path);
+        paths
+            .filter(|path| path.ends_with(".project_root"))
+            .collect::<Vec<_>>()
+    };
+    let [named] = &beside()[..] else {
+        panic!("{:?}", beside());
+    };
+    fs::write(machine.folder("gemini").join(named), "/x".repeat(20_000)).unwrap();
+    assert_eq!(beside(), [""; 0]);
+}
+
 #[test]
 fn what_is_excluded_is_not_shared() {
     let machine = Machine::new();

@@ -46,6 +46,42 @@ fn no_is_an_answer_and_no_error() {
     assert!(!home.home.join(".cache/sessionary").exists());
 }
 
+/// Who answers later than their agent goes on moves nothing that they were not shown.
+#[test]
+fn what_changes_before_the_answer_is_not_moved() {
+    use std::io::{Read, Write};
+    let home = Sandbox::new();
+    let path = home.write(FILE, &session(1, "one").replace("/w\"", "~/gone\""));
+    home.touch(&path, 1_767_600_000);
+    let _ = home.run(&["sync"]);
+    for (arguments, is_moved) in [
+        (&["delete", "019b8d10"][..], false),
+        (&["delete", "019b8d10", "--force"], true),
+    ] {
+        let Some(mut script) = home.start_on_terminal(arguments) else {
+            return;
+        };
+        let (mut seen, mut byte) = (Vec::new(), [0]);
+        let screen = script.stdout.as_mut().expect("its output");
+        while !seen.ends_with(b"[y/N]") && screen.read(&mut byte).expect("read") > 0 {
+            seen.extend(byte);
+        }
+        let text = std::fs::read_to_string(&path).expect("the session");
+        std::fs::write(&path, text + &message(1, "went on")).expect("written");
+        let typed = script.stdin.as_mut().expect("its input");
+        typed.write_all(b"y\n").expect("typed");
+        let output = script.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(path.exists(), !is_moved, "{said}");
+        let is_told = said.contains("changed") && said.contains("--force");
+        assert_eq!(is_told, !is_moved, "{said}");
+        assert_eq!(output.status.code(), Some(if is_moved { 0 } else { 2 }));
+        if !is_moved {
+            home.touch(&path, 1_767_600_000);
+        }
+    }
+}
+
 /// Rows and columns of the terminal on which answers are paged.
 const ROWS: usize = 10;
 

@@ -82,6 +82,13 @@ pub struct EntryPosition<'a> {
     pub is_silent: bool,
 }
 
+impl StoredEntry {
+    /// Whether it is on no branch.
+    pub fn is_beside(&self) -> bool {
+        EntryPosition::of(self).is_beside()
+    }
+}
+
 impl<'a> EntryPosition<'a> {
     /// Of an entry.
     pub fn of(entry: &'a StoredEntry) -> EntryPosition<'a> {

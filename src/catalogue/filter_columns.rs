@@ -1,6 +1,8 @@
 //! What do filters ask that the words do not know? Where sessions belong, and files, labels, models
 //! and images of entries.
 
+use std::collections::HashMap;
+
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
@@ -86,6 +88,13 @@ impl Catalogue {
             });
             Ok(())
         })
+    }
+
+    /// The directory in which each session ran, where that is known.
+    pub fn cwd_of_each_session(&self) -> Result<HashMap<i64, String>, Error> {
+        let sql = "SELECT session, cwd FROM _sessions WHERE cwd <> ''";
+        let all: Vec<_> = self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(all.into_iter().collect())
     }
 
     /// Show every call and result, in the order of their entries.

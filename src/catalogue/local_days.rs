@@ -2,6 +2,7 @@
 //! is stored, in the zone of whoever opened the catalogue for writing last.
 
 use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::{Transaction, TransactionBehavior};
 
 use super::open::Catalogue;
 use crate::model::Zone;
@@ -66,9 +67,10 @@ impl Catalogue {
         if self.has_days_of(&self.zone)? {
             return Ok(());
         }
-        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let immediate = TransactionBehavior::Immediate;
+        let transaction = Transaction::new_unchecked(&self.connection, immediate)?;
         self.add_local_days()?;
-        self.connection.execute_batch("COMMIT")
+        transaction.commit()
     }
 
     /// Quarters get their local days; all of them where a process in another zone has written

@@ -49,7 +49,8 @@ impl Catalogue {
     /// Before any words work: rows of batches up to `done` are in the words, later ones are to be
     /// done again.
     pub fn settle_batches(&self, done: i64) -> Result<(), Error> {
-        self.with(|c| {
+        // In one transaction: half of it says that the words are older than the catalogue.
+        let settle = |c: &rusqlite::Connection| {
             step("catalogue.trim")?;
             for table in ["_outbox", "_dead"] {
                 c.execute(&format!("DELETE FROM {table} WHERE batch <= ?1"), [done])?;
@@ -65,7 +66,8 @@ impl Catalogue {
                 [done],
             )?;
             Ok(())
-        })
+        };
+        self.transaction(|| self.with(settle))
     }
 
     /// Whether a batch after `done` was settled, so that words that are done up to `done` only are

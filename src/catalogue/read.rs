@@ -207,7 +207,7 @@ impl Catalogue {
         self.with(|c| c.prepare(&query)?.query_map([], stored_session)?.collect())
     }
 
-    /// Path, format and file order of a source.
+    /// Where a source lies, and the name of its format.
     pub fn source_place(&self, source: i64) -> Result<Option<(Location, String)>, Error> {
         let sql = format!(
             "SELECT r.format, {LOCATION} FROM _sources s JOIN _roots r USING (root) WHERE s.source = ?1"

@@ -1,5 +1,8 @@
 //! Which sources do sessions of this machine consist of, and of which repositories are they?
 
+use rusqlite::params;
+
+use super::beside::BESIDE_ROOT;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::{LOCATION, location};
@@ -36,7 +39,8 @@ pub struct SourceAt {
 impl Catalogue {
     /// Every source of a session of this machine that is of one of these repositories, in the order
     /// of agents and paths: as each of its sessions holds it, that of which it is the main one
-    /// first.
+    /// first. What a file beside a root calls a session is none of them: that file names the
+    /// sessions of all repositories.
     pub fn session_sources(&self, repositories: &[String]) -> Result<Vec<SessionSource>, Error> {
         let repositories = serde_json::json!(repositories).to_string();
         let sql =
@@ -45,11 +49,13 @@ impl Catalogue {
                 coalesce(m.created_ms, m.file_ms, 0)
             FROM _session_sources p JOIN _sources s USING (source) JOIN _roots r ON r.root = s.root
                 JOIN _sessions m ON m.session = p.session
-            WHERE r.host = '' AND m.path <> '' AND s.source IN (
+            WHERE r.host = '' AND m.path <> ''
+            AND NOT (s.relative >= ?2 AND s.relative < ?3) AND s.source IN (
                 SELECT source FROM _sessions JOIN _session_sources USING (session)
                 WHERE coalesce(repository, remote) IN (SELECT value FROM json_each(?1)))
             ORDER BY r.agent, s.relative, r.path, s.source, p.part = 'main' DESC, m.session";
-        self.all(sql, [repositories], |r| {
+        let (from, to) = BESIDE_ROOT;
+        self.all(sql, params![repositories, from, to], |r| {
             Ok(SessionSource {
                 source: r.get(0)?,
                 agent: r.get(1)?,

@@ -1,4 +1,4 @@
-//! The only INSERT, UPDATE and DELETE of source, session and entry rows.
+//! The one write transaction, and what it writes of sources, sessions and entries.
 
 use rusqlite::{OptionalExtension, params};
 

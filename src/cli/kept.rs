@@ -2,12 +2,13 @@
 //! as a whole, and one process at a time writes it.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
+use sessionary::regular;
 use tempfile::NamedTempFile;
 
 /// Bytes of a file that are read at most.
@@ -15,17 +16,11 @@ const MOST_BYTES: u64 = 4 << 20;
 
 /// What is in it; `None`: it is not there.
 pub fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
-    let is_file = match fs::metadata(file) {
-        Ok(found) => found.is_file(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    if !is_file {
-        return Err(io::Error::other("it is not a file"));
+    match regular::read(file, MOST_BYTES) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
-    let mut text = Vec::new();
-    File::open(file)?.take(MOST_BYTES).read_to_end(&mut text)?;
-    Ok(Some(text))
 }
 
 /// A lock beside the file, in a folder that is made for them. Who holds it has soon written; where
@@ -47,14 +42,20 @@ pub fn lock_file(file: &Path) -> PathBuf {
     file.with_extension("lock")
 }
 
-/// Replaces the file as a whole. Nobody else may read it: it names what somebody works on.
+/// Replaces the file as a whole, also where the machine stops meanwhile: what is pinned, and which
+/// work trees there were, cannot be read again from anywhere. Nobody else may read it: it names what
+/// somebody works on.
 pub fn replace(file: &Path, content: &impl Serialize) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     // Made with mode 0600.
     let mut new = NamedTempFile::new_in(folder)?;
     serde_json::to_writer_pretty(&mut new, content)?;
     new.write_all(b"\n")?;
+    new.as_file().sync_all()?;
     new.persist(file)?;
+    // A folder that cannot be synced keeps the name for as long as its file system likes.
+    #[cfg(unix)]
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 

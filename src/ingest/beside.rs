@@ -2,14 +2,14 @@
 //! with the session.
 
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::format::Format;
 use crate::regular::{self, Recent};
 
 /// The longest path that a file of a working directory may hold.
-const LONGEST_CWD: u64 = 32 << 10;
+pub const LONGEST_CWD: u64 = 32 << 10;
 /// The most that is read of a file that names sessions.
 const LONGEST_NAMES: u64 = 64 << 20;
 /// What is said of a session that such a file does not name.
@@ -20,10 +20,9 @@ static NAMES: Recent<Option<BTreeMap<String, String>>> = Recent::new();
 
 /// The working directory that a file holds; `None` where there is no such file, or no such text.
 pub fn cwd_in(path: &Path) -> io::Result<Option<String>> {
-    let Some(file) = there(regular::open(path))? else {
+    let Some(text) = there(regular::read(path, LONGEST_CWD))? else {
         return Ok(None);
     };
-    let text = beginning(file, LONGEST_CWD)?;
     let text = String::from_utf8(text).unwrap_or_default();
     Ok(Some(text.trim().to_owned()).filter(|cwd| !cwd.is_empty()))
 }
@@ -35,7 +34,7 @@ pub fn named_beside(format: &dyn Format, path: &Path) -> io::Result<Option<Strin
         return Ok(None);
     };
     let names = NAMES.of(&file, |file| {
-        Ok(format.names_in(&beginning(file, LONGEST_NAMES)?))
+        Ok(format.names_in(&regular::beginning(file, LONGEST_NAMES)?))
     });
     let names = there(names)?.map(|(_, names)| names);
     Ok(names.as_deref().and_then(Option::as_ref).map(|names| {
@@ -52,11 +51,4 @@ fn there<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if regular::is_refusal(&error) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// The bytes of a file, so many of them at most.
-fn beginning(file: impl Read, longest: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.take(longest).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -24,6 +24,7 @@ mod wipe;
 mod words;
 
 pub use backlog::scan_owed;
+pub use beside::LONGEST_CWD;
 pub use compare::{Comparison, Finding, compare_source};
 pub use entry::OpenSource;
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};

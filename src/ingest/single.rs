@@ -20,8 +20,9 @@ const NOTHING_KNOWN: KnownIdentities<'_> = KnownIdentities {
     stand: false,
 };
 
-/// Read the file with the format in which it is most of a session: one with a header, else one with
-/// any entry. `None` when it holds no entry in any format.
+/// Read the file with the format in which it is most of a session: one with a header that its agent
+/// lists, else one with a header, else one with any entry. `None` when it holds no entry in any
+/// format.
 pub fn catalogue_file(
     path: &Path,
     formats: &[&'static dyn Format],

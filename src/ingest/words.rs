@@ -126,9 +126,7 @@ pub fn index_words(
     if !why.is_empty() {
         report.notes.push(format!("the words are rebuilt: {why}"));
     }
-    catalogue.begin()?;
-    catalogue.owe_everything()?;
-    catalogue.commit()?;
+    catalogue.transaction(|| catalogue.owe_everything())?;
     add(None, report)
 }
 

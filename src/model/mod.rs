@@ -56,4 +56,4 @@ pub const SETTINGS: [&str; 2] = ["model_change", "thinking_level_change"];
 
 /// An entry's key is its session's number followed by so many bits that count arrivals in the
 /// session.
-pub(crate) const ARRIVAL_BITS: u32 = 24;
+pub const ARRIVAL_BITS: u32 = 24;

@@ -9,6 +9,7 @@ mod renames;
 mod shell_moves;
 
 pub use self::commit::CommitScope;
+pub(super) use self::names::absolute;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;

@@ -116,8 +116,9 @@ impl Nearby {
 
 impl Snapshot<'_> {
     /// The branch on which an entry stands (its id, or `L<line>`), with what follows it: the active
-    /// branch, or where it is not on that, the newest one of those that go through it. Without an
-    /// entry the active branch.
+    /// branch, or where it is not on that, the newest one of those that go through it. What is on no
+    /// branch, as a session's title is, stands before the active one. Without an entry the active
+    /// branch.
     ///
     /// # Errors
     /// [`Error::NoEntry`] when the entry is not in the session.
@@ -137,8 +138,14 @@ impl Snapshot<'_> {
             None => None,
         };
         let mut branch = match focus {
-            Some(at) => outline.branch_through(at),
-            None => outline.active_branch(),
+            Some(at) if !self.is_beside(outline.keys[at])? => outline.branch_through(at),
+            beside => {
+                let mut branch = outline.active_branch();
+                // Where entries go on from each other in a line, it is the first of them.
+                let beside = beside.filter(|at| !branch.contains(at));
+                branch.extend(beside);
+                branch
+            }
         };
         branch.reverse();
         branch.retain(|at| outline.is_read(*at) || Some(*at) == focus);
@@ -181,6 +188,9 @@ impl Snapshot<'_> {
         let Some(focus) = focus else {
             return Ok(None);
         };
+        if self.is_beside(focus)? {
+            return Ok(None);
+        }
         let hangs = format.answers_hang_on_calls();
         let mut above = Nearby::new(focus, hangs, count);
         let mut below = Nearby::new(focus, hangs, count);
@@ -197,6 +207,12 @@ impl Snapshot<'_> {
             entries: keys.into_iter().map(|key| (0, key)).collect(),
             focus: through.map(|_| at),
         }))
+    }
+
+    /// Whether the entry of this key is on no branch.
+    fn is_beside(&self, key: i64) -> Result<bool, Error> {
+        let entry = self.catalogue.entry(key)?;
+        Ok(entry.is_some_and(|entry| entry.is_beside()))
     }
 
     /// Hands the entries at these positions of a branch to `each`, in the order in which they are

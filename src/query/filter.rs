@@ -4,9 +4,11 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use regex::Regex;
 
+use super::blame::absolute;
 use super::here::{Here, ResolvedDirs};
 use super::outline::{OutlineQuery, Without};
 use super::page::is_of_project;
@@ -237,11 +239,11 @@ impl<'a> FilteredEntries<'a> {
 /// Entries that name one of these files: calls of tools and what these answered, and what an
 /// entry says of itself.
 pub(super) fn with_file(catalogue: &Catalogue, names: &[String]) -> Result<HashSet<i64>, Error> {
-    let files: Vec<Regex> = names.iter().filter_map(|name| file(name)).collect();
-    let is_named = |path: &str| files.iter().any(|file| file.is_match(path));
+    let files = Files::named(catalogue, names)?;
     let mut entries = HashSet::new();
     let mut calls: HashSet<(i64, String)> = HashSet::new();
     catalogue.each_call(|call| {
+        let is_named = |path| files.has(call.key, path);
         if call.subject.is_some_and(is_named) {
             entries.insert(call.key);
             calls.extend(
@@ -261,11 +263,38 @@ pub(super) fn with_file(catalogue: &Catalogue, names: &[String]) -> Result<HashS
         })?;
     }
     catalogue.each_file(|key, path| {
-        if is_named(path) {
+        if files.has(key, path) {
             entries.insert(key);
         }
     })?;
     Ok(entries)
+}
+
+/// Files that are asked for.
+struct Files {
+    names: Vec<Regex>,
+    /// Where sessions ran, if a file is asked for by its whole path: calls name it as seen from
+    /// there, too.
+    cwds: HashMap<i64, String>,
+}
+
+impl Files {
+    fn named(catalogue: &Catalogue, names: &[String]) -> Result<Files, Error> {
+        let mut cwds = HashMap::new();
+        if names.iter().any(|name| Path::new(name).is_absolute()) {
+            cwds = catalogue.cwd_of_each_session()?;
+        }
+        let names = names.iter().filter_map(|name| file(name)).collect();
+        Ok(Files { names, cwds })
+    }
+
+    /// Whether what an entry names is one of them.
+    fn has(&self, key: i64, named: &str) -> bool {
+        let is_one = |path: &str| self.names.iter().any(|name| name.is_match(path));
+        let cwd = || self.cwds.get(&(key >> ARRIVAL_BITS));
+        is_one(named)
+            || cwd().is_some_and(|cwd| is_one(&absolute(named, None, cwd).to_string_lossy()))
+    }
 }
 
 /// The keys of a session's entries that are on other branches than the active one; `None`: it has

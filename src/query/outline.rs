@@ -131,7 +131,8 @@ struct Reading<'a> {
     above: Vec<u32>,
     sees: Vec<bool>,
     ids: Vec<Option<usize>>,
-    lines: Vec<Option<usize>>,
+    /// Of each the entry that was found by its line, and whether that has an id.
+    lines: Vec<Option<(usize, bool)>>,
     /// The lines that are looked for, by the names of their entries.
     asked_lines: Vec<Option<u64>>,
     /// An entry that the agent sees has an id.
@@ -180,7 +181,7 @@ impl<'a> Reading<'a> {
     fn note(&mut self, entry: EntryPosition<'_>, is_inherited: bool) {
         let is_left_out = match self.ask.without {
             Without::Nothing => false,
-            Without::Headers => entry.kind == HEADER,
+            Without::Headers => entry.kind == HEADER && !self.is_asked_for(&entry),
             Without::Beside => entry.is_beside(),
         };
         if let Some(id) = entry.stands_at()
@@ -244,10 +245,25 @@ impl<'a> Reading<'a> {
             if entry.id == Some(name) {
                 self.ids[place] = Some(at);
             }
+            // Of a line of each of several files the one that has no other name.
             if self.asked_lines[place] == Some(entry.line) {
-                self.lines[place].get_or_insert(at);
+                let has_id = entry.id.is_some();
+                match &mut self.lines[place] {
+                    Some((other, other_has_id)) if *other_has_id && !has_id => {
+                        (*other, *other_has_id) = (at, has_id);
+                    }
+                    found => {
+                        found.get_or_insert((at, has_id));
+                    }
+                }
             }
         }
+    }
+
+    /// Whether the entry has one of the names that are looked for.
+    fn is_asked_for(&self, entry: &EntryPosition<'_>) -> bool {
+        let mut names = self.ask.find.iter().zip(&self.asked_lines);
+        names.any(|(name, line)| entry.id == Some(name) || *line == Some(entry.line))
     }
 
     fn number(&mut self, id: &str) -> u32 {
@@ -291,7 +307,7 @@ impl<'a> Reading<'a> {
                 .ids
                 .into_iter()
                 .zip(self.lines)
-                .map(|(id, line)| id.or(line))
+                .map(|(id, line)| id.or(line.map(|(at, _)| at)))
                 .collect(),
             times: self.times,
             children: OnceCell::new(),

@@ -8,9 +8,10 @@ use std::time::{Duration, SystemTime};
 use super::Snapshot;
 use crate::catalogue::shared::{SessionSource, SourceAt};
 use crate::error::Error;
-use crate::format::names::is_beside_root;
 use crate::format::{Format, Shape, remote_of};
+use crate::ingest::LONGEST_CWD;
 use crate::model::Mask;
+use crate::regular;
 use crate::repository::Repository;
 use crate::share::SharedBytes;
 use crate::source::content::{self, Location};
@@ -172,6 +173,10 @@ impl Snapshot<'_> {
             .nth(Path::new(&at.relative).iter().count())?;
         let path = root.join(&relative);
         let metadata = path.symlink_metadata().ok().filter(|is| is.is_file())?;
+        // What is longer holds no path.
+        if metadata.len() > LONGEST_CWD {
+            return None;
+        }
         if ExcludedFiles::by(self.config().rules.exclude()).holds_at(&path) {
             return None;
         }
@@ -202,7 +207,8 @@ impl Snapshot<'_> {
     ) -> Result<Option<SharedBytes>, Error> {
         let (source, location) = match &file.place {
             SharedPlace::Beside(path) => {
-                let bytes = std::fs::read(path).map_err(|error| Error::io(path, error))?;
+                let bytes = regular::read_unlinked(path, LONGEST_CWD);
+                let bytes = bytes.map_err(|error| Error::io(path, error))?;
                 return Ok(Some(masked(&bytes, Shape::Text, true, mask)));
             }
             SharedPlace::Source(source, location) => (*source, location),
@@ -284,9 +290,6 @@ fn within(flat: bool, path: &str) -> String {
 /// The path of a source as a file of its own below a root, or why it cannot be one.
 fn path_of(format: &dyn Format, relative: &str) -> Result<String, &'static str> {
     let path = with_slashes(relative);
-    if is_beside_root(&path) {
-        return Err("its name is kept in a file of the names of all sessions");
-    }
     if content::is_in_database(format, relative) {
         let key = path.rsplit('/').next().filter(|_| format.exports());
         let key = key.ok_or("it is rows of a database of which its agent exports no document")?;

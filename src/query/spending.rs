@@ -26,7 +26,7 @@ pub struct SpendingScope {
     pub project: Option<String>,
     /// Only from the quarter of an hour on in which this time lies, ms.
     pub since_ms: Option<i64>,
-    /// Only up to the quarter of an hour in which this time lies, that one too, ms.
+    /// Only of quarters of an hour that begin before this time, ms.
     pub until_ms: Option<i64>,
     /// The time zone of days. `None`: that of [`Config::zone`](crate::Config::zone).
     pub zone: Option<Zone>,

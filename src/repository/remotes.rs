@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{common_folder, holds_home, remote};
+use crate::regular;
 
 /// The remotes of directories.
 #[derive(Debug, Default)]
@@ -107,9 +108,9 @@ impl Remotes {
 }
 
 fn foreign(file: &Path) -> Option<BTreeMap<String, String>> {
-    let metadata = file.symlink_metadata().ok()?;
-    let is_read = metadata.is_file() && metadata.len() <= MOST_FOREIGN;
-    serde_json::from_slice(&is_read.then(|| fs::read(file).ok())??).ok()
+    // What is cut off is no object.
+    let bytes = regular::read_unlinked(file, MOST_FOREIGN).ok()?;
+    serde_json::from_slice(&bytes).ok()
 }
 
 #[cfg(all(test, unix))]

@@ -354,12 +354,23 @@ impl Content {
     }
 }
 
+/// Bytes that any compressed file may have decompressed, and how many more for each of its own: a
+/// few that become very many are no session, and would fill the disk.
+const DECODED_ANYWAY: u64 = 64 << 20;
+const MOST_DECODED: u64 = 250;
+
 fn decoded(mut file: RawFile) -> io::Result<Kind> {
     let mut bytes = SpooledTempFile::new(MOST_IN_MEMORY);
     let damaged = |error| io::Error::other(format!("it cannot be decompressed: {error}"));
-    let mut decoder = zstd::Decoder::new(&mut file).map_err(damaged)?;
-    let length = io::copy(&mut decoder, &mut bytes).map_err(damaged)?;
-    drop(decoder);
+    let packed = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
+    let most = DECODED_ANYWAY.saturating_add(packed.saturating_mul(MOST_DECODED));
+    let decoder = zstd::Decoder::new(&mut file).map_err(damaged)?;
+    let length = io::copy(&mut decoder.take(most + 1), &mut bytes).map_err(damaged)?;
+    if length > most {
+        let why = format!("it has {packed} bytes, and decompressed more than {most}");
+        return Err(io::Error::other(why));
+    }
     bytes.rewind()?;
     Ok(Kind::Decoded {
         file,

@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
     /// Members that stand side by side, or with AND between them, up to an OR or `)`.
     fn all(&mut self) -> Result<Option<Tree>, SyntaxError> {
         let mut members: Vec<Tree> = Vec::new();
-        let mut is_first = true;
+        let (mut is_first, mut is_behind_and) = (true, false);
         // The NOT before the next lexeme, and whether it and the NOTs before it negate that lexeme.
         let mut not_at: Option<(&Lexeme, bool)> = None;
         while let Some(lexeme) = self.peek() {
@@ -114,6 +114,7 @@ impl<'a> Parser<'a> {
                     if is_first || not_at.is_some() || !self.begins_member() {
                         self.leave_out_operator(lexeme, "a word on both sides of AND");
                     }
+                    is_behind_and = true;
                     continue;
                 }
                 TokenKind::Not => {
@@ -123,11 +124,10 @@ impl<'a> Parser<'a> {
                 }
                 TokenKind::Filter { name, values } => {
                     let negated = lexeme.negated ^ is_negated(not_at.take());
-                    if let Some(filter) = self.filter(lexeme, name, values, negated)? {
-                        add_filter(&mut members, filter);
-                    }
+                    let filter = self.filter(lexeme, name, values, negated)?;
+                    self.take_filter(lexeme, filter, is_behind_and, &mut members)?;
                     self.at += 1;
-                    is_first = false;
+                    (is_first, is_behind_and) = (false, false);
                     continue;
                 }
                 TokenKind::Open => {
@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
                 } => self.regex(lexeme, regex(pattern, *column, *added))?,
             };
             self.at += 1;
-            is_first = false;
+            (is_first, is_behind_and) = (false, false);
             let negated = lexeme.negated ^ is_negated(not_at.take());
             members.extend(member.map(|member| match negated {
                 true => Tree::Not(Box::new(member)),
@@ -164,6 +164,21 @@ impl<'a> Parser<'a> {
             0 | 1 => members.pop(),
             _ => Some(Tree::All(members)),
         })
+    }
+
+    /// Adds a filter to the members beside it, or tells why it cannot stand there.
+    fn take_filter(
+        &mut self,
+        lexeme: &Lexeme,
+        filter: Option<Filter>,
+        is_behind_and: bool,
+        members: &mut Vec<Tree>,
+    ) -> Result<(), SyntaxError> {
+        let refused = filter.and_then(|filter| add_filter(members, filter, is_behind_and));
+        match refused {
+            Some(error) => self.notes.refuse(&lexeme.typed(self.characters), error),
+            None => Ok(()),
+        }
     }
 
     /// A filter with its values. What is wrong with it is reported even where no alternative needs
@@ -349,8 +364,9 @@ fn is_negated(not_at: Option<(&Lexeme, bool)>) -> bool {
     not_at.is_some_and(|(_, negated)| negated)
 }
 
-/// Names of one filter side by side add up: `role:user role:assistant` is either.
-fn add_filter(members: &mut Vec<Tree>, filter: Filter) {
+/// Names of one filter side by side add up: `role:user role:assistant` is either. With AND between
+/// them both would have to hold, which cannot be asked for: that is what is given back.
+fn add_filter(members: &mut Vec<Tree>, filter: Filter, is_behind_and: bool) -> Option<SyntaxError> {
     let same = members.iter_mut().find_map(|member| match member {
         Tree::Filter(other) if other.name == filter.name && other.negated == filter.negated => {
             Some(other)
@@ -358,12 +374,19 @@ fn add_filter(members: &mut Vec<Tree>, filter: Filter) {
         _ => None,
     });
     match same {
+        Some(other) if filter.takes_names() && is_behind_and && !filter.negated => {
+            let (name, column) = (&filter.name, other.column);
+            let expected = format!("no {name}: behind AND beside the one in column {column}");
+            let hint = format!("{name}:a,b is either; both at once cannot be asked for");
+            return Some(SyntaxError::new(filter.column, expected, Some(hint)));
+        }
         Some(other) if filter.takes_names() => {
             other.values.extend(filter.values);
             other.is_half_typed |= filter.is_half_typed;
         }
         _ => members.push(Tree::Filter(filter)),
     }
+    None
 }
 
 /// The text without its last word, where that is one letter so far. Hardly any session has no word

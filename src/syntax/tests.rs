@@ -248,6 +248,7 @@ fn errors_say_where_and_what() {
             "no role: beside the one in column 1",
         ),
         ("(is:error a) -is:error", 14, "either is:error or"),
+        ("role:user AND x AND role:tool", 21, "no role: behind AND"),
     ] {
         let error = fails(text);
         assert_eq!(error.column, column, "{text}: {error}");

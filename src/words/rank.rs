@@ -5,13 +5,17 @@
 use crate::model::{Class, Standing};
 
 /// Kinds of entries that name a session or an entry.
-pub(super) const NAMES: [&str; 6] = [
+pub(super) const NAMES: [&str; 10] = [
     "session_info",
     "label",
     "title",
     "custom-title",
+    "custom_title",
     "ai-title",
     "summary",
+    "session",
+    "session_nodes",
+    "session_windows",
 ];
 /// The role of what a person typed.
 pub(super) const TYPED: &str = "user";

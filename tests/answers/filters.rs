@@ -148,6 +148,13 @@ fn filters_by_files_models_labels_and_marks() {
             ("file:src/engine", &["read", "text"]),
             ("file:*.rs", &["read", "text"]),
             ("file:engine.rs", &[]),
+            // The call names it as seen from where its session ran.
+            (
+                "file:/home/ada/engine/src/engine/lexer.rs",
+                &["read", "text"],
+            ),
+            ("file:/home/ada/engine/src", &["read", "text"]),
+            ("file:/home/ada/wheel/src", &[]),
             ("label:good", &["image"]),
             ("label:\"good one\" role:user", &["image"]),
             ("has:image", &["image"]),

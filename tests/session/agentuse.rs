@@ -104,6 +104,70 @@ fn what_is_damaged_is_named_and_the_rest_is_read() {
     assert!(matches!(Session::read(none.path()), Err(Error::Io { .. })));
 }
 
+/// A folder that came from elsewhere may hold a link to itself, or so many folders that no stack
+/// holds them all.
+#[cfg(unix)]
+#[test]
+fn no_link_to_a_subagent_is_followed_nor_a_chain_without_end() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = |depth: usize| {
+        let below = std::iter::repeat_n("subagent/a", depth);
+        below.fold(place.path().to_path_buf(), |at, below| at.join(below))
+    };
+    let write = |folder: &Path| {
+        fs::create_dir_all(folder.join("subagent")).expect("a folder");
+        fs::write(folder.join("session.json"), "{}").expect("written");
+    };
+    write(place.path());
+    std::os::unix::fs::symlink("..", folder(0).join("subagent/up")).expect("a link");
+    let depth = |session: &Session| {
+        let mut depth = 0;
+        let mut at = session;
+        while let Some(below) = at.subagents.first() {
+            (at, depth) = (below, depth + 1);
+        }
+        (depth, at.problems.len())
+    };
+    let read = |folder: &Path| Session::read_lenient(folder).expect("a session");
+    assert_eq!(depth(&read(place.path())), (0, 0));
+    // The folder that is asked for may be a link of the user's.
+    assert_eq!(depth(&read(&folder(0).join("subagent/up"))), (0, 0));
+    for deep in 1..=300 {
+        write(&folder(deep));
+    }
+    assert_eq!(depth(&read(place.path())), (64, 1));
+    assert!(matches!(
+        Session::read(place.path()),
+        Err(Error::BadDocument(_))
+    ));
+}
+
+/// Whoever opens a fifo waits for a writer.
+#[cfg(unix)]
+#[test]
+fn nothing_but_a_file_is_a_document() {
+    for (name, is_read) in [
+        ("session.json", false),
+        ("m/message.json", false),
+        ("x", true),
+    ] {
+        let place = tempfile::tempdir().expect("a folder");
+        fs::create_dir(place.path().join("m")).expect("a folder");
+        fs::write(place.path().join("session.json"), "{}").expect("written");
+        let fifo = place.path().join(name);
+        let _ = fs::remove_file(&fifo);
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).expect("a fifo");
+        let (tell, told) = std::sync::mpsc::channel();
+        let folder = place.path().to_path_buf();
+        std::thread::spawn(move || drop(tell.send(Session::read_lenient(&folder))));
+        let read = told.recv_timeout(std::time::Duration::from_secs(20));
+        let read = read.expect("it waits for nobody");
+        assert_eq!(read.is_ok(), is_read, "{read:?}");
+        let told = read.err().map(|error| error.to_string());
+        assert!(told.is_none_or(|told| told.contains(name)), "{name}");
+    }
+}
+
 fn new(name: &str) -> SessionDocument {
     SessionDocument {
         agent: Agent {

@@ -113,6 +113,9 @@ impl Disk {
             .and_then(|()| file.write_all(lines))
             .and_then(|()| if sync { file.sync_all() } else { Ok(()) })
             .and_then(|()| self.see(&mut file, lines.len() as u64));
+        if let (true, Some(folder)) = (sync, self.path.parent()) {
+            sync_folder(folder);
+        }
         if written.is_err() {
             // It was not there before, and half of it helps nobody.
             let _ = fs::remove_file(&self.path);
@@ -279,6 +282,16 @@ impl LockedFile<'_> {
             }
         }
     }
+}
+
+/// Has the names in a folder outlast a crash, where its file system can be told to: what was written
+/// is in its place either way.
+pub(super) fn sync_folder(folder: &Path) {
+    #[cfg(unix)]
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    // On Windows a folder is no file that could be opened.
+    #[cfg(not(unix))]
+    let _ = folder;
 }
 
 /// Appends whole lines to a locked file in one write, after ending a last line that has no end.

@@ -56,7 +56,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// pi 1.5: formats/pi.md, "New".
+    /// pi 1.5.
     pub const PI: Self = Self {
         agent: "pi",
         dialect: Dialect::PI,

@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::disk::{LockedFile, append_lines};
+use super::disk::{LockedFile, append_lines, sync_folder};
 use super::error::Error;
 
 impl LockedFile<'_> {
     /// Puts other bytes in the file's place: `change` makes them of what is there. The old file is
-    /// kept below `backups` under that name first.
+    /// kept below `backups` under that name first, or one like it.
     ///
     /// Agents lock nothing. What one appends before the rename is [`Error::Replaced`], and the file
     /// stays; what one appends to the old file in the moment of the rename is appended to the new
@@ -63,10 +63,11 @@ impl LockedFile<'_> {
             self.disk.distrust();
             return Err(Error::Replaced { path });
         }
-        match new.persist(&real) {
-            Ok(new) => Ok((new, real)),
-            Err(refusal) => Err(Error::io(&real)(refusal.error)),
-        }
+        let new = new
+            .persist(&real)
+            .map_err(|refusal| Error::io(&real)(refusal.error))?;
+        sync_folder(real.parent().unwrap_or(Path::new(".")));
+        Ok((new, real))
     }
 
     /// A locked file with these bytes in the same folder, under a name that ends in no way that an
@@ -112,11 +113,31 @@ fn back_up(folder: &Path, name: &str, bytes: &[u8]) -> Result<(File, PathBuf), E
         let mut copy = tempfile::NamedTempFile::new_in(folder)?;
         copy.write_all(bytes)?;
         copy.as_file().sync_all()?;
-        let path = folder.join(name);
-        let copy = copy.persist(&path).map_err(|error| error.error)?;
-        Ok((copy, path))
+        let copied = place(copy, folder, name)?;
+        sync_folder(folder);
+        Ok(copied)
     };
     make().map_err(Error::io(folder))
+}
+
+/// Puts a copy into a folder under that name, or with a number behind it where another copy has it.
+fn place(
+    mut copy: tempfile::NamedTempFile,
+    folder: &Path,
+    name: &str,
+) -> io::Result<(File, PathBuf)> {
+    let (mut path, mut number) = (folder.join(name), 1);
+    loop {
+        match copy.persist_noclobber(&path) {
+            Ok(copy) => return Ok((copy, path)),
+            Err(taken) if taken.error.kind() == io::ErrorKind::AlreadyExists => {
+                copy = taken.file;
+                number += 1;
+                path = folder.join(format!("{name}.{number}"));
+            }
+            Err(failed) => return Err(failed.error),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -144,6 +165,20 @@ mod tests {
         assert_eq!(read("new"), b"new\nnext\n\xfflate\n");
         assert_eq!(read("copy"), read("old"));
     }
+
+    /// Two sessions of one name may be put away in one millisecond.
+    #[test]
+    fn no_copy_takes_the_place_of_another() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let copies: Vec<PathBuf> = [b"one", b"two", b"six"]
+            .map(|bytes| back_up(folder.path(), "copy", bytes).expect("a copy").1)
+            .into();
+        let read = |path: &PathBuf| fs::read(path).expect("a copy");
+        let read: Vec<Vec<u8>> = copies.iter().map(read).collect();
+        assert_eq!(read, [b"one", b"two", b"six"]);
+        assert_eq!(copies[0], folder.path().join("copy"));
+    }
+
     #[test]
     fn of_a_file_that_stays_as_it_is_no_copy_stays() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -93,7 +93,10 @@ pub fn push(
         ));
     }
     match options.dry_run {
-        false => store.claim(&settings.this_host())?,
+        false => {
+            data.remove_rows()?;
+            store.claim(&settings.this_host())?;
+        }
         true if store.is_taken(&settings.this_host())? => {
             return Err(name_is_taken(&settings.host));
         }

@@ -126,9 +126,18 @@ impl DataFolder {
         self.0.join("team")
     }
 
-    /// In which rows are made of what is pushed. Nothing stays in it.
+    /// In which rows are made of what is pushed. It is removed in the end; only a push that was
+    /// killed leaves it.
     pub fn rows(&self) -> PathBuf {
         self.0.join("team.rows")
+    }
+
+    /// Remove what a push left that was killed.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove_rows(&self) -> Result<(), Error> {
+        remove_folder(&self.rows())
     }
 
     /// What is set; `None`: nothing yet.
@@ -172,19 +181,14 @@ impl DataFolder {
         files::write(&path, &text, Readers::Owner).map_err(Error::at(&path))
     }
 
-    /// Remove the settings, all copies of other hosts' files, and the lock with which that is done.
+    /// Remove the settings, all copies of other hosts' files, what a push has left, and the lock with
+    /// which that is done.
     ///
     /// # Errors
     /// When something of it cannot be removed.
     pub fn remove(&self, lock: File) -> Result<(), Error> {
-        let copies = self.hosts();
-        // No link is followed: what is behind one is not ours.
-        match std::fs::remove_dir_all(&copies) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::at(&copies)(error));
-            }
-            _ => {}
-        }
+        remove_folder(&self.hosts())?;
+        self.remove_rows()?;
         let settings = self.settings();
         files::remove(&settings).map_err(Error::at(&settings))?;
         // Who has waited for the lock finds no settings any more.
@@ -210,6 +214,15 @@ impl DataFolder {
             Ok(file)
         });
         locked.map_err(Error::at(&path))
+    }
+}
+
+/// Remove a folder with all that is in it; one that is not there is removed. No link is followed:
+/// what is behind one is not ours.
+fn remove_folder(folder: &Path) -> Result<(), Error> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::at(folder)(error)),
+        _ => Ok(()),
     }
 }
 

@@ -14,6 +14,10 @@ use crate::error::Error;
 use crate::manifest::{Host, Manifest, Manifests, Place};
 use crate::rows::{BundleKey, Rows};
 
+/// The longest manifest that is read, in bytes. One names a block of 256 KiB or more by some 200
+/// bytes, so of a file of 4 GiB, the longest that is shared, it has some 4 MB.
+const LONGEST_MANIFEST: u64 = 64 << 20;
+
 /// What is put into a store at once.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -129,15 +133,21 @@ pub trait Store {
 /// What is done with each piece of the answer to a query.
 pub type EachPart<'a> = &'a mut dyn FnMut(SqlPart<'_>) -> io::Result<()>;
 
-/// The store at this address. Where it needs a password, that is looked for in these surroundings.
+/// The store at this address. Where it needs a password, that is looked for in these surroundings;
+/// what is passed over there is told to `say`, and why.
 ///
 /// # Errors
 /// When it is no address, or the store cannot be reached.
-pub fn open(address: &str, surroundings: &Surroundings) -> Result<Box<dyn Store + Send>, Error> {
+pub fn open(
+    address: &str,
+    surroundings: &Surroundings,
+    say: &dyn Fn(&str),
+) -> Result<Box<dyn Store + Send>, Error> {
     match address.split_once(':') {
         Some(("dir", path)) => Ok(Box::new(dir::Dir::open(path)?)),
         Some(("postgres" | "postgresql", rest)) => {
-            Ok(Box::new(postgres::Postgres::open(rest, surroundings)?))
+            let opened = postgres::Postgres::open(rest, surroundings, say)?;
+            Ok(Box::new(opened))
         }
         // The text is not repeated: it may hold a password.
         _ => Err(Error::refused(

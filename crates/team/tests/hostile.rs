@@ -86,7 +86,7 @@ impl Reader {
     }
 
     fn pull(&self, store: &Folder) -> Pulled {
-        let mut store = store::open(&store.address(), &Surroundings::default()).unwrap();
+        let mut store = store::open(&store.address(), &Surroundings::default(), &|_| ()).unwrap();
         let reader = Host {
             version: 1,
             host: "reader".to_owned(),

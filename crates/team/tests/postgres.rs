@@ -249,6 +249,29 @@ fn a_password_in_the_address_is_refused_and_kept_nowhere() {
     );
 }
 
+/// As psql passes it over, and says so.
+#[test]
+fn passwords_that_others_can_read_are_not_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = crate::machine::Machine::new("ada");
+    server.admit(&ada, "ada");
+    // As programs lay it down that keep the files of a home elsewhere.
+    let (file, real) = (ada.home().join(".pgpass"), ada.home().join("dotfiles"));
+    std::fs::rename(&file, &real).unwrap();
+    std::os::unix::fs::symlink(&real, &file).unwrap();
+    let address = server.address("ada");
+    for (mode, is_used) in [(0o640, false), (0o602, false), (0o600, true)] {
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(mode)).unwrap();
+        let output = ada.output(&["init", &address, "--host", "ada"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.success(), is_used, "{mode:o}: {said}");
+        assert_eq!(said.contains("chmod 600"), !is_used, "{mode:o}: {said}");
+    }
+}
+
 #[test]
 fn a_certificate_that_the_system_does_not_trust_is_refused() {
     let Some(server) = Server::with(&["ada"]) else {

@@ -134,6 +134,38 @@ fn a_session_that_was_moved_leaves_its_old_place_and_one_that_is_gone_stays() {
     assert_eq!(stored_sessions(&store), ["0a"]);
 }
 
+/// Whatever the store is now.
+#[test]
+fn what_a_push_that_was_killed_left_goes_with_the_next() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    let left = ada.data().join("team.rows");
+    std::fs::create_dir_all(left.join("ada")).unwrap();
+    ada.json(&["push", "--dry-run"]);
+    assert!(left.exists());
+    ada.json(&["push"]);
+    assert!(!left.exists());
+}
+
+/// The system gives no thread with so large a stack.
+#[cfg(unix)]
+#[test]
+fn without_a_thread_a_push_says_so() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    ada.write_session(BOAT, "0a", &["of the boat"]);
+    ada.sync();
+    let mut push = ada.command(&["push"]);
+    let output = push.env("RUST_MIN_STACK", (1_u64 << 50).to_string());
+    let output = output.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("no thread can be started"), "{said}");
+    assert_eq!(stored_sessions(&store), [""; 0]);
+    ada.json(&["push"]);
+    assert_eq!(stored_sessions(&store), ["0a"]);
+}
+
 /// The sessions that have a manifest in a folder, each as often as it has one.
 pub fn stored_sessions(store: &Folder) -> Vec<String> {
     let files = tree(store.path());

@@ -122,7 +122,10 @@ impl Server {
     /// Put the password of a role where PostgreSQL's own programs look for it.
     pub fn admit(&self, machine: &Machine, role: &str) {
         let line = format!("127.0.0.1:{}:*:{role}:{role}-word\n", self.port);
-        fs::write(machine.home().join(".pgpass"), line).unwrap();
+        let file = machine.home().join(".pgpass");
+        fs::write(&file, line).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        fs::set_permissions(file, mode).unwrap();
     }
 
     /// A machine that shares the boat by the role of its name.

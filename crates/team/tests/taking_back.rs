@@ -157,6 +157,10 @@ fn who_leaves_leaves_nothing_but_the_name() {
     let (ada, bob) = two(&store);
     bob.write_session(BOAT, "0d", &["of bob"]);
     bob.json(&["push"]);
+    // As a push to a database leaves it that was killed.
+    let left = bob.data().join("team.rows/bob/pi/--boat--");
+    std::fs::create_dir_all(&left).unwrap();
+    std::fs::write(left.join("0d.jsonl"), "of bob").unwrap();
     assert_eq!(bob.json(&["leave"]), json!({"files": 1, "sessions": 1}));
     let ours = |name: &String| name.contains("team");
     assert!(

@@ -8,7 +8,8 @@ use sessionary::Config;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use super::trashing::{
-    DeletionTarget, TrashResult, move_to_trash, refuse_in_demo, refuse_in_use, trash_of,
+    DeletionTarget, TrashResult, move_to_trash, refuse_changed, refuse_in_demo, refuse_in_use,
+    trash_of,
 };
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -91,6 +92,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         if let Some(ended) = super::declined(&question, "nothing was moved", hint, screen)? {
             return Ok(ended);
         }
+        refuse_changed(&mut doomed, args.force, screen)?;
     }
     let moved = match dry_run {
         true => TrashResult {

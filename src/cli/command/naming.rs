@@ -164,6 +164,23 @@ impl<'a> Lookup<'a> {
         }
     }
 
+    /// Of several sessions that a name fits the one that has this entry, if no other has it.
+    fn only_one_with(&self, entry: &str, found: FoundSession) -> Result<FoundSession, Failure> {
+        let Err(failure) = &found else {
+            return Ok(found);
+        };
+        let mut with_entry = Vec::new();
+        for row in failure.candidates().unwrap_or_default() {
+            if has_entry(self.index, row, entry)? {
+                with_entry.push(row);
+            }
+        }
+        match with_entry[..] {
+            [row] => Ok(Ok((row.clone(), None))),
+            _ => Ok(found),
+        }
+    }
+
     /// The session, and the entry behind the last colon, if there is one of that name.
     fn find_entry(
         &self,
@@ -187,7 +204,7 @@ impl<'a> Lookup<'a> {
             if session.is_empty() || entry.is_empty() {
                 continue;
             }
-            let found = self.find(session);
+            let found = self.only_one_with(entry, self.find(session))?;
             if self.has_entry(&found, entry)? {
                 return Ok((found, Some(entry.to_owned())));
             }

@@ -1,6 +1,7 @@
 //! What of the disk is a session, and how does it go to the system's trash and come back?
 
 use std::io::ErrorKind;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -41,6 +42,7 @@ pub struct DeletionTarget {
     pub path: PathBuf,
     pub files: Vec<PathBuf>,
     pub bytes: u64,
+    /// When one of them was changed last.
     newest_ms: i64,
     /// Those whose folders are in this one.
     pub subagents: Vec<SessionRow>,
@@ -67,19 +69,6 @@ impl DeletionTarget {
         let folder = folder(&row)?;
         let is_folder = folder.is_some();
         let path = folder.unwrap_or_else(|| row.path.clone());
-        let (mut files, mut bytes, mut newest_ms) = (Vec::new(), 0, i64::MIN);
-        for entry in walkdir::WalkDir::new(&path) {
-            let looked = entry.and_then(|entry| Ok((entry.metadata()?, entry.into_path())));
-            let (metadata, file) = looked.with_context(|| path.display().to_string())?;
-            if metadata.is_dir() {
-                continue;
-            }
-            let modified = metadata.modified()?.duration_since(UNIX_EPOCH);
-            let modified = modified.map_or(0, |since| since.as_millis() as i64);
-            newest_ms = newest_ms.max(modified);
-            bytes += metadata.len();
-            files.push(file);
-        }
         let (mut subagents, mut forks) = (Vec::new(), Vec::new());
         index.each_row(&index.page(&ListScope::default())?, |other| {
             if other.path == row.path {
@@ -99,15 +88,37 @@ impl DeletionTarget {
         })?;
         // The innermost first.
         subagents.sort_by_key(|row| std::cmp::Reverse(row.path.components().count()));
-        Ok(Self {
+        let mut target = Self {
             row,
             path,
-            files,
-            bytes,
-            newest_ms,
+            files: Vec::new(),
+            bytes: 0,
+            newest_ms: i64::MIN,
             subagents,
             forks,
-        })
+        };
+        target.look()?;
+        Ok(target)
+    }
+
+    /// Looks which files it has now. Whether one of them is another than at the last look.
+    fn look(&mut self) -> Result<bool, Failure> {
+        let before = (take(&mut self.files), self.bytes, self.newest_ms);
+        (self.bytes, self.newest_ms) = (0, i64::MIN);
+        for entry in walkdir::WalkDir::new(&self.path).sort_by_file_name() {
+            let looked = entry.and_then(|entry| Ok((entry.metadata()?, entry.into_path())));
+            let (metadata, file) = looked.with_context(|| self.path.display().to_string())?;
+            if metadata.is_dir() {
+                continue;
+            }
+            let modified = metadata.modified()?.duration_since(UNIX_EPOCH);
+            let modified = modified.map_or(0, |since| since.as_millis() as i64);
+            self.newest_ms = self.newest_ms.max(modified);
+            self.bytes += metadata.len();
+            self.files.push(file);
+        }
+        let (files, bytes, newest_ms) = before;
+        Ok(files != self.files || (bytes, newest_ms) != (self.bytes, self.newest_ms))
     }
 }
 
@@ -202,6 +213,25 @@ pub fn refuse_in_use(doomed: &[DeletionTarget], screen: &Screen) -> Result<(), F
         screen.path(&used.path)
     ))
     .hint("--force moves it anyway"))
+}
+
+/// What changed since it was shown stays where it is, unless it is moved by force: whoever was asked
+/// may have answered long after.
+pub fn refuse_changed(
+    doomed: &mut [DeletionTarget],
+    by_force: bool,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    for one in doomed {
+        if one.look()? && !by_force {
+            return Err(Failure::usage(format!(
+                "{} changed since this was asked, so its agent may be using it; nothing was moved",
+                screen.path(&one.path)
+            ))
+            .hint("--force moves it anyway"));
+        }
+    }
+    Ok(())
 }
 
 /// What came of moving sessions to the trash.

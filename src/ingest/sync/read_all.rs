@@ -1,6 +1,7 @@
 //! Sources are read on every core, and written with one writer.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use rayon::ThreadPool;
@@ -125,6 +126,8 @@ fn read_on(
     writer: &mut Writer<'_>,
 ) -> Result<(), Error> {
     let flight = &ByteBudget::of(BYTES_IN_FLIGHT);
+    // The writer has failed. Its error is reported, and nothing more is read.
+    let has_failed = &AtomicBool::new(false);
     pool.in_place_scope(|scope| {
         let (send, receive) = channel();
         let _end = flight.until_dropped();
@@ -135,21 +138,24 @@ fn read_on(
                 .enumerate()
                 .par_bridge()
                 .for_each_init(Vec::new, |buffer, (at, plan)| {
-                    if cancel.is_cancelled() {
+                    if cancel.is_cancelled() || has_failed.load(Ordering::Relaxed) {
                         return;
                     }
                     let mut cost = Cost::default();
-                    // A closed channel means that the writer failed. Its error is reported, and
-                    // what is still read is dropped.
+                    let send = |message: Message, bytes: u64| {
+                        if send.send((message, bytes)).is_err() {
+                            has_failed.store(true, Ordering::Relaxed);
+                        }
+                    };
                     let emit = &mut |chunk: Chunk<EntryRows>, packed: Option<PackedBytes>| {
                         let kept = packed.as_ref().map_or(0, PackedBytes::memory);
                         let bytes = chunk.memory().max(chunk.source_bytes) + kept;
                         let bytes = flight.depart(bytes);
-                        let _ = send.send((Message::Chunk(at, Box::new(chunk), packed), bytes));
+                        send(Message::Chunk(at, Box::new(chunk), packed), bytes);
                     };
                     let outcome = read_source(plan, buffer, &mut cost, emit);
                     let bytes = flight.depart(0);
-                    let _ = send.send((Message::Done(at, outcome, cost), bytes));
+                    send(Message::Done(at, outcome, cost), bytes);
                 });
         });
         for (message, bytes) in receive {

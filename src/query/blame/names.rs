@@ -136,7 +136,7 @@ fn above<'a>(named: &'a Path, relative: &Path) -> Option<&'a Path> {
 }
 
 /// Where a path leads that is written in a session.
-pub(super) fn absolute(path: &str, folder: Option<&str>, cwd: &str) -> PathBuf {
+pub(in crate::query) fn absolute(path: &str, folder: Option<&str>, cwd: &str) -> PathBuf {
     let from = Path::new(cwd).join(folder.unwrap_or_default());
     plain(&from.join(path))
 }

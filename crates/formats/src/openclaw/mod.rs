@@ -41,28 +41,44 @@ static WINDOWS: Table = Table {
     ..Table::PLAIN
 };
 
-/// What is known of a key: the row of the session's own, or of the one that started it.
-const fn nodes(by: &'static str) -> Table {
-    Table {
-        name: "session_nodes",
-        key: "session_key",
-        session: "session_key",
-        by: Some(by),
-        stamp: Stamp::Whole,
-        // The first holds system prompts, the others change with every turn.
-        without: &[
-            "entry_json",
-            "legacy_acp_migration_json",
-            "entry_valid",
-            "updated_at",
-            "status",
-            "last_read_at",
-            "last_interaction_at",
-            "last_activity_at",
-        ],
-        ..Table::PLAIN
-    }
-}
+/// What is known of the session's own key.
+static NODE: Table = Table {
+    name: "session_nodes",
+    key: "session_key",
+    session: "session_key",
+    by: Some("session_key"),
+    stamp: Stamp::Whole,
+    // The first holds system prompts, the others change with every turn.
+    without: &[
+        "entry_json",
+        "legacy_acp_migration_json",
+        "entry_valid",
+        "updated_at",
+        "status",
+        "last_read_at",
+        "last_interaction_at",
+        "last_activity_at",
+    ],
+    ..Table::PLAIN
+};
+
+/// The same of the key that started it, without what that one is called.
+static STARTER: Table = Table {
+    by: Some("spawned_by"),
+    without: &[
+        "entry_json",
+        "legacy_acp_migration_json",
+        "entry_valid",
+        "updated_at",
+        "status",
+        "last_read_at",
+        "last_interaction_at",
+        "last_activity_at",
+        "display_name",
+        "label",
+    ],
+    ..NODE
+};
 
 /// The branch on which the session stands.
 const INDEX: Table = Table {
@@ -140,8 +156,8 @@ static DATABASE: Database = Database {
         Generation {
             sessions: WINDOWS,
             rows: &[
-                nodes("session_key"),
-                nodes("spawned_by"),
+                NODE,
+                STARTER,
                 WATERMARKS,
                 events(&[
                     Shelf {
@@ -174,7 +190,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        2
+        3
     }
 
     fn shape(&self) -> Shape {

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use crate::json::{self, Int, Loose, Raw, Text};
-use crate::model::Facts;
+use crate::model::{Facts, Passage};
+use crate::pieces::Pieces;
 
 /// How the line of a row begins that is no line of a transcript.
 const ROW: &[u8] = b"{\"table\":";
@@ -109,9 +110,25 @@ pub(super) fn facts(record: &[u8]) -> Option<Facts> {
         time_ms: row.created_at.0.filter(|_| kind == Kind::Window),
         agent_sees: true,
         is_beside: true,
-        silent: true,
+        silent: names(row).next().is_none(),
         stands_at: stands_at(kind, row),
         ..Facts::default()
+    })
+}
+
+/// What a row says that a session is called.
+fn names<'r>(row: &'r Row<'_>) -> impl Iterator<Item = &'r str> {
+    let names = [&row.display_name, &row.label].into_iter();
+    let names = names.filter_map(|name| name.as_str());
+    names.filter(|name| !name.trim().is_empty())
+}
+
+/// The text of a row: what the session is called. `None`: it is a line of a transcript.
+pub(super) fn passages(record: &[u8]) -> Option<Vec<Passage>> {
+    read(record, |_, _, row| {
+        let mut pieces = Pieces::default();
+        names(row).for_each(|name| pieces.prose_text(name));
+        pieces.into_passages()
     })
 }
 

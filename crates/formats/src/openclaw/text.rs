@@ -24,8 +24,8 @@ struct Role<'a> {
 }
 
 pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
-    if rows::facts(record).is_some() {
-        return Vec::new();
+    if let Some(of_row) = rows::passages(record) {
+        return of_row;
     }
     let passages = PI.passages(record);
     match is_users(record) {

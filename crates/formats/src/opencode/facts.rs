@@ -69,7 +69,6 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
 fn session<D>(row: &Row<'_, D>, facts: &mut Facts) {
     facts.time_ms = row.time_created.0;
     facts.message_ms = row.time_updated.0;
-    // Of titles that the agent makes until it knows better none is shown.
     facts.name = row.title.owned().filter(|title| !is_made(title));
     let reverted = row
         .revert
@@ -104,7 +103,8 @@ fn session<D>(row: &Row<'_, D>, facts: &mut Facts) {
     });
 }
 
-fn is_made(title: &str) -> bool {
+/// Whether it is the title that a session has until the agent knows a better one.
+pub(super) fn is_made(title: &str) -> bool {
     let made = ["New session - ", "Child session - "];
     let time = made.iter().find_map(|made| title.strip_prefix(made));
     time.is_some_and(|time| json::date_ms(time).is_some())

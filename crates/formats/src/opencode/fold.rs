@@ -82,8 +82,8 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
-/// Whether the session's row says the same as the one in the fold, of what the rows behind it depend
-/// on: who typed, and what was taken back. Its title may be another one.
+/// Whether the session's row says the same as the one in the fold: its title, which is its text, and
+/// what the rows behind it depend on: who typed, and what was taken back. Its times may be others.
 pub(super) fn says_the_same(fold: &Fold, facts: &Facts) -> bool {
     let says = |header: &Header| {
         let reverted = revert(header.own.as_deref());
@@ -91,7 +91,7 @@ pub(super) fn says_the_same(fold: &Fold, facts: &Facts) -> bool {
         (id, is_subagent(header), reverted)
     };
     let (now, before) = (facts.header.as_ref(), fold.header.as_ref());
-    now.is_some() && now.map(says) == before.map(says)
+    now.is_some() && now.map(says) == before.map(says) && facts.name == fold.name
 }
 
 /// Put what the session's row says into a fold over it and rows behind it. Not where it has become
@@ -100,7 +100,6 @@ pub(super) fn renews(fold: &mut Fold, facts: &Facts) -> bool {
     let is_renewed = says_the_same(fold, facts) && facts.message_ms >= fold.last_message_ms;
     if is_renewed {
         fold.header.clone_from(&facts.header);
-        fold.name.clone_from(&facts.name);
         fold.last_message_ms = facts.message_ms;
         fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms.max(facts.message_ms));
     }

@@ -128,7 +128,7 @@ pub(super) struct Data<'a> {
     pub mime: Text<'a>,
     #[serde(borrow)]
     pub filename: Raw<'a>,
-    // patch.
+    // patch; 2.x: what was attached to a prompt.
     #[serde(borrow)]
     pub files: Raw<'a>,
     // subtask.

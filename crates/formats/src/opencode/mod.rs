@@ -119,7 +119,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        5
+        6
     }
 
     fn shape(&self) -> Shape {

@@ -62,7 +62,14 @@ pub(super) fn text(row: &Row<'_>, pieces: &mut Pieces) -> Option<()> {
         return Some(());
     };
     match row.kind.as_str().unwrap_or_default() {
-        "user" | "synthetic" => pieces.prose(&data.text),
+        "user" | "synthetic" => {
+            pieces.prose(&data.text);
+            for file in data.files.items()? {
+                if let Loose::Object(file) = file.parse::<Loose<Data<'_>>>()? {
+                    pieces.output(&file.name);
+                }
+            }
+        }
         "compaction" => {
             pieces.prose(&data.text);
             pieces.prose(&data.summary);

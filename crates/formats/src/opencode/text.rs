@@ -1,6 +1,7 @@
 //! All text of one row that can be searched. What a tool's `metadata` and `title` say stands in its
 //! input or output, and a file's `url` is the file itself.
 
+use super::facts::is_made;
 use super::line::{Data, Failure, Line};
 use super::second;
 use crate::json::{self, Loose};
@@ -22,15 +23,14 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
 /// `None` where a part of the line needs the second tier.
 fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
     let table = line.table.as_str().unwrap_or_default();
-    if matches!(table, "session" | "session_v2") {
-        // Its title is a field of the session.
-        let _ = line.row()?;
-        return Some(());
-    }
     let Some(row) = line.row()? else {
         return Some(());
     };
-    if table == "session_message" {
+    if matches!(table, "session" | "session_v2") {
+        if let Some(title) = row.title.as_str().filter(|title| !is_made(title)) {
+            pieces.prose_text(title);
+        }
+    } else if table == "session_message" {
         second::text(row, pieces)?;
     } else if table == "message" {
         if let Loose::Object(data) = row.data.parse::<Loose<Data<'_>>>()? {

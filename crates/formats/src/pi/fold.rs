@@ -71,7 +71,7 @@ fn keep_late_header(fold: &mut Fold, facts: &Facts) {
     }
 }
 
-/// The values of the list (formats/pi.md section 11), from the session's own file.
+/// The values of the list, as pi's own has them, from the session's own file.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let Some(source) = sources
         .iter()

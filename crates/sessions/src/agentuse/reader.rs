@@ -9,6 +9,10 @@ use crate::error::Error;
 use crate::value::Json;
 use sessionary_formats::json;
 
+/// Sessions below each other that are read. agentuse starts subagents of subagents, and not many
+/// levels of them: a deeper chain is none of its own.
+const DEEPEST: usize = 64;
+
 /// A session: its folder, read as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Session {
@@ -65,21 +69,28 @@ impl Session {
     }
 
     /// Reads a session's folder and skips documents that are no JSON objects: [`Session::problems`]
-    /// names them. Such a `session.json` counts as empty.
+    /// names them. Such a `session.json` counts as empty. No link to a subagent is followed: agentuse
+    /// makes none, and it may lead to a folder above.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is no `session.json`, or the disk fails.
+    /// [`Error::Io`] where there is no `session.json`, where something else stands in the place of a
+    /// file, or the disk fails.
     pub fn read_lenient(folder: &Path) -> Result<Self, Error> {
+        Self::read_at(folder, 0)
+    }
+
+    /// The session of a folder that is so deep below the one that was asked for.
+    fn read_at(folder: &Path, depth: usize) -> Result<Self, Error> {
         let mut session = Self {
             folder: folder.to_path_buf(),
             ..Self::default()
         };
         let path = folder.join("session.json");
-        let text = fs::read(&path).map_err(Error::io(&path))?;
+        let text = read_file(&path).map_err(Error::io(&path))?;
         session.document = session.object(&path, &text, SessionDocument::read_object);
         for name in ["context.json", "tools.json"] {
             let path = folder.join(name);
-            let Some(text) = found(fs::read(&path), &path)? else {
+            let Some(text) = found(read_file(&path), &path)? else {
                 continue;
             };
             let document = Json::parse(&String::from_utf8_lossy(&text));
@@ -90,12 +101,23 @@ impl Session {
             }
         }
         session.read_messages()?;
-        for below in entries(&folder.join("subagent"))? {
-            if below.join("session.json").is_file() {
-                session.subagents.push(Self::read_lenient(&below)?);
+        session.read_subagents(depth)?;
+        Ok(session)
+    }
+
+    fn read_subagents(&mut self, depth: usize) -> Result<(), Error> {
+        for below in entries(&self.folder.join("subagent"))? {
+            let is_folder = below.symlink_metadata().is_ok_and(|below| below.is_dir());
+            if !is_folder || !below.join("session.json").is_file() {
+                continue;
             }
+            if depth == DEEPEST {
+                self.note(&below, "below more subagents than are read");
+                continue;
+            }
+            self.subagents.push(Self::read_at(&below, depth + 1)?);
         }
-        session.subagents.sort_by(|a, b| {
+        self.subagents.sort_by(|a, b| {
             let key = |session: &Self| session.document.time.created;
             let agent = |session: &Self| session.document.agent.id.clone();
             key(a)
@@ -103,7 +125,7 @@ impl Session {
                 .then_with(|| agent(a).cmp(&agent(b)))
                 .then_with(|| a.document.id.cmp(&b.document.id))
         });
-        Ok(session)
+        Ok(())
     }
 
     /// Of this session or of one below it.
@@ -141,14 +163,14 @@ impl Session {
         let folder = self.folder.clone();
         for below in entries(&folder)? {
             let path = below.join("message.json");
-            if let Some(text) = found(fs::read(&path), &path)? {
+            if let Some(text) = found(read_file(&path), &path)? {
                 self.read_message(&path, &text, &below.join("part"), &below)?;
             }
         }
         // The first layout, of October 2025.
         for path in entries(&folder.join("message"))? {
             if path.extension().is_some_and(|end| end == "json")
-                && let Some(text) = found(fs::read(&path), &path)?
+                && let Some(text) = found(read_file(&path), &path)?
             {
                 let id = path.file_stem().unwrap_or_default();
                 self.read_message(&path, &text, &folder.join("part").join(id), &folder)?;
@@ -174,7 +196,7 @@ impl Session {
         };
         for path in entries(parts)? {
             if path.extension().is_some_and(|end| end == "json")
-                && let Some(text) = found(fs::read(&path), &path)?
+                && let Some(text) = found(read_file(&path), &path)?
             {
                 let before = self.problems.len();
                 let part = self.object(&path, &text, Part::read_object);
@@ -197,6 +219,17 @@ impl Session {
 fn is_artifact(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with("tool-output-") && (name.ends_with(".json") || name.ends_with(".txt"))
+}
+
+/// The bytes of a file. Whoever opened a fifo in its place would wait for a writer.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    match fs::metadata(path)?.is_file() {
+        true => fs::read(path),
+        false => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "it is no regular file; remove it",
+        )),
+    }
 }
 
 /// The paths in a folder, sorted by name; empty where there is no such folder.

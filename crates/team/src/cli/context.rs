@@ -9,7 +9,7 @@ use sessionary::settings::{self, Flags, Surroundings};
 use sessionary::{Config, Freshness, Index, Indexer};
 use sessionary_team::sessions::Indexed;
 use sessionary_team::settings::DataFolder;
-use sessionary_team::{Error, Settings};
+use sessionary_team::{Error, Settings, Store, store};
 
 use crate::output::say;
 
@@ -52,6 +52,11 @@ impl Context {
                 "`sessionary team init dir:PATH` names one, a folder that something else synchronises; see `init --help`",
             )
         })
+    }
+
+    /// The store at this address.
+    pub fn store(&self, address: &str) -> Result<Box<dyn Store + Send>, Error> {
+        store::open(address, &self.surroundings, &say)
     }
 
     /// The sessions of this machine. What the configuration file excludes is taken out of the index

@@ -51,7 +51,7 @@ pub fn run(args: &Init, context: &Context) -> Result<Outcome, Error> {
     };
     // A name that is taken is refused before it is kept. It is this machine's from the first push
     // on: who only pulls needs none.
-    if store::open(&address, &context.surroundings)?.is_taken(&settings.this_host())? {
+    if context.store(&address)?.is_taken(&settings.this_host())? {
         return Err(store::name_is_taken(&settings.host));
     }
     context.data.write(&settings)?;
@@ -100,7 +100,7 @@ fn again(
 
 /// Whether this machine is known by its name in the store in which it shares until now.
 fn has_pushed(settings: &Settings, context: &Context) -> Result<bool, Error> {
-    let mut store = store::open(&settings.store, &context.surroundings)?;
+    let mut store = context.store(&settings.store)?;
     let is_there = store.manifests(&settings.host)?.is_some();
     Ok(is_there && !store.is_taken(&settings.this_host())?)
 }

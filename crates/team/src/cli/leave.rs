@@ -1,8 +1,8 @@
 //! How is all of it removed from this machine?
 
 use clap::Args;
+use sessionary_team::Error;
 use sessionary_team::push::{self, TakenBack};
-use sessionary_team::{Error, store};
 
 use crate::context::Context;
 use crate::output::{Outcome, print};
@@ -27,7 +27,7 @@ pub fn run(args: &Leave, context: &Context) -> Result<Outcome, Error> {
     let back = match args.keep {
         true => TakenBack::default(),
         false => {
-            let mut store = store::open(&settings.store, &context.surroundings)?;
+            let mut store = context.store(&settings.store)?;
             push::take_back(&mut *store, &settings, false, |_| true)?
         }
     };

@@ -1,7 +1,7 @@
 //! What do other machines share?
 
 use clap::Args;
-use sessionary_team::{Error, pull, store};
+use sessionary_team::{Error, pull};
 
 use crate::context::Context;
 use crate::output::{Outcome, bytes, count, print, print_json, say_problems};
@@ -16,7 +16,7 @@ pub struct Pull {}
 pub fn run(_: &Pull, context: &Context) -> Result<Outcome, Error> {
     let _lock = context.data.lock()?;
     let settings = context.settings()?;
-    let mut store = store::open(&settings.store, &context.surroundings)?;
+    let mut store = context.store(&settings.store)?;
     let pulled = pull::pull(&mut *store, &context.data, &settings.this_host())?;
     if context.json {
         print_json(&pulled)?;

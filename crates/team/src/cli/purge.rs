@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use sessionary_team::store::{self, Store};
-use sessionary_team::{Error, Settings, push};
+use sessionary_team::{Error, Settings, Store, push};
 
 use crate::context::Context;
 use crate::output::{Outcome, say};
@@ -32,7 +31,7 @@ pub struct Purge {
 pub fn run(args: &Purge, context: &Context) -> Result<Outcome, Error> {
     let _lock = context.data.lock()?;
     let mut settings = context.settings()?;
-    let opened = store::open(&settings.store, &context.surroundings);
+    let opened = context.store(&settings.store);
     let opened = opened.and_then(|store| in_store(store, &settings));
     let mut named = BTreeSet::new();
     if args.all {

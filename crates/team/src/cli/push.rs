@@ -1,8 +1,8 @@
 //! What is sent?
 
 use clap::Args;
+use sessionary_team::Error;
 use sessionary_team::push::{self, Options, Pushed};
-use sessionary_team::{Error, store};
 
 use crate::context::Context;
 use crate::output::{Outcome, bytes, count, print, print_json, say, say_problems};
@@ -37,7 +37,7 @@ pub fn run(args: &Push, context: &Context) -> Result<Outcome, Error> {
         raw: args.raw,
         prune: args.prune,
     };
-    let mut store = store::open(&settings.store, &context.surroundings)?;
+    let mut store = context.store(&settings.store)?;
     let place = (&context.data, &settings);
     let pushed = push::push(&mut context.sessions()?, &mut *store, place, options)?;
     match context.json {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use serde::Serialize;
-use sessionary_team::{Error, push, store};
+use sessionary_team::{Error, push};
 
 use crate::context::Context;
 use crate::output::{Outcome, count, print, print_json, say, say_problems};
@@ -45,7 +45,7 @@ pub fn run(args: &Revoke, context: &Context) -> Result<Outcome, Error> {
         // Whatever happens now, the next push sends nothing of them.
         context.data.write(&settings)?;
     }
-    let mut store = store::open(&settings.store, &context.surroundings)?;
+    let mut store = context.store(&settings.store)?;
     let is_meant = |of: &sessionary_team::manifest::Manifest| named.contains(&of.repository);
     let back = push::take_back(&mut *store, &settings, args.dry_run, is_meant)?;
     let of_store: BTreeSet<&String> = back.manifests.iter().map(|of| &of.repository).collect();

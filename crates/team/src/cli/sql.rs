@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::Args;
 use serde_json::{Value, json};
 use sessionary::SqlPart;
-use sessionary_team::{Error, store};
+use sessionary_team::Error;
 
 use crate::context::Context;
 use crate::output::{Outcome, line, say};
@@ -57,7 +57,7 @@ pub fn run(args: &Sql, context: &Context) -> Result<Outcome, Error> {
         ));
     }
     let settings = context.settings()?;
-    let mut store = store::open(&settings.store, &context.surroundings)?;
+    let mut store = context.store(&settings.store)?;
     let zone = match args.utc {
         true => "UTC".to_owned(),
         false => context.zone()?,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde::Serialize;
-use sessionary_team::{Error, Problem, store};
+use sessionary_team::{Error, Problem};
 
 use crate::context::Context;
 use crate::output::{Outcome, bytes, count, print, print_json, say_problems};
@@ -31,7 +31,7 @@ struct HostAnswer {
 
 pub fn run(_: &Status, context: &Context) -> Result<Outcome, Error> {
     let settings = context.settings()?;
-    let mut store = store::open(&settings.store, &context.surroundings)?;
+    let mut store = context.store(&settings.store)?;
     let mut answer = Answer {
         host: &settings.host,
         store: &settings.store,

@@ -45,10 +45,17 @@ pub(super) fn with_courier<'a, T>(
 ) -> Result<T, Error> {
     thread::scope(|scope| {
         let (errands, given) = mpsc::sync_channel::<Errand<'a>>(WAITING);
-        let brought = scope.spawn(move || {
+        let bring = move || {
             let mut errands = given.into_iter();
             errands.try_for_each(|errand| errand(&mut *store))
-        });
+        };
+        let brought = thread::Builder::new().spawn_scoped(scope, bring);
+        let brought = brought.map_err(|why| {
+            Error::refused(
+                format!("no thread can be started: {why}"),
+                "try again when fewer programs run",
+            )
+        })?;
         let worked = work(Courier(errands));
         match brought.join() {
             Ok(brought) => brought.and(worked),

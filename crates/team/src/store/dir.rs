@@ -14,15 +14,12 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use super::{Batch, Store};
+use super::{Batch, LONGEST_MANIFEST, Store};
 use crate::block::{BlockId, MOST_PACKED, is_hash};
 use crate::error::{Error, Problem};
 use crate::files::{self, Readers, UNFINISHED};
 use crate::manifest::{Host, Manifest, Manifests, Place};
 use crate::names::check_host;
-
-/// The longest manifest that is read: of a file of some hundred gigabytes.
-const LONGEST: u64 = 64 << 20;
 
 /// A folder.
 pub struct Dir {
@@ -78,7 +75,7 @@ impl Dir {
     /// What a host says of itself; `None`: nothing is there.
     fn host(&self, host: &str) -> Result<Option<Host>, Error> {
         let path = self.at(host, "host.json", None)?;
-        let Some(bytes) = files::read(&path, LONGEST).map_err(Error::at(&path))? else {
+        let Some(bytes) = files::read(&path, LONGEST_MANIFEST).map_err(Error::at(&path))? else {
             return Ok(None);
         };
         let said: Host = serde_json::from_slice(&bytes).map_err(|why| Error::Damaged {
@@ -220,7 +217,7 @@ fn is_block(name: &str) -> bool {
 }
 
 fn manifest(path: &Path) -> Result<Manifest, String> {
-    let bytes = files::read(path, LONGEST).map_err(|error| error.to_string())?;
+    let bytes = files::read(path, LONGEST_MANIFEST).map_err(|error| error.to_string())?;
     let bytes = bytes.ok_or("it has gone")?;
     serde_json::from_slice(&bytes).map_err(|error| error.to_string())
 }

@@ -16,15 +16,12 @@ use postgres::{Client, NoTls, Transaction};
 use sessionary::settings::Surroundings;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Batch, EachPart, Store};
+use super::{Batch, EachPart, LONGEST_MANIFEST, Store};
 use crate::block::{BlockId, MOST_PACKED};
 use crate::error::{Error, Problem};
 use crate::manifest::{Host, Manifest, Manifests, Place};
 use crate::names::{check_agent, check_path};
 use crate::rows::BundleKey;
-
-/// The longest manifest that is read, in bytes.
-const LONGEST: i32 = 64 << 20;
 
 /// A database.
 pub struct Postgres {
@@ -33,12 +30,17 @@ pub struct Postgres {
 
 impl Postgres {
     /// The store at this address, which is what follows `postgres:`. Its tables are made where they
-    /// are missing and this role may make them.
+    /// are missing and this role may make them. A file of passwords that is passed over is told to
+    /// `say`, and why.
     ///
     /// # Errors
     /// When the address cannot be read, names a password, or the server cannot be reached.
-    pub fn open(address: &str, surroundings: &Surroundings) -> Result<Postgres, Error> {
-        let config = address::config(address, surroundings)?;
+    pub fn open(
+        address: &str,
+        surroundings: &Surroundings,
+        say: &dyn Fn(&str),
+    ) -> Result<Postgres, Error> {
+        let config = address::config(address, surroundings, say)?;
         let client = match config.get_ssl_mode() {
             postgres::config::SslMode::Disable => config.connect(NoTls),
             _ => config.connect(tls()?),
@@ -123,7 +125,8 @@ impl Store for Postgres {
                 CASE WHEN octet_length(manifest) <= $2 THEN manifest ELSE '' END
             FROM sessionary.sources WHERE host = $1 ORDER BY agent, path, number DESC";
         let mut found = Manifests::default();
-        for row in self.client.query(all, &[&host, &LONGEST]).map_err(failed)? {
+        let most = i32::try_from(LONGEST_MANIFEST).unwrap_or(i32::MAX);
+        for row in self.client.query(all, &[&host, &most]).map_err(failed)? {
             let (agent, path, text): (String, String, &str) = (row.get(0), row.get(1), row.get(2));
             let place = Place { agent, path };
             match checked(text, host, &place) {

@@ -2,7 +2,8 @@
 //! password, which comes from the environment, from a service file or from `.pgpass`, as
 //! PostgreSQL's own programs take it.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use postgres::Config;
 use postgres::config::{Host, SslMode};
@@ -15,8 +16,13 @@ use crate::files;
 const LONGEST: u64 = 1 << 20;
 
 /// What follows `postgres:` in an address: `//USER@HOST/DATABASE`, `service=NAME`, or the words
-/// that PostgreSQL calls a connection string.
-pub fn config(address: &str, surroundings: &Surroundings) -> Result<Config, Error> {
+/// that PostgreSQL calls a connection string. A file of passwords that is passed over is told to
+/// `say`.
+pub fn config(
+    address: &str,
+    surroundings: &Surroundings,
+    say: &dyn Fn(&str),
+) -> Result<Config, Error> {
     let text = match address.starts_with("//") {
         true => format!("postgres:{address}"),
         false => address.to_owned(),
@@ -41,7 +47,7 @@ pub fn config(address: &str, surroundings: &Surroundings) -> Result<Config, Erro
         _ => SslMode::Require,
     });
     if config.get_password().is_none()
-        && let Some(password) = password(&config, surroundings)?
+        && let Some(password) = password(&config, surroundings, say)
     {
         config.password(password);
     }
@@ -71,7 +77,11 @@ fn is_here(host: &Host) -> bool {
 /// What a service file says of a service.
 fn service(name: &str, surroundings: &Surroundings) -> Result<Config, Error> {
     let path = named(surroundings, "PGSERVICEFILE", ".pg_service.conf");
-    let text = text_of(path.as_ref())?.unwrap_or_default();
+    let text = match &path {
+        Some(path) => text_of(path).map_err(Error::at(path))?,
+        None => None,
+    };
+    let text = text.unwrap_or_default();
     let mut words = String::new();
     let mut is_it = false;
     let mut was_found = false;
@@ -93,15 +103,17 @@ fn service(name: &str, surroundings: &Surroundings) -> Result<Config, Error> {
     }
 }
 
-/// The password for this server, database and user.
-fn password(config: &Config, surroundings: &Surroundings) -> Result<Option<String>, Error> {
+/// The password for this server, database and user. A file that cannot be used, or that others may
+/// use too, is as if it were not there, as it is for `psql`: none may be needed.
+fn password(config: &Config, surroundings: &Surroundings, say: &dyn Fn(&str)) -> Option<String> {
     if let Some(password) = surroundings.variable("PGPASSWORD") {
-        return Ok(password.to_str().map(str::to_owned));
+        return password.to_str().map(str::to_owned);
     }
-    let path = named(surroundings, "PGPASSFILE", ".pgpass");
-    let Some(text) = text_of(path.as_ref())? else {
-        return Ok(None);
-    };
+    let path = named(surroundings, "PGPASSFILE", ".pgpass")?;
+    let text = own_text_of(&path).unwrap_or_else(|why| {
+        say(&format!("{} is passed over: {why}", path.display()));
+        None
+    })?;
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.as_str(),
         _ => "localhost",
@@ -124,7 +136,7 @@ fn password(config: &Config, surroundings: &Surroundings) -> Result<Option<Strin
     };
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let mut found = lines.map(fields).filter(|fields| fits(fields));
-    Ok(found.next().and_then(|mut fields| fields.pop()))
+    found.next().and_then(|mut fields| fields.pop())
 }
 
 /// The fields of a line of `.pgpass`: a backslash before a colon or a backslash makes it plain.
@@ -153,17 +165,36 @@ fn named(surroundings: &Surroundings, variable: &str, in_home: &str) -> Option<P
     set.or_else(|| Some(surroundings.home.as_ref()?.join(in_home)))
 }
 
-fn text_of(path: Option<&PathBuf>) -> Result<Option<String>, Error> {
-    let Some(path) = path else {
-        return Ok(None);
+/// The text of a file to which links may lead, as whoever keeps the files of a home elsewhere makes
+/// them; `None`: there is none.
+fn text_of(path: &Path) -> io::Result<Option<String>> {
+    let path = match path.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        path => path?,
     };
-    let bytes = files::read(path, LONGEST).map_err(Error::at(path))?;
+    let bytes = files::read(&path, LONGEST)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// The same of a file to which its owner alone has access; of any other it is an error.
+fn own_text_of(path: &Path) -> io::Result<Option<String>> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let found = std::fs::metadata(path);
+        if found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o077 != 0) {
+            return Err(io::Error::other(
+                "others than its owner have access to it; `chmod 600` takes that from them",
+            ));
+        }
+    }
+    text_of(path)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn surroundings(
         files: &[(&str, &str)],
@@ -171,7 +202,9 @@ mod tests {
     ) -> (tempfile::TempDir, Surroundings) {
         let home = tempfile::tempdir().unwrap();
         for (name, text) in files {
-            std::fs::write(home.path().join(name), text).unwrap();
+            let path = home.path().join(name);
+            fs::write(&path, text).unwrap();
+            allow(&path, 0o600);
         }
         let variables = variables
             .iter()
@@ -182,6 +215,18 @@ mod tests {
             cwd: home.path().to_path_buf(),
         };
         (home, surroundings)
+    }
+
+    fn allow(path: &Path, mode: u32) {
+        #[cfg(unix)]
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        #[cfg(not(unix))]
+        let _ = (path, mode);
+    }
+
+    /// Where nothing is passed over.
+    fn config(address: &str, surroundings: &Surroundings) -> Result<Config, Error> {
+        super::config(address, surroundings, &|said| panic!("{said}"))
     }
 
     fn password(of: &Config) -> &str {
@@ -216,6 +261,44 @@ mod tests {
             (password(&config), config.get_ssl_mode()),
             ("it's", SslMode::Disable)
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_may_be_links_and_those_of_others_are_passed_over() {
+        let pgpass = "db.example.org:*:team:ada:word\n";
+        let services = "[team]\nhost=db.example.org\nuser=ada\ndbname=team\n";
+        let (home, plain) = surroundings(&[("a", pgpass), ("b", services)], &[]);
+        let at = |name: &str| home.path().join(name);
+        for (name, link) in [("a", ".pgpass"), ("b", ".pg_service.conf")] {
+            std::os::unix::fs::symlink(at(name), at(link)).unwrap();
+        }
+        let of_service = config("service=team", &plain).unwrap();
+        assert_eq!(password(&of_service), "word");
+        let told = |said: &str| {
+            let heard = std::cell::RefCell::new(Vec::new());
+            let say = |of: &str| heard.borrow_mut().push(of.to_owned());
+            let config = super::config("service=team", &plain, &say).unwrap();
+            assert_eq!(config.get_password(), None);
+            let heard = heard.into_inner();
+            let is_told = heard[..]
+                .iter()
+                .all(|of| of.contains(said) && of.contains(".pgpass"));
+            assert!(heard.len() == 1 && is_told, "{heard:?}");
+        };
+        allow(&at("a"), 0o640);
+        told("chmod 600");
+        fs::remove_file(at(".pgpass")).unwrap();
+        fs::create_dir(at(".pgpass")).unwrap();
+        told("no plain file");
+        // Services are no secret, and who names one needs it.
+        allow(&at("b"), 0o644);
+        fs::remove_dir(at(".pgpass")).unwrap();
+        assert_eq!(config("service=team", &plain).unwrap().get_password(), None);
+        fs::remove_file(at("b")).unwrap();
+        fs::create_dir(at("b")).unwrap();
+        let error = config("service=team", &plain).unwrap_err().to_string();
+        assert!(error.contains(".pg_service.conf"), "{error}");
     }
 
     #[test]

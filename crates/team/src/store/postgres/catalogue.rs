@@ -10,13 +10,11 @@ use std::collections::{BTreeMap, HashMap};
 use postgres::types::ToSql;
 use postgres::{Client, Transaction};
 use sessionary::index::{Column, Table, Values};
+use sessionary::model::ARRIVAL_BITS;
 
 use super::failed;
 use crate::error::Error;
 use crate::rows::{BundleKey, Rows, integers};
-
-/// An entry's number is its session's, so many bits further, and its own within it.
-const ARRIVAL_BITS: u32 = 24;
 
 /// The seals of the bundles of which a host has rows.
 pub fn seals(client: &mut Client, host: &str) -> Result<BTreeMap<BundleKey, String>, Error> {
