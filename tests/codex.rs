@@ -1,8 +1,9 @@
 //! Codex: what a fork inherits is shown with it and found with its origin, and what moves, is cut
 //! or is compressed is read on.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 use sessionary::index::{ListScope, SearchScope, ShowScope, TreeScope};
@@ -281,6 +282,43 @@ fn a_word_of_instructions_or_skills_is_found_by_kind_alone() {
         .search("kind:system zephyrine", &SearchScope::default())
         .unwrap();
     assert!(prompts.total > 0);
+}
+
+/// Which of several copies is named hangs on no order in which they came.
+#[test]
+fn of_copies_of_a_prompt_the_same_one_is_named() {
+    let named = |order: [usize; 2]| {
+        let home = Home::new("the-same-talk");
+        let rollout = name("the-same-talk", 0);
+        let text = fs::read(home.day().join(&rollout)).unwrap();
+        fs::remove_dir_all(home.codex()).unwrap();
+        fs::create_dir_all(home.day()).unwrap();
+        let copies = [rollout.clone(), format!("ln-{}", rollout.display()).into()];
+        for at in order {
+            let path = home.day().join(&copies[at]);
+            fs::write(&path, &text).unwrap();
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_600_000);
+            File::options()
+                .write(true)
+                .open(path)
+                .unwrap()
+                .set_modified(time)
+                .unwrap();
+            drop(home.index());
+        }
+        let found = home
+            .index()
+            .search("kind:system zephyrine", &SearchScope::default())
+            .unwrap();
+        assert_eq!(found.total, 1);
+        found.sessions[0]
+            .session
+            .path
+            .file_name()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(named([0, 1]), named([1, 0]));
 }
 
 #[test]

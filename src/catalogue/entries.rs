@@ -367,10 +367,14 @@ impl Catalogue {
         )
     }
 
-    /// Entries that hold a system prompt or tool schemas, those of the newest sessions first.
+    /// Entries that hold a system prompt or tool schemas, those of the newest sessions first; of
+    /// sessions that are equally new, as copies are, in the order of their paths.
     pub fn entries_with_prompts(&self) -> Result<Vec<StoredEntry>, Error> {
-        let sql = format!("SELECT {ENTRY} FROM _entries WHERE flags & 64
-            ORDER BY (SELECT s.modified_ms FROM _sessions s WHERE s.session = key >> 24) DESC, key DESC");
+        let sql = format!(
+            "SELECT {ENTRY} FROM _entries WHERE flags & 64
+            ORDER BY (SELECT s.modified_ms FROM _sessions s WHERE s.session = key >> 24) DESC,
+                (SELECT s.path FROM _sessions s WHERE s.session = key >> 24), key DESC"
+        );
         self.all(&sql, [], stored_entry)
     }
 

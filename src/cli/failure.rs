@@ -23,32 +23,32 @@ const REBUILD: &str = "`sessionary rebuild` rebuilds the index from the session 
 /// What helps where it was met too late to begin once more.
 const AGAIN: &str =
     "try again: an index that can be written is rebuilt from the session files first";
-/// How a verb that did not fail ended.
+
+/// How a command that did not fail ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Found, or done.
-    Found,
-    /// Nothing found, a question answered with no, stores that differ from the files, secrets, or
-    /// what the archive still holds of what was deleted.
-    Nothing,
+    /// What was asked for is there, is so, or is done: exit code 0.
+    Yes,
+    /// Nothing was found, or it is not so: somebody said no, stores differ from the files, there are
+    /// secrets, the archive still holds what was deleted. Exit code 1.
+    No,
 }
 
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         match outcome {
-            Outcome::Found => Self::SUCCESS,
-            Outcome::Nothing => Self::from(1),
+            Outcome::Yes => Self::SUCCESS,
+            Outcome::No => Self::from(1),
         }
     }
 }
 
 impl Outcome {
-    /// `Found` when there is something.
-    pub fn found(something: bool) -> Self {
-        if something {
-            Self::Found
-        } else {
-            Self::Nothing
+    /// `Yes` where it is so.
+    pub fn of(is_so: bool) -> Self {
+        match is_so {
+            true => Self::Yes,
+            false => Self::No,
         }
     }
 }

@@ -140,7 +140,7 @@ fn turn(
         status(config, screen)
     } else {
         screen.say("What is kept already stays; `sessionary archive status` shows it.");
-        Ok(Outcome::Found)
+        Ok(Outcome::Yes)
     }
 }
 
@@ -225,7 +225,7 @@ fn status(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
         }
         (false, Some(folder)) => screen.print(&printed(&status, folder, screen))?,
     }
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 fn printed(status: &Status, folder: &std::path::Path, screen: &Screen) -> String {
@@ -296,7 +296,7 @@ fn verify(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
             bytes(verified.bytes)
         ))?;
     }
-    Ok(Outcome::found(verified.damage.is_empty()))
+    Ok(Outcome::of(verified.damage.is_empty()))
 }
 
 fn chosen(name: &str, config: &Config, screen: &Screen) -> Result<(Index, SessionRow), Failure> {
@@ -338,7 +338,7 @@ fn versions(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Fai
             id: row.id,
             versions: versions.iter().map(answer).collect(),
         })?;
-        return Ok(Outcome::found(is_kept));
+        return Ok(Outcome::of(is_kept));
     }
     for version in &versions {
         let moment = |ms| sessionary::model::iso(ms).unwrap_or_default();
@@ -353,7 +353,7 @@ fn versions(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     if !is_kept {
         screen.say("Nothing is kept of this session; `sessionary archive on` keeps sessions.");
     }
-    Ok(Outcome::found(is_kept))
+    Ok(Outcome::of(is_kept))
 }
 
 /// What `archive restore --json` prints.
@@ -389,7 +389,7 @@ fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, 
             screen.print(&format!("restored: {}\n", screen.path(file)))?;
         }
     }
-    Ok(Outcome::found(!files.is_empty()))
+    Ok(Outcome::of(!files.is_empty()))
 }
 
 /// Writes the document of a session that is gone from its agent's database.
@@ -473,5 +473,5 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Outcome, Fa
         let kept = count(files, "file");
         screen.print(&format!("forgotten: {}, {kept}\n", plain_line(&row.id)))?;
     }
-    Ok(Outcome::found(files > 0))
+    Ok(Outcome::of(files > 0))
 }

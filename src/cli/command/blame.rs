@@ -59,7 +59,7 @@ pub fn run(args: &BlameArgs, config: &Config, screen: &Screen) -> Result<Outcome
     super::say_changed(screen, &blame.changed_files);
     super::say_pending(screen, &index, blame.complete, None);
     afterwards(&mut index, screen);
-    Ok(Outcome::found(is_found))
+    Ok(Outcome::of(is_found))
 }
 
 /// The file, and the line that is named behind it.

@@ -99,8 +99,8 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
             screen.path(&index_dir)
         ));
         return Ok(match remove_kept(args, screen)? {
-            true => Outcome::Found,
-            false => Outcome::Nothing,
+            true => Outcome::Yes,
+            false => Outcome::No,
         });
     }
     if !args.yes {
@@ -126,7 +126,7 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
     forget(&kept_by_request)?;
     forget(told.as_slice())?;
     remove_kept(args, screen)?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 /// Adds what goes only where it is asked for. The files among it that cannot be made again.

@@ -79,7 +79,7 @@ pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcom
     super::say_changed(screen, &writer.changed_files);
     super::say_pending(screen, &index, writer.complete, None);
     afterwards(&mut index, screen);
-    Ok(Outcome::found(writer.evidence.is_some()))
+    Ok(Outcome::of(writer.evidence.is_some()))
 }
 
 fn print(

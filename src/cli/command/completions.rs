@@ -30,5 +30,5 @@ pub fn run(args: &Completions, screen: &Screen) -> Result<Outcome, Failure> {
         return Err(Failure::usage("completions are a script, not JSON"));
     }
     screen.print(&completing::script(&args.shell.to_string())?)?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }

@@ -99,7 +99,7 @@ pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcom
             }
         }
     }
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 fn printed(settings: &Settings, screen: &Screen) -> String {

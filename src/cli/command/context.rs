@@ -196,7 +196,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         };
         let shown = print_json(args, answer, masked, screen)?;
         screen.say_count_redacted();
-        return Ok(Outcome::found(shown > 0));
+        return Ok(Outcome::of(shown > 0));
     } else {
         let shown = messages.iter();
         let shown = shown.map(|message| (message.role().to_owned(), texts_of(message)));
@@ -205,7 +205,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         screen.say(&screen.masked(said));
     }
     screen.say_count_redacted();
-    Ok(Outcome::found(!messages.is_empty()))
+    Ok(Outcome::of(!messages.is_empty()))
 }
 
 /// A model as it may be named.
@@ -264,7 +264,7 @@ fn of_clido(
         };
         let shown = print_json(args, answer, masked, screen)?;
         screen.say_count_redacted();
-        return Ok(Outcome::found(shown > 0));
+        return Ok(Outcome::of(shown > 0));
     } else {
         let count = crate::output::time::count(messages.len() as u64, "message");
         let shown = messages.iter().map(|message| {
@@ -275,7 +275,7 @@ fn of_clido(
         screen.say(&format!("{count} · clido records no model"));
     }
     screen.say_count_redacted();
-    Ok(Outcome::found(!messages.is_empty()))
+    Ok(Outcome::of(!messages.is_empty()))
 }
 
 /// Text as people read it, and whether it was said or thought, or is what a tool took or gave.

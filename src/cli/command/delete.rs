@@ -120,7 +120,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     match moved.failed {
         Some(error) => Err(error.into()),
-        None => Ok(Outcome::found(moved.still_archived.is_empty())),
+        None => Ok(Outcome::of(moved.still_archived.is_empty())),
     }
 }
 

@@ -145,7 +145,7 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
     screen.say_redacted();
     super::say_ended(screen, &index, &streamed);
     afterwards(&mut index, screen);
-    Ok(Outcome::found(entries > 0))
+    Ok(Outcome::of(entries > 0))
 }
 
 impl Export {

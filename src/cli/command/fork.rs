@@ -61,7 +61,7 @@ pub fn run(args: &Fork, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         &fork(&row, &directory, args.dry_run, config, screen)?,
         screen,
     )?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 /// Copies all of a session into a new one for a directory.
@@ -84,7 +84,7 @@ pub fn fork(
 pub fn run_branch(args: &Branch, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let (row, entry) = found(&args.session, config, screen)?;
     said(&branch(&row, entry, args.dry_run, config, screen)?, screen)?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 /// Copies the way to an entry, or to where the session stands, into a new session beside it.

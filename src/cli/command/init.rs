@@ -124,7 +124,7 @@ pub fn run(args: &Init, screen: &Screen) -> Result<Outcome, Failure> {
         });
     }
     screen.print(&lines)?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 /// A name that no shell reads as anything else.

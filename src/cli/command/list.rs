@@ -186,7 +186,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     deletions::say_once(&index, config, screen);
     afterwards(&mut index, screen);
     super::leave(index);
-    Ok(Outcome::found(list.sessions > 0))
+    Ok(Outcome::of(list.sessions > 0))
 }
 
 /// A part of it: no more bytes, or no other fields, than are asked for.

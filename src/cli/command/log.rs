@@ -52,7 +52,7 @@ pub fn run(args: &Log, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     screen.say_redacted();
     super::say_pending(screen, &index, log.complete, None);
     afterwards(&mut index, screen);
-    Ok(Outcome::found(!log.sessions.is_empty()))
+    Ok(Outcome::of(!log.sessions.is_empty()))
 }
 
 fn table(log: &FileLog, ids: &sessionary::model::ShortIds, screen: &Screen) -> String {

@@ -38,7 +38,7 @@ pub fn run(args: &Man, screen: &Screen) -> Result<Outcome, Failure> {
         fs::create_dir_all(folder).map_err(with_folder)?;
         clap_mangen::generate_to(cli, folder).map_err(with_folder)?;
         screen.say(&format!("Pages written to {}.", screen.path(folder)));
-        return Ok(Outcome::Found);
+        return Ok(Outcome::Yes);
     }
     let page = match &args.command {
         None => cli,
@@ -53,5 +53,5 @@ pub fn run(args: &Man, screen: &Screen) -> Result<Outcome, Failure> {
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text)?;
     screen.bytes(&text)?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }

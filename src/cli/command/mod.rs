@@ -358,7 +358,7 @@ fn declined(
         Reply::Yes => Ok(None),
         Reply::No => {
             screen.say(&format!("No: {nothing}."));
-            Ok(Some(Outcome::Nothing))
+            Ok(Some(Outcome::No))
         }
         Reply::Nobody => {
             let nobody = format!("{nothing}: there is no terminal to ask on");

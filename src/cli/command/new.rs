@@ -96,7 +96,7 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         new,
     };
     said(&result, screen)?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 fn of_pi(

@@ -59,7 +59,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
         Some(listing.pending_files),
     );
     afterwards(&mut index, screen);
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 fn printed(

@@ -39,7 +39,7 @@ pub fn run(args: &Pick, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let purpose = print.map_or(Purpose::Resume, Purpose::Print);
     let chosen = open(&args.query.join(" "), purpose, args.height, config, screen)?;
     let Some(choice) = chosen else {
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::No);
     };
     match print {
         Some(print) => print_each(print, &choice, screen),
@@ -66,7 +66,7 @@ fn is_for_a_person() -> bool {
 pub fn bare(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     match open("", Purpose::Resume, None, config, screen)? {
         Some(choice) => super::resume::chosen(&choice, config, screen),
-        None => Ok(Outcome::Nothing),
+        None => Ok(Outcome::No),
     }
 }
 
@@ -143,7 +143,7 @@ fn print_each(print: PrintFormat, choice: &Choice, screen: &Screen) -> Result<Ou
         out.push('\n');
     }
     screen.print(&out)?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 fn line(print: PrintFormat, session: &SessionRow, screen: &Screen) -> Result<String, Failure> {

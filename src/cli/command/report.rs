@@ -164,7 +164,7 @@ pub fn run(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<Outcom
     say(&answer, &prices, &index, screen);
     screen.say_redacted();
     afterwards(&mut index, screen);
-    Ok(Outcome::found(is_found))
+    Ok(Outcome::of(is_found))
 }
 
 fn scope(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<SpendingScope, Failure> {

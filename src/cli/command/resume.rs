@@ -66,7 +66,7 @@ impl<'a> Answer<'a> {
 
 pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let Some(session) = session_meant(args, config, screen)? else {
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::No);
     };
     let named = args.directory.as_ref().map(|directory| {
         let found = directory.canonicalize();
@@ -95,7 +95,7 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
             session: &session,
             resume: &resume,
         })?;
-        return Ok(Outcome::Found);
+        return Ok(Outcome::Yes);
     }
     if args.print {
         if let Some(gone) = resume.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
@@ -105,7 +105,7 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
             ));
         }
         screen.print(&for_the_shell(&resume))?;
-        return Ok(Outcome::Found);
+        return Ok(Outcome::Yes);
     }
     start(&resume, screen)
 }
@@ -143,14 +143,14 @@ fn of_host(
     let directory = super::writing::directory(directory)?;
     match super::foreign::resumed(session, host, &directory, config, screen)? {
         Some(resume) => start(&resume, screen),
-        None => Ok(Outcome::Nothing),
+        None => Ok(Outcome::No),
     }
 }
 
 /// Continues what was picked.
 pub fn chosen(choice: &Choice, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let Some(session) = choice.sessions.first() else {
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::No);
     };
     if let Some(host) = &session.host {
         return of_host(host, session, None, config, screen);
@@ -241,7 +241,7 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
                 Reply::Yes => None,
                 Reply::No => {
                     screen.say("No: nothing was started.");
-                    return Ok(Outcome::Nothing);
+                    return Ok(Outcome::No);
                 }
                 Reply::Nobody => {
                     let gone = anyhow::anyhow!("{shown}: the session's directory is gone");

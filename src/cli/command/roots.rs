@@ -81,7 +81,7 @@ pub fn run(args: &RootsArgs, config: &Config, screen: &Screen) -> Result<Outcome
             ))?;
         }
     }
-    Ok(Outcome::found(!roots.is_empty()))
+    Ok(Outcome::of(!roots.is_empty()))
 }
 
 fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Vec<StoredRoot>, Failure> {

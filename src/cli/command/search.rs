@@ -145,7 +145,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         super::status::say_nothing(&index, screen)?;
     }
     super::leave(index);
-    Ok(Outcome::found(found))
+    Ok(Outcome::of(found))
 }
 
 /// Says what the answer does not rest on.

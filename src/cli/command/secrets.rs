@@ -115,12 +115,12 @@ impl Answer {
     fn outcome(&self) -> Result<Outcome, Failure> {
         let is_all = self.complete && self.unread.is_empty();
         match (self.sessions.is_empty(), self.searched.sessions) {
-            (false, _) => Ok(Outcome::Nothing),
+            (false, _) => Ok(Outcome::No),
             (true, 0) => Err(Failure::refused(
                 "nothing was looked through: there is no session like that",
             )
             .hint("`sessionary list --all` shows every session")),
-            (true, _) if is_all => Ok(Outcome::Found),
+            (true, _) if is_all => Ok(Outcome::Yes),
             (true, _) => Err(Failure::refused(
                 "not everything was looked through, and nothing found in the rest",
             )),

@@ -54,7 +54,7 @@ pub struct ServeArgs {
 pub fn run(args: &ServeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     if args.schema {
         screen.print(&schema::printed()?)?;
-        return Ok(Outcome::Found);
+        return Ok(Outcome::Yes);
     }
     let confined = Confinement::begin(config);
     let cancel = Cancel::default();

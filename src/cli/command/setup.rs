@@ -180,7 +180,7 @@ fn by_command(args: &Setup, argv: &[String], screen: &Screen) -> Result<Outcome,
             true => screen.json(&answer(false))?,
             false => screen.print(&format!("{shown}\n"))?,
         }
-        return Ok(Outcome::Found);
+        return Ok(Outcome::Yes);
     }
     if args.yes {
         screen.say(&format!("Running {shown}"));
@@ -196,7 +196,7 @@ fn by_command(args: &Setup, argv: &[String], screen: &Screen) -> Result<Outcome,
     if screen.json {
         screen.json(&answer(true))?;
     }
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 /// What the agent's program may be called: npm installs a script for Windows.
@@ -251,7 +251,7 @@ fn run_first(programs: &[String], words: &[String], quietly: bool) -> io::Result
 /// The agent has no command for it: what is to be added is printed.
 fn by_hand(file: &str, server: &[String], screen: &Screen) -> Result<Outcome, Failure> {
     let [program, words @ ..] = server else {
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::No);
     };
     let lines = json!({"mcpServers": {"sessionary": {"command": program, "args": words}}});
     if screen.json {
@@ -268,7 +268,7 @@ fn by_hand(file: &str, server: &[String], screen: &Screen) -> Result<Outcome, Fa
             "It has no command for this: add these lines to ~/{file}, beside the servers that are there."
         ));
     }
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 #[cfg(test)]

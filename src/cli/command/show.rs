@@ -74,7 +74,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let highlighter = highlighter(args.highlight.as_deref(), screen)?;
     let named = super::pick::named("show", &args.session, Purpose::Show, config, screen)?;
     let Some(name) = named else {
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::No);
     };
     let mut index = super::open(config, screen)?;
     let (session, entry) = naming::named(&name, &mut index, config, screen)?;
@@ -149,7 +149,7 @@ fn whole(
     screen.say_redacted();
     super::say_ended(screen, index, &streamed);
     afterwards(index, screen);
-    Ok(Outcome::found(shown > 0))
+    Ok(Outcome::of(shown > 0))
 }
 
 /// Prints a part of it: no more bytes, or no other fields, than are asked for.
@@ -190,7 +190,7 @@ fn page(
     screen.say_redacted();
     super::say_ended(screen, index, &streamed);
     afterwards(index, screen);
-    Ok(Outcome::found(shown > 0))
+    Ok(Outcome::of(shown > 0))
 }
 
 /// Prints an entry, or the session's file, as it is.
@@ -205,7 +205,7 @@ fn raw(session: &SessionRow, entry: Option<&str>, index: &Index) -> Result<Outco
         index.copy_raw(session, None, &mut out)?;
         out.flush()?;
     }
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 /// How entries look.

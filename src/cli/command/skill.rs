@@ -20,5 +20,5 @@ pub fn run(_: &Skill, screen: &Screen) -> Result<Outcome, Failure> {
         return Err(Failure::usage("a skill is not JSON"));
     }
     screen.print(include_str!("skill.md"))?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }

@@ -111,7 +111,7 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     }
     if args.schema {
         schema::print(&mut index, screen)?;
-        return Ok(Outcome::Found);
+        return Ok(Outcome::Yes);
     }
     if let Some(file) = &args.snapshot {
         return snapshot(file, &mut index, screen);
@@ -145,7 +145,7 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     };
     super::say_ended(screen, &index, &streamed);
     afterwards(&mut index, screen);
-    Ok(Outcome::found(rows > 0))
+    Ok(Outcome::of(rows > 0))
 }
 
 fn not_read(error: io::Error) -> Failure {
@@ -286,7 +286,7 @@ fn snapshot(file: &Path, index: &mut Index, screen: &Screen) -> Result<Outcome, 
     }
     super::say_pending(screen, index, complete, None);
     afterwards(index, screen);
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 fn path(index: &mut Index, screen: &Screen) -> Result<Outcome, Failure> {
@@ -296,7 +296,7 @@ fn path(index: &mut Index, screen: &Screen) -> Result<Outcome, Failure> {
         false => screen.print(&format!("{}\n", path.display()))?,
     }
     afterwards(index, screen);
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 /// Columns of the views that hold US dollars.

@@ -56,7 +56,7 @@ pub fn run(args: &StatusArgs, config: &Config, screen: &Screen) -> Result<Outcom
         }
     }
     say_links(&status.roots, config, screen);
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -84,7 +84,7 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
         screen.say(WHAT_TO_DO);
     }
     afterwards(&mut index, screen);
-    Ok(Outcome::found(status.sessions > 0))
+    Ok(Outcome::of(status.sessions > 0))
 }
 
 /// How links are followed, where some are not.

@@ -73,7 +73,7 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     }
     // The notes of the report say why.
     match args.purge && indexer.owes_wipe()? {
-        true => Ok(Outcome::Nothing),
+        true => Ok(Outcome::No),
         false => Ok(outcome),
     }
 }
@@ -90,7 +90,7 @@ pub fn print(report: &Report, screen: &Screen) -> Result<Outcome, Failure> {
     } else {
         screen.print(&in_words(report))?;
     }
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 fn in_words(report: &Report) -> String {

@@ -82,7 +82,7 @@ impl From<Filter> for TreeFilter {
 pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let named = super::pick::named("tree", &args.session, Purpose::Tree, config, screen)?;
     let Some(name) = named else {
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::No);
     };
     let mut index = super::open(config, screen)?;
     // The address of an entry names its session.
@@ -139,7 +139,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         screen.say("No entries to show; --filter all shows every entry.");
     }
     afterwards(&mut index, screen);
-    Ok(Outcome::found(shown > 0))
+    Ok(Outcome::of(shown > 0))
 }
 
 /// Prints a part of it: no more bytes, or no other fields, than are asked for.
@@ -173,7 +173,7 @@ fn page(
     screen.say_redacted();
     super::say_ended(screen, index, &streamed);
     afterwards(index, screen);
-    Ok(Outcome::found(shown > 0))
+    Ok(Outcome::of(shown > 0))
 }
 
 /// Lines about a session, above its tree or transcript.

@@ -58,12 +58,12 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
         );
     }
     if verification.differences.is_empty() {
-        return Ok(Outcome::Found);
+        return Ok(Outcome::Yes);
     }
     screen.say(
         "`sessionary rebuild` rebuilds the index; where only words differ, `sessionary sync` repairs them.",
     );
-    Ok(Outcome::Nothing)
+    Ok(Outcome::No)
 }
 
 fn printed(verification: &Verification, screen: &Screen) -> String {

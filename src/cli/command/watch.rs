@@ -115,7 +115,7 @@ fn watch(
         ..WatchOptions::default()
     };
     let Some(indexer) = open(config, !args.no_wait)? else {
-        return Ok(Outcome::Found);
+        return Ok(Outcome::Yes);
     };
     let missed_line = if screen.json { MISSED } else { MISSED_LINE };
     let closed = config.cancel.clone();
@@ -162,7 +162,7 @@ fn watch(
     }
     ended?;
     printed?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 /// Who pushes what has changed; `None`: nobody, as long as that is not set.
@@ -231,7 +231,7 @@ fn install(
             })?,
             false => screen.print(&file.content)?,
         }
-        return Ok(Outcome::Found);
+        return Ok(Outcome::Yes);
     }
     if !args.yes {
         let other = match file.replaces_another() {
@@ -267,7 +267,7 @@ fn install(
             "The watcher was not started; start it with: {command}"
         ));
     }
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 fn uninstall(screen: &Screen) -> Result<Outcome, Failure> {
@@ -284,7 +284,7 @@ fn uninstall(screen: &Screen) -> Result<Outcome, Failure> {
     } else {
         screen.say("Nothing was installed.");
     }
-    Ok(Outcome::found(removed))
+    Ok(Outcome::of(removed))
 }
 
 /// Changes are data.

@@ -134,7 +134,7 @@ pub fn change(
     let dry_run = DryRun { dry_run };
     let result = changed(&row, entry, dry_run, config, screen, work, of_clido)?;
     said(&result, screen)?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 /// Changes a session, standing at this entry, and says nothing.

@@ -117,7 +117,7 @@ pub fn run<S: Service>(service: S) -> Result<Outcome, Failure> {
         requests,
     };
     talk.listen(&events)?;
-    Ok(Outcome::Found)
+    Ok(Outcome::Yes)
 }
 
 fn print(text: &[u8]) -> io::Result<()> {

@@ -122,7 +122,7 @@ pub fn run(
     asked?;
     screen.say_redacted();
     super::super::leave(index);
-    Ok(Outcome::found(count > 0))
+    Ok(Outcome::of(count > 0))
 }
 
 /// Prints each row as soon as it is there, and counts them.

@@ -52,7 +52,7 @@ pub fn run(
     }
     screen.say_redacted();
     afterwards(&mut index, screen);
-    Ok(Outcome::found(is_found))
+    Ok(Outcome::of(is_found))
 }
 
 fn table(report: &ToolReport, screen: &Screen) -> String {
