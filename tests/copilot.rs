@@ -94,6 +94,15 @@ fn both_files_are_followed() {
         (&json!("The fence"), &json!(3))
     );
     assert_eq!(second["modified"], "2026-01-05T11:00:00.000Z");
+    // The name is line 1 of its file, and so is the first event, which has an id.
+    let found = home.json(&["search", "fence", "kind:session", "--json"]);
+    let address = found["sessions"][0]["hits"][0]["address"].as_str().unwrap();
+    assert_eq!(address, format!("{SESSION}:L1"));
+    let shown = home.json(&["show", address, "--json"]);
+    assert_eq!(
+        shown["entries"][0]["text"],
+        json!([["prose", ["The fence"]]])
+    );
     let verified = home.run(&["verify"]);
     assert!(
         verified.contains("both stores equal the files"),
