@@ -200,19 +200,40 @@ fn a_marked_session_that_others_have_deleted_keeps_none_from_the_trash() {
 #[test]
 fn a_marked_session_that_is_gone_keeps_no_label_or_file_from_the_rest() {
     let home = settled();
+    home.write(
+        ".pi/agent/sessions/--code-parser--/another.jsonl",
+        concat!(
+            r#"{"type":"session","version":3,"id":"0c","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/code/parser"}"#, "\n",
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-03T09:00:01.000Z","message":{"role":"user","content":"Another one","timestamp":1767430801000}}"#, "\n",
+        ),
+    );
+    let _ = home.run(&["sync"]);
     let picker = Picker::open(&home, &[], "Tokenizer work");
-    picker.types("\t\t\t", "3 marked");
+    // The index does not learn that the file is gone, and then it does.
+    let lock = home.home.join(".cache/sessionary/v5/lock");
+    let lock = fs::File::open(lock).expect("an index");
+    lock.lock().expect("it is free");
+    picker.types("\t\t\t\t", "4 marked");
     picker.types(
         &format!("{ACTIONS}l"),
-        "Label of the entry found in 3 sessions",
+        "Label of the entry found in 4 sessions",
     );
     fs::remove_file(home.home.join(PARSER)).expect("it is there");
-    picker.types("good\r", "Labelled “good”: ");
+    // One is gone, and clido has no labels.
+    picker.types("good\r", "Labelled “good”: 2 entries.");
     picker.pty.until_shown("Not done");
-    let labelled = |path: &PathBuf| text(path).contains(r#""label":"good""#);
-    assert!(sessions(&home).iter().any(labelled));
+    let labelled = |path: &&PathBuf| text(path).contains(r#""label":"good""#);
+    assert_eq!(sessions(&home).iter().filter(labelled).count(), 2);
     picker.types(&format!("{ACTIONS}m"), "Written to ");
-    picker.pty.until_shown("Not done");
+    picker.pty.until_shown("has changed since it was read");
+    assert!(!home.cwd.join("session-tokenizer-work.md").exists());
+    lock.unlock().expect("it is held");
+    picker.types("x", "> x");
+    picker.pty.keys("\x15");
+    picker.pty.until_gone("Tokenizer work");
+    picker.types(&format!("{ACTIONS}h"), "Written to ");
+    picker.pty.until_shown("Not done for");
+    assert!(!home.cwd.join("session-tokenizer-work.html").exists());
 }
 
 #[test]

@@ -291,7 +291,8 @@ fn page(
 }
 
 /// The branch on which an entry stands, with what follows it, or the active one, as Markdown or as
-/// an HTML page.
+/// an HTML page. An error where a file of it says something else by now, or is gone: the page would
+/// lack what it said.
 pub fn branch_through(
     form: ExportFormat,
     entry: Option<&str>,
@@ -306,12 +307,17 @@ pub fn branch_through(
         },
         ..ShowScope::default()
     };
-    let (spool, _) = super::answer(|| {
+    let (spool, streamed) = super::answer(|| {
         let mut spool = Spool::default();
         let (_, streamed) = page(form, index, row, scope.clone(), screen, &mut spool)?;
         Ok((spool, streamed))
     })?;
-    Ok(spool)
+    match streamed.changed_files.is_empty() {
+        true => Ok(spool),
+        false => Err(Failure::refused(
+            "its file is gone, or has changed since it was read",
+        )),
+    }
 }
 
 /// The last entry of the branch on which an entry stands.

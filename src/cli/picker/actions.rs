@@ -264,16 +264,19 @@ impl Worker {
     }
 
     fn copy(&self, targets: &[Target], what: CopyFormat) -> Result<JobResult, Failure> {
-        // Most of it needs no index.
-        let index = || self.index();
-        let text = copy::text(what, targets, index, &self.screen)?;
+        let (texts, failed) = each(targets, |target| {
+            // Most of it needs no index.
+            copy::text(what, target, || self.index(), &self.screen)
+        })?;
+        let text = texts.join("\n");
         let by_program = copy::to_program(&text);
         if !by_program && copy::sequence(&text, false).is_none() {
             let long = "That is more than terminals take, and there is no clipboard program: \
                         Alt-A exports it to a file.";
             return Ok(JobResult::Said(long.to_owned()));
         }
-        let said = format!("Copied: {}.", copy::what_of(what, targets.len()));
+        let said = format!("Copied: {}.", copy::what_of(what, texts.len()));
+        let said = with(said, failed.as_slice());
         Ok(JobResult::Copied { text, said })
     }
 

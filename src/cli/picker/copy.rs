@@ -33,38 +33,26 @@ pub enum CopyFormat {
     Markdown,
 }
 
-/// What is copied of each, on lines of their own. Keys are left out of Markdown as in an export.
+/// What is copied of a session. Keys are left out of Markdown as in an export.
 pub fn text(
     what: CopyFormat,
-    targets: &[Target],
+    target: &Target,
     index: impl FnOnce() -> Result<Index, Failure>,
     screen: &Screen,
 ) -> Result<String, Failure> {
-    let parts: Result<Vec<String>, Failure> = match what {
-        CopyFormat::Command => {
-            let command =
-                |target: &Target| Ok(resume::command(&target.session)?.trim_end().to_owned());
-            targets.iter().map(command).collect()
-        }
-        CopyFormat::Id => Ok(targets.iter().map(|one| inert(&one.session.id)).collect()),
-        CopyFormat::Path => {
-            let path = |one: &Target| inert(&one.session.path.to_string_lossy());
-            Ok(targets.iter().map(path).collect())
-        }
+    let session = &target.session;
+    Ok(match what {
+        CopyFormat::Command => resume::command(session)?.trim_end().to_owned(),
+        CopyFormat::Id => inert(&session.id),
+        CopyFormat::Path => inert(&session.path.to_string_lossy()),
         CopyFormat::Markdown => {
-            let index = index()?;
-            let each = targets.iter().map(|target| {
-                let (form, through) = (ExportFormat::Markdown, target.through.as_deref());
-                let mut spool =
-                    export::branch_through(form, through, &target.session, &index, screen)?;
-                let mut page = Vec::new();
-                spool.copy_to(&mut page)?;
-                Ok(String::from_utf8_lossy(&page).into_owned())
-            });
-            each.collect()
+            let (form, through) = (ExportFormat::Markdown, target.through.as_deref());
+            let mut spool = export::branch_through(form, through, session, &index()?, screen)?;
+            let mut page = Vec::new();
+            spool.copy_to(&mut page)?;
+            String::from_utf8_lossy(&page).into_owned()
         }
-    };
-    Ok(parts?.join("\n"))
+    })
 }
 
 /// What that is called.
