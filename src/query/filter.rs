@@ -273,9 +273,10 @@ pub(super) fn with_file(catalogue: &Catalogue, names: &[String]) -> Result<HashS
 /// Files that are asked for.
 struct Files {
     names: Vec<Regex>,
-    /// Where sessions ran, if a file is asked for by its whole path: calls name it as seen from
-    /// there, too.
+    /// Where sessions ran, and the files that were asked for by a whole path as they are seen from
+    /// there.
     cwds: HashMap<i64, String>,
+    relative: HashMap<String, Vec<Regex>>,
 }
 
 impl Files {
@@ -284,16 +285,33 @@ impl Files {
         if names.iter().any(|name| Path::new(name).is_absolute()) {
             cwds = catalogue.cwd_of_each_session()?;
         }
+        let mut relative = HashMap::new();
+        for cwd in cwds.values() {
+            if !relative.contains_key(cwd) {
+                let seen = names.iter().filter_map(|name| file_seen_from(cwd, name));
+                relative.insert(cwd.clone(), seen.collect());
+            }
+        }
         let names = names.iter().filter_map(|name| file(name)).collect();
-        Ok(Files { names, cwds })
+        Ok(Files {
+            names,
+            cwds,
+            relative,
+        })
     }
 
     /// Whether what an entry names is one of them.
     fn has(&self, key: i64, named: &str) -> bool {
         let is_one = |path: &str| self.names.iter().any(|name| name.is_match(path));
-        let cwd = || self.cwds.get(&(key >> ARRIVAL_BITS));
-        is_one(named)
-            || cwd().is_some_and(|cwd| is_one(&absolute(named, None, cwd).to_string_lossy()))
+        if is_one(named) {
+            return true;
+        }
+        let Some(cwd) = self.cwds.get(&(key >> ARRIVAL_BITS)) else {
+            return false;
+        };
+        let relative = self.relative.get(cwd).map_or(&[][..], Vec::as_slice);
+        relative.iter().any(|name| name.is_match(named))
+            || named.starts_with("..") && is_one(&absolute(named, None, cwd).to_string_lossy())
     }
 }
 
@@ -366,8 +384,23 @@ fn is_of_agent(names: &Names, agent: &str) -> bool {
 /// A path, or whole folders or the name of one, whatever the case; `*` is any part of a name. A
 /// command names a file as well as a path does.
 fn file(name: &str) -> Option<Regex> {
+    named_after(r#"(^|[/\\\s"'=:])"#, name)
+}
+
+/// What is asked for by a whole path, as it is named in the directory in which a session ran;
+/// `None`: it does not lie there.
+fn file_seen_from(cwd: &str, name: &str) -> Option<Regex> {
+    let cwd = cwd.trim_end_matches(['/', '\\']);
+    let (above, below) = name.split_at_checked(cwd.len())?;
+    let is_below = above.eq_ignore_ascii_case(cwd) && below.starts_with(['/', '\\']);
+    let seen = below.trim_matches(['/', '\\']);
+    // Other than the end of a path it stands where one begins.
+    (is_below && !seen.is_empty()).then(|| named_after(r#"(^|[\s"'=:])(\./)?"#, seen))?
+}
+
+fn named_after(before: &str, name: &str) -> Option<Regex> {
     let name = regex::escape(name.trim_end_matches(['/', '\\'])).replace(r"\*", r"[^/\\\s]*");
-    Regex::new(&format!(r#"(?i)(^|[/\\\s"'=:]){name}($|[/\\\s"'=:,;)])"#)).ok()
+    Regex::new(&format!(r#"(?i){before}{name}($|[/\\\s"'=:,;)])"#)).ok()
 }
 
 #[cfg(test)]

@@ -114,6 +114,48 @@ fn ids_name_sessions_and_entries() {
 }
 
 #[test]
+fn a_whole_path_finds_what_is_named_as_seen_from_the_sessions_directory() {
+    let read = |path: &str| {
+        json!({"role": "assistant", "provider": "p", "model": "m", "usage": {"input": 1, "output": 1}, "stopReason": "toolUse",
+            "content": [{"type": "toolCall", "id": path, "name": "read", "arguments": {"path": path}}]})
+    };
+    let world = World::new(&[(
+        "a",
+        session(
+            "s1",
+            "/home/ada/wheel",
+            &[
+                text_message("said", None, "user", "round"),
+                tool_call("sed", "said", "c1", "sed -n 1,5p src/axle.rs"),
+                tool_call("test", "sed", "c2", "cargo test"),
+                message("here", Some("test"), 1, read("axle.rs")),
+                message("dot", Some("here"), 1, read("./notes/axle.txt")),
+                message("up", Some("dot"), 1, read("../engine/notes.txt")),
+            ],
+        ),
+    )]);
+    world.both(|index| {
+        for (query, expected) in [
+            // A command names a file as a path does, and is none itself.
+            ("file:/home/ada/wheel/src/axle.rs", &["sed"][..]),
+            ("file:/home/ada/wheel/src", &["sed"]),
+            ("file:/home/ada/wheel", &[]),
+            ("file:/home/ada", &["up"]),
+            // Not whatever ends so.
+            ("file:/home/ada/wheel/axle.rs", &["here"]),
+            ("file:/Home/Ada/Wheel/notes/*.txt", &["dot"]),
+            ("file:/home/ada/engine/notes.txt", &["up"]),
+            ("file:/home/ada/engine", &["up"]),
+            ("file:/home/ada/eng", &[]),
+        ] {
+            let answer = ask(index, query, &scope());
+            let found: BTreeSet<&str> = entries(&answer).into_iter().collect();
+            assert_eq!(found, expected.iter().copied().collect(), "{query}");
+        }
+    });
+}
+
+#[test]
 fn filters_by_files_models_labels_and_marks() {
     let read = json!({"role": "assistant", "provider": "anthropic", "model": "claude-opus-4-5", "usage": {"input": 1, "output": 1},
         "content": [{"type": "toolCall", "id": "c1", "name": "read", "arguments": {"path": "src/engine/lexer.rs"}}], "stopReason": "toolUse"});
