@@ -41,9 +41,9 @@ pub use crate::config::{Config, ProjectRoots, Rules};
 pub use crate::error::{Error, StoreFault};
 pub use crate::model::{Cancel, Event};
 pub use crate::query::{
-    BlameScope, Branch, CommitScope, Highlighter, ListPage, ListScope, NameScope, SearchScope,
-    SharedFile, SharedFiles, ShowScope, ShownPart, Snapshot, SpendingScope, TitleMatch, TreeFilter,
-    TreePart, TreeScope, UnsharedFile, WrittenList, steps_from_last,
+    BlameScope, Branch, CommitScope, Highlighter, ListPage, ListScope, MOST_CALLED_SO, NameScope,
+    SearchScope, SharedFile, SharedFiles, ShowScope, ShownPart, Snapshot, SpendingScope,
+    TitleMatch, TreeFilter, TreePart, TreeScope, UnsharedFile, WrittenList, steps_from_last,
 };
 pub use crate::source::root::RootSpec;
 pub use crate::words::panic_is_caught;

@@ -2,6 +2,7 @@
 //! characters, and more only where others begin as it does.
 
 use serde_json::{Value, json};
+use sessionary::index::MOST_CALLED_SO;
 
 use crate::sandbox::Sandbox;
 
@@ -199,4 +200,26 @@ fn an_entry_tells_two_sessions_of_one_id_apart() {
     let refused = home.output(&["show", "one:both"]);
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(said.contains("2 sessions fit"), "{said}");
+}
+
+/// Where a name has more sessions than are candidates, an entry chooses none: another may have it.
+#[test]
+fn an_entry_does_not_choose_among_more_sessions_than_are_looked_at() {
+    let home = Sandbox::new();
+    for at in 0..=MOST_CALLED_SO {
+        let time = format!("2026-01-05T09:{:02}:{:02}.000Z", at / 60, at % 60);
+        let head = json!({"type": "session", "version": 3, "id": format!("s{at:03}"), "timestamp": time, "cwd": "/w"});
+        // The oldest and the newest have it.
+        let id = match at {
+            0 | MOST_CALLED_SO => "both",
+            _ => "other",
+        };
+        let message = json!({"role": "user", "content": "Fix tests"});
+        let entry = json!({"type": "message", "id": id, "parentId": null, "timestamp": time, "message": message});
+        let name = format!(".pi/agent/sessions/--w--/{at:03}.jsonl");
+        home.write(&name, &format!("{head}\n{entry}\n"));
+    }
+    let refused = home.output(&["label", "Fix tests:both", "here"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("sessions fit"), "{said}");
 }

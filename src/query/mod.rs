@@ -39,7 +39,7 @@ pub use branch_part::Branch;
 pub use highlight::Highlighter;
 pub use list::ListScope;
 pub use list_json::WrittenList;
-pub use name::{NameScope, TitleMatch, steps_from_last};
+pub use name::{MOST_CALLED_SO, NameScope, TitleMatch, steps_from_last};
 pub use page::ListPage;
 pub(crate) use preview::preview;
 pub use search::SearchScope;

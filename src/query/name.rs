@@ -10,8 +10,9 @@ use crate::error::Error;
 use crate::model::SessionRow;
 use crate::query::Snapshot;
 
-/// Candidates of an ambiguous title that are named at most.
-const MOST_CANDIDATES: usize = 100;
+/// So many sessions that a name or title fits are candidates at most, the newest: where there are
+/// so many, there may be more.
+pub const MOST_CALLED_SO: usize = 100;
 
 /// What a name of a session may be, beside its id, the beginning of its id, and its path.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +70,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with the candidates: of names
-    /// and titles the newest hundred.
+    /// and titles the newest [`MOST_CALLED_SO`].
     pub fn resolve(&self, name: &str, scope: &NameScope) -> Result<SessionRow, Error> {
         // Ids are what files say, and some say "".
         if name.is_empty() {
@@ -151,11 +152,11 @@ impl Snapshot<'_> {
                 .map(folded)
                 .collect();
             if called.contains(&asked) {
-                if whole.len() < MOST_CANDIDATES {
+                if whole.len() < MOST_CALLED_SO {
                     whole.push(row);
                 }
             } else if titles == TitleMatch::Part
-                && parts.len() < MOST_CANDIDATES
+                && parts.len() < MOST_CALLED_SO
                 && called.iter().any(|called| called.contains(&asked))
             {
                 parts.push(row);

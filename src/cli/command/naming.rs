@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use sessionary::index::{ListScope, NameScope, TitleMatch, steps_from_last};
+use sessionary::index::{ListScope, MOST_CALLED_SO, NameScope, TitleMatch, steps_from_last};
 use sessionary::model::{SessionRow, ShortIds};
 use sessionary::{Config, Error, Index};
 
@@ -169,8 +169,13 @@ impl<'a> Lookup<'a> {
         let Err(failure) = &found else {
             return Ok(found);
         };
+        let candidates = failure.candidates().unwrap_or_default();
+        // Of those that are not among them another may have it.
+        if candidates.len() >= MOST_CALLED_SO {
+            return Ok(found);
+        }
         let mut with_entry = Vec::new();
-        for row in failure.candidates().unwrap_or_default() {
+        for row in candidates {
             if has_entry(self.index, row, entry)? {
                 with_entry.push(row);
             }
