@@ -372,13 +372,13 @@ impl Indexer {
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
-        let pace = BatchLimits {
+        let limits = BatchLimits {
             budget,
             batch: budget.map(|_| ingest::SMALL_WORDS_BATCH),
             leaves_merging: false,
             is_enough: None,
         };
-        self.words_stage(pace, progress, report)?;
+        self.words_stage(limits, progress, report)?;
         let which = budget.map_or(Merge::All, |_| Merge::Small);
         self.merging.start(&self.config, which);
         Ok(())
@@ -388,12 +388,12 @@ impl Indexer {
     /// the caller has to try again.
     pub(super) fn words_stage(
         &mut self,
-        pace: BatchLimits<'_>,
+        limits: BatchLimits<'_>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<bool, Error> {
         self.hold()?;
-        let Some(changed) = self.add_words(pace, progress, report)? else {
+        let Some(changed) = self.add_words(limits, progress, report)? else {
             return Ok(false);
         };
         if changed.is_empty() {
@@ -407,7 +407,7 @@ impl Indexer {
             healed => healed?,
         }
         // This is done only once: files that keep changing are left to the next sync.
-        let added = self.add_words(pace, progress, report)?;
+        let added = self.add_words(limits, progress, report)?;
         Ok(added.is_some())
     }
 
@@ -415,7 +415,7 @@ impl Indexer {
     /// catalogued. `None`: another process is writing the words.
     fn add_words(
         &mut self,
-        pace: BatchLimits<'_>,
+        limits: BatchLimits<'_>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<Option<Vec<i64>>, Error> {
@@ -426,19 +426,19 @@ impl Indexer {
                 &self.catalogue,
                 &directory,
                 &self.config.formats,
-                pace,
+                limits,
                 progress,
                 report,
             );
             let is_busy = matches!(&indexed, Err(WordsStage::Words(WordsError::Busy)));
             // Who works in slices tries again later.
-            if !is_busy || pace.budget.is_some() || !self.let_others_merge(began)? {
+            if !is_busy || limits.budget.is_some() || !self.let_others_merge(began)? {
                 break indexed;
             }
         };
         let (why, follows) = match &indexed {
             Err(WordsStage::Words(WordsError::Busy)) => {
-                if pace.budget.is_none() {
+                if limits.budget.is_none() {
                     report.notes.push(format!("{}; {LATER}", WordsError::Busy));
                 }
                 self.count_outstanding(report)?;
@@ -446,11 +446,11 @@ impl Indexer {
             }
             Err(WordsStage::Words(error)) if error.is_full() => (error.to_string(), POSTPONED),
             // Who works in slices tries again later.
-            Err(WordsStage::Words(error)) if error.lacks_threads() && pace.budget.is_none() => {
+            Err(WordsStage::Words(error)) if error.lacks_threads() && limits.budget.is_none() => {
                 (error.to_string(), DELAYED)
             }
             Err(WordsStage::Catalogue(error))
-                if error.waits_for_another() && pace.budget.is_none() =>
+                if error.waits_for_another() && limits.budget.is_none() =>
             {
                 (error.to_string(), DELAYED)
             }

@@ -349,13 +349,13 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<bool, Error> {
         let asked = turns::WaiterProbe::of(&self.config.generation_dir());
-        let pace = BatchLimits {
+        let limits = BatchLimits {
             budget: Some(slice),
             batch: Some(SLICE_BYTES),
             leaves_merging: true,
             is_enough: Some(&|| asked.is()),
         };
-        let written = self.words_stage(pace, &mut |_| {}, report)?;
+        let written = self.words_stage(limits, &mut |_| {}, report)?;
         self.merging.start(&self.config, Merge::All);
         Ok(written && !self.merging.is_going_on())
     }

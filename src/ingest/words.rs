@@ -90,7 +90,7 @@ pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    pace: BatchLimits<'_>,
+    limits: BatchLimits<'_>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<BTreeSet<i64>, WordsStage> {
@@ -98,13 +98,15 @@ pub fn index_words(
         report.notes.push(why);
         return Ok(BTreeSet::new());
     }
-    if pace.budget.is_none() {
+    if limits.budget.is_none() {
         catalogue.keep_more_pages()?;
     }
     catalogue.index_ids()?;
     catalogue.index_remotes()?;
     let mut add = |done, report: &mut Report| {
-        add_owed(catalogue, directory, formats, pace, done, progress, report)
+        add_owed(
+            catalogue, directory, formats, limits, done, progress, report,
+        )
     };
     let why = match Words::open_to_write(directory) {
         Ok(words) => match done_in(&words, catalogue)? {
@@ -136,7 +138,7 @@ fn add_owed(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    pace: BatchLimits<'_>,
+    limits: BatchLimits<'_>,
     done: Option<i64>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
@@ -169,7 +171,7 @@ fn add_owed(
         progress,
         report: &mut *report,
     };
-    let result = batches.add_all(pace);
+    let result = batches.add_all(limits);
     if matches!(result, Err(WordsStage::Catalogue(_))) {
         return result.map(|()| BTreeSet::new());
     }
@@ -205,18 +207,18 @@ struct OwedBatches<'a> {
 impl OwedBatches<'_> {
     /// Add batch after batch until the backlog is empty, the time is over, or segments must be
     /// merged first.
-    fn add_all(&mut self, pace: BatchLimits<'_>) -> Result<(), WordsStage> {
-        let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(self.owed_bytes));
+    fn add_all(&mut self, limits: BatchLimits<'_>) -> Result<(), WordsStage> {
+        let batch_bytes = limits.batch.unwrap_or_else(|| words_batch(self.owed_bytes));
         let (mut is_first, mut owes_prose) = (true, false);
         loop {
             // The first batch is added whatever the budget, so that each call gets somewhere.
-            let is_over = pace.budget.is_some_and(|b| self.started.elapsed() >= b);
-            if !is_first && (is_over || pace.is_enough()) {
+            let is_over = limits.budget.is_some_and(|b| self.started.elapsed() >= b);
+            if !is_first && (is_over || limits.is_enough()) {
                 return Ok(());
             }
             is_first = false;
             // The caller merges, without the locks that are held here.
-            if self.writer.is_crowded()? && pace.leaves_merging {
+            if self.writer.is_crowded()? && limits.leaves_merging {
                 return Ok(());
             }
             let work = self.catalogue.next_work(batch_bytes, &self.failed)?;
@@ -232,7 +234,7 @@ impl OwedBatches<'_> {
             if !dead.is_empty() {
                 self.delete(&dead)?;
             }
-            self.add_batch(&work, pace)?;
+            self.add_batch(&work, limits)?;
         }
     }
 
@@ -247,11 +249,15 @@ impl OwedBatches<'_> {
     }
 
     /// Add what can be read of these items, and commit it.
-    fn add_batch(&mut self, work: &[OutboxItem], pace: BatchLimits<'_>) -> Result<(), WordsStage> {
+    fn add_batch(
+        &mut self,
+        work: &[OutboxItem],
+        limits: BatchLimits<'_>,
+    ) -> Result<(), WordsStage> {
         let mut complete = Vec::with_capacity(work.len());
         let (catalogue, formats, of) = (self.catalogue, self.formats, self.owed_bytes);
         let places = (catalogue, formats);
-        add_all(places, &mut self.writer, work, pace, |item, added| {
+        add_all(places, &mut self.writer, work, limits, |item, added| {
             self.indexed_bytes += item.bytes;
             let bytes = self.indexed_bytes;
             (self.progress)(Event::Indexed { bytes, of });

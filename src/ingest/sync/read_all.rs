@@ -32,7 +32,7 @@ const LISTED_A_TRANSACTION: usize = 250;
 const BYTES_A_TRANSACTION: u64 = 64 << 20;
 /// Bytes of sources, or of their rows where those are more, that are on their way to the writer:
 /// enough to read on while it waits for the disk, and enough for it while a large file is read.
-const BYTES_IN_FLIGHT: u64 = 6 * CHUNK_BYTES;
+const MOST_BYTES_ON_THE_WAY: u64 = 6 * CHUNK_BYTES;
 
 /// What a reader tells the writer: of the plan at this place.
 enum Message {
@@ -125,12 +125,12 @@ fn read_on(
     cancel: &Cancel,
     writer: &mut Writer<'_>,
 ) -> Result<(), Error> {
-    let flight = &ByteBudget::of(BYTES_IN_FLIGHT);
+    let budget = &ByteBudget::of(MOST_BYTES_ON_THE_WAY);
     // The writer has failed. Its error is reported, and nothing more is read.
     let has_failed = &AtomicBool::new(false);
     pool.in_place_scope(|scope| {
         let (send, receive) = channel();
-        let _end = flight.until_dropped();
+        let _end = budget.until_dropped();
         scope.spawn(move |_| {
             // Each thread takes the next plan when it is free, so that they start in order.
             plans
@@ -150,17 +150,17 @@ fn read_on(
                     let emit = &mut |chunk: Chunk<EntryRows>, packed: Option<PackedBytes>| {
                         let kept = packed.as_ref().map_or(0, PackedBytes::memory);
                         let bytes = chunk.memory().max(chunk.source_bytes) + kept;
-                        let bytes = flight.depart(bytes);
+                        let bytes = budget.take(bytes);
                         send(Message::Chunk(at, Box::new(chunk), packed), bytes);
                     };
                     let outcome = read_source(plan, buffer, &mut cost, emit);
-                    let bytes = flight.depart(0);
+                    let bytes = budget.take(0);
                     send(Message::Done(at, outcome, cost), bytes);
                 });
         });
         for (message, bytes) in receive {
             writer.take(message)?;
-            flight.land(bytes);
+            budget.give_back(bytes);
         }
         Ok(())
     })
@@ -365,7 +365,7 @@ mod tests {
     /// `tests/crash.rs` kills syncs and counts what they had read in vain, by these numbers.
     #[test]
     fn a_killed_sync_has_read_no_more_in_vain_than_is_promised() {
-        let sizes = [BYTES_A_TRANSACTION, BYTES_IN_FLIGHT, CHUNK_BYTES];
+        let sizes = [BYTES_A_TRANSACTION, MOST_BYTES_ON_THE_WAY, CHUNK_BYTES];
         assert_eq!(sizes, [64 << 20, 24 << 20, 4 << 20]);
     }
 }

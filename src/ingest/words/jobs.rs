@@ -73,11 +73,11 @@ pub(super) fn add_all(
     (catalogue, formats): (&Catalogue, &[&'static dyn Format]),
     writer: &mut WordsWriter,
     work: &[OutboxItem],
-    pace: BatchLimits<'_>,
+    limits: BatchLimits<'_>,
     mut each: impl FnMut(OutboxItem, io::Result<(u64, u64)>),
 ) -> Result<(), WordsStage> {
     let Some(pool) = threads::pool() else {
-        return add_alone((catalogue, formats), writer, work, pace, each);
+        return add_alone((catalogue, formats), writer, work, limits, each);
     };
     let adders: Vec<Adder> = (0..adders().min(work.len()))
         .map(|_| writer.adder())
@@ -103,7 +103,7 @@ pub(super) fn add_all(
         }
         drop((results, finish, jobs));
         let mut queued = Ok(());
-        for item in until_enough(work, pace) {
+        for item in until_enough(work, limits) {
             match job(catalogue, item) {
                 // Of a source that is in no catalogue: a damaged row.
                 Ok(None) => each(item.clone(), Err(ErrorKind::Unsupported.into())),
@@ -142,10 +142,10 @@ pub(super) fn add_all(
 /// The items until it is enough, one at least, so that each call gets somewhere.
 fn until_enough<'w>(
     work: &'w [OutboxItem],
-    pace: BatchLimits<'w>,
+    limits: BatchLimits<'w>,
 ) -> impl Iterator<Item = &'w OutboxItem> {
     let numbered = work.iter().enumerate();
-    let is_wanted = move |(at, _): &(usize, _)| *at == 0 || !pace.is_enough();
+    let is_wanted = move |(at, _): &(usize, _)| *at == 0 || !limits.is_enough();
     numbered.take_while(is_wanted).map(|(_, item)| item)
 }
 
@@ -155,11 +155,11 @@ fn add_alone(
     (catalogue, formats): (&Catalogue, &[&'static dyn Format]),
     writer: &mut WordsWriter,
     work: &[OutboxItem],
-    pace: BatchLimits<'_>,
+    limits: BatchLimits<'_>,
     mut each: impl FnMut(OutboxItem, io::Result<(u64, u64)>),
 ) -> Result<(), WordsStage> {
     let (mut adder, mut reader) = (writer.adder()?, JobReader::default());
-    for item in until_enough(work, pace) {
+    for item in until_enough(work, limits) {
         let done = match job(catalogue, item)? {
             Some(job) => reader.add(&mut adder, &job, formats)?,
             // Of a source that is in no catalogue: a damaged row.
