@@ -127,6 +127,10 @@ fn list_here_and_everywhere() {
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
     3d   f47ac10b  clido     1  ~/code/parser  Deploy the parser
     "#);
+    assert_eq!(
+        home.run(&["list", "--all", "--agent", "CLIDO"]),
+        home.run(&["list", "--all", "--agent", "clido"]),
+    );
     assert_snapshot!(home.run(&["list", "--agent", "vim"]), @"
     --- stderr
     error: no agent is called `vim`

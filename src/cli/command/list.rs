@@ -339,9 +339,6 @@ fn scope(
     config: &Config,
     screen: &Screen,
 ) -> Result<ListScope, Failure> {
-    if let Some(agent) = &args.agent {
-        known_agent(agent, config)?;
-    }
     let (since_ms, until_ms) = moments(args.since.as_deref(), args.until.as_deref(), screen)?;
     // Where pages go on by a cursor, what earlier ones have shown comes before the limit.
     let limit = args
@@ -352,7 +349,7 @@ fn scope(
         within: here.map_or_else(Vec::new, |here| here.within.clone()),
         repositories: here.map_or_else(Vec::new, Here::repositories),
         remotes: here.map_or_else(Vec::new, Here::remotes),
-        agent: args.agent.clone(),
+        agent: known_agent(args.agent.as_deref(), config)?,
         project: args.project.as_deref().map(project),
         ids: None,
         named: args.named,

@@ -36,13 +36,10 @@ pub struct Scope {
 
 impl ScopeArgs {
     pub fn read(&self, config: &Config, screen: &Screen) -> Result<Scope, Failure> {
-        if let Some(agent) = &self.agent {
-            known_agent(agent, config)?;
-        }
         let (since, until) = (self.since.as_deref(), self.until.as_deref());
         let (since_ms, until_ms) = moments(since, until, screen)?;
         Ok(Scope {
-            agent: self.agent.clone(),
+            agent: known_agent(self.agent.as_deref(), config)?,
             project: self.project.as_deref().map(project),
             since_ms,
             until_ms,

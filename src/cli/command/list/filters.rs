@@ -83,8 +83,11 @@ pub fn moment_called(
         })
 }
 
-/// That there is an agent of this name.
-pub fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
+/// An agent as it is called here, where one is named in whatever case.
+pub fn known_agent(named: Option<&str>, config: &Config) -> Result<Option<String>, Failure> {
+    let Some(named) = named else {
+        return Ok(None);
+    };
     let mut known = known_names();
     known.extend(
         config
@@ -93,9 +96,12 @@ pub fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
             .map(|root| root.agent.as_str())
             .filter(|name| !known_names().contains(name)),
     );
-    if known.contains(&agent) {
-        return Ok(());
+    let is_it = |known: &&&str| known.eq_ignore_ascii_case(named);
+    // Two folders may be of agents whose names differ by case alone.
+    let exactly = known.iter().find(|known| **known == named);
+    match exactly.or_else(|| known.iter().find(is_it)) {
+        Some(agent) => Ok(Some((*agent).to_owned())),
+        None => Err(Failure::usage(format!("no agent is called `{named}`"))
+            .hint(format!("known agents: {}", known.join(", ")))),
     }
-    Err(Failure::usage(format!("no agent is called `{agent}`"))
-        .hint(format!("known agents: {}", known.join(", "))))
 }

@@ -106,13 +106,10 @@ fn addressed(call: &Call, address: &str) -> Result<(SessionRow, String), Failure
 
 /// What list_sessions says.
 pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
-    if let Some(agent) = &asked.agent {
-        listing::known_agent(agent, &call.config)?;
-    }
     let since = listing::moment("since", asked.since.as_deref(), &call.screen)?;
     let until = listing::moment("until", asked.until.as_deref(), &call.screen)?;
     let scope = call.list_scope(ListScope {
-        agent: asked.agent.clone(),
+        agent: listing::known_agent(asked.agent.as_deref(), &call.config)?,
         since_ms: since.since_ms,
         until_ms: until.until_ms,
         fold_subagents: true,

@@ -99,9 +99,6 @@ impl Answerer {
 
     fn list_scope(&self, asked: &List) -> Result<ListScope, Failure> {
         let screen = self.screen();
-        if let Some(agent) = &asked.agent {
-            list::known_agent(agent, &self.asker.config)?;
-        }
         let here = asked.here.as_deref().map(around).transpose()?;
         let here = here.as_ref();
         let since = list::moment_called("since", "since", asked.since.as_deref(), &screen)?;
@@ -111,7 +108,7 @@ impl Answerer {
             within: here.map_or_else(Vec::new, |here| here.within.clone()),
             repositories: here.map_or_else(Vec::new, Here::repositories),
             remotes: here.map_or_else(Vec::new, Here::remotes),
-            agent: asked.agent.clone(),
+            agent: list::known_agent(asked.agent.as_deref(), &self.asker.config)?,
             project: asked.project.as_deref().map(list::project),
             ids: None,
             named: asked.named,
