@@ -377,7 +377,7 @@ fn what_is_excluded_leaves_the_archive() {
 
 /// What was removed is in no free page and not in the write-ahead log, of which a reader may keep the
 /// file.
-fn is_wiped(home: &Home, archive: &rusqlite::Connection) {
+fn assert_wiped(home: &Home, archive: &rusqlite::Connection) {
     let pages = |what| archive.pragma_query_value(None, what, |r| r.get::<_, i64>(0));
     assert_eq!(pages("freelist_count").unwrap(), 0);
     assert!(!home.blocks().contains("zanzibar"));
@@ -415,7 +415,7 @@ fn what_is_excluded_and_in_the_archive_alone_is_wiped() {
         ..home.config()
     };
     assert_eq!(sync(&config).notes, Vec::<String>::new());
-    is_wiped(&home, &reader);
+    assert_wiped(&home, &reader);
     assert_eq!(home.one().id, "b");
 }
 
@@ -443,7 +443,7 @@ fn a_wipe_of_the_archive_outlasts_the_catalogue() {
     archive.execute_batch("COMMIT").unwrap();
     assert!(home.blocks().contains("zanzibar"));
     assert_eq!(home.sync().notes, Vec::<String>::new());
-    is_wiped(&home, &archive);
+    assert_wiped(&home, &archive);
     assert!(!Indexer::open(&home.config()).unwrap().owes_wipe().unwrap());
     assert_eq!(home.one().id, "b");
 }

@@ -475,6 +475,7 @@ fn what_the_archive_still_holds_of_a_deleted_session_is_said() {
         if as_json {
             let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
             let moved = answer["sessions"].as_array().expect("sessions");
+            assert_eq!(moved.len(), 2, "{answer}");
             assert!(
                 moved.iter().all(|row| row["still_archived"] == true),
                 "{answer}"
