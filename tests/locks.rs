@@ -308,6 +308,30 @@ fn an_index_whose_lock_cannot_be_tried_is_not_removed() {
     assert!(!index.exists());
 }
 
+/// Too many open files, an error of the disk, or as here a link that leads to itself: none of them
+/// says that nobody writes.
+#[cfg(unix)]
+#[test]
+fn an_index_whose_lock_cannot_be_opened_is_not_removed() {
+    let (home, index) = home();
+    let lock = config(&home, &index)
+        .catalogue_path()
+        .with_file_name("lock");
+    fs::remove_file(&lock).expect("removed");
+    std::os::unix::fs::symlink(&lock, &lock).expect("a link");
+    for arguments in [&["clean", "--yes"][..], &["clean", "--yes", "--no-wait"]] {
+        let output = home.output(arguments);
+        let told = stderr_of(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("by hand"), "{told}");
+        assert!(index.join(CATALOGUE).exists(), "{told}");
+    }
+    // Without one nobody writes.
+    fs::remove_file(&lock).expect("removed");
+    assert!(home.output(&["clean", "--yes"]).status.success());
+    assert!(!index.exists());
+}
+
 #[test]
 fn a_limit_on_the_length_of_files_is_a_full_disk() {
     let home = Sandbox::new();
