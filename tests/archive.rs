@@ -431,11 +431,13 @@ fn a_wipe_of_the_archive_outlasts_the_catalogue() {
     archive.execute_batch("BEGIN; SELECT * FROM store").unwrap();
     let read = archive.query_row("SELECT count(*) FROM blocks", [], |r| r.get::<_, i64>(0));
     assert_eq!(read.unwrap(), 3);
+    let rows = home.list();
+    let row = rows.iter().find(|row| row.id == "a").unwrap();
     fs::remove_file(home.file("a.jsonl")).unwrap();
     let mut indexer = Indexer::open(&home.config()).unwrap();
     let mut report = Report::default();
-    let files = [home.file("a.jsonl")];
-    assert_eq!(indexer.forget_files(&files, &mut report).unwrap(), 1);
+    let path = home.file("a.jsonl");
+    assert!(indexer.forget_deleted(row, &path, &mut report).unwrap());
     assert!(report.notes[0].contains("until a later sync wipes it"));
     assert!(indexer.owes_wipe().unwrap());
     drop(indexer);
@@ -457,11 +459,11 @@ fn deleted_files_leave_the_archive() {
     fs::remove_file(home.file("a.jsonl")).unwrap();
     // Another process may have noticed it already.
     home.sync();
+    let row = home.one();
     let mut indexer = Indexer::open(&home.config()).unwrap();
-    let files = [home.file("a.jsonl")];
-    indexer
-        .forget_files(&files, &mut Report::default())
-        .unwrap();
+    let path = home.file("a.jsonl");
+    let forgotten = indexer.forget_deleted(&row, &path, &mut Report::default());
+    assert!(forgotten.unwrap());
     drop(indexer);
     assert!(home.list().is_empty());
     assert!(!home.blocks().contains("zanzibar"));

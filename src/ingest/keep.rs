@@ -133,6 +133,23 @@ impl Keeper {
     }
 
     /// Whether what the archive forgot is still to be wiped from its files, as far as that can be
+    /// Whether the archive holds something of one of these sources.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn still_holds(&self, places: &[Place]) -> Result<bool, Error> {
+        let Some(archive) = self.archive()? else {
+            return Ok(false);
+        };
+        for place in places {
+            let kept = archive.generations(place);
+            if !kept.map_err(|error| self.failed(error))?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// read.
     pub fn owes_wipe(&self) -> bool {
         let asked = self.archive.as_ref().map(Archive::owes_wipe);
