@@ -450,6 +450,46 @@ fn a_wipe_of_the_archive_outlasts_the_catalogue() {
     assert_eq!(home.one().id, "b");
 }
 
+/// Who verifies a large archive reads it for minutes.
+#[test]
+fn who_reads_the_archive_keeps_neither_an_answer_nor_the_watcher() {
+    let home = Home::new();
+    home.keep();
+    keep_pages(&home);
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    home.sync();
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    let rows = home.list();
+    let row = rows.iter().find(|row| row.id == "a").unwrap();
+    let archive = open_archive(&home);
+    archive.execute_batch("BEGIN").unwrap();
+    let read = archive.query_row("SELECT count(*) FROM blocks", [], |r| r.get::<_, i64>(0));
+    assert_eq!(read.unwrap(), 3);
+    let mut indexer = Indexer::open(&home.config()).unwrap();
+    let mut report = Report::default();
+    assert_eq!(indexer.forget(row, &mut report).unwrap(), 1);
+    // Who asked for it waits, and is told. The index is wiped all the same.
+    assert_eq!(report.notes.len(), 1);
+    assert!(report.notes[0].contains("another process uses the archive"));
+    drop(indexer);
+    let catalogue = home.0.path().join("index");
+    assert_eq!(crate::exclusion::files_with(&catalogue, "zanzibar"), 0);
+
+    let owes_wipe = || Indexer::open(&home.config()).unwrap().owes_wipe().unwrap();
+    let watcher = Watcher::start(&home.config());
+    until("it has looked", || !watcher.log().checked.is_empty());
+    assert_eq!(watcher.log().notes, Vec::<String>::new());
+    watcher.stop();
+    // Nobody vouches for the index, so this one looks.
+    let index = home.index();
+    assert_eq!(index.report().unwrap().notes, Vec::<String>::new());
+    assert!(owes_wipe());
+    archive.execute_batch("COMMIT").unwrap();
+    assert_eq!(home.one().id, "b");
+    assert_wiped(&home, &archive);
+    assert!(!owes_wipe());
+}
+
 #[test]
 fn deleted_files_leave_the_archive() {
     let home = Home::new();

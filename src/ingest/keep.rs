@@ -8,6 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use self::rows::changed_rows;
 use super::plan::SourcePlan;
@@ -132,7 +133,6 @@ impl Keeper {
         Ok(places)
     }
 
-    /// Whether what the archive forgot is still to be wiped from its files, as far as that can be
     /// Whether the archive holds something of one of these sources.
     ///
     /// # Errors
@@ -150,20 +150,21 @@ impl Keeper {
         Ok(false)
     }
 
+    /// Whether what the archive forgot is still to be wiped from its files, as far as that can be
     /// read.
     pub fn owes_wipe(&self) -> bool {
         let asked = self.archive.as_ref().map(Archive::owes_wipe);
         self.or_fail(asked).unwrap_or(false)
     }
 
-    /// Leave nothing in the archive's files of what was forgotten. `false`: a reader still uses it,
-    /// so it has to be done again.
+    /// Leave nothing in the archive's files of what was forgotten. `false`: another process still
+    /// uses it after this time, so it has to be done again.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn wipe(&self) -> Result<bool, Error> {
+    pub fn wipe(&self, patience: Duration) -> Result<bool, Error> {
         match self.archive()? {
-            Some(archive) => archive.wipe().map_err(|error| self.failed(error)),
+            Some(archive) => archive.wipe(patience).map_err(|error| self.failed(error)),
             None => Ok(true),
         }
     }
