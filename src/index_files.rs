@@ -137,13 +137,6 @@ impl IndexFiles {
     fn lock(&self, patience: WaitPolicy) -> Result<Vec<File>, Error> {
         let mut held = Vec::new();
         for path in &self.locks {
-            // Without a lock file, or in a directory that cannot be written, nobody writes. If
-            // removing fails there, it says why.
-            let Ok(lock) = File::options().write(true).open(path) else {
-                continue;
-            };
-            let generation = path.parent().unwrap_or(path);
-            let locked = writer_lock::lock_within(generation, &lock, patience, &mut || true);
             // Where it cannot even be tried, as on a file system without locks, somebody may write.
             let unknown = |error: io::Error| {
                 let remedy = "remove the index by hand once no sessionary runs";
@@ -152,6 +145,13 @@ impl IndexFiles {
                     io::Error::new(error.kind(), format!("{error}; {remedy}")),
                 )
             };
+            let lock = match File::options().write(true).open(path) {
+                Ok(lock) => lock,
+                Err(error) if is_nobodys_lock(&error) => continue,
+                Err(error) => return Err(unknown(error)),
+            };
+            let generation = path.parent().unwrap_or(path);
+            let locked = writer_lock::lock_within(generation, &lock, patience, &mut || true);
             if !locked.map_err(unknown)? {
                 return Err(patience.refusal(&self.index_dir, generation));
             }
@@ -218,6 +218,20 @@ impl IndexFiles {
         }
         Ok(())
     }
+}
+
+/// Whether nobody writes an index whose lock cannot be opened for this reason. Any other reason, as
+/// too many open files, says nothing of others.
+///
+/// - Not found: who writes has made the lock before, and only who holds it removes it.
+/// - Permission denied: who writes is the same user, and would have been refused too.
+/// - A file system that is read-only: nobody writes there, nor is anything removed.
+fn is_nobodys_lock(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
+    matches!(
+        error.kind(),
+        NotFound | PermissionDenied | ReadOnlyFilesystem
+    )
 }
 
 /// Remove a file, or a directory that is empty. One that is gone is no error.

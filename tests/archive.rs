@@ -377,7 +377,7 @@ fn what_is_excluded_leaves_the_archive() {
 
 /// What was removed is in no free page and not in the write-ahead log, of which a reader may keep the
 /// file.
-fn is_wiped(home: &Home, archive: &rusqlite::Connection) {
+fn assert_wiped(home: &Home, archive: &rusqlite::Connection) {
     let pages = |what| archive.pragma_query_value(None, what, |r| r.get::<_, i64>(0));
     assert_eq!(pages("freelist_count").unwrap(), 0);
     assert!(!home.blocks().contains("zanzibar"));
@@ -415,7 +415,7 @@ fn what_is_excluded_and_in_the_archive_alone_is_wiped() {
         ..home.config()
     };
     assert_eq!(sync(&config).notes, Vec::<String>::new());
-    is_wiped(&home, &reader);
+    assert_wiped(&home, &reader);
     assert_eq!(home.one().id, "b");
 }
 
@@ -431,11 +431,13 @@ fn a_wipe_of_the_archive_outlasts_the_catalogue() {
     archive.execute_batch("BEGIN; SELECT * FROM store").unwrap();
     let read = archive.query_row("SELECT count(*) FROM blocks", [], |r| r.get::<_, i64>(0));
     assert_eq!(read.unwrap(), 3);
+    let rows = home.list();
+    let row = rows.iter().find(|row| row.id == "a").unwrap();
     fs::remove_file(home.file("a.jsonl")).unwrap();
     let mut indexer = Indexer::open(&home.config()).unwrap();
     let mut report = Report::default();
-    let files = [home.file("a.jsonl")];
-    assert_eq!(indexer.forget_files(&files, &mut report).unwrap(), 1);
+    let path = home.file("a.jsonl");
+    assert!(indexer.forget_deleted(row, &path, &mut report).unwrap());
     assert!(report.notes[0].contains("until a later sync wipes it"));
     assert!(indexer.owes_wipe().unwrap());
     drop(indexer);
@@ -443,9 +445,49 @@ fn a_wipe_of_the_archive_outlasts_the_catalogue() {
     archive.execute_batch("COMMIT").unwrap();
     assert!(home.blocks().contains("zanzibar"));
     assert_eq!(home.sync().notes, Vec::<String>::new());
-    is_wiped(&home, &archive);
+    assert_wiped(&home, &archive);
     assert!(!Indexer::open(&home.config()).unwrap().owes_wipe().unwrap());
     assert_eq!(home.one().id, "b");
+}
+
+/// Who verifies a large archive reads it for minutes.
+#[test]
+fn who_reads_the_archive_keeps_neither_an_answer_nor_the_watcher() {
+    let home = Home::new();
+    home.keep();
+    keep_pages(&home);
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    home.sync();
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    let rows = home.list();
+    let row = rows.iter().find(|row| row.id == "a").unwrap();
+    let archive = open_archive(&home);
+    archive.execute_batch("BEGIN").unwrap();
+    let read = archive.query_row("SELECT count(*) FROM blocks", [], |r| r.get::<_, i64>(0));
+    assert_eq!(read.unwrap(), 3);
+    let mut indexer = Indexer::open(&home.config()).unwrap();
+    let mut report = Report::default();
+    assert_eq!(indexer.forget(row, &mut report).unwrap(), 1);
+    // Who asked for it waits, and is told. The index is wiped all the same.
+    assert_eq!(report.notes.len(), 1);
+    assert!(report.notes[0].contains("another process uses the archive"));
+    drop(indexer);
+    let catalogue = home.0.path().join("index");
+    assert_eq!(crate::exclusion::files_with(&catalogue, "zanzibar"), 0);
+
+    let owes_wipe = || Indexer::open(&home.config()).unwrap().owes_wipe().unwrap();
+    let watcher = Watcher::start(&home.config());
+    until("it has looked", || !watcher.log().checked.is_empty());
+    assert_eq!(watcher.log().notes, Vec::<String>::new());
+    watcher.stop();
+    // Nobody vouches for the index, so this one looks.
+    let index = home.index();
+    assert_eq!(index.report().unwrap().notes, Vec::<String>::new());
+    assert!(owes_wipe());
+    archive.execute_batch("COMMIT").unwrap();
+    assert_eq!(home.one().id, "b");
+    assert_wiped(&home, &archive);
+    assert!(!owes_wipe());
 }
 
 #[test]
@@ -457,11 +499,11 @@ fn deleted_files_leave_the_archive() {
     fs::remove_file(home.file("a.jsonl")).unwrap();
     // Another process may have noticed it already.
     home.sync();
+    let row = home.one();
     let mut indexer = Indexer::open(&home.config()).unwrap();
-    let files = [home.file("a.jsonl")];
-    indexer
-        .forget_files(&files, &mut Report::default())
-        .unwrap();
+    let path = home.file("a.jsonl");
+    let forgotten = indexer.forget_deleted(&row, &path, &mut Report::default());
+    assert!(forgotten.unwrap());
     drop(indexer);
     assert!(home.list().is_empty());
     assert!(!home.blocks().contains("zanzibar"));

@@ -299,10 +299,35 @@ fn an_index_whose_lock_cannot_be_tried_is_not_removed() {
         let output = clean.env("LD_PRELOAD", &library).output().expect("it runs");
         let told = stderr_of(&output);
         assert_eq!(output.status.code(), Some(2), "{told}");
-        let is_told = told.contains("v5/lock: ") && told.contains("by hand");
+        let lock = format!("v{}/lock: ", sessionary::GENERATION);
+        let is_told = told.contains(&lock) && told.contains("by hand");
         assert!(is_told, "{told}");
         assert!(index.join(CATALOGUE).exists(), "{told}");
     }
+    assert!(home.output(&["clean", "--yes"]).status.success());
+    assert!(!index.exists());
+}
+
+/// Too many open files, an error of the disk, or as here a link that leads to itself: none of them
+/// says that nobody writes.
+#[cfg(unix)]
+#[test]
+fn an_index_whose_lock_cannot_be_opened_is_not_removed() {
+    let (home, index) = home();
+    let lock = config(&home, &index)
+        .catalogue_path()
+        .with_file_name("lock");
+    fs::remove_file(&lock).expect("removed");
+    std::os::unix::fs::symlink(&lock, &lock).expect("a link");
+    for arguments in [&["clean", "--yes"][..], &["clean", "--yes", "--no-wait"]] {
+        let output = home.output(arguments);
+        let told = stderr_of(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("by hand"), "{told}");
+        assert!(index.join(CATALOGUE).exists(), "{told}");
+    }
+    // Without one nobody writes.
+    fs::remove_file(&lock).expect("removed");
     assert!(home.output(&["clean", "--yes"]).status.success());
     assert!(!index.exists());
 }

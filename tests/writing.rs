@@ -475,6 +475,7 @@ fn what_the_archive_still_holds_of_a_deleted_session_is_said() {
         if as_json {
             let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
             let moved = answer["sessions"].as_array().expect("sessions");
+            assert_eq!(moved.len(), 2, "{answer}");
             assert!(
                 moved.iter().all(|row| row["still_archived"] == true),
                 "{answer}"
@@ -487,6 +488,103 @@ fn what_the_archive_still_holds_of_a_deleted_session_is_said() {
             let said = sandbox.run(&["archive", "forget", id, "--yes"]);
             assert!(!said.contains("--- exit"), "{said}");
         }
+    }
+}
+
+/// Whatever the archive answered, it is asked what it holds afterwards.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_archive_did_not_forget_is_no_success() {
+    let sandbox = Sandbox::new();
+    assert!(sandbox.output(&["archive", "on"]).status.success());
+    let new = sandbox.json(&["new", "one", "--json"]);
+    let id = text(&new, "session");
+    assert!(sandbox.output(&["sync"]).status.success());
+    for table in ["sources", "generations"] {
+        let stays = format!(
+            "CREATE TRIGGER {table}_stay BEFORE DELETE ON {table} BEGIN SELECT RAISE(IGNORE); END"
+        );
+        archive_of(&sandbox).execute_batch(&stays).expect("made");
+    }
+    let output = sandbox.output(&["delete", id, "--yes", "--force", "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains(&format!("The archive still holds {id}; ")),
+        "{said}"
+    );
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["sessions"][0]["still_archived"], true, "{answer}");
+}
+
+#[cfg(target_os = "linux")]
+fn archive_of(sandbox: &Sandbox) -> rusqlite::Connection {
+    let file = ".local/share/sessionary/archive/archive.sqlite";
+    rusqlite::Connection::open(sandbox.home.join(file)).expect("the archive")
+}
+
+/// Every file of the session that goes, and those that were gone before, leave the archive.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_was_gone_before_of_a_deleted_session_leaves_the_archive() {
+    let copilot = "6d0b1f6e-0000-4000-8000-0000000000c1";
+    let agentuse = "01KE6P4YM00000000000000000";
+    let mail = "agentuse/project/d56553675460857d/session/01KE6P4YM00000000000000000-agents-triage/\
+        subagent/01KE6P53G80000000000000000-mail";
+    let state = format!(".copilot/session-state/{copilot}");
+    let cases = [
+        (
+            copilot,
+            "copilot/named",
+            ".copilot/session-state",
+            format!("{state}/workspace.yaml"),
+            2,
+        ),
+        // A part of a subagent.
+        (
+            agentuse,
+            "agentuse/subagents",
+            ".local/share/agentuse",
+            format!(".local/share/{mail}/01KE6P53G80000000000000009/message.json"),
+            7,
+        ),
+        // A subagent as a whole.
+        (
+            agentuse,
+            "agentuse/subagents",
+            ".local/share/agentuse",
+            format!(".local/share/{mail}/subagent"),
+            7,
+        ),
+    ];
+    for (id, fixture, place, gone, files) in cases {
+        let sandbox = Sandbox::new();
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+        for file in files_below(&fixtures.join(fixture)) {
+            let below = file.strip_prefix(fixtures.join(fixture)).expect("below");
+            if below.components().count() > 1 {
+                let text = fs::read_to_string(&file).expect("text");
+                sandbox.write(&format!("{place}/{}", below.display()), &text);
+            }
+        }
+        let kept = || {
+            let count = "SELECT count(*) FROM sources";
+            let archive = archive_of(&sandbox);
+            archive
+                .query_row(count, [], |r| r.get::<_, i64>(0))
+                .expect("a count")
+        };
+        for words in [&["archive", "on"][..], &["sync"]] {
+            assert!(sandbox.output(words).status.success(), "{words:?}");
+        }
+        assert_eq!(kept(), files, "{gone}");
+        let away = sandbox.home.join("away");
+        fs::rename(sandbox.home.join(&gone), &away).expect("moved away");
+        let deleted = sandbox.run(&["delete", id, "--yes", "--force"]);
+        assert!(!deleted.contains("--- exit"), "{gone}: {deleted}");
+        assert_eq!(kept(), 0, "{gone}: {deleted}");
+        let listed = sandbox.json(&["list", "--all", "--subagents", "--json"]);
+        assert_eq!(listed["total"], 0, "{gone}: {listed}");
     }
 }
 

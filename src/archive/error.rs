@@ -51,6 +51,16 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether another process used the archive for longer than was waited.
+    pub(super) fn is_busy(&self) -> bool {
+        let Error::Sqlite { error, .. } = self else {
+            return false;
+        };
+        error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+    }
+}
+
 impl From<Error> for io::Error {
     fn from(error: Error) -> io::Error {
         match error {

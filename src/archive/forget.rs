@@ -1,10 +1,12 @@
 //! How is a source forgotten, so that not even a free page holds its bytes?
 
+use std::time::Duration;
+
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::error::Error;
-use super::open::Archive;
+use super::open::{Archive, PATIENCE};
 use super::sources::Place;
 
 impl Archive {
@@ -55,12 +57,23 @@ impl Archive {
 
     /// Leave nothing in the files but what is kept. Free pages were overwritten with zeros when
     /// they became free; now they are given back, and the write-ahead log, which has older ones, is
-    /// emptied. `false`: a reader still uses an older state, so this has to be done again.
+    /// emptied. `false`: another process still reads an older state, or writes, after this time, so
+    /// this has to be done again.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn wipe(&self) -> Result<bool, Error> {
+    pub fn wipe(&self, patience: Duration) -> Result<bool, Error> {
         self.step("archive.wipe")?;
+        self.with(|c| c.busy_timeout(patience))?;
+        let wiped = self.wipe_now();
+        self.with(|c| c.busy_timeout(PATIENCE))?;
+        match wiped {
+            Err(error) if error.is_busy() => Ok(false),
+            wiped => wiped,
+        }
+    }
+
+    fn wipe_now(&self) -> Result<bool, Error> {
         let unwiped = self.unwiped()?;
         let is_wiped = self.with(|c| {
             let mut vacuum = c.prepare("PRAGMA incremental_vacuum")?;

@@ -18,7 +18,7 @@ mod verify;
 
 pub use content::ArchivedFile;
 pub use error::Error;
-pub use open::Archive;
+pub use open::{Archive, PATIENCE};
 pub use pack::{PackedBytes, Packer};
 pub use sources::{ArchiveTotals, Generation, Place};
 pub use verify::ArchiveCheck;

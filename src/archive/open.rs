@@ -17,7 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0002_archive_wipe.sql"),
 ];
 /// How long a statement waits for another process, as a sync of another index.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub const PATIENCE: Duration = Duration::from_secs(5);
 /// The file in the archive's folder.
 const FILE: &str = "archive.sqlite";
 /// Stands for every agent that has no row of its own.

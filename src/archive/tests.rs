@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use std::time::Duration;
 
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -172,7 +173,7 @@ fn copies_are_stored_once() {
     let blocks = "SELECT sum(length) FROM blocks";
     let stored: usize = archive.one(blocks, [], |r| r.get(0)).unwrap();
     assert!(stored < bytes.len() * 3 / 2, "{stored} of {}", bytes.len());
-    archive.wipe().unwrap();
+    archive.wipe(PATIENCE).unwrap();
     assert!(archive.stored_bytes() < before * 2);
 }
 
@@ -221,7 +222,7 @@ fn what_is_forgotten_is_in_no_file_any_more() {
     archive.begin().unwrap();
     assert!(archive.forget(&place("a"), false).unwrap());
     archive.commit().unwrap();
-    assert!(archive.wipe().unwrap());
+    assert!(archive.wipe(PATIENCE).unwrap());
     let left = raw(folder.path());
     assert!(!finds(&decompressed(&left)));
     // Nor a piece of any block's bytes, but of those that are still kept.
@@ -315,10 +316,33 @@ fn an_archive_of_an_older_version_is_wiped_once() {
     age();
     assert!(Archive::open_readable(folder.path()).unwrap().is_some());
     let archive = open();
-    assert!(archive.owes_wipe().unwrap() && archive.wipe().unwrap());
+    assert!(archive.owes_wipe().unwrap() && archive.wipe(PATIENCE).unwrap());
     assert!(!archive.owes_wipe().unwrap());
     drop(archive);
     assert!(!open().owes_wipe().unwrap());
+}
+
+#[test]
+fn who_uses_the_archive_puts_off_a_wipe_and_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (
+        Archive::open_writable(folder.path()).unwrap(),
+        Archive::open_writable(folder.path()).unwrap(),
+    );
+    keep(&one, "a", 0, b"a");
+    let forgotten = one.transaction(|| one.forget(&place("a"), false));
+    assert!(forgotten.unwrap());
+    for begin in ["BEGIN", "BEGIN IMMEDIATE"] {
+        other.with(|c| c.execute_batch(begin)).unwrap();
+        assert!(other.owes_wipe().unwrap());
+        assert!(!one.wipe(Duration::ZERO).unwrap(), "{begin}");
+        assert!(one.owes_wipe().unwrap(), "{begin}");
+        other.rollback();
+    }
+    // Whatever it does next waits as long as ever.
+    let patience: i64 = one.one("PRAGMA busy_timeout", [], |r| r.get(0)).unwrap();
+    assert_eq!(patience, PATIENCE.as_millis() as i64);
+    assert!(one.wipe(Duration::ZERO).unwrap() && !one.owes_wipe().unwrap());
 }
 
 /// Indexes that share an archive have locks of their own.
@@ -339,7 +363,7 @@ fn a_wipe_does_not_end_what_others_have_to_wipe() {
     assert!(forget("b"));
     other.note_wiped(begun).unwrap();
     assert!(other.owes_wipe().unwrap());
-    assert!(other.wipe().unwrap() && !one.owes_wipe().unwrap());
+    assert!(other.wipe(PATIENCE).unwrap() && !one.owes_wipe().unwrap());
 }
 
 #[test]

@@ -196,6 +196,12 @@ impl Index {
     }
 }
 
+/// Whether nothing is where a file of a session was.
+fn is_gone(place: &Place) -> bool {
+    let there = place.path().map(|path| path.symlink_metadata());
+    there.is_some_and(|there| there.is_err_and(|error| error.kind() == ErrorKind::NotFound))
+}
+
 /// Every state of the rows that are kept.
 fn states(archive: &Archive, kept: Generation, path: &Path) -> Result<Vec<Generation>, Error> {
     let states = row_states(ArchivedFile::of(archive, kept));
@@ -237,17 +243,27 @@ impl Indexer {
         self.forget_places(&places, true, report)
     }
 
-    /// Forget all that is kept of these files, which were deleted on purpose.
+    /// Forget all that is kept of a session that was deleted on purpose: whatever was ever at this
+    /// path, its file or its folder, and those of its files elsewhere that are gone. Whether
+    /// nothing of it is kept any more. What cannot be wiped now is named in the notes of the
+    /// report.
     ///
     /// # Errors
     /// When the archive or the catalogue cannot be written.
-    pub fn forget_files(&mut self, files: &[PathBuf], report: &mut Report) -> Result<u64, Error> {
+    pub fn forget_deleted(
+        &mut self,
+        session: &SessionRow,
+        path: &Path,
+        report: &mut Report,
+    ) -> Result<bool, Error> {
         self.hold()?;
         self.keeper.renew(&self.config);
-        let places = self
-            .keeper
-            .places_at(|path| files.iter().any(|f| f == path))?;
-        self.forget_places(&places, false, report)
+        let mut places = self.keeper.places_at(|kept| kept.starts_with(path))?;
+        let others = self.catalogue.places_of(&session.agent, &session.path)?;
+        // A file that stays, as a copy in another folder does, is still kept.
+        places.extend(others.into_iter().filter(is_gone));
+        self.forget_places(&places, false, report)?;
+        Ok(!self.keeper.still_holds(&places)?)
     }
 
     /// With the lock, under which the places were looked up.

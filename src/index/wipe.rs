@@ -37,12 +37,15 @@ impl Indexer {
     /// Others may have written meanwhile, so it is done when nothing is left that depends on what
     /// was seen before.
     pub(super) fn wipe(&mut self, report: &mut Report) -> Result<(), Error> {
-        if !self.owes_wipe()? {
+        if self.keeper.owes_wipe() {
+            self.wipe_archive(report);
+        }
+        if !self.catalogue.owes_wipe()? {
             return Ok(());
         }
-        let why = match self.wipe_all()? {
+        let why = match self.wipe_in_steps()? {
             Ok(true) => return Ok(()),
-            Ok(false) => "another process reads the index or the archive".to_owned(),
+            Ok(false) => "another process reads the index".to_owned(),
             Err(WordsStage::Words(error)) => error.to_string(),
             Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => error.to_string(),
             Err(error) => return Err(error.into()),
@@ -51,14 +54,17 @@ impl Indexer {
         Ok(())
     }
 
-    /// Wipe the archive, then the index. Each notes for itself that it has to be wiped; what the
-    /// index forgot, the archive may have forgotten too.
-    fn wipe_all(&mut self) -> Result<Result<bool, WordsStage>, Error> {
-        match self.keeper.wipe() {
-            Ok(true) if self.catalogue.owes_wipe()? => self.wipe_in_steps(),
-            Ok(is_wiped) => Ok(Ok(is_wiped)),
-            Err(error) => Ok(Err(error.into())),
-        }
+    /// Others may read the archive for minutes, as who verifies it does. A caller for whom it is
+    /// not worth waiting tries it again soon, so there is nothing to say either.
+    fn wipe_archive(&self, report: &mut Report) {
+        let patience = self.patience.archive;
+        let why = match self.keeper.wipe(patience.unwrap_or_default()) {
+            Ok(true) => return,
+            Ok(false) if patience.is_none() => return,
+            Ok(false) => "another process uses the archive".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        report.notes.push(format!("{why}; {UNWIPED}"));
     }
 
     /// Rewriting segments takes long, so the lock is released meanwhile and other processes can

@@ -14,6 +14,7 @@ use super::progress::{self, Progress};
 use super::turns;
 use super::watch::barrier::ReaderFence;
 use super::{Config, Error, Indexer};
+use crate::archive;
 use crate::catalogue;
 use crate::ingest::BatchLimits;
 use crate::model::{Event, Report};
@@ -32,6 +33,9 @@ pub(crate) struct WaitPolicy {
     /// How long a statement waits for another program's lock: one of ours would not be held
     /// meanwhile.
     pub statements: Duration,
+    /// How long it waits for who uses the archive, where what was forgotten is to be wiped from it.
+    /// `None`: nobody asked for that, so nobody waits, and the next one tries it again.
+    pub archive: Option<Duration>,
 }
 
 /// Whose lock is waited for.
@@ -50,6 +54,7 @@ pub(crate) const AT_ONCE: WaitPolicy = WaitPolicy {
     awaited: LockHolder::Nobody,
     longest: Duration::from_millis(250),
     statements: BRIEFLY,
+    archive: Some(Duration::ZERO),
 };
 /// How long a read waits for a turn to end: of a watcher mostly some tenths of a millisecond. A
 /// process in the background cuts its turn short, which takes some tenths of a second, and longer
@@ -58,18 +63,21 @@ pub(crate) const MOMENT: WaitPolicy = WaitPolicy {
     awaited: LockHolder::TurnTaker,
     longest: Duration::from_secs(1),
     statements: BRIEFLY,
+    archive: None,
 };
 /// How long a writer waits for any other writer, which may be indexing words.
 pub(crate) const WHILE: WaitPolicy = WaitPolicy {
     awaited: LockHolder::Writer,
     longest: Duration::from_secs(60),
     statements: catalogue::PATIENCE,
+    archive: Some(archive::PATIENCE),
 };
 /// How long the watcher waits: as long as any writer for the lock, but only briefly for a catalogue
 /// that another program keeps locked. It tries again later and keeps nobody from the index
 /// meanwhile.
 pub(crate) const WATCHING: WaitPolicy = WaitPolicy {
     statements: BRIEFLY,
+    archive: None,
     ..WHILE
 };
 

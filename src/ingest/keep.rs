@@ -8,6 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use self::rows::changed_rows;
 use super::plan::SourcePlan;
@@ -132,6 +133,23 @@ impl Keeper {
         Ok(places)
     }
 
+    /// Whether the archive holds something of one of these sources.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn still_holds(&self, places: &[Place]) -> Result<bool, Error> {
+        let Some(archive) = self.archive()? else {
+            return Ok(false);
+        };
+        for place in places {
+            let kept = archive.generations(place);
+            if !kept.map_err(|error| self.failed(error))?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether what the archive forgot is still to be wiped from its files, as far as that can be
     /// read.
     pub fn owes_wipe(&self) -> bool {
@@ -139,14 +157,14 @@ impl Keeper {
         self.or_fail(asked).unwrap_or(false)
     }
 
-    /// Leave nothing in the archive's files of what was forgotten. `false`: a reader still uses it,
-    /// so it has to be done again.
+    /// Leave nothing in the archive's files of what was forgotten. `false`: another process still
+    /// uses it after this time, so it has to be done again.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn wipe(&self) -> Result<bool, Error> {
+    pub fn wipe(&self, patience: Duration) -> Result<bool, Error> {
         match self.archive()? {
-            Some(archive) => archive.wipe().map_err(|error| self.failed(error)),
+            Some(archive) => archive.wipe(patience).map_err(|error| self.failed(error)),
             None => Ok(true),
         }
     }

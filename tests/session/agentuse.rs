@@ -193,7 +193,8 @@ fn what_is_written_is_read_back_and_listed() {
     let project = project_folder(place.path(), "/home/ada/mono");
     let ticking = Arc::new(TickingClock(AtomicI64::new(1_767_603_600_000)));
     let clock = || ticking.clone();
-    let writer = SessionWriter::create(&project, new("Triage Bot"), clock(), Arc::new(RandomIds));
+    let random = Arc::new(RandomIds);
+    let writer = SessionWriter::create(&project, new("Triage Bot"), clock(), random, true);
     let writer = writer.expect("begun");
     let name = writer
         .folder()

@@ -32,6 +32,8 @@ pub struct Log {
     pub changes: Vec<Change>,
     /// Why everything was looked at.
     pub checked: Vec<String>,
+    /// What the reports say beside that.
+    pub notes: Vec<String>,
     /// Why nothing could be written.
     pub delayed: Vec<String>,
 }
@@ -69,6 +71,7 @@ impl Watcher {
                     WatchEvent::Polling(_) => (log.ready, log.polling) = (true, true),
                     WatchEvent::Checked(why, report) => {
                         log.checked.push(why.to_owned());
+                        log.notes.extend_from_slice(&report.notes);
                         log.read += report.bytes_read + report.proof_bytes;
                     }
                     WatchEvent::Synced(report) | WatchEvent::Indexed(report) => {

@@ -99,9 +99,7 @@ impl Disk {
     /// Makes the file, and the folders above it, with these lines. An existing file is an error.
     pub(super) fn create(&mut self, lines: &[u8], sync: bool) -> Result<(), Error> {
         let path = &self.path;
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(Error::io(folder))?;
-        }
+        let to_sync = make_folder_of(path)?;
         let mut file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -113,8 +111,8 @@ impl Disk {
             .and_then(|()| file.write_all(lines))
             .and_then(|()| if sync { file.sync_all() } else { Ok(()) })
             .and_then(|()| self.see(&mut file, lines.len() as u64));
-        if let (true, Some(folder)) = (sync, self.path.parent()) {
-            sync_folder(folder);
+        if sync {
+            sync_folders(&to_sync);
         }
         if written.is_err() {
             // It was not there before, and half of it helps nobody.
@@ -284,14 +282,42 @@ impl LockedFile<'_> {
     }
 }
 
-/// Has the names in a folder outlast a crash, where its file system can be told to: what was written
-/// is in its place either way.
-pub(super) fn sync_folder(folder: &Path) {
-    #[cfg(unix)]
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+/// Makes the folder of a file that is to be made, and those above it that are missing. Gives the
+/// folders in which a name is new then, for [`sync_folders`].
+pub(super) fn make_folder_of(file: &Path) -> Result<Vec<PathBuf>, Error> {
+    let folder = file.parent().unwrap_or(file);
+    let to_sync = folders_to_sync(folder);
+    fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    Ok(to_sync)
+}
+
+/// In which folders a name is new once this one is made and a file in it: in itself, in those above
+/// it that are missing, and in the one that is there, which holds the name of the next.
+pub(super) fn folders_to_sync(folder: &Path) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    for above in folder.ancestors() {
+        // Of a path that names no folder.
+        let above = match above.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => above,
+        };
+        folders.push(above.to_path_buf());
+        if above.exists() {
+            break;
+        }
+    }
+    folders
+}
+
+/// Has the names in these folders outlast a crash, where their file system can be told to: what was
+/// written is in its place either way.
+pub(super) fn sync_folders(folders: &[impl AsRef<Path>]) {
     // On Windows a folder is no file that could be opened.
-    #[cfg(not(unix))]
-    let _ = folder;
+    if cfg!(unix) {
+        for folder in folders {
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+    }
 }
 
 /// Appends whole lines to a locked file in one write, after ending a last line that has no end.
@@ -365,6 +391,23 @@ fn proof(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_new_in_every_folder_that_is_made_and_in_the_one_above() {
+        let place = tempfile::tempdir().expect("a folder");
+        let project = place.path().join("sessions/--w--");
+        let made = make_folder_of(&project.join("one.jsonl")).expect("made");
+        let all: Vec<&Path> = project.ancestors().take(3).collect();
+        assert_eq!(made, all);
+        assert_eq!(all[2], place.path());
+        // The next file is new in its folder alone.
+        let made = make_folder_of(&project.join("two.jsonl")).expect("there");
+        assert_eq!(made, [project]);
+        // Paths below the working directory.
+        assert_eq!(folders_to_sync(Path::new("")), [Path::new(".")]);
+        let below = ["no such folder/below", "no such folder", "."].map(Path::new);
+        assert_eq!(folders_to_sync(below[0]), below);
+    }
 
     #[test]
     fn lines_that_cannot_be_synced_are_taken_back_unless_others_went_on() {

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::disk::{LockedFile, append_lines, sync_folder};
+use super::disk::{LockedFile, append_lines, folders_to_sync, sync_folders};
 use super::error::Error;
 
 impl LockedFile<'_> {
@@ -66,7 +66,7 @@ impl LockedFile<'_> {
         let new = new
             .persist(&real)
             .map_err(|refusal| Error::io(&real)(refusal.error))?;
-        sync_folder(real.parent().unwrap_or(Path::new(".")));
+        sync_folders(&[real.parent().unwrap_or(&real)]);
         Ok((new, real))
     }
 
@@ -108,13 +108,14 @@ fn back_up(folder: &Path, name: &str, bytes: &[u8]) -> Result<(File, PathBuf), E
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let to_sync = folders_to_sync(folder);
         builder.create(folder)?;
         // Made by `tempfile`, it is the owner's alone.
         let mut copy = tempfile::NamedTempFile::new_in(folder)?;
         copy.write_all(bytes)?;
         copy.as_file().sync_all()?;
         let copied = place(copy, folder, name)?;
-        sync_folder(folder);
+        sync_folders(&to_sync);
         Ok(copied)
     };
     make().map_err(Error::io(folder))

@@ -255,12 +255,17 @@ impl TrashResult {
         }
         let mut report = Report::default();
         let forgotten = Indexer::open(config)
-            .and_then(|mut indexer| indexer.forget_files(&one.files, &mut report));
-        if let Err(error) = forgotten {
+            .and_then(|mut indexer| indexer.forget_deleted(&one.row, &one.path, &mut report));
+        let why = match forgotten {
+            Ok(true) => None,
+            Ok(false) => Some(String::new()),
+            Err(error) => Some(format!(": {error}")),
+        };
+        if let Some(why) = why {
             let id = plain_line(&one.row.id);
             self.still_archived.push(one.path.clone());
             self.remarks.push(format!(
-                "The archive still holds {id}: {error}; `sessionary archive forget {id}` removes it"
+                "The archive still holds {id}{why}; `sessionary archive forget {id}` removes it"
             ));
         }
         // They are of the archive, whichever session it was.

@@ -20,7 +20,7 @@
 //!     ..Default::default()
 //! };
 //! let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
-//! let writer = SessionWriter::create(&project, document, clock, ids)?;
+//! let writer = SessionWriter::create(&project, document, clock, ids, false)?;
 //! let message = writer.write_message(MessageDocument::task("Sort the inbox"))?;
 //! writer.write_part(&message, Part::text("Done."))?;
 //! writer.set_status(Status::Completed, None)?;

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::document::{MessageDocument, Part, SessionDocument, Status};
 use super::place::folder_name;
 use crate::chance::{Clock, Ids};
+use crate::disk::{make_folder_of, sync_folders};
 use crate::error::Error;
 use crate::splice;
 use crate::value::{Json, Value};
@@ -26,20 +27,21 @@ pub struct SessionWriter {
     id: String,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
-    /// Whether every document waits until it is on the disk. agentuse does not.
+    /// Whether every document waits until it and its name are on the disk. agentuse does not.
     pub sync: bool,
 }
 
 impl SessionWriter {
     /// Begins a session below a [project's folder](super::project_folder). It is running; its id
-    /// and times are made here.
+    /// and times are made here. `sync`: see [there](Self::sync).
     pub fn create(
         project: &Path,
         document: SessionDocument,
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
+        sync: bool,
     ) -> Result<Self, Error> {
-        Self::begin(&project.join("session"), document, clock, ids)
+        Self::begin(&project.join("session"), document, clock, ids, sync)
     }
 
     /// Goes on with a session that is there.
@@ -64,6 +66,7 @@ impl SessionWriter {
         mut document: SessionDocument,
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
+        sync: bool,
     ) -> Result<Self, Error> {
         let now = clock.now_ms();
         document.id = ulid(now, &*ids);
@@ -75,7 +78,7 @@ impl SessionWriter {
             id: document.id.clone(),
             clock,
             ids,
-            sync: false,
+            sync,
         };
         writer.put(&writer.folder.join("session.json"), &text_of(&document))?;
         Ok(writer)
@@ -86,9 +89,8 @@ impl SessionWriter {
         document.parent_session_id = Some(self.id.clone());
         document.agent.is_sub_agent = true;
         let (clock, ids) = (self.clock.clone(), self.ids.clone());
-        let mut writer = Self::begin(&self.folder.join("subagent"), document, clock, ids)?;
-        writer.sync = self.sync;
-        Ok(writer)
+        let above = self.folder.join("subagent");
+        Self::begin(&above, document, clock, ids, self.sync)
     }
 
     /// The session's folder.
@@ -159,8 +161,7 @@ impl SessionWriter {
     fn put(&self, path: &Path, document: &str) -> Result<(), Error> {
         let invalid = || Error::Invalid("what was given is not JSON".to_owned());
         let text = json::stringify(document.as_bytes()).ok_or_else(invalid)?;
-        let folder = path.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        let to_sync = make_folder_of(path)?;
         let mut beside = path.as_os_str().to_owned();
         beside.push(format!(".{}.{}.tmp", std::process::id(), self.ids.random()));
         let beside = PathBuf::from(beside);
@@ -175,6 +176,8 @@ impl SessionWriter {
             .and_then(|()| fs::rename(&beside, path));
         if written.is_err() {
             let _ = fs::remove_file(&beside);
+        } else if self.sync {
+            sync_folders(&to_sync);
         }
         written.map_err(Error::io(path))
     }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
+use std::mem::take;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use serde::de::IgnoredAny;
 
 use super::line::{SCHEMA_VERSION, SessionLine};
 use crate::chance::Clock;
-use crate::disk::append_lines;
+use crate::disk::{append_lines, make_folder_of, sync_folders};
 use crate::error::Error;
 use sessionary_formats::model::iso;
 
@@ -20,8 +21,10 @@ pub struct SessionWriter {
     file: File,
     /// Whether secrets are left out as clido leaves them out; see [`redact`]. On at first.
     pub redacts: bool,
-    /// Whether every line waits until it is on the disk.
+    /// Whether every line waits until it is on the disk, the first one with the file's name.
     pub sync: bool,
+    /// The folders in which a name is new that may not outlast a crash yet.
+    to_sync: Vec<PathBuf>,
 }
 
 impl SessionWriter {
@@ -39,9 +42,7 @@ impl SessionWriter {
             start_time: start_time(clock.now_ms()),
             project_path: project_path.to_owned(),
         };
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(Error::io(folder))?;
-        }
+        let to_sync = make_folder_of(path)?;
         let file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -49,6 +50,7 @@ impl SessionWriter {
             .open(path)
             .map_err(Error::io(path))?;
         let mut writer = Self::of(path, file);
+        writer.to_sync = to_sync;
         // clido writes its own line as it is.
         if let Err(error) = writer.append(&line_of(&meta)?) {
             let _ = fs::remove_file(path);
@@ -69,6 +71,7 @@ impl SessionWriter {
             file,
             redacts: true,
             sync: false,
+            to_sync: Vec::new(),
         }
     }
 
@@ -86,13 +89,15 @@ impl SessionWriter {
 
     fn append(&mut self, lines: &str) -> Result<Range<u64>, Error> {
         let file = &mut self.file;
-        file.lock()
-            .and_then(|()| {
-                let written = append_lines(file, lines.as_bytes(), self.sync);
-                file.unlock()?;
-                written
-            })
-            .map_err(Error::io(&self.path))
+        let written = file.lock().and_then(|()| {
+            let written = append_lines(file, lines.as_bytes(), self.sync);
+            file.unlock()?;
+            written
+        });
+        if self.sync && written.is_ok() {
+            sync_folders(&take(&mut self.to_sync));
+        }
+        written.map_err(Error::io(&self.path))
     }
 }
 
