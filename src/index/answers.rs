@@ -240,6 +240,14 @@ impl Index {
         self.ask(|snapshot| snapshot.is_on_branch(session, entry))
     }
 
+    /// [`Snapshot::is_subagent`](Snapshot::is_subagent) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn is_subagent(&self, session: &SessionRow) -> Result<bool, Error> {
+        self.ask(|snapshot| snapshot.is_subagent(session))
+    }
+
     /// [`Snapshot::show`](Snapshot::show) of the newest snapshot.
     ///
     /// # Errors
