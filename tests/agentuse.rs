@@ -9,7 +9,7 @@ use sessionary::format::Format;
 use sessionary::format::agentuse::Agentuse;
 use sessionary::format::json::split;
 use sessionary::index::{ListScope, SearchScope, ShowScope};
-use sessionary::model::{Class, SessionRow};
+use sessionary::model::{Class, SessionRow, Standing};
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 
 fn fixtures() -> PathBuf {
@@ -257,6 +257,31 @@ fn secrets_are_nowhere_in_the_index() {
         }
     }
     assert!(looked_for >= 6);
+}
+
+/// What an agent is and how its run failed is no name of the session, whether the words are indexed
+/// or read from the files.
+#[test]
+fn an_error_of_a_run_is_no_name() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), "errors");
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.sync_catalogue(&mut |_| {}).unwrap();
+    for is_indexed in [false, true] {
+        if is_indexed {
+            indexer.sync(&mut |_| {}).unwrap();
+        }
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let scope = SearchScope::default();
+        let answer = index
+            .search("\"took too long\" kind:session", &scope)
+            .unwrap();
+        assert_eq!(answer.outstanding == 0, is_indexed);
+        let [session] = &answer.sessions[..] else {
+            panic!("{answer:?}");
+        };
+        assert_eq!(session.hits[0].standing, Standing::Prose, "{is_indexed}");
+    }
 }
 
 /// A document cut anywhere is still tiled, and never read as something else than damage.

@@ -296,6 +296,19 @@ fn a_branch_leaves_byte_for_byte_as_a_session() {
     let session = SessionManager::open_read_only(&setup, &path).expect("a session");
     assert_eq!((session.leaf_id(), session.branch().len()), (Some("f"), 6));
 
+    // The way to the header is the header, once. There is nothing to read on it.
+    let header = copy(&["hostile:L1", "--format", "jsonl"]);
+    assert_eq!(header.lines().collect::<Vec<_>>(), [lines[0]]);
+    let refused = sandbox.run(&["export", "hostile:L1"]);
+    assert_snapshot!(refused, @r"
+    --- stderr
+    error: L1 is on no branch: it says something of the session
+    hint: without :L1 the active branch is exported
+    --- exit Some(2)
+    ");
+    let html = sandbox.run(&["export", "hostile:L1", "--format", "html"]);
+    assert_eq!(html, refused);
+
     // Without ids, and of another agent: the way is all lines up to there.
     let old = concat!(
         r#"{"type":"session","id":"0ld","timestamp":"2025-01-05T09:00:00.000Z","cwd":"/w"}"#,

@@ -637,7 +637,8 @@ fn help_of_every_command() {
       sessionary delete 019b3f2a --dry-run       what would be moved, and where
       sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking
 
-    A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay.
+    A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay, and
+    so do the subagents of other agents.
     What changed in the last minute may still be in use, and is moved only with --force.
     ----
     Report what was spent, by day, project, model, agent or host, or which tools were called

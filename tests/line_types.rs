@@ -103,14 +103,16 @@ fn add(table: &mut Table, fixture: Option<&str>, format: &dyn Format, index: &In
         let mut facts = format.facts_at(Path::new(&relative), raw.as_bytes());
         format.relate(fold, Record::of(raw.as_bytes()), &mut facts);
         format.fold(fold, &facts);
+        // They are on no branch, whatever their flags say.
+        let is_about_session = ["session", "meta"].contains(&&*kind);
         let seen = table.entry((kind, role)).or_default();
         if seen.fixture.is_empty() {
             let folder = Path::new(&root).file_name().unwrap().to_str().unwrap();
             seen.fixture = fixture.unwrap_or(folder).to_owned();
         }
         seen.shown.insert(match () {
+            () if flags & 128 != 0 || is_about_session => "beside the tree",
             () if flags & 1024 != 0 => "with `--filter all`",
-            () if flags & 128 != 0 => "beside the tree",
             () => "yes",
         });
         seen.searched

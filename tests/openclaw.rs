@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use sessionary::format::FORMATS;
-use sessionary::index::SearchScope;
+use sessionary::index::{SearchScope, TreeFilter};
 use sessionary::locations::{Environment, not_read};
 use sessionary::model::Class::{Output, Prose};
 use sessionary::model::SessionRow;
@@ -304,6 +304,8 @@ pub fn every_line(look: &mut dyn FnMut(&str, &Index)) {
     claw.session(KEY, "s1", &lines);
     claw.stands_at("s1", "b-s1");
     claw.run("INSERT INTO transcript_rewrite_watermarks VALUES ('s1', 'g1', 1)");
+    claw.run("UPDATE session_nodes SET label = 'Tusks'");
+    claw.run("UPDATE session_windows SET display_name = 'Tusks in winter'");
     claw.session(
         "agent:main:other",
         "s2",
@@ -653,6 +655,14 @@ fn names_in_rows_are_found() {
         let answer = index.search(name, &SearchScope::default()).unwrap();
         let found: Vec<&str> = answer.sessions.iter().map(|one| &*one.session.id).collect();
         assert_eq!((answer.total, &found[..]), (1, &["s1"][..]), "{name}");
+        // It is on no branch, and in a preview it stands above what was said.
+        let (row, hit) = (&answer.sessions[0].session, &answer.sessions[0].hits[0]);
+        let snapshot = index.snapshot().unwrap();
+        let branch = snapshot.branch(row, Some(&hit.entry)).unwrap();
+        assert_eq!((branch.focus(), branch.len()), (Some(0), 3), "{name}");
+        let tree = snapshot.tree(row, TreeFilter::All).unwrap();
+        let shown: Vec<&str> = tree.entries.iter().map(|entry| &*entry.id).collect();
+        assert_eq!(shown, ["a-s1", "b-s1"], "{name}");
     }
 }
 

@@ -834,6 +834,16 @@ fn a_title_is_found_and_opens_the_session() {
     let branch = snapshot.branch(row, Some(&hit.entry)).unwrap();
     let active = snapshot.branch(row, None).unwrap();
     assert_eq!((branch.focus(), branch.len()), (Some(0), active.len() + 1));
+    // It is the line with which a copy of a branch begins.
+    let mut copied = Vec::new();
+    let written = snapshot.copy_branch(row, Some(&hit.entry), &mut copied);
+    assert_eq!(
+        (
+            written.unwrap(),
+            copied.split_inclusive(|byte| *byte == b'\n').count()
+        ),
+        (1, 1)
+    );
     drop(snapshot);
     let index = title("Wombat hill");
     assert_eq!((hits(&index, "quokka"), hits(&index, "wombat")), (0, 1));

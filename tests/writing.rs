@@ -443,6 +443,52 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     assert_eq!(indexed_entries(&sandbox), "0");
 }
 
+/// Subagents that have files of their own are no forks, and stay as these do.
+#[test]
+fn subagents_that_stay_are_told_from_forks() {
+    let sandbox = Sandbox::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex");
+    for case in ["the-same-talk", "subagent", "forks"] {
+        for file in fs::read_dir(fixtures.join(case)).expect("the case") {
+            let file = file.expect("a file").path();
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "jsonl")
+            {
+                let name = file.file_name().expect("a name").display();
+                let text = fs::read_to_string(&file).expect("a rollout");
+                sandbox.write(&format!(".codex/sessions/2026/01/05/{name}"), &text);
+            }
+        }
+    }
+    let id = |end: &str| format!("019b8d5e-7c80-7000-8000-{end:0>12}");
+    let (parent, origin) = (id("1"), id("10"));
+    assert_snapshot!(sandbox.run(&["delete", &parent, &origin, "--dry-run"]), @r"
+    ~/.codex/sessions/2026/01/05/rollout-2026-01-05T09-00-00-019b8d5e-7c80-7000-8000-000000000001.jsonl
+      codex · Where does the walrus sleep? · 9.0 KB · its 2 subagents stay
+    ~/.codex/sessions/2026/01/05/rollout-2026-01-05T09-00-00-019b8d5e-7c80-7000-8000-000000000010.jsonl
+      codex · Where does the walrus sleep? · 9.0 KB · its fork stays
+    --- stderr
+    Would be moved to ~/.local/share/Trash:
+    ");
+    let answer = sandbox.json(&["delete", &parent, &origin, "--dry-run", "--json"]);
+    let ids = |ends: &[&str]| serde_json::json!(ends.iter().map(|end| id(end)).collect::<Vec<_>>());
+    let stays = |at: usize, what: &str| {
+        let mut ids = answer["sessions"][at][what].clone();
+        let all = ids.as_array_mut().expect("ids");
+        all.sort_by_key(Value::to_string);
+        ids
+    };
+    assert_eq!(
+        (stays(0, "forks"), stays(0, "staying_subagents")),
+        (ids(&[]), ids(&["e", "f"]))
+    );
+    assert_eq!(
+        (stays(1, "forks"), stays(1, "staying_subagents")),
+        (ids(&["11"]), ids(&[]))
+    );
+}
+
 /// What the archive could not be made to forget is said of every session, and is no success.
 #[cfg(target_os = "linux")]
 #[test]

@@ -232,6 +232,22 @@ impl Index {
         self.ask(|snapshot| snapshot.has_entry(session, entry))
     }
 
+    /// [`Snapshot::is_on_branch`](Snapshot::is_on_branch) of the newest snapshot.
+    ///
+    /// # Errors
+    /// [`Error::NoEntry`] when the entry is not in the session.
+    pub fn is_on_branch(&self, session: &SessionRow, entry: &str) -> Result<bool, Error> {
+        self.ask(|snapshot| snapshot.is_on_branch(session, entry))
+    }
+
+    /// [`Snapshot::is_subagent`](Snapshot::is_subagent) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn is_subagent(&self, session: &SessionRow) -> Result<bool, Error> {
+        self.ask(|snapshot| snapshot.is_subagent(session))
+    }
+
     /// [`Snapshot::show`](Snapshot::show) of the newest snapshot.
     ///
     /// # Errors

@@ -370,7 +370,7 @@ fn entries(
             owed: BacklogEntry {
                 key,
                 time_ms: row.searched_ms,
-                standing: Standing::of(Class::Prose, facts.kind, facts.role),
+                standing: Standing::of(Class::Prose, range.format.is_name(row.kind), row.role),
                 admitted: scope.admits(&facts) && scope.allow.is_none_or(|allow| allow(key)),
             },
             start: row.start,

@@ -65,10 +65,10 @@ impl Snapshot<'_> {
         let header = first
             .filter(|(_, is_header)| *is_header)
             .map(|(key, _)| key);
-        for key in header
-            .into_iter()
-            .chain(branch.iter().map(|at| outline.keys[*at]))
-        {
+        // The way down to the header is the header.
+        let below = branch.iter().map(|at| outline.keys[*at]);
+        let below = below.filter(|key| Some(*key) != header);
+        for key in header.into_iter().chain(below) {
             let entry = self.catalogue.entry(key)?;
             let entry = entry.ok_or_else(|| no_entry(leaf.unwrap_or_default()))?;
             let bytes = reader.bytes(&entry)?.ok_or_else(|| Error::Changed {

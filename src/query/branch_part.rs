@@ -209,6 +209,23 @@ impl Snapshot<'_> {
         }))
     }
 
+    /// Whether an entry (its id, or `L<line>`) is on a branch of its session: none is what says
+    /// something of the session itself, as its header or its title does.
+    ///
+    /// # Errors
+    /// [`Error::NoEntry`] when the entry is not in the session.
+    pub fn is_on_branch(&self, session: &SessionRow, entry: &str) -> Result<bool, Error> {
+        let ask = OutlineQuery {
+            without: Without::Nothing,
+            find: &[entry],
+            inherited: false,
+        };
+        let outline = self.outline(&self.stored(session)?, ask)?;
+        let found = outline.found.first().copied().flatten();
+        let at = found.ok_or_else(|| self.no_entry(session, entry))?;
+        Ok(!self.is_beside(outline.keys[at])?)
+    }
+
     /// Whether the entry of this key is on no branch.
     fn is_beside(&self, key: i64) -> Result<bool, Error> {
         let entry = self.catalogue.entry(key)?;

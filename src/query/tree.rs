@@ -199,6 +199,14 @@ impl Snapshot<'_> {
         Ok(places)
     }
 
+    /// Whether another session started this one to work for it.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn is_subagent(&self, session: &SessionRow) -> Result<bool, Error> {
+        Ok(self.catalogue.is_subagent(self.stored(session)?.session)?)
+    }
+
     /// All of a tree but its rows.
     fn tree_head(&self, stored: StoredSession, outline: &Outline) -> Result<Tree, Error> {
         let catalogue = self.catalogue;

@@ -4,19 +4,6 @@
 
 use crate::model::{Class, Standing};
 
-/// Kinds of entries that name a session or an entry.
-pub(super) const NAMES: [&str; 10] = [
-    "session_info",
-    "label",
-    "title",
-    "custom-title",
-    "custom_title",
-    "ai-title",
-    "summary",
-    "session",
-    "session_nodes",
-    "session_windows",
-];
 /// The role of what a person typed.
 pub(super) const TYPED: &str = "user";
 
@@ -26,11 +13,11 @@ pub(super) const LASTING: f32 = 0.7;
 const HALF_LIFE_MS: f32 = 90.0 * 86_400_000.0;
 
 impl Standing {
-    /// What a passage of this class is, in an entry of this kind and role.
-    pub fn of(class: Class, kind: &str, role: Option<&str>) -> Self {
+    /// What a passage of this class is, in an entry of this role, whose prose may be a name.
+    pub fn of(class: Class, is_name: bool, role: Option<&str>) -> Self {
         match class {
             Class::Output => Self::Output,
-            Class::Prose if NAMES.contains(&kind) => Self::Name,
+            Class::Prose if is_name => Self::Name,
             Class::Prose if role == Some(TYPED) => Self::Typed,
             Class::Prose => Self::Prose,
         }

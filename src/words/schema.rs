@@ -12,13 +12,14 @@ use crate::model::Class;
 /// Raised when the same passages lead to a different index (fields, tokenizer rules, options), or
 /// when the meaning of the outbox changes. It is stored in the commit payload, so that an older
 /// index is rebuilt.
-pub const SCHEMA_REVISION: u32 = 6;
+pub const SCHEMA_REVISION: u32 = 7;
 
 /// The time of a passage that has none.
 pub(super) const NO_TIME: i64 = i64::MIN;
 
 const TOKENIZER: &str = "words";
 pub(super) const ERROR_MARK: &str = "error";
+pub(super) const NAME_MARK: &str = "name";
 
 /// A passage with the facts of its entry that searches filter by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Doc {
     pub tools: Vec<String>,
     /// Whether the entry reports an error.
     pub is_error: bool,
+    /// Whether the entry's prose is what the session is called, or a label.
+    pub is_name: bool,
     /// The text, piece by piece. No phrase spans two pieces.
     pub pieces: Vec<String>,
 }

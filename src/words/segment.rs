@@ -17,7 +17,7 @@ use tantivy::tokenizer::MAX_TOKEN_LEN;
 use tantivy::{Index, TantivyDocument};
 
 use super::postings::Postings;
-use super::schema::{Doc, ERROR_MARK, Fields, NO_TIME};
+use super::schema::{Doc, ERROR_MARK, Fields, NAME_MARK, NO_TIME};
 use super::sorted_runs::{SortedRuns, Terms};
 use super::tokenizer::Segmenter;
 use crate::model::Class;
@@ -160,6 +160,9 @@ impl SegmentBuilder {
         doc.tools.iter().for_each(|tool| note(2, tool));
         if doc.is_error {
             note(3, ERROR_MARK);
+        }
+        if doc.is_name {
+            note(3, NAME_MARK);
         }
         side.rows.push(Row {
             key: doc.key,

@@ -9,14 +9,14 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, SegmentReader, Term};
 
 use super::WordsError;
-use super::rank::{self, NAMES, TYPED};
-use super::schema::{NO_TIME, schema};
+use super::rank::{self, TYPED};
+use super::schema::{NAME_MARK, NO_TIME, schema};
 use super::search::{Answer, Hit, Order};
 use crate::model::{ARRIVAL_BITS, Class, Standing};
 
 /// Which prose of a segment is a name and which was typed. Asked of documents in their order.
 pub(super) struct StandingCursor {
-    names: Vec<SegmentPostings>,
+    names: Option<SegmentPostings>,
     typed: Option<SegmentPostings>,
 }
 
@@ -28,12 +28,8 @@ impl StandingCursor {
             let index = reader.inverted_index(field)?;
             Ok(index.read_postings(&term, IndexRecordOption::Basic)?)
         };
-        let mut names = Vec::new();
-        for kind in NAMES {
-            names.extend(postings(fields.kind, kind)?);
-        }
         Ok(Self {
-            names,
+            names: postings(fields.mark, NAME_MARK)?,
             typed: postings(fields.role, TYPED)?,
         })
     }

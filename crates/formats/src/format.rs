@@ -63,6 +63,20 @@ pub struct SourceFacts<'a> {
     pub problems: (u64, Option<&'a str>),
 }
 
+/// Kinds of entries whose text is a name in the formats that are known.
+const NAMES: [&str; 10] = [
+    "session_info",
+    "label",
+    "title",
+    "custom-title",
+    "custom_title",
+    "ai-title",
+    "summary",
+    "session",
+    "session_nodes",
+    "session_windows",
+];
+
 /// How the session files of an agent are read.
 pub trait Format: Send + Sync {
     /// Its name, as stored and as typed in `--root NAME:DIR`.
@@ -79,6 +93,11 @@ pub trait Format: Send + Sync {
     fn knows(&self, kind: &str) -> bool {
         let _ = kind;
         true
+    }
+    /// Whether the prose of an entry of this [kind](Facts::kind) is what the session is called, or a
+    /// label: searches rank that before everything else.
+    fn is_name(&self, kind: &str) -> bool {
+        NAMES.contains(&kind)
     }
     /// How sources are cut into records.
     fn shape(&self) -> Shape;

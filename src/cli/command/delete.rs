@@ -22,7 +22,8 @@ use crate::output::time::{bytes, count};
 #[command(after_help = "Examples:\n  \
     sessionary delete 019b3f2a --dry-run       what would be moved, and where\n  \
     sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking\n\n\
-    A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay.\n\
+    A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay, and\n\
+    so do the subagents of other agents.\n\
     What changed in the last minute may still be in use, and is moved only with --force.")]
 pub struct Delete {
     /// Session ids (8 letters of one are enough), paths, or whole names
@@ -61,6 +62,8 @@ struct TrashedSession {
     with: Option<String>,
     /// Ids of sessions that were forked from it: they stay.
     forks: Vec<String>,
+    /// Ids of its subagents that have files elsewhere: they stay.
+    staying_subagents: Vec<String>,
     /// Where it is moved: a folder, or what the system calls it.
     trash: String,
     /// Whether the archive could not be made to forget it.
@@ -163,10 +166,13 @@ impl DeletionTarget {
             1 => bytes(self.bytes),
             many => format!("{}, {}", count(many as u64, "file"), bytes(self.bytes)),
         };
-        match self.forks.len() {
-            0 => {}
-            1 => what.push_str(" · its fork stays"),
-            forks => what.push_str(&format!(" · its {forks} forks stay")),
+        let subagents = ("subagent", self.staying_subagents.len());
+        for (of, number) in [("fork", self.forks.len()), subagents] {
+            match number {
+                0 => {}
+                1 => what.push_str(&format!(" · its {of} stays")),
+                _ => what.push_str(&format!(" · its {number} {of}s stay")),
+            }
         }
         add(&self.path, &self.row, &what);
         out
@@ -174,6 +180,7 @@ impl DeletionTarget {
 
     fn moved(&self, moved: &TrashResult) -> impl Iterator<Item = TrashedSession> {
         let trash = trash_of(&self.path);
+        let ids = |rows: &[SessionRow]| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>();
         let still_archived = moved.still_archived.contains(&self.path);
         let subagents = self.subagents.iter().map({
             let trash = trash.clone();
@@ -188,6 +195,7 @@ impl DeletionTarget {
                     files: inside.count() as u64,
                     with: Some(self.row.id.clone()),
                     forks: Vec::new(),
+                    staying_subagents: Vec::new(),
                     trash: trash.clone(),
                     still_archived,
                 }
@@ -200,7 +208,8 @@ impl DeletionTarget {
             bytes: self.bytes,
             files: self.files.len() as u64,
             with: None,
-            forks: self.forks.iter().map(|fork| fork.id.clone()).collect(),
+            forks: ids(&self.forks),
+            staying_subagents: ids(&self.staying_subagents),
             trash,
             still_archived,
         }])

@@ -15,6 +15,7 @@ use crate::background::afterwards;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::spool::Spool;
+use crate::output::text::plain_line;
 use crate::output::time::{bytes, count};
 use crate::output::transcript::{is_setting, says_nothing};
 use crate::output::{Screen, html, markdown};
@@ -238,6 +239,14 @@ fn written(
             })?
         }
         ExportFormat::Markdown | ExportFormat::Html => {
+            if let Some(entry) = &leaf
+                && !index.is_on_branch(row, entry)?
+            {
+                let entry = plain_line(entry);
+                let what = format!("{entry} is on no branch: it says something of the session");
+                let hint = format!("without :{entry} the active branch is exported");
+                return Err(Failure::usage(what).hint(hint));
+            }
             let scope = ShowScope {
                 branch: leaf,
                 ..ShowScope::default()

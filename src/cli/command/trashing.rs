@@ -44,8 +44,10 @@ pub struct DeletionTarget {
     pub bytes: u64,
     /// When one of them was changed last.
     newest_ms: i64,
-    /// Those whose folders are in this one.
+    /// Its subagents whose folders are in this one.
     pub subagents: Vec<SessionRow>,
+    /// Its other subagents, which stay.
+    pub staying_subagents: Vec<SessionRow>,
     /// Those that were copied from it, and stay.
     pub forks: Vec<SessionRow>,
 }
@@ -69,7 +71,7 @@ impl DeletionTarget {
         let folder = folder(&row)?;
         let is_folder = folder.is_some();
         let path = folder.unwrap_or_else(|| row.path.clone());
-        let (mut subagents, mut forks) = (Vec::new(), Vec::new());
+        let (mut subagents, mut staying) = (Vec::new(), Vec::new());
         index.each_row(&index.page(&ListScope::default())?, |other| {
             if other.path == row.path {
                 return Ok(());
@@ -82,10 +84,17 @@ impl DeletionTarget {
                     .as_ref()
                     .is_some_and(|parent| *parent == row.id || Path::new(parent) == row.path)
             {
-                forks.push(other);
+                staying.push(other);
             }
             Ok(())
         })?;
+        let (mut staying_subagents, mut forks) = (Vec::new(), Vec::new());
+        for other in staying {
+            match index.is_subagent(&other)? {
+                true => staying_subagents.push(other),
+                false => forks.push(other),
+            }
+        }
         // The innermost first.
         subagents.sort_by_key(|row| std::cmp::Reverse(row.path.components().count()));
         let mut target = Self {
@@ -95,6 +104,7 @@ impl DeletionTarget {
             bytes: 0,
             newest_ms: i64::MIN,
             subagents,
+            staying_subagents,
             forks,
         };
         target.look()?;

@@ -12,7 +12,7 @@ use crate::catalogue::write::flag;
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
 use crate::ingest::passages::passages;
-use crate::model::Class;
+use crate::model::Passage;
 use crate::source::checkpoint::hash;
 use crate::source::content::{LastOpened, Location};
 use crate::threads;
@@ -284,8 +284,9 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
         for (entry, record) in &self.records {
             let tools = self.job.tools.get(&entry.key);
             let stored = (entry.flags, entry.stop_reason.is_some());
+            let is_name = self.format.is_name(&entry.kind);
             for passage in passages(self.format, &self.job.path, record, stored) {
-                adder.add(&doc(entry, passage.class, passage.pieces, tools))?;
+                adder.add(&doc(entry, is_name, passage, tools))?;
                 added += 1;
             }
         }
@@ -294,15 +295,16 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
 }
 
 /// A passage with the facts that searches filter by.
-fn doc(entry: &StoredEntry, class: Class, pieces: Vec<String>, tools: Option<&Vec<String>>) -> Doc {
+fn doc(entry: &StoredEntry, is_name: bool, passage: Passage, tools: Option<&Vec<String>>) -> Doc {
     Doc {
         key: entry.key as u64,
-        class,
+        class: passage.class,
         time_ms: entry.searched_ms,
         kind: entry.kind.clone(),
         role: entry.role.clone(),
         tools: tools.cloned().unwrap_or_default(),
         is_error: entry.flags & flag::ERROR != 0,
-        pieces,
+        is_name,
+        pieces: passage.pieces,
     }
 }

@@ -17,6 +17,7 @@ pub fn doc(key: u64, class: Class, time: i64, pieces: &[&str]) -> Doc {
         role: Some("user".into()),
         tools: Vec::new(),
         is_error: false,
+        is_name: false,
         pieces: pieces.iter().map(|piece| (*piece).to_owned()).collect(),
     }
 }

@@ -37,7 +37,7 @@ fn overlaid<R>(
         let owed = BacklogEntry {
             key: doc.key,
             time_ms: doc.time_ms,
-            standing: Standing::of(doc.class, &doc.kind, doc.role.as_deref()),
+            standing: Standing::of(doc.class, doc.is_name, doc.role.as_deref()),
             admitted: scope.admits(&Facts {
                 time_ms: doc.time_ms,
                 kind: &doc.kind,

@@ -3,7 +3,7 @@
 use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf, Value};
 use tantivy::schema::{Document, Field};
 
-use crate::words::schema::{Doc, ERROR_MARK, Fields, NO_TIME};
+use crate::words::schema::{Doc, ERROR_MARK, Fields, NAME_MARK, NO_TIME};
 
 /// A [`Doc`] on its way into tantivy itself.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Document for Queued {
     fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
         let (doc, fields) = (&self.doc, &self.fields);
         let time = Field::from_field_id(fields.class.field_id() + 1);
-        let mut values = Vec::with_capacity(6 + doc.tools.len() + doc.pieces.len());
+        let mut values = Vec::with_capacity(7 + doc.tools.len() + doc.pieces.len());
         values.push((fields.key, Leaf::Natural(doc.key)));
         values.push((fields.class, Leaf::Natural(doc.class as u64)));
         values.push((time, Leaf::Integer(doc.time_ms.unwrap_or(NO_TIME))));
@@ -54,6 +54,9 @@ impl Document for Queued {
         values.extend(doc.tools.iter().map(|tool| (fields.tool, Leaf::Text(tool))));
         if doc.is_error {
             values.push((fields.mark, Leaf::Text(ERROR_MARK)));
+        }
+        if doc.is_name {
+            values.push((fields.mark, Leaf::Text(NAME_MARK)));
         }
         let text = fields.text(doc.class);
         values.extend(doc.pieces.iter().map(|piece| (text, Leaf::Text(piece))));

@@ -179,12 +179,11 @@ pub fn docs(random: &mut ChaCha8Rng, count: u64) -> Vec<Doc> {
                 .collect();
             let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
             // Keys of two sessions, times with ties.
-            doc(
-                (key % 2) << 24 | key,
-                class,
-                random.random_range(0..20),
-                &pieces,
-            )
+            let time = random.random_range(0..20);
+            Doc {
+                is_name: key % 5 == 0,
+                ..doc((key % 2) << 24 | key, class, time, &pieces)
+            }
         })
         .collect()
 }

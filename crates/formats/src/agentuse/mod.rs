@@ -30,6 +30,12 @@ impl Format for Agentuse {
         5
     }
 
+    /// A session has no name of its own, only that of its agent; `session.json` also says how the
+    /// run failed.
+    fn is_name(&self, _kind: &str) -> bool {
+        false
+    }
+
     fn shape(&self) -> Shape {
         Shape::Document
     }

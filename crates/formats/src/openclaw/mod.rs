@@ -190,7 +190,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {
@@ -240,9 +240,11 @@ impl Format for OpenClaw {
     }
 
     fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
+        let facts = facts::facts(record);
         Facts {
-            is_beside: place::is_copy(path),
-            ..facts::facts(record)
+            // A row is, wherever it stands.
+            is_beside: facts.is_beside || place::is_copy(path),
+            ..facts
         }
     }
 
