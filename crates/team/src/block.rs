@@ -5,9 +5,8 @@
 //! of which each is at most half of the one before, so that an append sends its own bytes and a
 //! tail has few parts.
 
-use hmac::{Hmac, Mac};
+use ring::{digest, hmac};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// A block is not cut before so many bytes.
 pub const LEAST: usize = 256 << 10;
@@ -29,11 +28,13 @@ pub struct Key(pub [u8; 32]);
 impl Key {
     /// The id of a block that says this.
     pub fn id(&self, bytes: &[u8]) -> BlockId {
-        let mut key = hmac::digest::Key::<Hmac<Sha256>>::default();
-        key[..self.0.len()].copy_from_slice(&self.0);
-        let mut code = <Hmac<Sha256> as Mac>::new(&key);
-        code.update(bytes);
-        BlockId(hex(&code.finalize().into_bytes()))
+        self.id_of(&sha256(bytes))
+    }
+
+    /// The id of a block whose SHA-256 is this: its bytes are gone through once.
+    fn id_of(&self, sha256: &digest::Digest) -> BlockId {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
+        BlockId(hex(hmac::sign(&key, sha256.as_ref()).as_ref()))
     }
 }
 
@@ -73,10 +74,11 @@ pub struct Part {
 impl Part {
     /// The part that says this.
     pub fn of(bytes: &[u8], key: &Key) -> Part {
+        let sha256 = sha256(bytes);
         Part {
-            id: key.id(bytes),
+            id: key.id_of(&sha256),
             bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-            sha256: hex(&Sha256::digest(bytes)),
+            sha256: hex(sha256.as_ref()),
         }
     }
 
@@ -103,7 +105,7 @@ impl Part {
             return Err(NOT_IT);
         }
         let unpacked = zstd::bulk::decompress(packed, bytes).map_err(|_| NOT_IT)?;
-        let is_it = unpacked.len() == bytes && hex(&Sha256::digest(&unpacked)) == self.sha256;
+        let is_it = unpacked.len() == bytes && hex(sha256(&unpacked).as_ref()) == self.sha256;
         is_it.then_some(unpacked).ok_or(NOT_IT)
     }
 }
@@ -191,9 +193,15 @@ fn ends_block(line_end: &[u8]) -> bool {
     (hash >> 32).is_multiple_of(CUTS)
 }
 
+fn sha256(bytes: &[u8]) -> digest::Digest {
+    digest::digest(&digest::SHA256, bytes)
+}
+
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+    let digits = |byte: &u8| [digit(byte >> 4), digit(byte & 15)];
+    bytes.iter().flat_map(digits).collect()
 }
 
 /// Whether these are 64 hexadecimal digits.
@@ -281,7 +289,7 @@ mod tests {
     #[test]
     fn ids_need_the_key() {
         assert_ne!(KEY.id(b"a"), Key([8; 32]).id(b"a"));
-        assert_ne!(KEY.id(b"a").as_str(), hex(&Sha256::digest(b"a")));
+        assert_ne!(KEY.id(b"a").as_str(), hex(sha256(b"a").as_ref()));
         assert!(BlockId::parse(KEY.id(b"a").as_str()).is_some());
         assert!(BlockId::parse("../../etc/passwd").is_none());
     }

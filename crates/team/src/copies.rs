@@ -24,7 +24,7 @@ const KNOWN: &str = "pulled.json";
 
 /// A copy, as it was left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Copy {
+pub struct Copy {
     parts: Vec<Part>,
     modified_ms: i64,
     bytes: u64,
@@ -83,14 +83,14 @@ impl Copies {
         })
     }
 
-    /// Add the parts that a copy lacks, each given by `bytes`. Where one cannot be had, the copy is
-    /// as it was.
+    /// Add the parts that a copy lacks, each given by `bytes`, and say how it is left. Where one
+    /// cannot be had, the copy is as it was.
     pub fn append<E: From<io::Error>>(
-        &mut self,
+        &self,
         manifest: &Manifest,
         parts: &[Part],
         mut bytes: impl FnMut(&Part) -> Result<Vec<u8>, E>,
-    ) -> Result<(), E> {
+    ) -> Result<Copy, E> {
         let path = files::below(&self.folder, &manifest.place.to_string(), None)?;
         let mut file = files::open_to_append(&path)?;
         let before = file.metadata()?;
@@ -102,15 +102,15 @@ impl Copies {
                 return Err(why);
             }
         }
-        Ok(self.left(manifest, &file)?)
+        Ok(left(manifest, &file)?)
     }
 
-    /// Write a copy, each of its parts given by `bytes`.
+    /// Write a copy, each of its parts given by `bytes`, and say how it is left.
     pub fn write<E: From<io::Error>>(
-        &mut self,
+        &self,
         manifest: &Manifest,
         mut bytes: impl FnMut(&Part) -> Result<Vec<u8>, E>,
-    ) -> Result<(), E> {
+    ) -> Result<Copy, E> {
         let name = manifest.place.to_string();
         let path = files::below(&self.folder, &name, Some(Readers::Owner))?;
         let folder = path.parent().unwrap_or(&self.folder);
@@ -119,31 +119,21 @@ impl Copies {
             let bytes = bytes(part)?;
             file.write_all(&bytes)?;
         }
-        self.left(manifest, file.as_file())?;
+        let copy = left(manifest, file.as_file())?;
         // What is in its place is replaced; a folder there, which no manifest names, gives way.
         if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             fs::remove_dir_all(&path)?;
         }
         // It is not flushed to the disk: what a crash leaves of it is not as long as it is known to
         // be, and so it is written anew.
-        Ok(files::place(file, &path)?)
+        files::place(file, &path)?;
+        Ok(copy)
     }
 
     /// Keep in mind how a copy was left.
-    fn left(&mut self, manifest: &Manifest, file: &fs::File) -> io::Result<()> {
-        let since = Duration::from_millis(u64::try_from(manifest.modified_ms).unwrap_or_default());
-        let time = UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::now());
-        file.set_times(FileTimes::new().set_modified(time))?;
-        let found = file.metadata()?;
-        let copy = Copy {
-            parts: manifest.parts.clone(),
-            modified_ms: manifest.modified_ms,
-            bytes: found.len(),
-            time_ns: time_ns(&found),
-        };
-        self.known.insert(manifest.place.to_string(), copy);
+    pub fn know(&mut self, place: &Place, copy: Copy) {
+        self.known.insert(place.to_string(), copy);
         self.is_saved = false;
-        Ok(())
     }
 
     /// Remove whatever is no file of these manifests. How many files that were.
@@ -187,6 +177,20 @@ impl Copies {
         }
         Ok(())
     }
+}
+
+/// Give a copy its time, and say how it is left.
+fn left(manifest: &Manifest, file: &fs::File) -> io::Result<Copy> {
+    let since = Duration::from_millis(u64::try_from(manifest.modified_ms).unwrap_or_default());
+    let time = UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::now());
+    file.set_times(FileTimes::new().set_modified(time))?;
+    let found = file.metadata()?;
+    Ok(Copy {
+        parts: manifest.parts.clone(),
+        modified_ms: manifest.modified_ms,
+        bytes: found.len(),
+        time_ns: time_ns(&found),
+    })
 }
 
 /// Remove from a folder what is not to stay, and folders in it where nothing does. No link is

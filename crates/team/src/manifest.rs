@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use ring::digest;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::block::{LEAST, Part};
 use crate::error::Problem;
@@ -34,11 +34,11 @@ pub struct Place {
 impl Place {
     /// By what the manifest of a file is called: says nothing of its name.
     pub fn name(&self) -> String {
-        let mut hash = Sha256::new();
+        let mut hash = digest::Context::new(&digest::SHA256);
         hash.update(self.agent.as_bytes());
-        hash.update([0]);
+        hash.update(&[0]);
         hash.update(self.path.as_bytes());
-        crate::block::hex(&hash.finalize())
+        crate::block::hex(hash.finish().as_ref())
     }
 }
 

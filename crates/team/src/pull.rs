@@ -2,24 +2,29 @@
 //! has taken back away?
 //!
 //! Manifests are asked of one host after the other. A copy that is what its manifest says is left
-//! alone, one that lacks an end is added to, any other is written beside its place and renamed. A
-//! file whose blocks have not come yet stays as it was. What a host no longer names goes, but only
-//! where all its manifests could be used: one of a later version may be of any file.
+//! alone, one that lacks an end is added to, any other is written beside its place and renamed, on
+//! all cores. A file whose blocks have not come yet stays as it was. What a host no longer names
+//! goes, but only where all its manifests could be used: one of a later version may be of any file.
+
+mod blocks;
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Mutex;
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::Serialize;
 
+use self::blocks::{ASKED_AT_ONCE, Blocks, SharedStore};
 use crate::block::Part;
-use crate::copies::{Copies, Need};
+use crate::copies::{Copies, Copy, Need};
 use crate::error::{Error, Problem};
-use crate::manifest::{Host, Manifest, Manifests};
+use crate::manifest::{Host, Manifest, Manifests, Place};
 use crate::settings::DataFolder;
 use crate::store::Store;
 
-/// After so many files that were written it is saved which they are.
-const SAVED_EVERY: u64 = 256;
+/// After so many bytes that were written it is saved which files they are.
+const SAVED_EVERY: u64 = 256 << 20;
 
 /// Why a file is not brought that another one would be on Windows and macOS.
 const ONLY_CASE: &str = "the path of another file differs from this one by its case alone";
@@ -57,18 +62,23 @@ pub struct PulledHost {
 ///
 /// # Errors
 /// When the store does not answer. What is wrong with one host or one file is a [`Problem`].
-pub fn pull(store: &mut dyn Store, data: &DataFolder, this: &Host) -> Result<Pulled, Error> {
+pub fn pull(
+    mut store: Box<dyn Store + Send>,
+    data: &DataFolder,
+    this: &Host,
+) -> Result<Pulled, Error> {
     let mut pulled = Pulled::default();
     let mut hosts: BTreeSet<String> = store.hosts()?.into_iter().collect();
     if hosts.contains(&this.host) && !store.is_taken(this)? {
         hosts.remove(&this.host);
     }
+    let store = Mutex::new(store);
     for host in &hosts {
-        match store.manifests(host) {
+        let found = blocks::alone(&store).manifests(host);
+        match found {
             Ok(Some(manifests)) => {
-                let begun = Pull::begin(store, data, host, &mut pulled.problems);
-                let done = begun.and_then(|pull| pull.all(manifests));
-                match done {
+                let begun = Pull::begin(&store, data, host, &mut pulled.problems);
+                match begun.and_then(|pull| pull.all(&manifests)) {
                     Ok(done) => pulled.hosts.push(done),
                     Err(error) => pulled.problems.push(Problem::new(host, error)),
                 }
@@ -97,9 +107,25 @@ impl From<io::Error> for Failed {
     }
 }
 
+/// A file of which a copy lacks something.
+struct Wanted<'m> {
+    place: &'m Place,
+    manifest: &'m Manifest,
+    /// What it lacks.
+    parts: &'m [Part],
+    /// Whether there is the rest of it.
+    is_begun: bool,
+}
+
+impl Wanted<'_> {
+    fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| u64::from(part.bytes)).sum()
+    }
+}
+
 /// The pull of one host's files.
 struct Pull<'a> {
-    store: &'a mut dyn Store,
+    store: &'a SharedStore,
     copies: Copies,
     problems: &'a mut Vec<Problem>,
     done: PulledHost,
@@ -107,7 +133,7 @@ struct Pull<'a> {
 
 impl<'a> Pull<'a> {
     fn begin(
-        store: &'a mut dyn Store,
+        store: &'a SharedStore,
         data: &DataFolder,
         host: &str,
         problems: &'a mut Vec<Problem>,
@@ -126,34 +152,23 @@ impl<'a> Pull<'a> {
         })
     }
 
-    fn all(mut self, manifests: Manifests) -> Result<PulledHost, Error> {
+    fn all(mut self, manifests: &Manifests) -> Result<PulledHost, Error> {
         let host = std::path::PathBuf::from(&self.done.host);
-        let is_complete = manifests.problems.is_empty();
-        self.problems.extend(manifests.problems);
+        self.problems.extend(manifests.problems.iter().cloned());
         self.done.files = manifests.files.len() as u64;
         self.copies
             .write_repositories(&manifests.files)
             .map_err(Error::at(&host))?;
-        let mut folded = BTreeSet::new();
-        for (place, manifest) in &manifests.files {
-            let brought = match folded.insert(place.to_string().to_lowercase()) {
-                true => self.file(manifest),
-                false => Err(Failed::Wrong(ONLY_CASE.to_owned())),
-            };
-            match brought {
-                Ok(()) => {}
-                Err(Failed::Waiting) => self.done.waiting += 1,
-                Err(Failed::Wrong(why)) => {
-                    let what = format!("{}/{place}", self.done.host);
-                    self.problems.push(Problem::new(what, why));
-                }
+        let wanted = self.wanted(manifests);
+        for some in runs(&wanted, SAVED_EVERY) {
+            let groups = runs(some, ASKED_AT_ONCE).into_par_iter();
+            let brought: Vec<_> = groups.flat_map_iter(|group| self.bring(group)).collect();
+            for (wanted, brought) in some.iter().zip(brought) {
+                self.note(wanted, brought);
             }
-            let changed = self.done.written + self.done.appended;
-            if changed > 0 && changed.is_multiple_of(SAVED_EVERY) {
-                self.copies.save().map_err(Error::at(&host))?;
-            }
+            self.copies.save().map_err(Error::at(&host))?;
         }
-        if is_complete {
+        if manifests.problems.is_empty() {
             self.done.removed = self
                 .copies
                 .keep_only(&manifests.files)
@@ -163,33 +178,83 @@ impl<'a> Pull<'a> {
         Ok(self.done)
     }
 
-    fn file(&mut self, manifest: &Manifest) -> Result<(), Failed> {
-        match self.copies.need(manifest)? {
-            Need::Nothing => {}
-            Need::Append(parts) => {
-                let (store, host) = (&mut *self.store, &self.done.host);
-                self.copies
-                    .append(manifest, parts, |part| said(store, host, part))?;
-                self.done.appended += 1;
-                self.done.bytes += parts.iter().map(|part| u64::from(part.bytes)).sum::<u64>();
+    /// The files whose copies are not as their manifests say.
+    fn wanted<'m>(&mut self, manifests: &'m Manifests) -> Vec<Wanted<'m>> {
+        let mut folded = BTreeSet::new();
+        let mut wanted = Vec::new();
+        for (place, manifest) in &manifests.files {
+            let need = match folded.insert(place.to_string().to_lowercase()) {
+                true => self.copies.need(manifest).map_err(Failed::from),
+                false => Err(Failed::Wrong(ONLY_CASE.to_owned())),
+            };
+            let (parts, is_begun) = match need {
+                Ok(Need::Nothing) => continue,
+                Ok(Need::Append(parts)) => (parts, true),
+                Ok(Need::Whole) => (&*manifest.parts, false),
+                Err(failed) => {
+                    self.failed(place, failed);
+                    continue;
+                }
+            };
+            wanted.push(Wanted {
+                place,
+                manifest,
+                parts,
+                is_begun,
+            });
+        }
+        wanted
+    }
+
+    /// Bring what some copies lack, one after the other.
+    fn bring(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Copy, Failed>> {
+        let parts = wanted.iter().flat_map(|of| of.parts).collect();
+        let mut blocks = Blocks::of(self.store, &self.done.host, parts);
+        let mut one = |of: &Wanted<'_>| match of.is_begun {
+            true => self
+                .copies
+                .append(of.manifest, of.parts, |part| blocks.said(part)),
+            false => self.copies.write(of.manifest, |part| blocks.said(part)),
+        };
+        wanted.iter().map(&mut one).collect()
+    }
+
+    /// Keep in mind what became of a file.
+    fn note(&mut self, wanted: &Wanted<'_>, brought: Result<Copy, Failed>) {
+        match brought {
+            Ok(copy) => {
+                self.copies.know(wanted.place, copy);
+                self.done.bytes += wanted.bytes();
+                match wanted.is_begun {
+                    true => self.done.appended += 1,
+                    false => self.done.written += 1,
+                }
             }
-            Need::Whole => {
-                let (store, host) = (&mut *self.store, &self.done.host);
-                self.copies
-                    .write(manifest, |part| said(store, host, part))?;
-                self.done.written += 1;
-                self.done.bytes += manifest.bytes();
+            Err(failed) => self.failed(wanted.place, failed),
+        }
+    }
+
+    fn failed(&mut self, place: &Place, failed: Failed) {
+        match failed {
+            Failed::Waiting => self.done.waiting += 1,
+            Failed::Wrong(why) => {
+                let what = format!("{}/{place}", self.done.host);
+                self.problems.push(Problem::new(what, why));
             }
         }
-        Ok(())
     }
 }
 
-/// What a part says, proven.
-fn said(store: &mut dyn Store, host: &str, part: &Part) -> Result<Vec<u8>, Failed> {
-    let packed = store.block(host, &part.id);
-    let packed = packed.map_err(|error| Failed::Wrong(error.to_string()))?;
-    let packed = packed.ok_or(Failed::Waiting)?;
-    part.unpack(&packed)
-        .map_err(|why| Failed::Wrong(why.to_owned()))
+/// These files in their order, in runs that lack no more than so many bytes each, or are one file.
+fn runs<'w, 'm>(wanted: &'w [Wanted<'m>], most: u64) -> Vec<&'w [Wanted<'m>]> {
+    let mut bytes = wanted.first().map_or(0, Wanted::bytes);
+    let is_same_run = |_: &Wanted<'_>, next: &Wanted<'_>| {
+        bytes += next.bytes();
+        let fits = bytes <= most;
+        if !fits {
+            bytes = next.bytes();
+        }
+        fits
+    };
+    wanted.chunk_by(is_same_run).collect()
 }

@@ -203,15 +203,17 @@ impl<'a> Push<'a> {
         });
         let files: Vec<SharedFile> = files.map(|file| self.masked(file)).collect();
         self.pushed.files = files.len() as u64;
+        let mut closed = BTreeSet::new();
         for (key, files) in by_bundle(&files) {
             for file in files {
                 self.file(file, sessions)?;
             }
             self.close(&key)?;
+            closed.insert(key);
         }
         self.send()?;
         self.take_back(&files)?;
-        self.mend_rows()?;
+        self.mend_rows(&closed)?;
         self.end()?;
         Ok(self.pushed)
     }

@@ -14,11 +14,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use ring::digest;
 use sessionary::format::{FORMATS, agent_called};
 use sessionary::index::{Column, Table, Values};
 use sessionary::locations::foreign_roots;
 use sessionary::{CONTRACT_VERSION, Config, Index};
-use sha2::{Digest, Sha256};
 
 use crate::block::hex;
 use crate::error::Error;
@@ -72,16 +72,16 @@ pub struct Rows {
 
 /// A hash of what the rows of these manifests are made from.
 pub fn seal<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> String {
-    let mut hash = Sha256::new();
-    hash.update(format!("{MADE_BY} {CONTRACT_VERSION}"));
+    let mut hash = digest::Context::new(&digest::SHA256);
+    hash.update(format!("{MADE_BY} {CONTRACT_VERSION}").as_bytes());
     for of in manifests {
         let parts: Vec<&str> = of.parts.iter().map(|part| part.id.as_str()).collect();
         let said = (&of.place, &of.session, &of.repository, &of.cwd);
         let text = serde_json::to_vec(&(said, of.modified_ms, parts)).unwrap_or_default();
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
+        hash.update(&(text.len() as u64).to_le_bytes());
+        hash.update(&text);
     }
-    hex(&hash.finalize())
+    hex(hash.finish().as_ref())
 }
 
 /// The file that says what the working directory of a session is whose file stands at this place.

@@ -67,11 +67,12 @@ pub trait Store {
     /// When the store cannot be read.
     fn manifests(&mut self, host: &str) -> Result<Option<Manifests>, Error>;
 
-    /// A block of a host, compressed, as it is; `None`: it is not there (yet).
+    /// These blocks of a host, compressed, as they are, but for those that are not there (yet).
     ///
     /// # Errors
-    /// When the store cannot be read.
-    fn block(&mut self, host: &str, id: &BlockId) -> Result<Option<Vec<u8>>, Error>;
+    /// When one of them cannot be read.
+    fn packed(&mut self, host: &str, ids: &[&BlockId])
+    -> Result<BTreeMap<BlockId, Vec<u8>>, Error>;
 
     /// The blocks that this host has here.
     ///

@@ -86,13 +86,13 @@ impl Reader {
     }
 
     fn pull(&self, store: &Folder) -> Pulled {
-        let mut store = store::open(&store.address(), &Surroundings::default(), &|_| ()).unwrap();
+        let store = store::open(&store.address(), &Surroundings::default(), &|_| ()).unwrap();
         let reader = Host {
             version: 1,
             host: "reader".to_owned(),
             id: "r".to_owned(),
         };
-        pull(&mut *store, &self.data(), &reader).unwrap()
+        pull(store, &self.data(), &reader).unwrap()
     }
 
     /// All that is outside of the folders of these hosts.
@@ -245,6 +245,41 @@ fn a_folder_speaks_for_its_own_host_alone() {
     };
     fs::copy(name("a.jsonl"), name("b.jsonl")).unwrap();
     assert_eq!(reader.pull(&store).problems.len(), 3);
+}
+
+/// Blocks of many files are asked for at once.
+#[test]
+fn a_block_that_cannot_be_read_or_is_missing_keeps_no_other_file_back() {
+    let reader = Reader::new();
+    let store = Folder::new();
+    let forger = Forger { store: &store };
+    forger.host("ada", "ada");
+    let said = |at: usize| format!("what file {at} says\n").into_bytes();
+    for at in 0..9 {
+        let part = forger.block("ada", &said(at), &pack(&said(at)).unwrap());
+        forger.manifest("ada", "pi", &format!("{at}.jsonl"), &part, &[]);
+        let id = part.id.as_str();
+        let block = format!("ada/blocks/{}/{id}.zst", &id[..2]);
+        let block = store.path().join(block);
+        if at == 3 {
+            fs::remove_file(&block).unwrap();
+            fs::create_dir(&block).unwrap();
+        } else if at == 5 {
+            fs::remove_file(&block).unwrap();
+        }
+    }
+    let pulled = reader.pull(&store);
+    let host = &pulled.hosts[0];
+    assert_eq!((host.written, host.waiting), (7, 1));
+    let problems: Vec<&str> = pulled.problems.iter().map(|of| of.what.as_str()).collect();
+    assert_eq!(problems, ["ada/pi/3.jsonl"]);
+    let copies = tree(&reader.folder("ada").join("pi"));
+    let expected = |at: &usize| *at != 3 && *at != 5;
+    let expected = (0..9)
+        .filter(expected)
+        .map(|at| (format!("/{at}.jsonl"), said(at)));
+    assert_eq!(copies, expected.collect());
+    assert!(reader.pull(&store).hosts[0].written == 0);
 }
 
 #[test]

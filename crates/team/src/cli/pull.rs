@@ -16,8 +16,8 @@ pub struct Pull {}
 pub fn run(_: &Pull, context: &Context) -> Result<Outcome, Error> {
     let _lock = context.data.lock()?;
     let settings = context.settings()?;
-    let mut store = context.store(&settings.store)?;
-    let pulled = pull::pull(&mut *store, &context.data, &settings.this_host())?;
+    let store = context.store(&settings.store)?;
+    let pulled = pull::pull(store, &context.data, &settings.this_host())?;
     if context.json {
         print_json(&pulled)?;
     } else {

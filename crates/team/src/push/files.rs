@@ -67,13 +67,14 @@ impl Push<'_> {
             agent: file.agent.clone(),
             path: file.path.clone(),
         };
-        if let Err(why) = self.check(file) {
-            self.problem(file, why);
-            return Ok(());
-        }
+        // It was checked by the same rules when it was sent.
         let before = self.there.get(&place);
         if before.is_some_and(|before| is_current(before, file, &self.form) && self.has_all(before))
         {
+            return Ok(());
+        }
+        if let Err(why) = self.check(file) {
+            self.problem(file, why);
             return Ok(());
         }
         let shared = match sessions.bytes(file, self.options.raw) {

@@ -41,11 +41,12 @@ impl Push<'_> {
         let all = places
             .iter()
             .chain(beside.iter().filter(|of| !places.contains(of)));
-        let all: Vec<Manifest> = all.filter_map(|of| self.there.get(of).cloned()).collect();
-        let seal = seal(all.iter());
+        let all: Vec<&Manifest> = all.filter_map(|of| self.there.get(of)).collect();
+        let seal = seal(all.iter().copied());
         if all.is_empty() || seals.get(key) == Some(&seal) {
             return Ok(());
         }
+        let all: Vec<Manifest> = all.into_iter().cloned().collect();
         for manifest in &all {
             if maker.has(manifest) {
                 continue;
@@ -71,8 +72,8 @@ impl Push<'_> {
         let mut said = Vec::new();
         for part in &manifest.parts {
             let (host, id) = (self.host, part.id.clone());
-            let packed = self.store.ask(move |store| store.block(host, &id))?;
-            match packed.map(|packed| part.unpack(&packed)) {
+            let packed = self.store.ask(move |store| store.packed(host, &[&id]))?;
+            match packed.get(&part.id).map(|packed| part.unpack(packed)) {
                 Some(Ok(bytes)) => said.push(bytes),
                 _ => return Ok(None),
             }
@@ -82,16 +83,20 @@ impl Push<'_> {
 
     /// Make the rows that an older version did not, or that were taken back with another file of
     /// their bundle; and have none of what is not in the store.
-    pub(super) fn mend_rows(&mut self) -> Result<(), Error> {
+    ///
+    /// Bundles that were `closed` by this push, and are in the store as they were left, are done.
+    pub(super) fn mend_rows(&mut self, closed: &BTreeSet<BundleKey>) -> Result<(), Error> {
         let host = self.host;
         let Some((seals, _)) = &mut self.rows else {
             return Ok(());
         };
         let there = self.store.ask(move |store| store.seals(host))?;
-        *seals = there.unwrap_or_default();
+        let left = std::mem::replace(seals, there.unwrap_or_default());
+        let is_done = |key: &BundleKey| closed.contains(key) && left.get(key) == seals.get(key);
         let gone = seals.keys().filter(|key| !self.bundles.has(key));
         self.batch.rowless = gone.cloned().collect();
-        let keys: Vec<BundleKey> = self.bundles.keys().cloned().collect();
+        let keys = self.bundles.keys().filter(|key| !is_done(key));
+        let keys: Vec<BundleKey> = keys.cloned().collect();
         keys.iter().try_for_each(|key| self.close(key))?;
         self.send()
     }

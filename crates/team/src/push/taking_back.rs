@@ -17,7 +17,8 @@ impl Push<'_> {
         let (path, session) = (&*manifest.place.path, &*manifest.session);
         !self.settings.repositories.contains(&manifest.repository)
             || self.settings.withholds(session, path)
-            || !self.may_say(path, session)
+            // By the same rules it might be said when it was sent.
+            || manifest.source.form != self.form && !self.may_say(path, session)
             || manifest.source.form == RAW && !self.options.raw
     }
 

@@ -7,7 +7,7 @@
 //! PATH/HOST/files/….json           a manifest, by the hash of agent and path
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -136,9 +136,18 @@ impl Store for Dir {
         Ok(Some(found))
     }
 
-    fn block(&mut self, host: &str, id: &BlockId) -> Result<Option<Vec<u8>>, Error> {
-        let path = self.at(host, &block_name(id), None)?;
-        files::read(&path, MOST_PACKED as u64).map_err(Error::at(&path))
+    fn packed(
+        &mut self,
+        host: &str,
+        ids: &[&BlockId],
+    ) -> Result<BTreeMap<BlockId, Vec<u8>>, Error> {
+        let mut packed = BTreeMap::new();
+        for id in ids {
+            let path = self.at(host, &block_name(id), None)?;
+            let found = files::read(&path, MOST_PACKED as u64).map_err(Error::at(&path))?;
+            packed.extend(found.map(|bytes| ((*id).clone(), bytes)));
+        }
+        Ok(packed)
     }
 
     fn blocks(&mut self, host: &str) -> Result<BTreeSet<BlockId>, Error> {

@@ -143,15 +143,20 @@ impl Store for Postgres {
         Ok(Some(found))
     }
 
-    fn block(&mut self, host: &str, id: &BlockId) -> Result<Option<Vec<u8>>, Error> {
-        let one = "SELECT packed FROM sessionary.blocks
-            WHERE host = $1 AND id = $2 AND octet_length(packed) <= $3";
+    fn packed(
+        &mut self,
+        host: &str,
+        ids: &[&BlockId],
+    ) -> Result<BTreeMap<BlockId, Vec<u8>>, Error> {
+        let these = "SELECT id, packed FROM sessionary.blocks
+            WHERE host = $1 AND id = ANY($2) AND octet_length(packed) <= $3";
+        let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
         let most = i32::try_from(MOST_PACKED).unwrap_or(i32::MAX);
-        let row = self
-            .client
-            .query_opt(one, &[&host, &id.as_str(), &most])
-            .map_err(failed)?;
-        Ok(row.map(|row| row.get(0)))
+        let rows = self.client.query(these, &[&host, &ids, &most]);
+        let rows = rows.map_err(failed)?.into_iter();
+        Ok(rows
+            .filter_map(|row| Some((BlockId::parse(row.get(0))?, row.get(1))))
+            .collect())
     }
 
     fn blocks(&mut self, host: &str) -> Result<BTreeSet<BlockId>, Error> {
