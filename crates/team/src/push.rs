@@ -14,7 +14,7 @@ mod taking_back;
 
 pub use taking_back::{TakenBack, take_back};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
@@ -201,7 +201,8 @@ impl<'a> Push<'a> {
             let is_shared = self.settings.repositories.contains(&file.repository);
             is_shared && !self.settings.withholds(&file.session, &file.path)
         });
-        let files: Vec<SharedFile> = files.map(|file| self.masked(file)).collect();
+        let mut said = HashMap::new();
+        let files: Vec<SharedFile> = files.map(|file| self.masked(file, &mut said)).collect();
         self.pushed.files = files.len() as u64;
         let mut closed = BTreeSet::new();
         for (key, files) in by_bundle(&files) {

@@ -282,6 +282,46 @@ fn a_block_that_cannot_be_read_or_is_missing_keeps_no_other_file_back() {
     assert!(reader.pull(&store).hosts[0].written == 0);
 }
 
+/// More than is asked for at once, by its bytes and by its blocks; some of it for several files, and
+/// some of it added to what is there.
+#[test]
+fn many_files_of_many_blocks_are_brought_as_they_are() {
+    let reader = Reader::new();
+    let store = Folder::new();
+    let forger = Forger { store: &store };
+    forger.host("ada", "ada");
+    let block = |bytes: &[u8]| forger.block("ada", bytes, &pack(bytes).unwrap());
+    let shared = b"all begin so\n".repeat(9_000);
+    let said = |file: usize| -> Vec<Vec<u8>> {
+        let large = format!("what file {file} says\n")
+            .repeat(40_000)
+            .into_bytes();
+        let small = (0..file * 7).map(|at| format!("{file} and {at}\n").into_bytes());
+        [shared.clone(), large].into_iter().chain(small).collect()
+    };
+    let mut expected = BTreeMap::new();
+    // First some, without their ends; then all of all.
+    for (files, parts) in [(0..12, 9), (0..30, usize::MAX)] {
+        let (mut written, mut appended) = (0, 0);
+        for file in files {
+            let said: Vec<Vec<u8>> = said(file).into_iter().take(parts).collect();
+            let parts: Vec<Part> = said.iter().map(|bytes| block(bytes)).collect();
+            let path = format!("{file}.jsonl");
+            forger.manifest("ada", "pi", &path, &parts[0], &[("parts", json!(parts))]);
+            match expected.insert(format!("/{path}"), said.concat()) {
+                None => written += 1,
+                Some(before) if before != said.concat() => appended += 1,
+                Some(_) => {}
+            }
+        }
+        let pulled = reader.pull(&store);
+        assert_eq!(pulled.problems, []);
+        let host = &pulled.hosts[0];
+        assert_eq!((host.written, host.appended), (written, appended));
+        assert!(tree(&reader.folder("ada").join("pi")) == expected);
+    }
+}
+
 #[test]
 fn blocks_that_are_not_what_they_should_be_are_not_written() {
     let reader = Reader::new();

@@ -1,5 +1,6 @@
 //! What of a file is new, and may it be sent?
 
+use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sessionary::redact::redacted;
@@ -20,12 +21,24 @@ const AT_REST_MS: i64 = 2 * 60_000;
 const IS_NAMED_SO: &str = "its path or the id of its session holds a key or a token";
 
 impl Push<'_> {
-    /// A file whose manifest says no more than the file itself does.
-    pub(super) fn masked(&self, file: SharedFile) -> SharedFile {
-        let cwd = file.cwd.map(|cwd| match self.options.raw {
-            true => cwd,
-            false => redacted(&cwd).unwrap_or(cwd),
-        });
+    /// A file whose manifest says no more than the file itself does. What is `said` of directories
+    /// is kept there: most sessions share theirs with others.
+    pub(super) fn masked(
+        &self,
+        file: SharedFile,
+        said: &mut HashMap<String, String>,
+    ) -> SharedFile {
+        let cwd = file
+            .cwd
+            .map(|cwd| match (self.options.raw, said.get(&cwd)) {
+                (true, _) => cwd,
+                (false, Some(said)) => said.clone(),
+                (false, None) => {
+                    let masked = redacted(&cwd).unwrap_or_else(|| cwd.clone());
+                    said.insert(cwd, masked.clone());
+                    masked
+                }
+            });
         SharedFile { cwd, ..file }
     }
 
