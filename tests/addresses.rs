@@ -212,6 +212,7 @@ fn an_entry_does_not_choose_among_more_sessions_than_are_looked_at() {
         // The oldest and the newest have it.
         let id = match at {
             0 | MOST_CALLED_SO => "both",
+            1 => "only",
             _ => "other",
         };
         let message = json!({"role": "user", "content": "Fix tests"});
@@ -222,4 +223,7 @@ fn an_entry_does_not_choose_among_more_sessions_than_are_looked_at() {
     let refused = home.output(&["label", "Fix tests:both", "here"]);
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(said.contains("sessions fit"), "{said}");
+    // All whose ids begin so are looked at.
+    let shown = home.run(&["show", "s:only"]);
+    assert!(shown.contains("Fix tests"), "{shown}");
 }

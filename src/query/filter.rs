@@ -310,8 +310,10 @@ impl Files {
             return false;
         };
         let relative = self.relative.get(cwd).map_or(&[][..], Vec::as_slice);
+        // A path and no command.
+        let leads_up = named.contains("..") && !named.contains(char::is_whitespace);
         relative.iter().any(|name| name.is_match(named))
-            || named.starts_with("..") && is_one(&absolute(named, None, cwd).to_string_lossy())
+            || leads_up && is_one(&absolute(named, None, cwd).to_string_lossy())
     }
 }
 
@@ -390,16 +392,27 @@ fn file(name: &str) -> Option<Regex> {
 /// What is asked for by a whole path, as it is named in the directory in which a session ran;
 /// `None`: it does not lie there.
 fn file_seen_from(cwd: &str, name: &str) -> Option<Regex> {
-    let cwd = cwd.trim_end_matches(['/', '\\']);
-    let (above, below) = name.split_at_checked(cwd.len())?;
-    let is_below = above.eq_ignore_ascii_case(cwd) && below.starts_with(['/', '\\']);
-    let seen = below.trim_matches(['/', '\\']);
+    let parts = |path| str::split(path, ['/', '\\']).filter(|part| !part.is_empty());
+    let mut asked = parts(name);
+    for part in parts(cwd) {
+        let same = Regex::new(&format!("(?i)^{}$", pattern(asked.next()?))).ok()?;
+        if !same.is_match(part) {
+            return None;
+        }
+    }
+    let separator = if name.contains('\\') { "\\" } else { "/" };
+    let seen = asked.collect::<Vec<_>>().join(separator);
     // Other than the end of a path it stands where one begins.
-    (is_below && !seen.is_empty()).then(|| named_after(r#"(^|[\s"'=:])(\./)?"#, seen))?
+    (!seen.is_empty()).then(|| named_after(r#"(^|[\s"'=:])(\./)?"#, &seen))?
+}
+
+/// A name in which `*` is any part of one.
+fn pattern(name: &str) -> String {
+    regex::escape(name).replace(r"\*", r"[^/\\\s]*")
 }
 
 fn named_after(before: &str, name: &str) -> Option<Regex> {
-    let name = regex::escape(name.trim_end_matches(['/', '\\'])).replace(r"\*", r"[^/\\\s]*");
+    let name = pattern(name.trim_end_matches(['/', '\\']));
     Regex::new(&format!(r#"(?i){before}{name}($|[/\\\s"'=:,;)])"#)).ok()
 }
 

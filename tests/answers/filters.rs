@@ -131,6 +131,7 @@ fn a_whole_path_finds_what_is_named_as_seen_from_the_sessions_directory() {
                 message("here", Some("test"), 1, read("axle.rs")),
                 message("dot", Some("here"), 1, read("./notes/axle.txt")),
                 message("up", Some("dot"), 1, read("../engine/notes.txt")),
+                message("round", Some("up"), 1, read("src/../lib.rs")),
             ],
         ),
     )]);
@@ -138,14 +139,18 @@ fn a_whole_path_finds_what_is_named_as_seen_from_the_sessions_directory() {
         for (query, expected) in [
             // A command names a file as a path does, and is none itself.
             ("file:/home/ada/wheel/src/axle.rs", &["sed"][..]),
-            ("file:/home/ada/wheel/src", &["sed"]),
-            ("file:/home/ada/wheel", &[]),
-            ("file:/home/ada", &["up"]),
+            ("file:/home/ada/wheel/src", &["sed", "round"]),
+            // What lies in its directory is all that it names: only a path that leads up is told.
+            ("file:/home/ada/wheel", &["round"]),
+            ("file:/home/ada", &["up", "round"]),
             // Not whatever ends so.
             ("file:/home/ada/wheel/axle.rs", &["here"]),
             ("file:/Home/Ada/Wheel/notes/*.txt", &["dot"]),
             ("file:/home/ada/engine/notes.txt", &["up"]),
             ("file:/home/ada/engine", &["up"]),
+            ("file:/home/ada/wheel/lib.rs", &["round"]),
+            ("file:/home/*/wheel/axle.rs", &["here"]),
+            ("file:/home/*/src/axle.rs", &[]),
             ("file:/home/ada/eng", &[]),
         ] {
             let answer = ask(index, query, &scope());

@@ -164,14 +164,20 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// Of several sessions that a name fits the one that has this entry, if no other has it.
-    fn only_one_with(&self, entry: &str, found: FoundSession) -> Result<FoundSession, Failure> {
+    /// Of several sessions that `name` fits the one that has this entry, if no other has it.
+    fn only_one_with(
+        &self,
+        entry: &str,
+        name: &str,
+        found: FoundSession,
+    ) -> Result<FoundSession, Failure> {
         let Err(failure) = &found else {
             return Ok(found);
         };
         let candidates = failure.candidates().unwrap_or_default();
         // Of those that are not among them another may have it.
-        if candidates.len() >= MOST_CALLED_SO {
+        let is_by_id = candidates.iter().all(|row| row.id.starts_with(name));
+        if candidates.len() >= MOST_CALLED_SO && !is_by_id {
             return Ok(found);
         }
         let mut with_entry = Vec::new();
@@ -209,7 +215,7 @@ impl<'a> Lookup<'a> {
             if session.is_empty() || entry.is_empty() {
                 continue;
             }
-            let found = self.only_one_with(entry, self.find(session))?;
+            let found = self.only_one_with(entry, session, self.find(session))?;
             if self.has_entry(&found, entry)? {
                 return Ok((found, Some(entry.to_owned())));
             }
