@@ -4,10 +4,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sessionary::redact::redacted;
 
+use super::taking_back::ids;
 use super::{Push, PushedSession};
 use crate::block;
 use crate::error::{Error, Problem};
-use crate::manifest::{self, LARGEST, Manifest, Place, Source, TOO_LARGE};
+use crate::manifest::{self, LARGEST, Manifest, Place, RAW, Source, TOO_LARGE};
 use crate::names::{check_agent, check_path};
 use crate::sessions::{Sessions, SharedBytes, SharedFile};
 
@@ -150,7 +151,12 @@ impl Push<'_> {
         if before.as_ref() == Some(&manifest) {
             return Ok(());
         }
-        before.iter().for_each(|before| self.bundles.remove(before));
+        if let Some(before) = &before {
+            self.bundles.remove(before);
+            if before.source.form == RAW && manifest.source.form != RAW {
+                self.may_go.extend(ids(before).cloned());
+            }
+        }
         self.bundles.add(&manifest);
         // It may differ from the one before by what was read for it alone.
         let is_news = before.is_none_or(|before| before.parts != manifest.parts);
