@@ -507,12 +507,47 @@ fn nobody_changes_a_row_of_the_contract_or_adds_to_anothers() {
     assert_eq!(server.sql_as("bob", steal).unwrap(), "");
 }
 
+/// A session with a secret in each thing that rows say words of.
+fn write_secrets(machine: &Machine) {
+    let said = |secret: &str| format!("it is {secret} indeed");
+    let path = machine.write_session(BOAT, "said", &[&said(SECRETS[0])]);
+    let call = |name: &str, arguments: Value| {
+        json!({"type": "toolCall", "id": format!("c-{name}"),
+        "name": name, "arguments": arguments})
+    };
+    let command = format!("curl -H 'x-key: {}' example.org", SECRETS[1]);
+    let place = format!("notes/{}.md", SECRETS[1]);
+    let calls = [
+        call("bash", json!({"command": command})),
+        call("write", json!({"path": place, "content": said(SECRETS[2])})),
+    ];
+    let message = json!({"role": "assistant", "content": calls, "model": "m-1", "provider": "p",
+        "timestamp": 2});
+    let mut lines = fs::read_to_string(&path).unwrap();
+    for (number, mut entry) in [
+        json!({"type": "message", "message": message}),
+        json!({"type": "label", "targetId": "said-0001", "label": said(SECRETS[0])}),
+        json!({"type": "session_info", "name": said(SECRETS[1])}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        entry["id"] = json!(format!("said-{:04}", number + 2));
+        entry["parentId"] = json!(format!("said-{:04}", number + 1));
+        entry["timestamp"] = json!(format!("2026-01-05T09:01:{number:02}.000Z"));
+        lines += &format!("{entry}\n");
+    }
+    fs::write(path, lines).unwrap();
+}
+
 #[test]
 fn no_row_holds_a_secret_or_says_where_it_was_made() {
     let Some(server) = Server::with(&["ada"]) else {
         return;
     };
     let ada = full(&server, "ada");
+    write_secrets(&ada);
+    push(&ada);
     for name in relations(&server) {
         let all = server.sql(&format!("SELECT t::text FROM {name} t"));
         for secret in SECRETS {
@@ -521,6 +556,20 @@ fn no_row_holds_a_secret_or_says_where_it_was_made() {
         assert!(!all.contains("team.rows"), "{name}");
     }
     assert!(!ada.data().join("team.rows").exists());
+    // There were rows that would have held them.
+    for (table, column) in [
+        ("_sessions", "first_message"),
+        ("_sessions", "name"),
+        ("_labels", "text"),
+        ("_calls", "subject"),
+        ("_files", "path"),
+    ] {
+        let marked = format!(
+            "SELECT count(*) FROM sessionary_catalogue.{table}
+             WHERE {column} LIKE '%[redacted]%'"
+        );
+        assert_ne!(server.sql(&marked), "0", "{table}.{column}");
+    }
 }
 
 #[test]
