@@ -7,7 +7,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use sessionary::model::Zone;
+use sessionary::settings::Surroundings;
 use sessionary::{Config, Freshness, Index};
+use sessionary_team::store::{self, Batch};
 
 use crate::machine::{BOAT, DIARY, Folder, Machine, tree};
 use crate::secrets::{SECRETS, holds};
@@ -134,7 +136,7 @@ impl Said {
 }
 
 fn index_in(machine: &Machine, zone: &str) -> Index {
-    let config = Config::of(&sessionary::settings::Surroundings {
+    let config = Config::of(&Surroundings {
         variables: BTreeMap::new(),
         home: Some(machine.home().to_path_buf()),
         cwd: machine.cwd(BOAT),
@@ -570,6 +572,69 @@ fn no_row_holds_a_secret_or_says_where_it_was_made() {
         );
         assert_ne!(server.sql(&marked), "0", "{table}.{column}");
     }
+}
+
+/// Of all tables with rows of the contract those that have some of this role.
+fn tables_of(server: &Server, role: &str) -> Vec<String> {
+    let all = "SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+        WHERE nspname = 'sessionary_catalogue' AND relkind = 'r' AND relrowsecurity ORDER BY 1";
+    let has_rows = |name: &&str| {
+        let count = format!("SELECT count(*) FROM {name} WHERE owner = '{role}'");
+        server.sql(&count) != "0"
+    };
+    let names = server.sql(all);
+    names.lines().filter(has_rows).map(str::to_owned).collect()
+}
+
+#[test]
+fn who_leaves_a_database_leaves_no_row_there() {
+    let Some(server) = Server::with(&["ada", "bob"]) else {
+        return;
+    };
+    let (ada, bob) = (full(&server, "ada"), server.sharing("bob"));
+    bob.write_session(BOAT, "0b", &["of bob"]);
+    bob.json(&["push"]);
+    // As it is when the id of a file's session has changed, and the push was killed.
+    server.sql(
+        "UPDATE sessionary.sources SET session = 'other',
+            manifest = jsonb_set(manifest::jsonb, '{session}', '\"other\"')::text
+         WHERE host = 'ada' AND session = 'ada-own'",
+    );
+    assert!(tables_of(&server, "ada").len() > 10);
+    let others = tables_of(&server, "bob");
+    ada.team(&["leave"]);
+    assert_eq!(tables_of(&server, "ada"), [""; 0]);
+    assert_eq!(tables_of(&server, "bob"), others);
+}
+
+/// The server is asked between the batch with the new manifest and what the push does at its end.
+#[test]
+fn a_file_whose_session_changes_leaves_no_row_of_the_one_before() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    for id in ["0a", "0b"] {
+        ada.write_session(BOAT, id, &["one", "two"]);
+    }
+    ada.json(&["push"]);
+    let ids = "SELECT string_agg(id, ' ' ORDER BY id) FROM sessionary_catalogue._sessions";
+    assert_eq!(server.sql(ids), "0a 0b");
+    let surroundings = Surroundings {
+        home: Some(ada.home().to_path_buf()),
+        ..Surroundings::default()
+    };
+    let mut store = store::open(&server.address("ada"), &surroundings, &|_| ()).unwrap();
+    let there = store.manifests("ada").unwrap().unwrap();
+    let mut manifests: Vec<_> = there.files.into_values().collect();
+    assert_eq!(manifests[0].session, "0a");
+    manifests[0].session = "0c".to_owned();
+    let batch = Batch {
+        manifests,
+        ..Batch::default()
+    };
+    store.put("ada", &batch).unwrap();
+    assert_eq!(server.sql(ids), "0b");
 }
 
 #[test]

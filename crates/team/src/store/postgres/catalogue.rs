@@ -81,6 +81,17 @@ pub fn forget<'a>(
     Ok(())
 }
 
+/// Remove the rows of what no manifest of a host is of any more, however they came to stay.
+pub fn forget_unnamed(transaction: &mut Transaction<'_>, host: &str) -> Result<(), Error> {
+    let unnamed = "SELECT b.agent, b.session FROM sessionary_catalogue._bundles b
+        WHERE b.host = $1 AND NOT EXISTS (SELECT FROM sessionary.sources s
+            WHERE s.host = $1 AND s.agent = b.agent COLLATE \"C\"
+            AND s.session = b.session COLLATE \"C\")";
+    let rows = transaction.query(unnamed, &[&host]).map_err(failed)?;
+    let keys: Vec<BundleKey> = rows.iter().map(super::key).collect();
+    forget(transaction, host, keys.iter())
+}
+
 /// Put the rows of bundles in the place of those that are there.
 pub fn put(transaction: &mut Transaction<'_>, host: &str, rows: &Rows) -> Result<(), Error> {
     forget(transaction, host, rows.bundles.iter().map(|of| &of.key))?;
