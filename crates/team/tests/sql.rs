@@ -637,6 +637,81 @@ fn a_file_whose_session_changes_leaves_no_row_of_the_one_before() {
     assert_eq!(server.sql(ids), "0b");
 }
 
+/// Whoever writes may choose no number that another one would have got.
+#[test]
+fn nobody_takes_the_numbers_of_rows_to_come() {
+    let Some(server) = Server::with(&["ada", "eve"]) else {
+        return;
+    };
+    let (ada, eve) = (server.sharing("ada"), server.sharing("eve"));
+    eve.write_session(BOAT, "0e", &["of eve"]);
+    eve.json(&["push"]);
+    let add = |number: &str| {
+        format!(
+            "INSERT INTO sessionary_catalogue._bundles (bundle, host, agent, session, seal)
+             SELECT {number}, 'eve', 'pi', 'x', 'y' FROM generate_series(1, 500) n"
+        )
+    };
+    let own = "(SELECT max(session) FROM sessionary_catalogue._sessions)";
+    let said = server.sql_as("eve", &add(&format!("{own} + n")));
+    ada.write_session(BOAT, "0a", &["of ada"]);
+    ada.json(&["push"]);
+    assert!(said.unwrap_err().contains("row-level security"));
+    // Nor does it help to have been given numbers before.
+    let taken = "SELECT min(number) FROM sessionary_catalogue._take(600) number";
+    let number = server.sql_as("eve", taken).unwrap();
+    let said = server
+        .sql_as("eve", &add(&format!("{number} + n")))
+        .unwrap_err();
+    assert!(said.contains("row-level security"), "{said}");
+    assert!(
+        server
+            .sql_as("eve", "SELECT nextval('sessionary_catalogue._numbers')")
+            .is_err()
+    );
+}
+
+/// As it was made before the server gave out the numbers of rows.
+#[test]
+fn a_database_with_older_tables_is_brought_up_to_date_with_its_rows() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    server.sql("DROP SCHEMA sessionary, sessionary_catalogue CASCADE");
+    server.sql(
+        "CREATE SCHEMA sessionary;
+         CREATE TABLE sessionary.migrations (
+             number integer PRIMARY KEY, done timestamptz NOT NULL DEFAULT now());
+         GRANT SELECT ON sessionary.migrations TO PUBLIC",
+    );
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let migrations = fs::read_dir(migrations).unwrap().collect_paths();
+    for (number, path) in (1..=4).zip(migrations) {
+        server.sql(&fs::read_to_string(path).unwrap());
+        let done = format!("INSERT INTO sessionary.migrations (number) VALUES ({number})");
+        server.sql(&done);
+    }
+    let add = "INSERT INTO sessionary.hosts (host, id, version) VALUES ('older', 'x', 1);
+        INSERT INTO sessionary_catalogue._bundles (bundle, host, agent, session, seal)
+        SELECT nextval('sessionary_catalogue._numbers'), 'older', 'pi', 'x', 'y'
+        FROM generate_series(1, 20)";
+    server.sql_as("ada", add).unwrap();
+    ada.write_session(BOAT, "0a", &["of ada"]);
+    let output = ada.output(&["push"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(2) && said.contains("team init"),
+        "{said}"
+    );
+    let admin = Machine::new("admin");
+    server.admit(&admin, "admin");
+    admin.team(&["init", &server.address("admin"), "--host", "admin"]);
+    ada.json(&["push"]);
+    let bundles = "SELECT host, count(*) FROM sessionary_catalogue._bundles GROUP BY 1 ORDER BY 1";
+    assert_eq!(server.sql(bundles), "ada|1\nolder|20");
+}
+
 #[test]
 fn rows_that_are_missing_or_of_nothing_are_made_up_for_by_a_push() {
     let Some(server) = Server::with(&["ada", "zoe"]) else {
@@ -650,7 +725,7 @@ fn rows_that_are_missing_or_of_nothing_are_made_up_for_by_a_push() {
         .sql_as(
             "ada",
             "INSERT INTO sessionary_catalogue._bundles (bundle, host, agent, session, seal)
-        VALUES (nextval('sessionary_catalogue._numbers'), 'ada', 'pi', 'none', 'old')",
+        SELECT number, 'ada', 'pi', 'none', 'old' FROM sessionary_catalogue._take(1) number",
         )
         .unwrap();
     let lost = "DELETE FROM sessionary_catalogue._sessions WHERE bundle NOT IN

@@ -138,7 +138,7 @@ impl Numbers {
             }
         }
         let count = rows.bundles.len() + sources.len() + of_session.len();
-        let next = "SELECT nextval('sessionary_catalogue._numbers') FROM generate_series(1, $1)";
+        let next = "SELECT number FROM sessionary_catalogue._take($1) number";
         let count = i32::try_from(count).unwrap_or(i32::MAX);
         let taken = transaction.query(next, &[&count]).map_err(failed)?;
         let mut taken = taken.iter().map(|row| row.get::<_, i64>(0));
