@@ -1,6 +1,6 @@
--- Numbers of bundles, sources and sessions are those of the whole database. So that nobody takes one
--- which another writer is about to get, the server gives them out, and a row has one that was given
--- to its own transaction.
+-- Numbers of bundles, sources and sessions are those of the whole database. So that nobody takes
+-- one which another writer is about to get, the server gives them out, and a row has one that was
+-- given to its own transaction.
 
 CREATE TABLE sessionary._taken (
   by xid8 NOT NULL,
