@@ -142,6 +142,12 @@ struct Push<'a> {
     /// What the store has of this host, as of now.
     there: BTreeMap<Place, Manifest>,
     blocks: BTreeSet<BlockId>,
+    /// Whether all manifests of this host could be read. Where one could not, it is not known which
+    /// blocks it needs.
+    knows_all: bool,
+    /// Blocks that go even so, where no other manifest names them: those of what was taken back,
+    /// and of what was sent with its secrets and is replaced.
+    may_go: BTreeSet<BlockId>,
     bundles: Bundles,
     /// For a store that keeps rows: which of them it has, and the new ones.
     rows: Option<(BTreeMap<BundleKey, String>, RowMaker)>,
@@ -181,6 +187,8 @@ impl<'a> Push<'a> {
             bundles: Bundles::of(there.files.values()),
             there: there.files,
             blocks,
+            knows_all: there.problems.is_empty(),
+            may_go: BTreeSet::new(),
             rows,
             batch: Batch::default(),
             batch_bytes: 0,

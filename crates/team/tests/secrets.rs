@@ -108,6 +108,26 @@ fn raw_bytes_come_out_as_they_went_in() {
     assert!(!holds(&said(store.path()), SECRETS[0]));
 }
 
+/// Which blocks the other one needs is not known then.
+#[test]
+fn raw_bytes_go_though_another_manifest_cannot_be_read() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    ada.team(&["init", &store.address(), "--allow-raw"]);
+    ada.write_session(BOAT, "0a", &[SECRETS[0]]);
+    let gone = ada.write_session(BOAT, "0b", &["of the boat"]);
+    ada.json(&["push", "--raw"]);
+    assert!(holds(&said(store.path()), SECRETS[0]));
+    std::fs::remove_file(gone).unwrap();
+    let mut files = tree(store.path()).into_iter();
+    let is_other = |of: &[u8]| String::from_utf8_lossy(of).contains("\"0b\"");
+    let other = files.find(|(name, of)| name.contains("/files/") && is_other(of));
+    std::fs::write(store.path().join(&other.unwrap().0[1..]), "{").unwrap();
+    assert_eq!(ada.output(&["push"]).status.code(), Some(1));
+    let said = said(store.path());
+    assert!(holds(&said, "of the boat") && !holds(&said, SECRETS[0]));
+}
+
 /// Of a file its path, its session and its directory are told too.
 #[test]
 fn no_manifest_holds_a_secret() {

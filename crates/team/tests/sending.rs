@@ -134,6 +134,61 @@ fn a_session_that_was_moved_leaves_its_old_place_and_one_that_is_gone_stays() {
     assert_eq!(stored_sessions(&store), ["0a"]);
 }
 
+/// Agents that keep documents truncate them and write them anew; on a full disk half of one stays.
+#[test]
+fn a_document_that_is_not_whole_replaces_nothing() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    let project = ada.home().join(".gemini/tmp/boat");
+    std::fs::create_dir_all(project.join("chats")).unwrap();
+    let cwd = ada.cwd(BOAT).display().to_string();
+    std::fs::write(project.join(".project_root"), &cwd).unwrap();
+    let path = project.join("chats/session-2026-01-05T09-00-7d1c0a52.json");
+    let message = json!({"id": "o1", "timestamp": "2026-01-05T09:00:01.000Z", "type": "user",
+        "content": [{"text": "of the boat"}]});
+    let document = json!({"sessionId": "7d1c0a52", "startTime": "2026-01-05T09:00:00.000Z",
+        "lastUpdated": "2026-01-05T09:00:00.000Z", "messages": [message, message]});
+    let document = document.to_string();
+    // What was never sent as a whole is not sent at all.
+    std::fs::write(&path, &document[..document.len() - 9]).unwrap();
+    let names_a_problem = || {
+        let output = ada.output(&["push"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains("session-2026-01-05T09-00-7d1c0a52.json"),
+            "{said}"
+        );
+    };
+    names_a_problem();
+    // But for the file beside it that says which directory it ran in.
+    assert_eq!(stored_sessions(&store).len(), 1);
+    std::fs::write(&path, &document).unwrap();
+    ada.json(&["push"]);
+    let before = tree(store.path());
+    for half in [&document[..document.len() / 2], &document[..1]] {
+        std::fs::write(&path, half).unwrap();
+        names_a_problem();
+        assert_eq!(tree(store.path()), before);
+    }
+    std::fs::write(&path, "").unwrap();
+    ada.output(&["push"]);
+    assert_eq!(tree(store.path()), before);
+    let bob = Machine::sharing("bob", &store.address());
+    bob.json(&["pull"]);
+    assert!(
+        bob.copies()
+            .values()
+            .any(|copy| copy == document.as_bytes())
+    );
+    // Once it is whole again, all is as ever.
+    let written = document.replace("of the boat", "of the new boat");
+    std::fs::write(&path, &written).unwrap();
+    ada.json(&["push"]);
+    bob.json(&["pull"]);
+    assert!(bob.copies().values().any(|copy| copy == written.as_bytes()));
+}
+
 /// Whatever the store is now.
 #[test]
 fn what_a_push_that_was_killed_left_goes_with_the_next() {

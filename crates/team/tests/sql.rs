@@ -7,7 +7,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use sessionary::model::Zone;
+use sessionary::settings::Surroundings;
 use sessionary::{Config, Freshness, Index};
+use sessionary_team::store::{self, Batch};
 
 use crate::machine::{BOAT, DIARY, Folder, Machine, tree};
 use crate::secrets::{SECRETS, holds};
@@ -134,7 +136,7 @@ impl Said {
 }
 
 fn index_in(machine: &Machine, zone: &str) -> Index {
-    let config = Config::of(&sessionary::settings::Surroundings {
+    let config = Config::of(&Surroundings {
         variables: BTreeMap::new(),
         home: Some(machine.home().to_path_buf()),
         cwd: machine.cwd(BOAT),
@@ -507,12 +509,47 @@ fn nobody_changes_a_row_of_the_contract_or_adds_to_anothers() {
     assert_eq!(server.sql_as("bob", steal).unwrap(), "");
 }
 
+/// A session with a secret in each thing that rows say words of.
+fn write_secrets(machine: &Machine) {
+    let said = |secret: &str| format!("it is {secret} indeed");
+    let path = machine.write_session(BOAT, "said", &[&said(SECRETS[0])]);
+    let call = |name: &str, arguments: Value| {
+        json!({"type": "toolCall", "id": format!("c-{name}"),
+        "name": name, "arguments": arguments})
+    };
+    let command = format!("curl -H 'x-key: {}' example.org", SECRETS[1]);
+    let place = format!("notes/{}.md", SECRETS[1]);
+    let calls = [
+        call("bash", json!({"command": command})),
+        call("write", json!({"path": place, "content": said(SECRETS[2])})),
+    ];
+    let message = json!({"role": "assistant", "content": calls, "model": "m-1", "provider": "p",
+        "timestamp": 2});
+    let mut lines = fs::read_to_string(&path).unwrap();
+    for (number, mut entry) in [
+        json!({"type": "message", "message": message}),
+        json!({"type": "label", "targetId": "said-0001", "label": said(SECRETS[0])}),
+        json!({"type": "session_info", "name": said(SECRETS[1])}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        entry["id"] = json!(format!("said-{:04}", number + 2));
+        entry["parentId"] = json!(format!("said-{:04}", number + 1));
+        entry["timestamp"] = json!(format!("2026-01-05T09:01:{number:02}.000Z"));
+        lines += &format!("{entry}\n");
+    }
+    fs::write(path, lines).unwrap();
+}
+
 #[test]
 fn no_row_holds_a_secret_or_says_where_it_was_made() {
     let Some(server) = Server::with(&["ada"]) else {
         return;
     };
     let ada = full(&server, "ada");
+    write_secrets(&ada);
+    push(&ada);
     for name in relations(&server) {
         let all = server.sql(&format!("SELECT t::text FROM {name} t"));
         for secret in SECRETS {
@@ -521,6 +558,158 @@ fn no_row_holds_a_secret_or_says_where_it_was_made() {
         assert!(!all.contains("team.rows"), "{name}");
     }
     assert!(!ada.data().join("team.rows").exists());
+    // There were rows that would have held them.
+    for (table, column) in [
+        ("_sessions", "first_message"),
+        ("_sessions", "name"),
+        ("_labels", "text"),
+        ("_calls", "subject"),
+        ("_files", "path"),
+    ] {
+        let marked = format!(
+            "SELECT count(*) FROM sessionary_catalogue.{table}
+             WHERE {column} LIKE '%[redacted]%'"
+        );
+        assert_ne!(server.sql(&marked), "0", "{table}.{column}");
+    }
+}
+
+/// Of all tables with rows of the contract those that have some of this role.
+fn tables_of(server: &Server, role: &str) -> Vec<String> {
+    let all = "SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+        WHERE nspname = 'sessionary_catalogue' AND relkind = 'r' AND relrowsecurity ORDER BY 1";
+    let has_rows = |name: &&str| {
+        let count = format!("SELECT count(*) FROM {name} WHERE owner = '{role}'");
+        server.sql(&count) != "0"
+    };
+    let names = server.sql(all);
+    names.lines().filter(has_rows).map(str::to_owned).collect()
+}
+
+#[test]
+fn who_leaves_a_database_leaves_no_row_there() {
+    let Some(server) = Server::with(&["ada", "bob"]) else {
+        return;
+    };
+    let (ada, bob) = (full(&server, "ada"), server.sharing("bob"));
+    bob.write_session(BOAT, "0b", &["of bob"]);
+    bob.json(&["push"]);
+    // As it is when the id of a file's session has changed, and the push was killed.
+    server.sql(
+        "UPDATE sessionary.sources SET session = 'other',
+            manifest = jsonb_set(manifest::jsonb, '{session}', '\"other\"')::text
+         WHERE host = 'ada' AND session = 'ada-own'",
+    );
+    assert!(tables_of(&server, "ada").len() > 10);
+    let others = tables_of(&server, "bob");
+    ada.team(&["leave"]);
+    assert_eq!(tables_of(&server, "ada"), [""; 0]);
+    assert_eq!(tables_of(&server, "bob"), others);
+}
+
+/// The server is asked between the batch with the new manifest and what the push does at its end.
+#[test]
+fn a_file_whose_session_changes_leaves_no_row_of_the_one_before() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    for id in ["0a", "0b"] {
+        ada.write_session(BOAT, id, &["one", "two"]);
+    }
+    ada.json(&["push"]);
+    let ids = "SELECT string_agg(id, ' ' ORDER BY id) FROM sessionary_catalogue._sessions";
+    assert_eq!(server.sql(ids), "0a 0b");
+    let surroundings = Surroundings {
+        home: Some(ada.home().to_path_buf()),
+        ..Surroundings::default()
+    };
+    let mut store = store::open(&server.address("ada"), &surroundings, &|_| ()).unwrap();
+    let there = store.manifests("ada").unwrap().unwrap();
+    let mut manifests: Vec<_> = there.files.into_values().collect();
+    assert_eq!(manifests[0].session, "0a");
+    manifests[0].session = "0c".to_owned();
+    let batch = Batch {
+        manifests,
+        ..Batch::default()
+    };
+    store.put("ada", &batch).unwrap();
+    assert_eq!(server.sql(ids), "0b");
+}
+
+/// Whoever writes may choose no number that another one would have got.
+#[test]
+fn nobody_takes_the_numbers_of_rows_to_come() {
+    let Some(server) = Server::with(&["ada", "eve"]) else {
+        return;
+    };
+    let (ada, eve) = (server.sharing("ada"), server.sharing("eve"));
+    eve.write_session(BOAT, "0e", &["of eve"]);
+    eve.json(&["push"]);
+    let add = |number: &str| {
+        format!(
+            "INSERT INTO sessionary_catalogue._bundles (bundle, host, agent, session, seal)
+             SELECT {number}, 'eve', 'pi', 'x', 'y' FROM generate_series(1, 500) n"
+        )
+    };
+    let own = "(SELECT max(session) FROM sessionary_catalogue._sessions)";
+    let said = server.sql_as("eve", &add(&format!("{own} + n")));
+    ada.write_session(BOAT, "0a", &["of ada"]);
+    ada.json(&["push"]);
+    assert!(said.unwrap_err().contains("row-level security"));
+    // Nor does it help to have been given numbers before.
+    let taken = "SELECT min(number) FROM sessionary_catalogue._take(600) number";
+    let number = server.sql_as("eve", taken).unwrap();
+    let said = server
+        .sql_as("eve", &add(&format!("{number} + n")))
+        .unwrap_err();
+    assert!(said.contains("row-level security"), "{said}");
+    assert!(
+        server
+            .sql_as("eve", "SELECT nextval('sessionary_catalogue._numbers')")
+            .is_err()
+    );
+}
+
+/// As it was made before the server gave out the numbers of rows.
+#[test]
+fn a_database_with_older_tables_is_brought_up_to_date_with_its_rows() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    server.sql("DROP SCHEMA sessionary, sessionary_catalogue CASCADE");
+    server.sql(
+        "CREATE SCHEMA sessionary;
+         CREATE TABLE sessionary.migrations (
+             number integer PRIMARY KEY, done timestamptz NOT NULL DEFAULT now());
+         GRANT SELECT ON sessionary.migrations TO PUBLIC",
+    );
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let migrations = fs::read_dir(migrations).unwrap().collect_paths();
+    for (number, path) in (1..=4).zip(migrations) {
+        server.sql(&fs::read_to_string(path).unwrap());
+        let done = format!("INSERT INTO sessionary.migrations (number) VALUES ({number})");
+        server.sql(&done);
+    }
+    let add = "INSERT INTO sessionary.hosts (host, id, version) VALUES ('older', 'x', 1);
+        INSERT INTO sessionary_catalogue._bundles (bundle, host, agent, session, seal)
+        SELECT nextval('sessionary_catalogue._numbers'), 'older', 'pi', 'x', 'y'
+        FROM generate_series(1, 20)";
+    server.sql_as("ada", add).unwrap();
+    ada.write_session(BOAT, "0a", &["of ada"]);
+    let output = ada.output(&["push"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(2) && said.contains("team init"),
+        "{said}"
+    );
+    let admin = Machine::new("admin");
+    server.admit(&admin, "admin");
+    admin.team(&["init", &server.address("admin"), "--host", "admin"]);
+    ada.json(&["push"]);
+    let bundles = "SELECT host, count(*) FROM sessionary_catalogue._bundles GROUP BY 1 ORDER BY 1";
+    assert_eq!(server.sql(bundles), "ada|1\nolder|20");
 }
 
 #[test]
@@ -536,7 +725,7 @@ fn rows_that_are_missing_or_of_nothing_are_made_up_for_by_a_push() {
         .sql_as(
             "ada",
             "INSERT INTO sessionary_catalogue._bundles (bundle, host, agent, session, seal)
-        VALUES (nextval('sessionary_catalogue._numbers'), 'ada', 'pi', 'none', 'old')",
+        SELECT number, 'ada', 'pi', 'none', 'old' FROM sessionary_catalogue._take(1) number",
         )
         .unwrap();
     let lost = "DELETE FROM sessionary_catalogue._sessions WHERE bundle NOT IN

@@ -229,6 +229,40 @@ fn a_name_that_another_machine_took_hides_none_of_its_sessions() {
     assert_eq!(stored_sessions(&store), ["0a"]);
 }
 
+/// One of a later layout, or on a disk that fails.
+#[test]
+fn the_blocks_of_a_manifest_that_cannot_be_read_stay() {
+    let store = Folder::new();
+    let (ada, _bob) = two(&store);
+    std::fs::remove_file(ada.session_path(BOAT, "0a")).unwrap();
+    let files = tree(store.path()).into_iter();
+    let (name, manifest) = files
+        .filter(|(name, _)| name.contains("/files/"))
+        .find(|(_, of)| String::from_utf8_lossy(of).contains("\"0a\""))
+        .unwrap();
+    let path = store.path().join(&name[1..]);
+    let mut later: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    later["version"] = json!(2);
+    std::fs::write(&path, later.to_string()).unwrap();
+    let blocks = || {
+        let names = tree(store.path()).into_keys();
+        names.filter(|of| of.ends_with(".zst")).count()
+    };
+    for arguments in [&["push"][..], &["push", "--prune"], &["revoke", DIARY]] {
+        assert_eq!(blocks(), 3, "{arguments:?}");
+        let output = ada.output(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+    }
+    // What was revoked has gone.
+    assert_eq!(blocks(), 2);
+    // A newer version reads it still.
+    std::fs::write(&path, manifest).unwrap();
+    let eve = Machine::sharing("eve", &store.address());
+    eve.json(&["pull"]);
+    assert_eq!(eve.copies().len(), 2);
+}
+
 /// Syncthing, Dropbox and others keep both sides of a conflict.
 #[test]
 fn what_a_synchroniser_left_keeps_nothing_from_going() {

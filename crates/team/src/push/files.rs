@@ -5,12 +5,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sessionary::redact::redacted;
 
+use super::taking_back::ids;
 use super::{Push, PushedSession};
 use crate::block;
 use crate::error::{Error, Problem};
-use crate::manifest::{self, LARGEST, Manifest, Place, Source, TOO_LARGE};
+use crate::manifest::{self, LARGEST, Manifest, Place, RAW, Source, TOO_LARGE};
 use crate::names::{check_agent, check_path};
-use crate::sessions::{Sessions, SharedFile};
+use crate::sessions::{Sessions, SharedBytes, SharedFile};
 
 /// What changed less than so long ago may change again without another size or time.
 const SETTLED_MS: i64 = 2_000;
@@ -19,6 +20,9 @@ const AT_REST_MS: i64 = 2 * 60_000;
 
 /// Why a file is not sent whose manifest could not leave out a secret.
 const IS_NAMED_SO: &str = "its path or the id of its session holds a key or a token";
+/// Why one is not of which there is nothing that may be sent.
+const IS_UNFINISHED: &str =
+    "it is damaged or being written; what was sent of it before stays in the store";
 
 impl Push<'_> {
     /// A file whose manifest says no more than the file itself does. What is `said` of directories
@@ -90,19 +94,11 @@ impl Push<'_> {
             self.problem(file, why);
             return Ok(());
         }
-        let shared = match sessions.bytes(file, self.options.raw) {
-            Ok(Some(shared)) => shared,
-            // It has gone since it was listed.
-            Ok(None) => return Ok(()),
-            Err(why) => {
-                self.problem(file, why);
-                return Ok(());
-            }
-        };
-        if shared.bytes.len() as u64 > LARGEST {
-            self.problem(file, TOO_LARGE);
+        let had_bytes = before.is_some_and(|before| before.bytes() > 0);
+        let Some(shared) = self.given(file, had_bytes, sessions) else {
             return Ok(());
-        }
+        };
+        let before = self.there.get(&place);
         let known = before.map_or(&[][..], |before| &before.parts);
         let parts = block::parts(&shared.bytes, known, &self.key);
         for (part, bytes) in &parts {
@@ -135,6 +131,29 @@ impl Push<'_> {
         self.manifest(manifest, shared.redactions)
     }
 
+    /// What a file says that is sent in the place of what was sent before, if that `had_bytes`.
+    /// `None`: nothing; where there is a reason, it is a problem.
+    fn given(
+        &mut self,
+        file: &SharedFile,
+        had_bytes: bool,
+        sessions: &mut dyn Sessions,
+    ) -> Option<SharedBytes> {
+        let why = match sessions.bytes(file, self.options.raw) {
+            // It has gone since it was listed.
+            Ok(None) => return None,
+            Err(why) => why.to_string(),
+            Ok(Some(shared)) if shared.bytes.len() as u64 > LARGEST => TOO_LARGE.to_owned(),
+            // Readers would put an empty file in the place of their good copy.
+            Ok(Some(shared)) if shared.bytes.is_empty() && (had_bytes || !shared.is_whole) => {
+                IS_UNFINISHED.to_owned()
+            }
+            Ok(Some(shared)) => return Some(shared),
+        };
+        self.problem(file, why);
+        None
+    }
+
     fn has_all(&self, manifest: &Manifest) -> bool {
         let mut parts = manifest.parts.iter();
         parts.all(|part| self.blocks.contains(&part.id))
@@ -145,7 +164,12 @@ impl Push<'_> {
         if before.as_ref() == Some(&manifest) {
             return Ok(());
         }
-        before.iter().for_each(|before| self.bundles.remove(before));
+        if let Some(before) = &before {
+            self.bundles.remove(before);
+            if before.source.form == RAW && manifest.source.form != RAW {
+                self.may_go.extend(ids(before).cloned());
+            }
+        }
         self.bundles.add(&manifest);
         // It may differ from the one before by what was read for it alone.
         let is_news = before.is_none_or(|before| before.parts != manifest.parts);

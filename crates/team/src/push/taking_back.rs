@@ -52,6 +52,7 @@ impl Push<'_> {
         for place in &back {
             if let Some(manifest) = self.there.remove(place) {
                 self.bundles.remove(&manifest);
+                self.may_go.extend(ids(&manifest).cloned());
             }
         }
         match self.options.dry_run {
@@ -69,7 +70,11 @@ impl Push<'_> {
             return Ok(());
         }
         let (host, has_put) = (self.host, self.has_put);
-        let unnamed = unnamed(self.there.values(), &self.blocks);
+        let may_go = match self.knows_all {
+            true => &self.blocks,
+            false => &self.may_go,
+        };
+        let unnamed = unnamed(self.there.values(), may_go);
         self.store.later(move |store| {
             store.sweep(host, &unnamed)?;
             match has_put {
@@ -85,10 +90,14 @@ fn unnamed<'m>(
     manifests: impl Iterator<Item = &'m Manifest>,
     blocks: &BTreeSet<BlockId>,
 ) -> BTreeSet<BlockId> {
-    let parts = manifests.flat_map(|manifest| &manifest.parts);
-    let named: BTreeSet<&BlockId> = parts.map(|part| &part.id).collect();
+    let named: BTreeSet<&BlockId> = manifests.flat_map(ids).collect();
     let unnamed = blocks.iter().filter(|id| !named.contains(id));
     unnamed.cloned().collect()
+}
+
+/// The blocks that a manifest names.
+pub(super) fn ids(manifest: &Manifest) -> impl Iterator<Item = &BlockId> {
+    manifest.parts.iter().map(|part| &part.id)
 }
 
 /// What was taken back.
@@ -120,8 +129,13 @@ pub fn take_back(
         store.claim(&settings.this_host())?;
         let places: Vec<Place> = back.iter().map(|(place, _)| place.clone()).collect();
         store.take_back(host, &places)?;
-        let stays: Vec<Manifest> = stays.into_iter().map(|(_, manifest)| manifest).collect();
-        let unnamed = unnamed(stays.iter(), &store.blocks(host)?);
+        let mut may_go = store.blocks(host)?;
+        if !there.problems.is_empty() {
+            // Which blocks those manifests name that could not be read is not known.
+            let named: BTreeSet<&BlockId> = back.iter().flat_map(|(_, of)| ids(of)).collect();
+            may_go.retain(|id| named.contains(id));
+        }
+        let unnamed = unnamed(stays.iter().map(|(_, manifest)| manifest), &may_go);
         store.sweep(host, &unnamed)?;
     }
     Ok(TakenBack {

@@ -12,7 +12,7 @@ mod sql;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as _;
 
-use postgres::{Client, NoTls, Transaction};
+use postgres::{Client, NoTls, Row, Transaction};
 use sessionary::settings::Surroundings;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -211,13 +211,9 @@ impl Store for Postgres {
         let mut transaction = self.client.transaction().map_err(failed)?;
         let removed = transaction.query(remove, &[&host, &agents, &paths]);
         let removed = removed.map_err(failed)?;
-        let keys: BTreeSet<BundleKey> = (removed.iter())
-            .map(|row| BundleKey {
-                agent: row.get(0),
-                session: row.get(1),
-            })
-            .collect();
+        let keys: BTreeSet<BundleKey> = removed.iter().map(key).collect();
         catalogue::forget(&mut transaction, host, keys.iter())?;
+        catalogue::forget_unnamed(&mut transaction, host)?;
         transaction.commit().map_err(failed)
     }
 
@@ -232,6 +228,14 @@ impl Store for Postgres {
 
     fn sql(&mut self, query: &str, zone: &str, each: EachPart<'_>) -> Result<(), Error> {
         sql::answer(&mut self.client, query, zone, each)
+    }
+}
+
+/// The bundle that a row names first.
+fn key(row: &Row) -> BundleKey {
+    BundleKey {
+        agent: row.get(0),
+        session: row.get(1),
     }
 }
 
@@ -253,10 +257,17 @@ fn put_manifests(
     let said: Vec<String> = said
         .map(|of| serde_json::to_string(of).unwrap_or_default())
         .collect();
-    let older = "DELETE FROM sessionary.sources WHERE host = $1
-        AND (agent, path) IN (SELECT * FROM unnest($2::text[], $3::text[]))";
-    let gone = transaction.execute(older, &[&host, &agents, &paths]);
-    gone.map_err(failed)?;
+    let older = "DELETE FROM sessionary.sources s
+        USING unnest($2::text[], $3::text[], $4::text[]) AS of (agent, path, session)
+        WHERE s.host = $1 AND (s.agent, s.path) = (of.agent, of.path)
+        RETURNING s.agent, s.session, s.session <> of.session";
+    let gone = transaction.query(older, &[&host, &agents, &paths, &sessions]);
+    let gone = gone.map_err(failed)?;
+    // The rows of the session to which a file belonged before. Those of the one to which it belongs
+    // now come with it, or are what they were.
+    let is_of_another = |row: &&Row| row.get(2);
+    let left: BTreeSet<BundleKey> = gone.iter().filter(is_of_another).map(key).collect();
+    catalogue::forget(transaction, host, left.iter())?;
     let add = "INSERT INTO sessionary.sources
             (host, agent, path, session, repository, modified_ms, bytes, manifest)
         SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[],

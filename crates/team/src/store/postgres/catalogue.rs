@@ -81,6 +81,17 @@ pub fn forget<'a>(
     Ok(())
 }
 
+/// Remove the rows of what no manifest of a host is of any more, however they came to stay.
+pub fn forget_unnamed(transaction: &mut Transaction<'_>, host: &str) -> Result<(), Error> {
+    let unnamed = "SELECT b.agent, b.session FROM sessionary_catalogue._bundles b
+        WHERE b.host = $1 AND NOT EXISTS (SELECT FROM sessionary.sources s
+            WHERE s.host = $1 AND s.agent = b.agent COLLATE \"C\"
+            AND s.session = b.session COLLATE \"C\")";
+    let rows = transaction.query(unnamed, &[&host]).map_err(failed)?;
+    let keys: Vec<BundleKey> = rows.iter().map(super::key).collect();
+    forget(transaction, host, keys.iter())
+}
+
 /// Put the rows of bundles in the place of those that are there.
 pub fn put(transaction: &mut Transaction<'_>, host: &str, rows: &Rows) -> Result<(), Error> {
     forget(transaction, host, rows.bundles.iter().map(|of| &of.key))?;
@@ -127,7 +138,7 @@ impl Numbers {
             }
         }
         let count = rows.bundles.len() + sources.len() + of_session.len();
-        let next = "SELECT nextval('sessionary_catalogue._numbers') FROM generate_series(1, $1)";
+        let next = "SELECT number FROM sessionary_catalogue._take($1) number";
         let count = i32::try_from(count).unwrap_or(i32::MAX);
         let taken = transaction.query(next, &[&count]).map_err(failed)?;
         let mut taken = taken.iter().map(|row| row.get::<_, i64>(0));
