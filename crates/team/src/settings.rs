@@ -29,6 +29,9 @@ pub struct Settings {
     pub id: String,
     /// Where sessions are put: `dir:PATH` or `postgres:…`.
     pub store: String,
+    /// Whether this machine has made its place in that store.
+    #[serde(default)]
+    pub has_pushed: bool,
     /// By which the ids of blocks are made.
     key: String,
     /// The repositories that are shared: host and path of their remotes.
@@ -50,6 +53,7 @@ impl Settings {
             host: String::new(),
             id: hex(&random::<16>()?),
             store: store.to_owned(),
+            has_pushed: false,
             key: hex(&random::<32>()?),
             repositories: BTreeSet::new(),
             withheld: BTreeSet::new(),

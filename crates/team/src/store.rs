@@ -48,6 +48,12 @@ pub trait Store {
     /// When the store cannot be read.
     fn hosts(&mut self) -> Result<Vec<String>, Error>;
 
+    /// Whether there is a host of this name, whichever machine it is.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn has(&mut self, host: &str) -> Result<bool, Error>;
+
     /// Whether another machine has the name of this host, as far as may be seen.
     ///
     /// # Errors
@@ -134,6 +140,19 @@ pub trait Store {
 /// What is done with each piece of the answer to a query.
 pub type EachPart<'a> = &'a mut dyn FnMut(SqlPart<'_>) -> io::Result<()>;
 
+/// Make the folder of the store at this address where it is missing. Nothing else makes it: one that
+/// is missing later is not mounted, and what were put in its place would reach nobody.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn make(address: &str) -> Result<(), Error> {
+    match address.split_once(':') {
+        Some(("dir", path)) => dir::Dir::make(path),
+        // The tables of a database are made when it is opened.
+        _ => Ok(()),
+    }
+}
+
 /// The store at this address. Where it needs a password, that is looked for in these surroundings;
 /// what is passed over there is told to `say`, and why.
 ///
@@ -157,6 +176,19 @@ pub fn open(
         )),
     }
 }
+
+/// What this machine has sent is not where it was.
+pub fn is_not_known() -> Error {
+    Error::refused(
+        "this machine has sent sessions to this store, in which it is not known any more: the \
+         store is not all there, or it is another one",
+        format!("mount it, or wait until it is synchronised; {WAYS_OUT}"),
+    )
+}
+
+/// What else can be done where a store does not come back.
+const WAYS_OUT: &str = "`sessionary team leave --keep` gives up what it has of this machine, \
+    `init STORE --keep` begins anew";
 
 /// Another machine has this name.
 pub fn name_is_taken(host: &str) -> Error {

@@ -86,6 +86,12 @@ impl Store for Postgres {
             .collect())
     }
 
+    fn has(&mut self, host: &str) -> Result<bool, Error> {
+        let is_there = "SELECT FROM sessionary.hosts WHERE host = $1";
+        let found = self.client.query_opt(is_there, &[&host]);
+        Ok(found.map_err(failed)?.is_some())
+    }
+
     fn is_taken(&mut self, host: &Host) -> Result<bool, Error> {
         let other = "SELECT FROM sessionary.hosts
             WHERE host = $1 AND (id <> $2 OR owner <> current_user)";
@@ -112,13 +118,7 @@ impl Store for Postgres {
     }
 
     fn manifests(&mut self, host: &str) -> Result<Option<Manifests>, Error> {
-        let is_there = "SELECT FROM sessionary.hosts WHERE host = $1";
-        if self
-            .client
-            .query_opt(is_there, &[&host])
-            .map_err(failed)?
-            .is_none()
-        {
+        if !self.has(host)? {
             return Ok(None);
         }
         let all = "SELECT DISTINCT ON (agent, path) agent, path,
