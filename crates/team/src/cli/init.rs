@@ -43,7 +43,7 @@ struct Answer<'a> {
 }
 
 pub fn run(args: &Init, context: &Context) -> Result<Outcome, Error> {
-    let _lock = context.data.lock()?;
+    let _lock = context.lock()?;
     let address = whole(&args.store, context);
     let before = context.data.read()?;
     let mut settings = match before {
