@@ -16,7 +16,7 @@ use crate::rows::{BundleKey, Rows};
 
 /// The longest manifest that is read, in bytes. One names a block of 256 KiB or more by some 200
 /// bytes, so of a file of 4 GiB, the longest that is shared, it has some 4 MB.
-const LONGEST_MANIFEST: u64 = 64 << 20;
+const LONGEST_MANIFEST: u64 = 8 << 20;
 
 /// What is put into a store at once.
 #[derive(Debug, Default)]
@@ -196,4 +196,19 @@ pub fn name_is_taken(host: &str) -> Error {
         format!("another machine is called {host} in this store"),
         "choose another name: sessionary team init STORE --host NAME",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{Key, LEAST, Part};
+    use crate::manifest::LARGEST;
+
+    #[test]
+    fn the_longest_file_has_a_manifest_that_is_read() {
+        let part = Part::of(&vec![b'x'; LEAST], &Key([1; 32]));
+        let bytes = serde_json::to_vec(&part).unwrap().len() as u64 + 1;
+        // As much again is left for what else it says.
+        assert!(bytes * LARGEST.div_ceil(LEAST as u64) < LONGEST_MANIFEST / 2);
+    }
 }
