@@ -25,7 +25,7 @@ use crate::manifest::{Manifest, Place, RAW};
 use crate::rows::{BundleKey, Bundles, RowMaker};
 use crate::sessions::{Sessions, SharedFile, SharedFiles};
 use crate::settings::{DataFolder, Settings};
-use crate::store::{Batch, Store, name_is_taken};
+use crate::store::{self, Batch, Store, name_is_taken};
 
 /// How to push.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -92,10 +92,14 @@ pub fn push(
             "`sessionary team init STORE --allow-raw` allows them",
         ));
     }
+    if settings.has_pushed && !store.has(&settings.host)? {
+        return Err(store::is_not_known());
+    }
     match options.dry_run {
         false => {
             data.remove_rows()?;
             store.claim(&settings.this_host())?;
+            note_claim(data, settings)?;
         }
         true if store.is_taken(&settings.this_host())? => {
             return Err(name_is_taken(&settings.host));
@@ -110,6 +114,17 @@ pub fn push(
     with_courier(store, |store| {
         Push::begin(store, (data, settings), options, sessions.rules())?.all(found, sessions)
     })
+}
+
+/// Keep in mind that this machine has its place in the store, before anything is put there: where it
+/// is missing later, the store is.
+fn note_claim(data: &DataFolder, settings: &Settings) -> Result<(), Error> {
+    if settings.has_pushed {
+        return Ok(());
+    }
+    let mut settings = settings.clone();
+    settings.has_pushed = true;
+    data.write(&settings)
 }
 
 /// The files of each bundle, in the order in which these begin.

@@ -2,7 +2,7 @@
 //! data folder, readable by its owner alone.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,9 @@ pub struct Settings {
     pub id: String,
     /// Where sessions are put: `dir:PATH` or `postgres:…`.
     pub store: String,
+    /// Whether this machine has made its place in that store.
+    #[serde(default)]
+    pub has_pushed: bool,
     /// By which the ids of blocks are made.
     key: String,
     /// The repositories that are shared: host and path of their remotes.
@@ -50,6 +53,7 @@ impl Settings {
             host: String::new(),
             id: hex(&random::<16>()?),
             store: store.to_owned(),
+            has_pushed: false,
             key: hex(&random::<32>()?),
             repositories: BTreeSet::new(),
             withheld: BTreeSet::new(),
@@ -198,11 +202,11 @@ impl DataFolder {
     }
 
     /// Be the one process that pushes, pulls or sets, until the lock is dropped; another one is
-    /// waited for.
+    /// waited for, once `waits` is told.
     ///
     /// # Errors
     /// When the lock file cannot be made.
-    pub fn lock(&self) -> Result<File, Error> {
+    pub fn lock(&self, waits: &dyn Fn()) -> Result<File, Error> {
         let path = self.0.join("team.lock");
         let locked = files::make_folder(&self.0, Readers::Owner).and_then(|()| {
             let mut options = File::options();
@@ -210,7 +214,13 @@ impl DataFolder {
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = options.open(&path)?;
-            file.lock()?;
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) => {
+                    waits();
+                    file.lock()?;
+                }
+                tried => tried?,
+            }
             Ok(file)
         });
         locked.map_err(Error::at(&path))
@@ -252,6 +262,17 @@ mod tests {
                 .mode();
             assert_eq!(mode & 0o777, 0o600);
         }
+    }
+
+    #[test]
+    fn who_waits_for_the_lock_is_told_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::of(folder.path());
+        let first = data.lock(&|| panic!("nobody else runs")).unwrap();
+        let held = std::cell::Cell::new(Some(first));
+        // It ends when the other is told; without that the other would wait for ever.
+        data.lock(&|| drop(held.take())).unwrap();
+        assert!(held.take().is_none());
     }
 
     #[test]

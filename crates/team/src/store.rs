@@ -16,7 +16,7 @@ use crate::rows::{BundleKey, Rows};
 
 /// The longest manifest that is read, in bytes. One names a block of 256 KiB or more by some 200
 /// bytes, so of a file of 4 GiB, the longest that is shared, it has some 4 MB.
-const LONGEST_MANIFEST: u64 = 64 << 20;
+const LONGEST_MANIFEST: u64 = 8 << 20;
 
 /// What is put into a store at once.
 #[derive(Debug, Default)]
@@ -47,6 +47,12 @@ pub trait Store {
     /// # Errors
     /// When the store cannot be read.
     fn hosts(&mut self) -> Result<Vec<String>, Error>;
+
+    /// Whether there is a host of this name, whichever machine it is.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn has(&mut self, host: &str) -> Result<bool, Error>;
 
     /// Whether another machine has the name of this host, as far as may be seen.
     ///
@@ -134,6 +140,19 @@ pub trait Store {
 /// What is done with each piece of the answer to a query.
 pub type EachPart<'a> = &'a mut dyn FnMut(SqlPart<'_>) -> io::Result<()>;
 
+/// Make the folder of the store at this address where it is missing. Nothing else makes it: one that
+/// is missing later is not mounted, and what were put in its place would reach nobody.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn make(address: &str) -> Result<(), Error> {
+    match address.split_once(':') {
+        Some(("dir", path)) => dir::Dir::make(path),
+        // The tables of a database are made when it is opened.
+        _ => Ok(()),
+    }
+}
+
 /// The store at this address. Where it needs a password, that is looked for in these surroundings;
 /// what is passed over there is told to `say`, and why.
 ///
@@ -158,10 +177,38 @@ pub fn open(
     }
 }
 
+/// What this machine has sent is not where it was.
+pub fn is_not_known() -> Error {
+    Error::refused(
+        "this machine has sent sessions to this store, in which it is not known any more: the \
+         store is not all there, or it is another one",
+        format!("mount it, or wait until it is synchronised; {WAYS_OUT}"),
+    )
+}
+
+/// What else can be done where a store does not come back.
+const WAYS_OUT: &str = "`sessionary team leave --keep` gives up what it has of this machine, \
+    `init STORE --keep` begins anew";
+
 /// Another machine has this name.
 pub fn name_is_taken(host: &str) -> Error {
     Error::refused(
         format!("another machine is called {host} in this store"),
         "choose another name: sessionary team init STORE --host NAME",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{Key, LEAST, Part};
+    use crate::manifest::LARGEST;
+
+    #[test]
+    fn the_longest_file_has_a_manifest_that_is_read() {
+        let part = Part::of(&vec![b'x'; LEAST], &Key([1; 32]));
+        let bytes = serde_json::to_vec(&part).unwrap().len() as u64 + 1;
+        // As much again is left for what else it says.
+        assert!(bytes * LARGEST.div_ceil(LEAST as u64) < LONGEST_MANIFEST / 2);
+    }
 }

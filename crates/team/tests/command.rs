@@ -1,6 +1,12 @@
 //! What does the command say?
 
+use std::io::{BufRead, BufReader};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
 use serde_json::json;
+use sessionary_team::settings::DataFolder;
 
 use crate::machine::{BOAT, Folder, Machine};
 
@@ -59,6 +65,31 @@ fn two_machines_of_one_name_are_told_apart() {
         "{said}"
     );
     other.team(&["init", &store.address(), "--host", "box2"]);
+}
+
+/// One that waits for its server would hold all others up in silence.
+#[test]
+fn who_waits_for_another_says_so() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    let data = DataFolder::of(ada.data().parent().unwrap());
+    let held = data.lock(&|| panic!("nobody else runs")).unwrap();
+    let mut waiting = ada.command(&["share"]).spawn().unwrap();
+    let mut said = BufReader::new(waiting.stderr.take().unwrap());
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        tell.send(line)
+    });
+    let line = told.recv_timeout(Duration::from_secs(120));
+    drop(held);
+    assert!(waiting.wait().unwrap().success());
+    let line = line.expect("nothing was said");
+    assert!(
+        line.contains("another sessionary-team is running"),
+        "{line}"
+    );
 }
 
 #[test]

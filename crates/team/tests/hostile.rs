@@ -422,6 +422,23 @@ fn a_manifest_of_a_later_version_takes_nothing_away() {
     assert_eq!(tree(&reader.folder("ada").join("pi")).len(), 2);
 }
 
+/// It would be held in memory, and so would each of many.
+#[test]
+fn a_manifest_that_is_too_long_is_not_read() {
+    let reader = Reader::new();
+    let store = Folder::new();
+    let forger = Forger { store: &store };
+    forger.host("ada", "ada");
+    let part = forger.block("ada", b"said", &pack(b"said").unwrap());
+    forger.manifest("ada", "pi", "a.jsonl", &part, &[]);
+    let cwd = "x".repeat(9 << 20);
+    forger.manifest("ada", "pi", "b.jsonl", &part, &[("cwd", json!(cwd))]);
+    let pulled = reader.pull(&store);
+    assert_eq!(pulled.problems.len(), 1, "{:?}", pulled.problems);
+    assert!(pulled.problems[0].why.contains("longer"));
+    assert_eq!(tree(&reader.folder("ada").join("pi")).len(), 1);
+}
+
 /// On Windows and macOS the one would be written over the other.
 #[test]
 fn of_two_paths_that_differ_by_case_alone_one_is_brought() {

@@ -65,6 +65,29 @@ fn a_second_push_sends_nothing_and_what_is_taken_back_goes() {
     assert_eq!(bob.copies().len(), 0);
 }
 
+/// As one that was made anew, or comes from a backup of long ago.
+#[test]
+fn a_database_that_knows_nothing_of_a_machine_has_not_taken_it_back() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    ada.write_session(BOAT, "0a", &["of ada"]);
+    ada.json(&["push"]);
+    server.sql("TRUNCATE sessionary.hosts CASCADE");
+    for verb in ["push", "leave"] {
+        let output = ada.output(&[verb]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.code() == Some(2) && said.contains("not known any more"),
+            "{verb}: {said}"
+        );
+    }
+    ada.team(&["init", &server.address("ada"), "--keep"]);
+    ada.json(&["push"]);
+    assert_eq!(ada.json(&["leave"])["files"], 1);
+}
+
 #[test]
 fn who_may_not_read_sees_nothing_through_every_view() {
     let Some(server) = Server::with(&["ada", "bob"]) else {

@@ -286,6 +286,110 @@ fn what_a_synchroniser_left_keeps_nothing_from_going() {
     assert_eq!(left, ["/host.json"]);
 }
 
+/// The verb is refused, and says this; nothing is sent, taken back or forgotten meanwhile.
+fn is_refused(machine: &Machine, arguments: &[&str], says: &str) {
+    let output = machine.output(arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(2) && said.contains(says),
+        "{arguments:?}: {said}"
+    );
+    assert!(machine.data().join("team.json").exists(), "{arguments:?}");
+}
+
+/// A disk that is not mounted has no folder, or an empty one.
+#[test]
+fn a_store_that_is_not_there_is_not_an_empty_one() {
+    let store = Folder::new();
+    let path = store.path().join("disk/sessions");
+    let (disk, elsewhere) = (store.path().join("disk"), store.path().join("elsewhere"));
+    let address = format!("dir:{}", path.display());
+    let ada = Machine::sharing("ada", &address);
+    ada.write_session(BOAT, "0a", &["of the boat"]);
+    ada.write_session(BOAT, "0b", &["of the boat too"]);
+    ada.json(&["push"]);
+    let stored = tree(&path);
+    std::fs::rename(&disk, &elsewhere).unwrap();
+    let all = [
+        &["push"][..],
+        &["push", "--dry-run"],
+        &["revoke", DIARY],
+        &["purge", "0a"],
+        &["leave"],
+    ];
+    for says in ["is not there", "not known any more"] {
+        for arguments in all {
+            is_refused(&ada, arguments, says);
+            assert_eq!(tree(store.path()).len(), stored.len(), "{arguments:?}");
+        }
+        // Once more, where only the place of the mount is there.
+        std::fs::create_dir_all(&path).unwrap();
+    }
+    std::fs::remove_dir_all(&disk).unwrap();
+    is_refused(&ada, &["init", &address], "is not there");
+    std::fs::rename(&elsewhere, &disk).unwrap();
+    assert_eq!(tree(&path), stored);
+    // What was purged meanwhile is made up for.
+    assert_eq!(ada.json(&["push"])["taken_back"], 1);
+    assert_eq!(ada.json(&["leave"])["files"], 1);
+    assert!(!ada.data().join("team.json").exists());
+}
+
+/// Who has sent nothing yet is told too, and nothing is copied to where the disk is not.
+#[test]
+fn a_first_push_makes_no_store() {
+    let store = Folder::new();
+    let path = store.path().join("disk");
+    std::fs::create_dir(&path).unwrap();
+    let address = format!("dir:{}", path.display());
+    let ada = Machine::sharing("ada", &address);
+    ada.write_session(BOAT, "0a", &["of the boat"]);
+    std::fs::remove_dir(&path).unwrap();
+    for verb in ["push", "pull", "status", "leave"] {
+        is_refused(&ada, &[verb], "is not there");
+        assert!(!path.exists(), "{verb}");
+    }
+    ada.team(&["init", &address]);
+    assert_eq!(ada.json(&["push"])["files"], 1);
+}
+
+/// A store that was wiped on purpose is begun anew by who says so.
+#[test]
+fn a_store_that_was_emptied_is_begun_anew() {
+    let store = Folder::new();
+    let (ada, _bob) = two(&store);
+    std::fs::remove_dir_all(store.path().join("ada")).unwrap();
+    is_refused(&ada, &["push"], "init STORE --keep");
+    ada.team(&["init", &store.address(), "--keep"]);
+    ada.json(&["push"]);
+    assert_eq!(stored_sessions(&store), ["0a", "0b", "0c"]);
+}
+
+#[test]
+fn what_was_sent_to_one_store_is_not_forgotten_with_another() {
+    let (first, second) = (Folder::new(), Folder::new());
+    let (ada, bob) = two(&first);
+    is_refused(&ada, &["init", &second.address()], &first.address());
+    assert_eq!(ada.json(&["status"])["store"], first.address());
+    // The same one by another address is no other.
+    ada.team(&["init", &format!("{}/", first.address())]);
+    // Nor is anything left by who never sent, or has taken all of it back.
+    bob.team(&["init", &second.address()]);
+    ada.json(&["purge", "--all"]);
+    ada.team(&["init", &second.address()]);
+    ada.team(&["share", BOAT]);
+    ada.json(&["push"]);
+    assert_eq!(stored_sessions(&second), ["0a", "0b"]);
+    // Who leaves it there finds it again.
+    ada.team(&["init", &first.address(), "--keep"]);
+    std::fs::rename(first.path().join("ada"), first.path().join("gone.tmp")).unwrap();
+    is_refused(&ada, &["leave"], "not known any more");
+    std::fs::rename(first.path().join("gone.tmp"), first.path().join("ada")).unwrap();
+    ada.team(&["init", &second.address()]);
+    assert_eq!(ada.json(&["leave"])["files"], 2);
+    assert_eq!(stored_sessions(&second), [""; 0]);
+}
+
 /// A folder that is not mounted, or has not been synchronised yet, says nothing.
 #[test]
 fn a_host_that_is_not_there_takes_nothing_away() {

@@ -1,6 +1,7 @@
 //! What does this process find around it? Home, variables and directory, and what is set there.
 
 use std::env;
+use std::fs::File;
 use std::path::Path;
 
 use sessionary::format::remote_of;
@@ -52,6 +53,13 @@ impl Context {
                 "`sessionary team init dir:PATH` names one, a folder that something else synchronises; see `init --help`",
             )
         })
+    }
+
+    /// Be the one process that pushes, pulls or sets. Another one may wait for its store for long, so
+    /// it is said who is waited for.
+    pub fn lock(&self) -> Result<File, Error> {
+        let waits = || say("another sessionary-team is running; this one waits until it has ended");
+        self.data.lock(&waits)
     }
 
     /// The store at this address.

@@ -1,7 +1,10 @@
 //! Where are sessions shared, and what is this machine called there?
 
+use std::path::PathBuf;
+
 use clap::Args;
 use serde::Serialize;
+use sessionary_team::manifest::Manifests;
 use sessionary_team::{Error, Settings, names, store};
 
 use crate::context::Context;
@@ -13,7 +16,8 @@ use crate::output::{Outcome, print, print_json};
     sessionary team init dir:/home/ada/Sync/sessions\n  \
     sessionary team init dir:/home/ada/Sync/sessions --host laptop\n  \
     sessionary team init postgres://ada@db.example.org/team\n\n\
-    Nothing is sent yet. Again with another store, the name and what is shared stay.\n\
+    Nothing is sent yet. Again with another store, the name and what is shared stay.\n    \
+    What was sent to the store before has to be taken back first, or left there with --keep.\n\
     The password of a database comes from PGPASSWORD, ~/.pgpass or a service file.")]
 pub struct Init {
     /// The store: dir:PATH, a folder that something else synchronises, or
@@ -26,6 +30,9 @@ pub struct Init {
     /// Allow `push --raw`, which sends keys and tokens too
     #[arg(long)]
     allow_raw: bool,
+    /// Leave what this machine has sent until now where it is, and begin anew
+    #[arg(long)]
+    keep: bool,
 }
 
 #[derive(Serialize)]
@@ -36,10 +43,10 @@ struct Answer<'a> {
 }
 
 pub fn run(args: &Init, context: &Context) -> Result<Outcome, Error> {
-    let _lock = context.data.lock()?;
+    let _lock = context.lock()?;
     let address = whole(&args.store, context);
     let before = context.data.read()?;
-    let settings = match before {
+    let mut settings = match before {
         Some(before) => again(before, args, &address, context)?,
         None => {
             let host = args
@@ -49,11 +56,17 @@ pub fn run(args: &Init, context: &Context) -> Result<Outcome, Error> {
             Settings::new(&host, &address, args.allow_raw)?
         }
     };
+    if !settings.has_pushed {
+        store::make(&address)?;
+    }
+    let mut store = context.store(&address)?;
     // A name that is taken is refused before it is kept. It is this machine's from the first push
     // on: who only pulls needs none.
-    if context.store(&address)?.is_taken(&settings.this_host())? {
+    if store.is_taken(&settings.this_host())? {
         return Err(store::name_is_taken(&settings.host));
     }
+    // It may have pushed to this one long ago.
+    settings.has_pushed |= store.has(&settings.host)?;
     context.data.write(&settings)?;
     if context.json {
         print_json(&Answer {
@@ -79,7 +92,7 @@ fn again(
 ) -> Result<Settings, Error> {
     let mut settings = before;
     if let Some(host) = args.host.as_ref().filter(|host| **host != settings.host) {
-        if has_pushed(&settings, context)? {
+        if settings.has_pushed {
             return Err(Error::refused(
                 format!(
                     "this machine is called {} already, not {host}",
@@ -93,16 +106,43 @@ fn again(
         }
         settings = settings.called(host)?;
     }
+    let is_other = !is_same(&settings.store, address);
+    if is_other && !args.keep && settings.has_pushed && !is_emptied(&settings, context) {
+        return Err(Error::refused(
+            format!(
+                "what this machine has sent to {} would stay there, out of reach of `revoke` and \
+                 `purge`",
+                settings.store
+            ),
+            "`sessionary team purge --all` takes it back first (`share` then names what is shared \
+             anew), `init STORE --keep` leaves it there",
+        ));
+    }
+    settings.has_pushed &= !is_other && !args.keep;
     settings.store = address.to_owned();
     settings.allow_raw = args.allow_raw;
     Ok(settings)
 }
 
-/// Whether this machine is known by its name in the store in which it shares until now.
-fn has_pushed(settings: &Settings, context: &Context) -> Result<bool, Error> {
-    let mut store = context.store(&settings.store)?;
-    let is_there = store.manifests(&settings.host)?.is_some();
-    Ok(is_there && !store.is_taken(&settings.this_host())?)
+/// Whether the store in which this machine shares until now has nothing of it any more. Of one that
+/// does not answer nobody knows.
+fn is_emptied(settings: &Settings, context: &Context) -> bool {
+    let store = context.store(&settings.store);
+    let there = store.and_then(|mut store| store.manifests(&settings.host));
+    let is_nothing = |of: &Manifests| of.files.is_empty() && of.problems.is_empty();
+    matches!(&there, Ok(Some(of)) if is_nothing(of))
+}
+
+/// Whether two addresses are written for one store: a folder may be reached by links.
+fn is_same(one: &str, other: &str) -> bool {
+    let folder = |address: &str| {
+        let path = PathBuf::from(address.strip_prefix("dir:")?);
+        Some(path.canonicalize().unwrap_or(path))
+    };
+    match (folder(one), folder(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => one == other,
+    }
 }
 
 /// The address with the whole path of its folder.

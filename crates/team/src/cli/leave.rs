@@ -22,7 +22,7 @@ pub struct Leave {
 }
 
 pub fn run(args: &Leave, context: &Context) -> Result<Outcome, Error> {
-    let lock = context.data.lock()?;
+    let lock = context.lock()?;
     let settings = context.settings()?;
     let back = match args.keep {
         true => TakenBack::default(),

@@ -14,7 +14,7 @@ use crate::output::{Outcome, bytes, count, print, print_json, say_problems};
 pub struct Pull {}
 
 pub fn run(_: &Pull, context: &Context) -> Result<Outcome, Error> {
-    let _lock = context.data.lock()?;
+    let _lock = context.lock()?;
     let settings = context.settings()?;
     let store = context.store(&settings.store)?;
     let pulled = pull::pull(store, &context.data, &settings.this_host())?;

@@ -29,7 +29,7 @@ pub struct Purge {
 }
 
 pub fn run(args: &Purge, context: &Context) -> Result<Outcome, Error> {
-    let _lock = context.data.lock()?;
+    let _lock = context.lock()?;
     let mut settings = context.settings()?;
     let opened = context.store(&settings.store);
     let opened = opened.and_then(|store| in_store(store, &settings));

@@ -27,7 +27,7 @@ pub struct Push {
 }
 
 pub fn run(args: &Push, context: &Context) -> Result<Outcome, Error> {
-    let _lock = context.data.lock()?;
+    let _lock = context.lock()?;
     let settings = context.settings()?;
     if settings.repositories.is_empty() {
         say("No repository is shared: `sessionary team share REPO` names one.");

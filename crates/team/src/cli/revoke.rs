@@ -32,7 +32,7 @@ struct Answer {
 }
 
 pub fn run(args: &Revoke, context: &Context) -> Result<Outcome, Error> {
-    let _lock = context.data.lock()?;
+    let _lock = context.lock()?;
     let mut settings = context.settings()?;
     let named = args
         .repositories

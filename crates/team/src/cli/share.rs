@@ -26,7 +26,7 @@ struct Answer<'a> {
 }
 
 pub fn run(args: &Share, context: &Context) -> Result<Outcome, Error> {
-    let _lock = context.data.lock()?;
+    let _lock = context.lock()?;
     let mut settings = context.settings()?;
     for named in &args.repositories {
         settings.repositories.insert(context.repository(named)?);

@@ -8,7 +8,7 @@ use crate::error::{Error, Problem};
 use crate::manifest::{Manifest, Place, RAW};
 use crate::sessions::SharedFile;
 use crate::settings::Settings;
-use crate::store::Store;
+use crate::store::{self, Store};
 
 impl Push<'_> {
     /// Whether a manifest has nothing more to do in the store, whatever there is of its file:
@@ -113,7 +113,7 @@ pub struct TakenBack {
 /// those for which `which` is true.
 ///
 /// # Errors
-/// When the store does not answer.
+/// When the store does not answer, or does not know this machine any more, though it has pushed.
 pub fn take_back(
     store: &mut dyn Store,
     settings: &Settings,
@@ -121,8 +121,10 @@ pub fn take_back(
     which: impl Fn(&Manifest) -> bool,
 ) -> Result<TakenBack, Error> {
     let host = settings.host.as_str();
-    let Some(there) = store.manifests(host)? else {
-        return Ok(TakenBack::default());
+    let there = match store.manifests(host)? {
+        Some(there) => there,
+        None if settings.has_pushed => return Err(store::is_not_known()),
+        None => return Ok(TakenBack::default()),
     };
     let (back, stays): (Vec<_>, Vec<_>) = there.files.into_iter().partition(|(_, of)| which(of));
     if !dry_run {

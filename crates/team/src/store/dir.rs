@@ -8,13 +8,13 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use super::{Batch, LONGEST_MANIFEST, Store};
+use super::{Batch, LONGEST_MANIFEST, Store, WAYS_OUT};
 use crate::block::{BlockId, MOST_PACKED, is_hash};
 use crate::error::{Error, Problem};
 use crate::files::{self, Readers, UNFINISHED};
@@ -30,22 +30,31 @@ impl Dir {
     /// The store in this folder.
     ///
     /// # Errors
-    /// When the path is not absolute: it is read from whatever directory the command runs in.
+    /// When the path is not absolute, or no folder is there.
     pub fn open(path: &str) -> Result<Dir, Error> {
-        let path = PathBuf::from(path);
-        match path.is_absolute() {
-            // The folder itself may be reached by a link of the user's.
-            true => Ok(Dir {
-                path: path.canonicalize().unwrap_or(path),
-            }),
-            false => Err(Error::refused(
-                format!(
-                    "dir:{}: the path of the folder is not absolute",
-                    path.display()
-                ),
-                "name the whole path, for example dir:/home/ada/Sync/sessions",
+        let path = absolute(path)?;
+        // The folder itself may be reached by a link of the user's.
+        match path.canonicalize() {
+            Ok(path) if path.is_dir() => Ok(Dir { path }),
+            Ok(_) => Err(Error::refused(
+                format!("{}: this is no folder, so no store", path.display()),
+                "name another with `sessionary team init dir:PATH`",
             )),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::refused(
+                format!("{}: the folder of the store is not there", path.display()),
+                format!("mount it, or wait until it is synchronised; {WAYS_OUT}"),
+            )),
+            Err(error) => Err(Error::at(&path)(error)),
         }
+    }
+
+    /// Make this folder and those above it, where they are missing.
+    ///
+    /// # Errors
+    /// When the path is not absolute, or the folder cannot be made.
+    pub fn make(path: &str) -> Result<(), Error> {
+        let path = absolute(path)?;
+        files::make_folder(&path, Readers::Group).map_err(Error::at(&path))
     }
 
     /// A path in the place of a host, to which no link leads.
@@ -90,12 +99,31 @@ impl Dir {
     }
 }
 
+/// The path of a folder, which is read from whatever directory the command runs in.
+fn absolute(path: &str) -> Result<PathBuf, Error> {
+    let path = PathBuf::from(path);
+    match path.is_absolute() {
+        true => Ok(path),
+        false => Err(Error::refused(
+            format!(
+                "dir:{}: the path of the folder is not absolute",
+                path.display()
+            ),
+            "name the whole path, for example dir:/home/ada/Sync/sessions",
+        )),
+    }
+}
+
 impl Store for Dir {
     fn hosts(&mut self) -> Result<Vec<String>, Error> {
         let all = files::list(&self.path).map_err(Error::at(&self.path))?;
         let names = all.into_iter().map(|(name, _)| name);
         let is_host = |name: &String| check_host(name).is_ok() && self.path.join(name).is_dir();
         Ok(names.filter(is_host).collect())
+    }
+
+    fn has(&mut self, host: &str) -> Result<bool, Error> {
+        Ok(self.host(host)?.is_some())
     }
 
     fn is_taken(&mut self, host: &Host) -> Result<bool, Error> {

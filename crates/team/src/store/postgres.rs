@@ -12,6 +12,8 @@ mod sql;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as _;
 
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::types::ToSql;
 use postgres::{Client, NoTls, Row, Transaction};
 use sessionary::settings::Surroundings;
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -86,6 +88,12 @@ impl Store for Postgres {
             .collect())
     }
 
+    fn has(&mut self, host: &str) -> Result<bool, Error> {
+        let is_there = "SELECT FROM sessionary.hosts WHERE host = $1";
+        let found = self.client.query_opt(is_there, &[&host]);
+        Ok(found.map_err(failed)?.is_some())
+    }
+
     fn is_taken(&mut self, host: &Host) -> Result<bool, Error> {
         let other = "SELECT FROM sessionary.hosts
             WHERE host = $1 AND (id <> $2 OR owner <> current_user)";
@@ -112,13 +120,7 @@ impl Store for Postgres {
     }
 
     fn manifests(&mut self, host: &str) -> Result<Option<Manifests>, Error> {
-        let is_there = "SELECT FROM sessionary.hosts WHERE host = $1";
-        if self
-            .client
-            .query_opt(is_there, &[&host])
-            .map_err(failed)?
-            .is_none()
-        {
+        if !self.has(host)? {
             return Ok(None);
         }
         let all = "SELECT DISTINCT ON (agent, path) agent, path,
@@ -126,7 +128,10 @@ impl Store for Postgres {
             FROM sessionary.sources WHERE host = $1 ORDER BY agent, path, number DESC";
         let mut found = Manifests::default();
         let most = i32::try_from(LONGEST_MANIFEST).unwrap_or(i32::MAX);
-        for row in self.client.query(all, &[&host, &most]).map_err(failed)? {
+        let values: [&(dyn ToSql + Sync); 2] = [&host, &most];
+        // One at a time: of what may not be used no more than that is held.
+        let mut rows = self.client.query_raw(all, values).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
             let (agent, path, text): (String, String, &str) = (row.get(0), row.get(1), row.get(2));
             let place = Place { agent, path };
             match checked(text, host, &place) {

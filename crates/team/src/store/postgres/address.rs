@@ -4,6 +4,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use postgres::Config;
 use postgres::config::{Host, SslMode};
@@ -52,7 +53,26 @@ pub fn config(
         config.password(password);
     }
     config.application_name("sessionary-team");
+    notice_the_dead(&mut config);
     Ok(config)
+}
+
+/// A server that has gone without a word is given up within minutes, unless the address says when:
+/// a system by itself waits for two hours, and meanwhile nothing could be taken back.
+fn notice_the_dead(config: &mut Config) {
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(30));
+    }
+    if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+        config.keepalives_idle(Duration::from_secs(30));
+    }
+    if config.get_keepalives_interval().is_none() {
+        config.keepalives_interval(Duration::from_secs(10));
+    }
+    // What was sent may also wait for a server that is busy.
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(Duration::from_secs(120));
+    }
 }
 
 fn parsed(text: &str) -> Result<Config, Error> {
@@ -331,6 +351,29 @@ mod tests {
             let config = config(address, &plain).unwrap();
             assert_eq!(config.get_ssl_mode(), mode, "{address}");
         }
+    }
+
+    #[test]
+    fn a_server_that_is_gone_is_not_waited_for() {
+        let services = "[team]\nhost=db.example.org\nuser=ada\n";
+        let (_home, plain) = surroundings(&[(".pg_service.conf", services)], &[]);
+        let seconds = |address: &str| {
+            let config = config(address, &plain).unwrap();
+            let of = |of: Option<&Duration>| of.map(Duration::as_secs);
+            assert!(config.get_keepalives());
+            [
+                of(config.get_connect_timeout()),
+                of(Some(&config.get_keepalives_idle())),
+                of(config.get_keepalives_interval().as_ref()),
+                of(config.get_tcp_user_timeout()),
+            ]
+            .map(Option::unwrap)
+        };
+        for address in ["//ada@db.example.org/team", "service=team"] {
+            assert_eq!(seconds(address), [30, 30, 10, 120], "{address}");
+        }
+        let chosen = "connect_timeout=1 keepalives_idle=2 keepalives_interval=3 tcp_user_timeout=4";
+        assert_eq!(seconds(&format!("host=x user=ada {chosen}")), [1, 2, 3, 4]);
     }
 
     #[test]
