@@ -310,11 +310,6 @@ impl Bundles {
         self.0.keys()
     }
 
-    /// Whether there is one.
-    pub fn has(&self, key: &BundleKey) -> bool {
-        self.0.contains_key(key)
-    }
-
     /// The files of one.
     pub fn places(&self, key: &BundleKey) -> Vec<Place> {
         let places = self.0.get(key).into_iter().flatten();

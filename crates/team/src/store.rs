@@ -27,15 +27,12 @@ pub struct Batch {
     pub manifests: Vec<Manifest>,
     /// The rows of bundles, in the place of those that are there.
     pub rows: Option<Rows>,
-    /// Bundles of which there are no rows any more.
-    pub rowless: Vec<BundleKey>,
 }
 
 impl Batch {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
-        let has_rows = self.rows.is_some() || !self.rowless.is_empty();
-        self.blocks.is_empty() && self.manifests.is_empty() && !has_rows
+        self.blocks.is_empty() && self.manifests.is_empty() && self.rows.is_none()
     }
 }
 
@@ -187,8 +184,8 @@ pub fn is_not_known() -> Error {
 }
 
 /// What else can be done where a store does not come back.
-const WAYS_OUT: &str = "`sessionary team leave --keep` gives up what it has of this machine, \
-    `init STORE --keep` begins anew";
+const WAYS_OUT: &str = "`sessionary team init STORE --keep` begins anew and keeps the copies of \
+    other machines' sessions, `leave --keep` removes these too";
 
 /// Another machine has this name.
 pub fn name_is_taken(host: &str) -> Error {

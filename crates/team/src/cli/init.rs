@@ -16,7 +16,7 @@ use crate::output::{Outcome, print, print_json};
     sessionary team init dir:/home/ada/Sync/sessions\n  \
     sessionary team init dir:/home/ada/Sync/sessions --host laptop\n  \
     sessionary team init postgres://ada@db.example.org/team\n\n\
-    Nothing is sent yet. Again with another store, the name and what is shared stay.\n    \
+    Nothing is sent yet. Again with another store, the name and what is shared stay.\n\
     What was sent to the store before has to be taken back first, or left there with --keep.\n\
     The password of a database comes from PGPASSWORD, ~/.pgpass or a service file.")]
 pub struct Init {
@@ -91,6 +91,20 @@ fn again(
     context: &Context,
 ) -> Result<Settings, Error> {
     let mut settings = before;
+    let is_other = !is_same(&settings.store, address);
+    if is_other && !args.keep && settings.has_pushed && !is_emptied(&settings, context) {
+        return Err(Error::refused(
+            format!(
+                "what this machine has sent to {} would stay there, out of reach of `revoke` and \
+                 `purge`",
+                settings.store
+            ),
+            "`sessionary team purge --all` takes it back first (`share` then names what is shared \
+             anew); `init STORE --keep` leaves it there, or goes on with it where that is the same \
+             store by another address",
+        ));
+    }
+    settings.has_pushed &= !is_other && !args.keep;
     if let Some(host) = args.host.as_ref().filter(|host| **host != settings.host) {
         if settings.has_pushed {
             return Err(Error::refused(
@@ -106,19 +120,6 @@ fn again(
         }
         settings = settings.called(host)?;
     }
-    let is_other = !is_same(&settings.store, address);
-    if is_other && !args.keep && settings.has_pushed && !is_emptied(&settings, context) {
-        return Err(Error::refused(
-            format!(
-                "what this machine has sent to {} would stay there, out of reach of `revoke` and \
-                 `purge`",
-                settings.store
-            ),
-            "`sessionary team purge --all` takes it back first (`share` then names what is shared \
-             anew), `init STORE --keep` leaves it there",
-        ));
-    }
-    settings.has_pushed &= !is_other && !args.keep;
     settings.store = address.to_owned();
     settings.allow_raw = args.allow_raw;
     Ok(settings)

@@ -82,9 +82,10 @@ impl Push<'_> {
     }
 
     /// Make the rows that an older version did not, or that were taken back with another file of
-    /// their bundle; and have none of what is not in the store.
+    /// their bundle.
     ///
-    /// Bundles that were `closed` by this push, and are in the store as they were left, are done.
+    /// Bundles that were `closed` by this push, and are in the store as they were left, are done,
+    /// unless a file beside them may have been taken back since.
     pub(super) fn mend_rows(&mut self, closed: &BTreeSet<BundleKey>) -> Result<(), Error> {
         let host = self.host;
         let Some((seals, _)) = &mut self.rows else {
@@ -92,9 +93,10 @@ impl Push<'_> {
         };
         let there = self.store.ask(move |store| store.seals(host))?;
         let left = std::mem::replace(seals, there.unwrap_or_default());
-        let is_done = |key: &BundleKey| closed.contains(key) && left.get(key) == seals.get(key);
-        let gone = seals.keys().filter(|key| !self.bundles.has(key));
-        self.batch.rowless = gone.cloned().collect();
+        let is_as_closed = self.pushed.taken_back == 0;
+        let is_done = |key: &BundleKey| {
+            is_as_closed && closed.contains(key) && left.get(key) == seals.get(key)
+        };
         let keys = self.bundles.keys().filter(|key| !is_done(key));
         let keys: Vec<BundleKey> = keys.cloned().collect();
         keys.iter().try_for_each(|key| self.close(key))?;

@@ -14,7 +14,7 @@ use std::error::Error as _;
 
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
-use postgres::{Client, NoTls, Row, Transaction};
+use postgres::{Client, IsolationLevel, NoTls, Row, Transaction};
 use sessionary::settings::Surroundings;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -50,6 +50,13 @@ impl Postgres {
         let mut client = client.map_err(failed)?;
         schema::bring_up_to_date(&mut client)?;
         Ok(Postgres { client })
+    }
+
+    /// A transaction that goes on beside others, whatever the server's default is.
+    fn begin(&mut self) -> Result<Transaction<'_>, Error> {
+        let built = self.client.build_transaction();
+        let built = built.isolation_level(IsolationLevel::ReadCommitted);
+        built.start().map_err(failed)
     }
 }
 
@@ -178,7 +185,7 @@ impl Store for Postgres {
     }
 
     fn put(&mut self, host: &str, batch: &Batch) -> Result<(), Error> {
-        let mut transaction = self.client.transaction().map_err(failed)?;
+        let mut transaction = self.begin()?;
         // The disk is waited for once, by `settle`: a server that crashes before has lost the last
         // batches and no others.
         let later = "SET LOCAL synchronous_commit = off";
@@ -194,7 +201,6 @@ impl Store for Postgres {
         if !batch.manifests.is_empty() {
             put_manifests(&mut transaction, host, &batch.manifests)?;
         }
-        catalogue::forget(&mut transaction, host, batch.rowless.iter())?;
         if let Some(rows) = &batch.rows {
             catalogue::put(&mut transaction, host, rows)?;
         }
@@ -213,7 +219,7 @@ impl Store for Postgres {
         let remove = "DELETE FROM sessionary.sources WHERE host = $1
             AND (agent, path) IN (SELECT * FROM unnest($2::text[], $3::text[]))
             RETURNING agent, session";
-        let mut transaction = self.client.transaction().map_err(failed)?;
+        let mut transaction = self.begin()?;
         let removed = transaction.query(remove, &[&host, &agents, &paths]);
         let removed = removed.map_err(failed)?;
         let keys: BTreeSet<BundleKey> = removed.iter().map(key).collect();
