@@ -136,7 +136,7 @@ class Machine:
         return size
 
     def join(self, store):
-        self.run("team", "init", store, "--host", self.name, expected=(0,))
+        self.run("team", "init", store, "--host", self.name, "--keep", expected=(0,))
         self.run("team", "share", "github.com/ada/code", expected=(0,))
 
 
