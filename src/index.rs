@@ -202,9 +202,12 @@ impl Index {
     /// When a root has a format that is not known, or memory runs out.
     pub fn of_roots(config: &Config) -> Result<Index, Error> {
         let config = &config.held()?;
-        let (catalogue, keeper) = (Catalogue::in_memory()?, ingest::Keeper::open(config));
+        let catalogue = Catalogue::in_memory()?;
         let mut report = Report::default();
-        let stores = (&catalogue, &keeper);
+        let stores = ingest::Stores {
+            catalogue: &catalogue,
+            keeper: &ingest::Keeper::open(config),
+        };
         ingest::sync_catalogue(stores, config, &config.roots, &mut |_| {}, &mut report)?;
         let mut index = Index::of(config.clone(), catalogue);
         index.stores.complete = report.files_unreadable == 0;

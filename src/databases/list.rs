@@ -261,12 +261,12 @@ impl<'c> Stamps<'c> {
                 Ok(())
             })?;
         }
-        Ok(identity_of((changed, number), &sums))
+        Ok(identity_of(changed, number, &sums))
     }
 }
 
 /// The identity of a session by what is in its own row, and these sums over its others.
-pub(super) fn identity_of((changed, number): (i64, i64), sums: &Sums) -> Identity {
+pub(super) fn identity_of(changed: i64, number: i64, sums: &Sums) -> Identity {
     Identity {
         device: changed,
         inode: number,

@@ -60,7 +60,8 @@ pub fn session(path: &Path, database: &'static Database, session: &str) -> io::R
 pub fn session_from(
     path: &Path,
     database: &'static Database,
-    (session, turn): (&str, &Turn),
+    session: &str,
+    turn: &Turn,
 ) -> io::Result<Option<Session>> {
     if store(path, database).is_some() {
         return Ok(None);
@@ -92,7 +93,7 @@ pub(super) fn read_session(
         add_lines(connection, generation, (session, from), &mut all)?;
         let (lines, names, turns) = all.into_parts();
         let (turns, identity) = match turns.into_parts() {
-            Some((turns, sums)) => (turns, identity_of(own, &sums)),
+            Some((turns, sums)) => (turns, identity_of(own.0, own.1, &sums)),
             None if from.is_some() => return Ok(None),
             None => (Vec::new(), stamps.counted(session, own.0, own.1)?),
         };

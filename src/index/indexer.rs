@@ -274,7 +274,7 @@ impl Indexer {
             ..Report::default()
         };
         self.prepare(&mut report)?;
-        let (catalogue, config) = (&self.catalogue, &self.config);
+        let config = &self.config;
         let files: Vec<PathBuf> = files.iter().map(|file| lasting(file)).collect();
         let hinted: Vec<HintedPaths<'_>> = config
             .roots
@@ -288,11 +288,19 @@ impl Indexer {
             })
             .filter(|hint| !hint.paths.is_empty())
             .collect();
-        let left = ingest::sync_hints((catalogue, &self.keeper), config, &hinted, &mut report)?;
+        let left = ingest::sync_hints(self.stores(), config, &hinted, &mut report)?;
         let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
         let whole: Vec<RootSpec> = whole.collect();
         self.scan_roots(Some(whole), &mut |_| {}, &mut report)?;
         Ok(report)
+    }
+
+    /// The stores that a scan writes.
+    pub(super) fn stores(&self) -> ingest::Stores<'_> {
+        ingest::Stores {
+            catalogue: &self.catalogue,
+            keeper: &self.keeper,
+        }
     }
 
     /// Prepare a scan: remove what is excluded now, and look up all roots.
@@ -319,8 +327,7 @@ impl Indexer {
         };
         while !roots.is_empty() {
             let before = report.files_changed;
-            let (catalogue, config) = (&self.catalogue, &self.config);
-            ingest::sync_catalogue((catalogue, &self.keeper), config, &roots, progress, report)?;
+            ingest::sync_catalogue(self.stores(), &self.config, &roots, progress, report)?;
             if self.config.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
@@ -340,7 +347,7 @@ impl Indexer {
     /// Forget sessions that turned out to be excluded.
     pub(super) fn sweep_excluded(&self) -> Result<(), Error> {
         let (exclude, formats) = (self.config.rules.exclude(), &self.config.formats);
-        ingest::sweep_excluded((&self.catalogue, &self.keeper), exclude, formats)?;
+        ingest::sweep_excluded(self.stores(), exclude, formats)?;
         Ok(())
     }
 
@@ -351,7 +358,7 @@ impl Indexer {
         let mut rules = rules.held(index_dir)?;
         rules.keep(index_dir, self.catalogue.excluded_by()?)?;
         self.config.rules = rules;
-        let files = ingest::apply_exclude((&self.catalogue, &self.keeper), &self.config)?;
+        let files = ingest::apply_exclude(self.stores(), &self.config)?;
         let (are, them) = match files {
             1 => ("file is", "it"),
             _ => ("files are", "them"),

@@ -68,22 +68,15 @@ pub fn scan_owed<'a>(
         // One more than there are cores, for one may wait for the catalogue.
         let threads = (threads::count() + 1).min(ranges.len());
         let report = |bytes| progress(Event::Scanned { bytes, of });
-        if read_together(
-            &ranges,
-            threads,
-            (scan, scope.wanted),
-            entries,
-            report,
-            &mut parts,
-            &mut failed,
-        )? {
-            return Ok((parts, failed));
+        let wanted = scope.wanted;
+        if let Some(read) = read_together(&ranges, threads, scan, wanted, entries, report)? {
+            return Ok(read);
         }
     }
     let (mut error, large) = (None, Mutex::new(()));
     let entries = |number| entries(number).map_err(|e| error = Some(e)).ok();
     let wanted = scope.wanted;
-    let mut reader = BacklogReader::new(scan.part(), entries, (&large, wanted));
+    let mut reader = BacklogReader::new(scan.part(), entries, &large, wanted);
     for (number, range) in ranges.iter().enumerate() {
         if !reader.is_wanted() {
             break;
@@ -96,23 +89,25 @@ pub fn scan_owed<'a>(
     error.map_or(Ok((parts, failed)), Err)
 }
 
-/// Read all ranges on so many `threads`, or fewer if the system refuses more. `false`: it refuses
+/// What each thread read, and the sources of which it could not read something.
+type ReadParts<'a> = (Vec<ThreadResult<'a>>, BTreeSet<i64>);
+
+/// Read all ranges on so many `threads`, or fewer if the system refuses more. `None`: it refuses
 /// all.
 fn read_together<'a>(
     ranges: &[Range],
     threads: usize,
-    (scan, wanted): (&'a Scan, KeepReading<'_>),
+    scan: &'a Scan,
+    wanted: KeepReading<'_>,
     entries: impl Fn(usize) -> Result<Vec<Entry>, catalogue::Error>,
     mut report: impl FnMut(u64),
-    parts: &mut Vec<ThreadResult<'a>>,
-    failed: &mut BTreeSet<i64>,
-) -> Result<bool, catalogue::Error> {
+) -> Result<Option<ReadParts<'a>>, catalogue::Error> {
     let (next, read, large) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(()));
     let parts_of_one = parts_of_one(ranges);
     std::thread::scope(|scope| {
         let (ask, asked) = channel();
         let start = |_| {
-            let mut reader = BacklogReader::new(scan.part(), asking(ask.clone()), (&large, wanted));
+            let mut reader = BacklogReader::new(scan.part(), asking(ask.clone()), &large, wanted);
             let (next, read, all) = (&next, &read, &parts_of_one);
             let read_on = move || {
                 let mut failed = BTreeSet::new();
@@ -134,10 +129,11 @@ fn read_together<'a>(
         };
         let readers: Vec<_> = (0..threads).map_while(start).collect();
         if readers.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
         drop(ask);
         let served = serve(asked, entries, || report(read.load(Ordering::Relaxed)));
+        let (mut parts, mut failed) = (Vec::new(), BTreeSet::new());
         for reader in readers {
             match reader.join() {
                 Ok((part, changed)) => {
@@ -147,7 +143,7 @@ fn read_together<'a>(
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        served.map(|()| true)
+        served.map(|()| Some((parts, failed)))
     })
 }
 
@@ -376,7 +372,8 @@ fn entries(
             start: row.start,
             length: row.length,
             hash: row.hash,
-            stored: (row.flags, row.ended),
+            flags: row.flags,
+            ended: row.ended,
             row: row.row.map(str::to_owned),
         });
     })?;

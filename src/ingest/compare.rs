@@ -114,8 +114,8 @@ pub fn compare_source(
             let gone = Finding::Behind("is no longer in the catalogue".into());
             return Comparison::without_rows(catalogue, None, gone);
         };
-        let place = (root, path, relative);
-        let (mut compared, is_certain) = compare_once(catalogue, place, &state, format, read)?;
+        let (mut compared, is_certain) =
+            compare_once(catalogue, root, path, relative, &state, format, read)?;
         bytes_read += compared.bytes_read;
         compared.bytes_read = bytes_read;
         let differs = matches!(compared.finding, Finding::Differs(_) | Finding::OtherBytes);
@@ -132,7 +132,9 @@ pub fn compare_source(
 /// Compare a source once, and say whether its rows stayed in place meanwhile.
 fn compare_once(
     catalogue: &Catalogue,
-    (root, path, relative): (i64, &Location, &str),
+    root: i64,
+    path: &Location,
+    relative: &str,
     state: &SourceState,
     format: &dyn Format,
     read: &mut dyn FnMut(u64),
@@ -176,7 +178,7 @@ fn compare_once(
     }
     compared?;
     look.compared.bytes_read = cost.bytes_read;
-    look.end((root, relative))
+    look.end(root, relative)
 }
 
 /// How much of a file has to be read to compare it: whether that is all of it, and up to which

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::beside::cwd_in;
-use super::keep::Keeper;
+use super::stores::{Stores, SyncedRoot};
 use crate::archive::Place;
 use crate::catalogue::excluded::ExcludedSource;
 use crate::catalogue::read::StoredSource;
@@ -90,10 +90,11 @@ pub fn leave_out(
 /// whole root has to be scanned.
 pub fn is_enough(
     catalogue: &Catalogue,
-    root: i64,
-    spec: &RootSpec,
+    root: SyncedRoot<'_>,
     exclude: &Exclude,
-    (paths, discovery, known): (&BTreeSet<String>, &Discovery, &[StoredSource]),
+    paths: &BTreeSet<String>,
+    discovery: &Discovery,
+    known: &[StoredSource],
 ) -> Result<bool, Error> {
     let found = discovery.found.iter().map(|found| &found.relative);
     let met: Vec<&String> = found
@@ -105,13 +106,13 @@ pub fn is_enough(
         .iter()
         .copied()
         .chain(others.map(|foreign_file| &foreign_file.relative));
-    let mut all = all.map(|relative| spec.path.join(relative));
+    let mut all = all.map(|relative| root.spec.path.join(relative));
     let files = ExcludedFiles::by(exclude);
     if !paths.iter().all(is_met) || all.any(|path| files.holds_at(&path)) {
         return Ok(false);
     }
     for found in &discovery.found {
-        if !catalogue.has_session(root, &found.place)? {
+        if !catalogue.has_session(root.number, &found.place)? {
             return Ok(false);
         }
     }
@@ -159,14 +160,15 @@ fn hash_of(place: &str) -> i64 {
 
 /// When what is left out is so by other rules than before: forget what they exclude, and what was
 /// left out by the old ones.
-pub fn apply((catalogue, keeper): (&Catalogue, &Keeper), config: &Config) -> Result<u64, Error> {
+pub fn apply(stores: Stores<'_>, config: &Config) -> Result<u64, Error> {
+    let catalogue = stores.catalogue;
     let (exclude, rules) = (config.rules.exclude(), config.left_out_by());
     if catalogue.excluded_by()? == rules {
         return Ok(0);
     }
     in_transaction(catalogue, || {
         catalogue.exclude_by(rules)?;
-        let gone = remove((catalogue, keeper), exclude, &config.formats)?;
+        let gone = remove(stores, exclude, &config.formats)?;
         let files = ExcludedFiles::by(exclude);
         let foreign_files = catalogue.forget_foreign_files(|path| files.holds_at(path))?;
         if gone + foreign_files > 0 {
@@ -179,17 +181,18 @@ pub fn apply((catalogue, keeper): (&Catalogue, &Keeper), config: &Config) -> Res
 /// After reading: forget sessions whose working directory turned out to be excluded. How many
 /// files.
 pub fn sweep(
-    (catalogue, keeper): (&Catalogue, &Keeper),
+    stores: Stores<'_>,
     exclude: &Exclude,
     formats: &[&'static dyn Format],
 ) -> Result<u64, Error> {
+    let catalogue = stores.catalogue;
     let excluded = ExcludedFiles::by(exclude);
     let is_out = |cwd: &String| excluded.holds_folder(Path::new(cwd));
     if exclude.is_empty() || !catalogue.working_directories()?.iter().any(is_out) {
         return Ok(0);
     }
     in_transaction(catalogue, || {
-        let gone = remove((catalogue, keeper), exclude, formats)?;
+        let gone = remove(stores, exclude, formats)?;
         catalogue.owe_wipe()?;
         Ok(gone)
     })
@@ -206,7 +209,7 @@ fn in_transaction<T>(
 /// Remove every source that is excluded, and remember the sessions that are by their working
 /// directory.
 fn remove(
-    (catalogue, keeper): (&Catalogue, &Keeper),
+    Stores { catalogue, keeper }: Stores<'_>,
     exclude: &Exclude,
     formats: &[&'static dyn Format],
 ) -> Result<u64, Error> {

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::exclude::is_enough;
-use super::keep::{ArchivedSource, Keeper};
-use super::listed::{Look, list_databases};
+use super::keep::ArchivedSource;
+use super::listed::{DatabaseListing, Look};
 use super::names::{FOLDER, NamesToList};
 use super::plan::{SourcePlan, plan};
-use super::sync::{OutdatedSessions, Stores, links_note, ms, of_archived, read_all};
+use super::stores::{Stores, SyncedRoot};
+use super::sync::{OutdatedSessions, links_note, ms, of_archived, read_all};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
@@ -50,9 +51,7 @@ pub struct RemainingHints {
 /// A root's hints with what is there and what was.
 struct HintScan<'a> {
     at: usize,
-    root: i64,
-    spec: &'a RootSpec,
-    format: &'static dyn Format,
+    root: SyncedRoot<'a>,
     paths: BTreeSet<String>,
     discovery: Discovery,
     known: Vec<StoredSource>,
@@ -65,11 +64,12 @@ struct HintScan<'a> {
 
 /// Bring the catalogue up to the files at these paths.
 pub fn sync_hints(
-    (catalogue, keeper): (&Catalogue, &Keeper),
+    stores: Stores<'_>,
     config: &Config,
     hinted: &[HintedPaths<'_>],
     report: &mut Report,
 ) -> Result<RemainingHints, Error> {
+    let Stores { catalogue, keeper } = stores;
     catalogue.doubt_remotes();
     // Reads are in the same transaction as writes, because each read by itself would take and
     // release locks.
@@ -81,14 +81,14 @@ pub fn sync_hints(
             let Some(format) = config.format(&hint.spec.format) else {
                 continue;
             };
-            match scan_paths((catalogue, keeper), config, at, hint, format)? {
+            match scan_paths(stores, config, at, hint, format)? {
                 Some(scan) => all.push(scan),
                 None => left.whole.push(at),
             }
         }
         report.ms.discover += ms(started);
         let started = Instant::now();
-        let work = work((catalogue, keeper), hinted, &all, &mut left, report)?;
+        let work = plan_hinted(stores, hinted, &all, &mut left, report)?;
         let changed = (work.plans.len() + work.gone.len()) as u64;
         report.files_changed += changed;
         if changed == 0 && all.iter().all(|scan| scan.old_foreign_files.is_none()) {
@@ -96,7 +96,7 @@ pub fn sync_hints(
         }
         for scan in &all {
             replace_foreign_files(catalogue, scan, report)?;
-            catalogue.doubt_folders_at(scan.root, &scan.paths)?;
+            catalogue.doubt_folders_at(scan.root.number, &scan.paths)?;
         }
         let mut stale: OutdatedSessions<'_> = OutdatedSessions::new();
         for (known, format) in work.gone {
@@ -105,14 +105,8 @@ pub fn sync_hints(
             stale.extend(others.into_iter().map(|session| (session, format)));
         }
         let (plans, cancel) = (&work.plans, &config.cancel);
-        let stores = Stores {
-            catalogue,
-            keeper,
-            roots: (all.iter())
-                .map(|scan| (scan.root, scan.spec, scan.format as _))
-                .collect(),
-        };
-        let racy = read_all(&stores, plans, stale, cancel, &mut |_| {}, report)?;
+        let roots: Vec<SyncedRoot<'_>> = all.iter().map(|scan| scan.root).collect();
+        let racy = read_all(stores, &roots, plans, stale, cancel, &mut |_| {}, report)?;
         keeper.tell(report);
         catalogue.note_some()?;
         let file = |at: usize| (work.root_of_plan[at], plans[at].relative.to_owned());
@@ -127,13 +121,13 @@ struct HintPlan<'a> {
     plans: Vec<SourcePlan<'a>>,
     /// The place in the list of hints of each plan's root.
     root_of_plan: Vec<usize>,
-    gone: Vec<(&'a StoredSource, &'static dyn Format)>,
+    gone: Vec<(&'a StoredSource, &'a dyn Format)>,
 }
 
 /// Hold what was found against what is known. Files that look as they did when they were read
 /// become `left.doubted`.
-fn work<'a>(
-    (catalogue, keeper): (&Catalogue, &Keeper),
+fn plan_hinted<'a>(
+    Stores { catalogue, keeper }: Stores<'_>,
     hinted: &[HintedPaths<'_>],
     all: &'a [HintScan<'_>],
     left: &mut RemainingHints,
@@ -145,28 +139,27 @@ fn work<'a>(
         report.files_seen += discovery.found.len() as u64;
         report.files_unreadable += discovery.unreadable.len() as u64;
         for unread in &discovery.unreadable {
-            let path = scan.spec.path.join(&unread.relative);
+            let path = scan.root.spec.path.join(&unread.relative);
             let note = format!("{}: {}", path.display(), unread.reason);
             report.notes.push(note);
         }
-        let path = &scan.spec.path;
-        let work = plan(scan.root, path, scan.format, discovery, &scan.known);
+        let work = plan(scan.root, discovery, &scan.known);
         for mut plan in work.plans {
             if !hinted[scan.at].prove && looks_the_same(&plan, scan) {
                 left.doubted.push((scan.at, plan.relative.to_owned()));
                 continue;
             }
-            plan.kept_as = keeper.kept_as((scan.spec, scan.format), plan.relative);
+            plan.kept_as = keeper.kept_as(scan.root, plan.relative);
             plans.push(plan);
             root_of_plan.push(scan.at);
         }
         for archived in &scan.archived {
-            plans.push(of_archived(scan.root, scan.format, archived, &scan.known));
+            plans.push(of_archived(scan.root, archived, &scan.known));
             root_of_plan.push(scan.at);
         }
         let lost = work.gone.into_iter();
         let lost = lost.filter(|known| keeper.is_forgotten(known, &scan.archived));
-        gone.extend(lost.map(|known| (known, scan.format)));
+        gone.extend(lost.map(|known| (known, scan.root.format)));
     }
     for plan in &mut plans {
         plan.recall(catalogue)?;
@@ -193,15 +186,17 @@ fn replace_foreign_files(
             foreign_file.reason == reason && !old.contains(foreign_file)
         };
         let links = scan.foreign_files.iter().filter(is_new).count();
-        report.notes.extend(links_note(scan.spec, reason, links));
+        report
+            .notes
+            .extend(links_note(scan.root.spec, reason, links));
     }
-    catalogue.replace_foreign_files(scan.root, old, &scan.foreign_files)
+    catalogue.replace_foreign_files(scan.root.number, old, &scan.foreign_files)
 }
 
 /// Compare what is at the hinted paths of one root with what is stored. `None`: the whole root has
 /// to be scanned.
 fn scan_paths<'a>(
-    (catalogue, keeper): (&Catalogue, &Keeper),
+    Stores { catalogue, keeper }: Stores<'_>,
     config: &Config,
     at: usize,
     hint: &HintedPaths<'a>,
@@ -234,35 +229,38 @@ fn scan_paths<'a>(
         return Ok(None);
     };
     // Of one that is new nothing is stored unless something is found there.
-    let root = match stored {
-        Some(root) => root,
+    let number = match stored {
+        Some(number) => number,
         None => catalogue.ensure_root(spec)?,
     };
-    let mut known = catalogue.known_at(root, &paths)?;
-    if !add_sessions((catalogue, root), (spec, format), &known, &mut discovery)? {
+    let root = SyncedRoot {
+        number,
+        spec,
+        format,
+    };
+    let mut known = catalogue.known_at(number, &paths)?;
+    if !add_sessions(catalogue, root, &known, &mut discovery)? {
         return Ok(None);
     }
     let below = paths.clone();
-    if add_names(catalogue, root, hint, (format, &known), &mut discovery)? {
+    if add_names(catalogue, root, hint, &known, &mut discovery)? {
         paths.insert(FOLDER.to_owned());
-        known = catalogue.known_at(root, &paths)?;
+        known = catalogue.known_at(number, &paths)?;
     }
-    let (exclude, found) = (config.rules.exclude(), (&below, &discovery, &known[..]));
-    if !exclude.is_empty() && !is_enough(catalogue, root, spec, exclude, found)? {
+    let exclude = config.rules.exclude();
+    if !exclude.is_empty() && !is_enough(catalogue, root, exclude, &below, &discovery, &known)? {
         return Ok(None);
     }
     let mut foreign_files = discovery.foreign_files.clone();
     foreign_files.extend(discovery.unreadable.iter().cloned());
     foreign_files.sort();
     foreign_files.dedup_by(|a, b| a.relative == b.relative);
-    let stored = catalogue.foreign_files_at(root, &paths)?;
-    let archived = keeper.archived(catalogue, root, (spec, format), (&discovery, &known))?;
+    let stored = catalogue.foreign_files_at(number, &paths)?;
+    let archived = keeper.archived(catalogue, root, &discovery, &known)?;
     Ok(Some(HintScan {
         archived,
         at,
         root,
-        spec,
-        format,
         paths,
         known,
         old_foreign_files: (stored != foreign_files).then_some(stored),
@@ -274,17 +272,25 @@ fn scan_paths<'a>(
 /// Add the sessions of databases. `false`: one came into a database or left it beside which there
 /// is a folder of documents, which may count no longer, or again.
 fn add_sessions(
-    (catalogue, root): (&Catalogue, i64),
-    (spec, format): (&RootSpec, &dyn Format),
+    catalogue: &Catalogue,
+    root: SyncedRoot<'_>,
     known: &[StoredSource],
     discovery: &mut Discovery,
 ) -> Result<bool, Error> {
-    list_databases(
-        (catalogue, Some(root)),
-        (spec, format),
-        (known, Look::Changes),
-        discovery,
-    )?;
+    let SyncedRoot {
+        number,
+        spec,
+        format,
+    } = root;
+    let databases = DatabaseListing {
+        catalogue,
+        root: Some(number),
+        spec,
+        format,
+        known,
+        look: Look::Changes,
+    };
+    databases.add_to(discovery)?;
     let documents = format.database().and_then(|database| database.documents);
     let Some(folder) = documents.map(|documents| documents.folder) else {
         return Ok(true);
@@ -305,12 +311,12 @@ fn add_sessions(
 /// them, or a session has come that one of them may name. `false`: there is no need.
 fn add_names(
     catalogue: &Catalogue,
-    root: i64,
+    root: SyncedRoot<'_>,
     hint: &HintedPaths<'_>,
-    (format, known): (&dyn Format, &[StoredSource]),
+    known: &[StoredSource],
     discovery: &mut Discovery,
 ) -> Result<bool, Error> {
-    let path = &hint.spec.path;
+    let (path, format) = (&root.spec.path, root.format);
     let is_new = |found: &FoundSource| {
         let at = known.binary_search_by(|known| known.relative.cmp(&found.relative));
         at.is_err()
@@ -319,7 +325,7 @@ fn add_names(
     if format.names(path).is_none() || !are_hinted() && !discovery.found.iter().any(is_new) {
         return Ok(false);
     }
-    NamesToList::all(path, format).list(catalogue, Some(root), path, discovery)?;
+    NamesToList::all(path, format).list(catalogue, Some(root.number), path, discovery)?;
     Ok(true)
 }
 
@@ -331,9 +337,9 @@ fn looks_the_same(plan: &SourcePlan<'_>, scan: &HintScan<'_>) -> bool {
     let (Some(known), Ok(at)) = (plan.known, observed) else {
         return false;
     };
-    let mode = scan.format.write_mode();
+    let mode = scan.root.format.write_mode();
     let identity = &found[at].identity;
-    let revision = scan.format.revision();
+    let revision = scan.root.format.revision();
     !known.unread
         && known.unlisted == plan.unlisted
         && decide(Some(&known.stored), identity, mode, revision)

@@ -13,6 +13,7 @@ use std::time::Duration;
 use self::rows::changed_rows;
 use super::plan::SourcePlan;
 use super::reading::pack_all;
+use super::stores::SyncedRoot;
 use crate::archive::{self, Archive, PackedBytes, Place};
 use crate::catalogue::kept::RootArchive;
 use crate::catalogue::{Catalogue, Error};
@@ -41,9 +42,6 @@ pub struct Keeper {
     /// What was kept since the last commit: the root's number and the path below it.
     pending: RefCell<Vec<(i64, String)>>,
 }
-
-/// A root that is synced: its number, what it is, and the format that reads it.
-pub type SyncedRoot<'a> = (i64, &'a RootSpec, &'a dyn Format);
 
 impl Keeper {
     /// With the archive, if there is one.
@@ -178,7 +176,7 @@ impl Keeper {
 
     /// Whether the sessions below a root are kept. Those of other machines are kept there, and here
     /// only for as long as they are shared.
-    fn keeps(&self, spec: &RootSpec, format: &dyn Format) -> bool {
+    fn keeps(&self, SyncedRoot { spec, format, .. }: SyncedRoot<'_>) -> bool {
         if !can_be_kept(format) || spec.host.is_some() {
             return false;
         }
@@ -213,19 +211,14 @@ impl Keeper {
     }
 
     /// Bring what the catalogue says of a root's archive up to date. Within a transaction.
-    pub fn prepare(
-        &self,
-        catalogue: &Catalogue,
-        root: i64,
-        (spec, format): (&RootSpec, &dyn Format),
-    ) -> Result<Vec<i64>, Error> {
-        let before = catalogue.root_archive(root)?;
+    pub fn prepare(&self, catalogue: &Catalogue, root: SyncedRoot<'_>) -> Result<Vec<i64>, Error> {
+        let before = catalogue.root_archive(root.number)?;
         if self.failure.borrow().is_some() {
             return Ok(Vec::new());
         }
         let now = RootArchive {
             archive: self.archive.as_ref().map(|archive| archive.id().to_owned()),
-            is_kept: self.keeps(spec, format),
+            is_kept: self.keeps(root),
         };
         if let Some(folder) = &self.folder {
             catalogue.note_archive_folder(folder)?;
@@ -233,13 +226,13 @@ impl Keeper {
         if before == now {
             return Ok(Vec::new());
         }
-        catalogue.note_root_archive(root, &now)?;
+        catalogue.note_root_archive(root.number, &now)?;
         // Another archive, or none: what was read from the one before is nowhere any more, unless
         // this one has it.
         let mut nowhere = Vec::new();
         if before.archive.is_some() && before.archive != now.archive {
-            for gone in catalogue.gone_sources(root)? {
-                let place = place_of(spec, &gone.relative);
+            for gone in catalogue.gone_sources(root.number)? {
+                let place = place_of(root.spec, &gone.relative);
                 let asked = self.archive.as_ref().map(|a| a.generations(&place));
                 if self.or_fail(asked).is_none_or(|kept| kept.is_empty()) {
                     nowhere.push(gone.source);
@@ -250,16 +243,12 @@ impl Keeper {
     }
 
     /// What a source is called in the archive, where it is kept.
-    pub fn kept_as(
-        &self,
-        (spec, format): (&RootSpec, &dyn Format),
-        relative: &str,
-    ) -> Option<Place> {
+    pub fn kept_as(&self, root: SyncedRoot<'_>, relative: &str) -> Option<Place> {
         // Nor is a name that lies beside the root.
         let is_below = !is_beside_root(relative);
         let may_be = is_below && self.failure.borrow().is_none();
-        let is_kept = may_be && self.keeps(spec, format);
-        is_kept.then(|| place_of(spec, relative))
+        let is_kept = may_be && self.keeps(root);
+        is_kept.then(|| place_of(root.spec, relative))
     }
 
     /// Keep what was read of a source, and say whether all of it is kept now. Within a transaction
@@ -273,7 +262,7 @@ impl Keeper {
         let Some(place) = &plan.kept_as else {
             return Ok(());
         };
-        let is_kept = self.keep_at((place, plan.format), packed);
+        let is_kept = self.keep_at(place, plan.format, packed);
         if packed.end_ns.is_none() {
             return Ok(());
         }
@@ -290,7 +279,7 @@ impl Keeper {
         }
     }
 
-    fn keep_at(&self, (place, format): (&Place, &dyn Format), packed: &PackedBytes) -> bool {
+    fn keep_at(&self, place: &Place, format: &dyn Format, packed: &PackedBytes) -> bool {
         if self.failure.borrow().is_some() {
             return false;
         }
@@ -334,18 +323,17 @@ impl Keeper {
         }
         let mut open = 0;
         for unkept in catalogue.unkept()? {
-            let Some((_, spec, format)) = roots.iter().find(|(root, ..)| *root == unkept.root)
-            else {
+            let Some(root) = roots.iter().find(|root| root.number == unkept.root) else {
                 continue;
             };
-            let read = pack_source(*format, &spec.path.join(&unkept.relative));
+            let read = pack_source(root.format, &root.spec.path.join(&unkept.relative));
             // One that cannot be read is tried again.
             let Ok(packed) = read else {
                 continue;
             };
             open += packed.memory();
-            let place = place_of(spec, &unkept.relative);
-            let is_kept = self.keep_at((&place, *format), &packed);
+            let place = place_of(root.spec, &unkept.relative);
+            let is_kept = self.keep_at(&place, root.format, &packed);
             self.note(catalogue, unkept.root, &unkept.relative, is_kept)?;
             if self.failure.borrow().is_some() {
                 break;

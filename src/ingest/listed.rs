@@ -32,46 +32,113 @@ pub enum Look {
     Changes,
 }
 
-/// Add the sessions of the databases that were found below the root of `spec`, which is stored as
-/// `root`, and of whose sources these are known, sorted by path.
-pub fn list_databases(
-    (catalogue, root): (&Catalogue, Option<i64>),
-    (spec, format): (&RootSpec, &dyn Format),
-    (known, look): (&[StoredSource], Look),
-    discovery: &mut Discovery,
-) -> Result<(), Error> {
-    let (Some(database), true) = (format.database(), !discovery.databases.is_empty()) else {
-        return Ok(());
-    };
-    let (folders, others): (Vec<_>, Vec<_>) = std::mem::take(&mut discovery.databases)
-        .into_iter()
-        .partition(|found| is_folder(database, &found.relative));
-    for found in others {
-        if spec.host.is_some() && store(&spec.path.join(&found.relative), database).is_none() {
-            leave_out(found, discovery);
-            continue;
-        }
-        let listed = list(&spec.path, database, &found.relative, known, look);
-        add(found, format, listed, discovery);
-    }
-    for found in folders {
-        let beside = names_beside((catalogue, root), (spec, format), discovery)?;
-        let listed = match is_taken_over(&spec.path.join(&found.relative), database, &beside) {
-            Ok(false) => list(&spec.path, database, &found.relative, known, look),
-            Ok(true) => {
-                discovery.foreign_files.push(ForeignFile {
-                    relative: found.relative.clone(),
-                    reason: TAKEN_OVER.to_owned(),
-                    unread: false,
-                });
-                Ok(BTreeMap::new())
-            }
-            Err(error) => Err(error),
+/// What lists the sessions of a root's databases.
+pub struct DatabaseListing<'a> {
+    pub catalogue: &'a Catalogue,
+    /// The root's number, where it is stored.
+    pub root: Option<i64>,
+    pub spec: &'a RootSpec,
+    pub format: &'a dyn Format,
+    /// What is known of its sources, sorted by path.
+    pub known: &'a [StoredSource],
+    pub look: Look,
+}
+
+impl DatabaseListing<'_> {
+    /// Add the sessions of the databases that were found.
+    pub fn add_to(&self, discovery: &mut Discovery) -> Result<(), Error> {
+        let (spec, format) = (self.spec, self.format);
+        let (Some(database), true) = (format.database(), !discovery.databases.is_empty()) else {
+            return Ok(());
         };
-        add(found, format, listed, discovery);
+        let (folders, others): (Vec<_>, Vec<_>) = std::mem::take(&mut discovery.databases)
+            .into_iter()
+            .partition(|found| is_folder(database, &found.relative));
+        for found in others {
+            if spec.host.is_some() && store(&spec.path.join(&found.relative), database).is_none() {
+                leave_out(found, discovery);
+                continue;
+            }
+            let listed = self.list(database, &found.relative);
+            add(found, format, listed, discovery);
+        }
+        for found in folders {
+            let beside = self.names_beside(discovery)?;
+            let listed = match is_taken_over(&spec.path.join(&found.relative), database, &beside) {
+                Ok(false) => self.list(database, &found.relative),
+                Ok(true) => {
+                    discovery.foreign_files.push(ForeignFile {
+                        relative: found.relative.clone(),
+                        reason: TAKEN_OVER.to_owned(),
+                        unread: false,
+                    });
+                    Ok(BTreeMap::new())
+                }
+                Err(error) => Err(error),
+            };
+            add(found, format, listed, discovery);
+        }
+        discovery.sort();
+        Ok(())
     }
-    discovery.sort();
-    Ok(())
+
+    /// The last names in the paths of all sessions in databases that lie in the root itself: those
+    /// that were found now, and of a database at which nobody looked, or could, those that are
+    /// known.
+    fn names_beside(&self, discovery: &Discovery) -> Result<HashSet<String>, Error> {
+        let (spec, format) = (self.spec, self.format);
+        let is_database = |path: &Path| {
+            format.place(path, false) == Placement::Database
+                && path.extension().is_none_or(|end| end != Documents::END)
+                && spec.path.join(path).is_file()
+        };
+        let all = fs::read_dir(&spec.path).into_iter().flatten().flatten();
+        let all = all.filter(|entry| is_database(Path::new(&entry.file_name())));
+        let all = all.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_read = |name: &String| {
+            let mut read = discovery.read.iter();
+            read.any(|(folder, _)| folder == name) && !discovery.hides(name)
+        };
+        let (read, unread): (Vec<_>, Vec<_>) = all.partition(is_read);
+        let found = discovery.found.iter().map(|found| &*found.relative);
+        let found = found.filter_map(|relative| {
+            let (above, name) = relative.rsplit_once('/')?;
+            read.iter()
+                .any(|read| read == above)
+                .then(|| name.to_owned())
+        });
+        let mut names: HashSet<String> = found.collect();
+        if let Some(root) = self.root {
+            let known = self
+                .catalogue
+                .known_at(root, &unread.into_iter().collect())?;
+            let known = known.iter().filter(|known| known.gone_ms.is_none());
+            let known = known.filter_map(|known| known.relative.rsplit_once('/'));
+            names.extend(known.map(|(_, name)| name.to_owned()));
+        }
+        Ok(names)
+    }
+
+    /// The sessions of one of them.
+    fn list(
+        &self,
+        database: &'static Database,
+        relative: &str,
+    ) -> io::Result<BTreeMap<String, Identity>> {
+        let as_stored = |key: &str| {
+            let inside = inside(relative, key);
+            let by_path = |known: &StoredSource| known.relative.cmp(&inside);
+            let at = self.known.binary_search_by(by_path);
+            let stored = &self.known[at.ok()?].stored;
+            // Of a source that was not read to its end no identity is stored.
+            (stored.identity.mtime_ns != 0).then_some(stored.identity)
+        };
+        let known = KnownIdentities {
+            of: &as_stored,
+            stand: self.look == Look::Changes,
+        };
+        databases::list(&self.spec.path.join(relative), database, known)
+    }
 }
 
 /// A database of another machine is not opened: SQLite trusts what is in one, and nobody shares
@@ -94,43 +161,6 @@ fn is_folder(database: &Database, relative: &str) -> bool {
     documents.is_some_and(|documents| documents.folder == relative)
 }
 
-/// The last names in the paths of all sessions in databases that lie in the root itself: those that
-/// were found now, and of a database at which nobody looked, or could, those that are known.
-fn names_beside(
-    (catalogue, root): (&Catalogue, Option<i64>),
-    (spec, format): (&RootSpec, &dyn Format),
-    discovery: &Discovery,
-) -> Result<HashSet<String>, Error> {
-    let is_database = |path: &Path| {
-        format.place(path, false) == Placement::Database
-            && path.extension().is_none_or(|end| end != Documents::END)
-            && spec.path.join(path).is_file()
-    };
-    let all = fs::read_dir(&spec.path).into_iter().flatten().flatten();
-    let all = all.filter(|entry| is_database(Path::new(&entry.file_name())));
-    let all = all.filter_map(|entry| entry.file_name().into_string().ok());
-    let is_read = |name: &String| {
-        let mut read = discovery.read.iter();
-        read.any(|(folder, _)| folder == name) && !discovery.hides(name)
-    };
-    let (read, unread): (Vec<_>, Vec<_>) = all.partition(is_read);
-    let found = discovery.found.iter().map(|found| &*found.relative);
-    let found = found.filter_map(|relative| {
-        let (above, name) = relative.rsplit_once('/')?;
-        read.iter()
-            .any(|read| read == above)
-            .then(|| name.to_owned())
-    });
-    let mut names: HashSet<String> = found.collect();
-    if let Some(root) = root {
-        let known = catalogue.known_at(root, &unread.into_iter().collect())?;
-        let known = known.iter().filter(|known| known.gone_ms.is_none());
-        let known = known.filter_map(|known| known.relative.rsplit_once('/'));
-        names.extend(known.map(|(_, name)| name.to_owned()));
-    }
-    Ok(names)
-}
-
 /// Whether any of the sessions of these names is in the folder of documents too.
 fn is_taken_over(
     folder: &Path,
@@ -144,28 +174,6 @@ fn is_taken_over(
         }
         _ => Ok(false),
     }
-}
-
-/// The sessions of one of them.
-fn list(
-    root: &Path,
-    database: &'static Database,
-    relative: &str,
-    known: &[StoredSource],
-    look: Look,
-) -> io::Result<BTreeMap<String, Identity>> {
-    let as_stored = |key: &str| {
-        let inside = inside(relative, key);
-        let at = known.binary_search_by(|known| known.relative.cmp(&inside));
-        let stored = &known[at.ok()?].stored;
-        // Of a source that was not read to its end no identity is stored.
-        (stored.identity.mtime_ns != 0).then_some(stored.identity)
-    };
-    let known = KnownIdentities {
-        of: &as_stored,
-        stand: look == Look::Changes,
-    };
-    databases::list(&root.join(relative), database, known)
 }
 
 fn inside(relative: &str, key: &str) -> String {

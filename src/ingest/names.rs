@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::plan::SourcePlan;
+use super::stores::SyncedRoot;
 use crate::catalogue::{Catalogue, Error};
 use crate::databases::{FileState, Said, identity_of_line, named, names_files};
 use crate::format::Format;
@@ -15,7 +16,6 @@ use crate::source::content::file_name;
 use crate::source::discover::{Discovery, ForeignFile, FoundSource};
 use crate::source::fingerprints::{Folder, Folders, parent};
 use crate::source::identity::now_ns;
-use crate::source::root::RootSpec;
 
 /// The folder in which files of names lie, as a path below their root.
 pub const FOLDER: &str = "..";
@@ -225,20 +225,20 @@ impl NamesListing<'_> {
 /// Forget the names of sessions that are no longer there, and that none of these `plans` brings back:
 /// of a session whose file has another name now the rest is as it was, and is not read again. Gives
 /// back how many sessions were forgotten.
-pub fn forget_names_of_none<'a>(
+pub fn forget_names_of_none(
     catalogue: &Catalogue,
-    roots: impl Iterator<Item = (i64, &'a RootSpec, &'a dyn Format)>,
+    roots: &[SyncedRoot<'_>],
     plans: &[SourcePlan<'_>],
 ) -> Result<u64, Error> {
     let brought = plans.iter().filter(|plan| !is_beside_root(plan.relative));
     let brought: HashSet<(i64, &str)> = brought.map(|plan| (plan.root, plan.place)).collect();
     let mut vanished = 0;
-    for (root, spec, format) in roots {
-        if format.names(&spec.path).is_none() {
+    for root in roots {
+        if root.format.names(&root.spec.path).is_none() {
             continue;
         }
-        for (source, place) in catalogue.names_of_none(root)? {
-            if place.is_some_and(|place| brought.contains(&(root, &*place))) {
+        for (source, place) in catalogue.names_of_none(root.number)? {
+            if place.is_some_and(|place| brought.contains(&(root.number, &*place))) {
                 continue;
             }
             let (has_vanished, _) = catalogue.remove_source(source)?;

@@ -16,7 +16,8 @@ pub fn passages(
     format: &dyn Format,
     path: &Path,
     record: &[u8],
-    (flags, ended): (i64, bool),
+    flags: i64,
+    ended: bool,
 ) -> Vec<Passage> {
     let mut passages = match flags & flag::SILENT {
         0 => format.passages_at(path, record),

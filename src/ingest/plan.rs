@@ -1,7 +1,6 @@
 //! Which sources must be read: what is found × what is known.
 
-use std::path::Path;
-
+use super::stores::SyncedRoot;
 use crate::archive::Place;
 use crate::catalogue::entries::EntryPlace;
 use crate::catalogue::read::{Checkpoint, StoredSource};
@@ -75,9 +74,7 @@ pub struct RootPlan<'a> {
 
 /// Compare what was found with what is known; both are sorted by path.
 pub fn plan<'a>(
-    root: i64,
-    path: &Path,
-    format: &'a dyn Format,
+    root: SyncedRoot<'a>,
     discovery: &'a Discovery,
     known: &'a [StoredSource],
 ) -> RootPlan<'a> {
@@ -88,19 +85,19 @@ pub fn plan<'a>(
             work.gone.push(lost);
         }
         let known = rest.next_if(|k| k.relative == found.relative);
-        if is_current(known, found, format) {
+        if is_current(known, found, root.format) {
             continue;
         }
         work.plans.push(SourcePlan {
-            root,
-            path: path.join(&found.relative).into(),
+            root: root.number,
+            path: root.spec.path.join(&found.relative).into(),
             gone_ms: None,
             kept_as: None,
             relative: &found.relative,
             place: &found.place,
             part: found.part,
             unlisted: found.unlisted.clone(),
-            format,
+            format: root.format,
             known,
             checkpoint: None,
             stored: Vec::new(),

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use self::lines::LineParser;
-use self::proof::{is_rows, prove_bytes, prove_row_hashes};
+use self::proof::{GrowingProof, is_rows};
 use self::same::SameEntries;
 use self::start::{ReadStart, resume_point};
 use self::turns::LastTurn;
@@ -119,9 +119,9 @@ pub fn read_once<E: Entries>(
     let racy = file.is_racy(&identity, now_ns());
     let start = match is_again {
         true => ReadStart::beginning(),
-        false => resume_point(plan, (&mut file, &at_turn), (&identity, length), cost)?,
+        false => resume_point(plan, &mut file, &at_turn, &identity, length, cost)?,
     };
-    let (from, proof, fold, tail, unproven) = match start {
+    let (from, proof, fold, unproven) = match start {
         ReadStart::Same { proven } => {
             return Ok(ReadOutcome::Done(Outcome::Same {
                 identity,
@@ -133,9 +133,8 @@ pub fn read_once<E: Entries>(
             from,
             proof,
             fold,
-            tail,
             unproven,
-        } => (from, proof, fold, tail, unproven),
+        } => (from, proof, fold, unproven),
     };
     file.seek(SeekFrom::Start(from))?;
     let mut fold = *fold;
@@ -156,7 +155,6 @@ pub fn read_once<E: Entries>(
         fold,
         rows: file.row_names(),
         is_rows: is_rows(plan, &file),
-        tail,
         chunk_from: from,
         is_again,
         same: SameEntries::of(plan, from == 0 && !is_again, &at_turn),
@@ -203,13 +201,11 @@ struct Reader<'p> {
     racy: bool,
     unproven: bool,
     from: u64,
-    proof: Proof,
+    proof: GrowingProof,
     fold: Fold,
     rows: Option<Arc<RowNames>>,
     /// Whether it is a session in a database.
     is_rows: bool,
-    /// Last bytes before the end of what is proven.
-    tail: Vec<u8>,
     /// Where the chunk under way begins.
     chunk_from: u64,
     is_again: bool,
@@ -252,9 +248,8 @@ impl Reader<'_> {
     fn close<E>(&mut self, chunk: &mut Chunk<E>, consumed: u64, shown: Option<Fold>, last: bool) {
         chunk.source_bytes = consumed - self.chunk_from;
         self.chunk_from = consumed;
-        self.proof.set_tail(&self.tail);
         chunk.consumed = consumed;
-        chunk.proof = self.proof.clone();
+        chunk.proof = self.proof.so_far().clone();
         chunk.fold = self.fold.clone();
         chunk.shown = shown.unwrap_or_else(|| self.fold.clone());
         chunk.turn = self.last_turn.to_text().filter(|_| last);
@@ -288,10 +283,9 @@ impl Reader<'_> {
             self.fold.lines += 1;
             start = end + 1;
         }
-        let read = (&mut self.proof, &mut self.tail);
         match self.is_rows {
-            true => prove_row_hashes(&hashes, read),
-            false => prove_bytes(lines, read),
+            true => self.proof.add_row_hashes(&hashes),
+            false => self.proof.add(lines),
         }
     }
 
@@ -321,9 +315,9 @@ impl Reader<'_> {
         if since != IdentityChange::Grown {
             return Ok(since);
         }
-        let length = self.tail.len() as u64;
+        let length = self.proof.tail().len() as u64;
         let tail = bytes_at(file, consumed - length, length)?;
-        Ok(match tail.is_some_and(|tail| tail == self.tail) {
+        Ok(match tail.is_some_and(|tail| tail == self.proof.tail()) {
             true => IdentityChange::Grown,
             false => IdentityChange::Changed,
         })
@@ -441,7 +435,7 @@ impl Reader<'_> {
             }
             Shape::Document | Shape::Lines => drop(taking.add_line(&bytes, 0, 0)),
         }
-        prove_bytes(&bytes, (&mut self.proof, &mut self.tail));
+        self.proof.add(&bytes);
         let end = bytes.len() as u64;
         // A document that has grown is another one.
         let since = match self.since(file, end)? {

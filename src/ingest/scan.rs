@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::exclude::{ExclusionResult, leave_out};
-use super::listed::{Look, list_databases};
+use super::listed::{DatabaseListing, Look};
 use super::names::look_at_names;
 use crate::catalogue::{Catalogue, Error, read::StoredSource};
 use crate::config::Config;
@@ -63,12 +63,15 @@ pub fn scan_root(
         true => Look::All,
         false => Look::Changes,
     };
-    list_databases(
-        (catalogue, root),
-        (spec, format),
-        (&known, look),
-        &mut discovery,
-    )?;
+    let databases = DatabaseListing {
+        catalogue,
+        root,
+        spec,
+        format,
+        known: &known,
+        look,
+    };
+    databases.add_to(&mut discovery)?;
     names.list(catalogue, root, &spec.path, &mut discovery)?;
     let left_out = leave_out(
         catalogue,

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
-use super::keep::{ArchivedSource, Keeper};
+use super::keep::ArchivedSource;
 use super::plan::{SourcePlan, plan};
 use super::scan::{RootScan, scan_root};
+use super::stores::{Stores, SyncedRoot};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
-use crate::format::Format;
 use crate::model::{Event, Report};
 use crate::source::discover::Discovery;
 use crate::source::fingerprints::parent;
@@ -20,27 +20,27 @@ use crate::source::root::RootSpec;
 mod first_list;
 mod read_all;
 
-pub(super) use read_all::{OutdatedSessions, Stores, read_all};
+pub(super) use read_all::{OutdatedSessions, read_all};
 
 /// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off.
 pub fn sync_catalogue(
-    (catalogue, keeper): (&Catalogue, &Keeper),
+    stores: Stores<'_>,
     config: &Config,
     roots: &[RootSpec],
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
+    let catalogue = stores.catalogue;
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
     catalogue.doubt_remotes();
-    let scanned = scan_roots((catalogue, keeper), config, roots, now_ms, report)?;
-    let foreign = scanned.iter().filter(|root| root.spec.host.is_some());
-    foreign
-        .map(|root| root.root)
-        .try_for_each(|root| note_remotes(catalogue, root))?;
+    let scanned = scan_roots(stores, config, roots, now_ms, report)?;
+    let roots = scanned.iter().map(|scanned| scanned.root);
+    let mut foreign = roots.filter(|root| root.spec.host.is_some());
+    foreign.try_for_each(|root| note_remotes(catalogue, root.number))?;
     report.ms.discover += ms(started);
     let started = Instant::now();
-    let work = work((catalogue, keeper), &scanned)?;
+    let work = plan_scanned(stores, &scanned)?;
     report.files_changed += work.changed();
     progress(Event::Discovered {
         files: work.plans.len() as u64,
@@ -49,9 +49,8 @@ pub fn sync_catalogue(
     if work.changed() > 0 {
         catalogue.keep_more_pages()?;
     }
-    let stores = (catalogue, keeper);
     catalogue.transaction(|| write(stores, config, &scanned, work, now_ms, progress, report))?;
-    keeper.tell(report);
+    stores.keeper.tell(report);
     report.ms.catalogue += ms(started);
     Ok(())
 }
@@ -68,10 +67,7 @@ fn note_remotes(catalogue: &Catalogue, root: i64) -> Result<(), Error> {
 
 /// A root after its scan.
 struct ScannedRoot<'a> {
-    spec: &'a RootSpec,
-    format: &'a dyn Format,
-    /// Its number in the catalogue.
-    root: i64,
+    root: SyncedRoot<'a>,
     scan: RootScan,
     /// What is read from the archive, because its file is gone.
     archived: Vec<ArchivedSource>,
@@ -79,7 +75,7 @@ struct ScannedRoot<'a> {
 
 /// Scan every root. Nothing is written but the numbers of new ones.
 fn scan_roots<'a>(
-    (catalogue, keeper): (&Catalogue, &Keeper),
+    Stores { catalogue, keeper }: Stores<'_>,
     config: &'a Config,
     roots: &'a [RootSpec],
     now_ms: i64,
@@ -95,15 +91,15 @@ fn scan_roots<'a>(
         let mut scan = scan_root(catalogue, config, spec, format, known_root, now_ms)?;
         let files = scan.files();
         let (discovery, known) = (&mut scan.discovery, &scan.known);
-        let root = match known_root {
-            Some(root) => root,
+        let number = match known_root {
+            Some(number) => number,
             // A place that never existed leaves no row.
             None if discovery.error.is_some() && !spec.path.exists() && !keeper.has_any(spec) => {
                 continue;
             }
             None => catalogue.ensure_root(spec)?,
         };
-        let device = catalogue.root_device(root)?;
+        let device = catalogue.root_device(number)?;
         if discovery.error.is_none()
             && discovery.found.is_empty()
             && !known.is_empty()
@@ -123,11 +119,13 @@ fn scan_roots<'a>(
         }
         report.files_unreadable += unreadable(spec, discovery);
         report.files_seen += files;
-        let found = (&scan.discovery, &scan.known[..]);
-        let archived = keeper.archived(catalogue, root, (spec, format), found)?;
-        scanned.push(ScannedRoot {
+        let root = SyncedRoot {
+            number,
             spec,
             format,
+        };
+        let archived = keeper.archived(catalogue, root, &scan.discovery, &scan.known)?;
+        scanned.push(ScannedRoot {
             root,
             scan,
             archived,
@@ -150,27 +148,22 @@ impl SyncPlan<'_> {
     }
 }
 
-fn work<'a>(
-    (catalogue, keeper): (&Catalogue, &Keeper),
+/// Hold what was found against what is known.
+fn plan_scanned<'a>(
+    Stores { catalogue, keeper }: Stores<'_>,
     scanned: &'a [ScannedRoot<'a>],
 ) -> Result<SyncPlan<'a>, Error> {
     let (mut plans, mut gone_by_root) = (Vec::new(), Vec::with_capacity(scanned.len()));
     for at in scanned {
-        let scan = &at.scan;
-        let work = plan(
-            at.root,
-            &at.spec.path,
-            at.format,
-            &scan.discovery,
-            &scan.known,
-        );
+        let (root, scan) = (at.root, &at.scan);
+        let work = plan(root, &scan.discovery, &scan.known);
         let mut found = work.plans;
         for plan in &mut found {
-            plan.kept_as = keeper.kept_as((at.spec, at.format), plan.relative);
+            plan.kept_as = keeper.kept_as(root, plan.relative);
         }
         plans.extend(found);
         let archived = at.archived.iter();
-        plans.extend(archived.map(|gone| of_archived(at.root, at.format, gone, &scan.known)));
+        plans.extend(archived.map(|gone| of_archived(root, gone, &scan.known)));
         let mut gone = work.gone;
         gone.retain(|lost| keeper.is_forgotten(lost, &at.archived));
         gone_by_root.push(gone);
@@ -188,7 +181,7 @@ fn work<'a>(
 
 /// Write what was found: of the roots, then of each file. A transaction is open before and after.
 fn write(
-    (catalogue, keeper): (&Catalogue, &Keeper),
+    stores: Stores<'_>,
     config: &Config,
     scanned: &[ScannedRoot<'_>],
     work: SyncPlan<'_>,
@@ -196,36 +189,31 @@ fn write(
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
+    let Stores { catalogue, keeper } = stores;
     let has_changed = work.changed() > 0;
     let mut stale: OutdatedSessions<'_> = BTreeMap::new();
     for (at, gone) in scanned.iter().zip(&work.gone_by_root) {
+        let root = at.root;
         note_root(catalogue, at, report)?;
-        for nowhere in keeper.prepare(catalogue, at.root, (at.spec, at.format))? {
+        for nowhere in keeper.prepare(catalogue, root)? {
             let (vanished, left) = catalogue.remove_source(nowhere)?;
             report.vanished += u64::from(vanished);
-            stale.extend(left.into_iter().map(|session| (session, at.format)));
+            stale.extend(left.into_iter().map(|session| (session, root.format)));
         }
         // Until all of it is in, what is in these directories is not known to be as it was.
         if has_changed {
-            catalogue.doubt_folders(at.root, &at.scan.discovery.read)?;
+            catalogue.doubt_folders(root.number, &at.scan.discovery.read)?;
         }
         for gone in gone {
             let (vanished, left) = catalogue.remove_source(gone.source)?;
             report.vanished += u64::from(vanished);
-            stale.extend(left.into_iter().map(|session| (session, at.format)));
+            stale.extend(left.into_iter().map(|session| (session, root.format)));
         }
     }
     let cancel = &config.cancel;
-    let roots = scanned
-        .iter()
-        .map(|at| (at.root, at.spec, at.format))
-        .collect();
-    let stores = Stores {
-        catalogue,
-        keeper,
-        roots,
-    };
-    let doubtful = read_all(&stores, &work.plans, stale, cancel, progress, report)?;
+    let roots: Vec<SyncedRoot<'_>> = scanned.iter().map(|at| at.root).collect();
+    let plans = &work.plans;
+    let doubtful = read_all(stores, &roots, plans, stale, cancel, progress, report)?;
     if cancel.is_cancelled() {
         return Ok(());
     }
@@ -236,8 +224,8 @@ fn write(
     let doubtful: HashSet<(i64, String)> = doubtful.collect();
     for at in scanned {
         if at.scan.discovery.error.is_none() && config.rules.exclude().is_empty() {
-            let scan = &at.scan;
-            scan.note_folders(catalogue, at.root, at.format, now_ms, &doubtful)?;
+            let (root, scan) = (at.root, &at.scan);
+            scan.note_folders(catalogue, root.number, root.format, now_ms, &doubtful)?;
         }
     }
     catalogue.note_scan(now_ns() / 1_000_000, has_changed)
@@ -245,15 +233,14 @@ fn write(
 
 /// How a source is read whose file is gone.
 pub(super) fn of_archived<'a>(
-    root: i64,
-    format: &'a dyn Format,
+    root: SyncedRoot<'a>,
     gone: &'a ArchivedSource,
     known: &'a [StoredSource],
 ) -> SourcePlan<'a> {
     let found = &gone.found;
     let at = known.binary_search_by(|known| known.relative.cmp(&found.relative));
     SourcePlan {
-        root,
+        root: root.number,
         path: gone.location.clone(),
         relative: &found.relative,
         place: &found.place,
@@ -261,7 +248,7 @@ pub(super) fn of_archived<'a>(
         unlisted: found.unlisted.clone(),
         gone_ms: Some(gone.gone_ms),
         kept_as: None,
-        format,
+        format: root.format,
         known: at.ok().map(|at| &known[at]),
         checkpoint: None,
         stored: Vec::new(),
@@ -274,29 +261,28 @@ pub(super) fn of_archived<'a>(
 /// Store what was found of a root besides its sources.
 fn note_root(
     catalogue: &Catalogue,
-    ScannedRoot {
-        spec, root, scan, ..
-    }: &ScannedRoot<'_>,
+    scanned: &ScannedRoot<'_>,
     report: &mut Report,
 ) -> Result<(), Error> {
+    let (root, spec, scan) = (scanned.root.number, scanned.root.spec, &scanned.scan);
     catalogue.ensure_root(spec)?;
     let discovery = &scan.discovery;
     let mut foreign_files = discovery.foreign_files.clone();
-    foreign_files.extend(scan.foreign_files_kept(catalogue, *root)?);
+    foreign_files.extend(scan.foreign_files_kept(catalogue, root)?);
     foreign_files.extend(discovery.unreadable.iter().cloned());
     foreign_files.sort();
     foreign_files.dedup_by(|a, b| a.relative == b.relative);
     for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
         let links = foreign_files.iter().filter(|s| s.reason == reason).count();
-        if links as u64 != catalogue.links_not_followed(*root, reason)? {
+        if links as u64 != catalogue.links_not_followed(root, reason)? {
             report.notes.extend(links_note(spec, reason, links));
         }
     }
     let place = (discovery.device, discovery.inode);
-    catalogue.note_root(*root, place, discovery.error.as_deref(), &foreign_files)?;
+    catalogue.note_root(root, place, discovery.error.as_deref(), &foreign_files)?;
     if discovery.error.is_none() {
         let left = &scan.left_out;
-        catalogue.note_excluded(*root, &left.places, left.files)?;
+        catalogue.note_excluded(root, &left.places, left.files)?;
     }
     Ok(())
 }
@@ -340,7 +326,13 @@ pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Erro
         let root = catalogue.root_of(&spec.agent, &spec.path)?;
         let now_ms = now_ns() / 1_000_000;
         let found = scan_root(catalogue, config, spec, format, root, now_ms)?;
-        let work = plan(0, &spec.path, format, &found.discovery, &found.known);
+        let root = SyncedRoot {
+            // Nothing is known yet of one that has no number, and nothing is read here.
+            number: root.unwrap_or_default(),
+            spec,
+            format,
+        };
+        let work = plan(root, &found.discovery, &found.known);
         pending += (work.plans.len() + work.gone.len()) as u64;
         pending += unreadable(spec, &found.discovery);
     }

@@ -256,8 +256,8 @@ impl OwedBatches<'_> {
     ) -> Result<(), WordsStage> {
         let mut complete = Vec::with_capacity(work.len());
         let (catalogue, formats, of) = (self.catalogue, self.formats, self.owed_bytes);
-        let places = (catalogue, formats);
-        add_all(places, &mut self.writer, work, limits, |item, added| {
+        let writer = &mut self.writer;
+        add_all(catalogue, formats, writer, work, limits, |item, added| {
             self.indexed_bytes += item.bytes;
             let bytes = self.indexed_bytes;
             (self.progress)(Event::Indexed { bytes, of });

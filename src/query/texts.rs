@@ -39,7 +39,7 @@ struct InOrder<T> {
 
 impl<T> InOrder<T> {
     /// Hands on what is due with this one.
-    fn put(&mut self, (number, one): (usize, T), take: &mut impl FnMut(T)) {
+    fn put(&mut self, number: usize, one: T, take: &mut impl FnMut(T)) {
         self.early.insert(number, one);
         while let Some(one) = self.early.remove(&self.due) {
             self.due += 1;
@@ -102,10 +102,11 @@ impl Snapshot<'_> {
                         scope.spawn(move |_| drop(sender.send((at, read(said)))));
                         receiver
                             .try_iter()
-                            .for_each(|read| order.put(read, &mut put));
+                            .for_each(|(at, read)| order.put(at, read, &mut put));
                     }
                     drop(sender);
-                    receiver.iter().for_each(|read| order.put(read, &mut put));
+                    let rest = receiver.iter();
+                    rest.for_each(|(at, read)| order.put(at, read, &mut put));
                     Ok::<(), Error>(())
                 })?;
             }

@@ -64,8 +64,8 @@ impl Location {
         }
     }
 
-    /// Open the session in a database that it is with its own row and those from that turn on, as
-    /// many bytes behind its own row as they were before. `None`: rows before the turn are other
+    /// Open the session in a database that it is with its own row and those from that turn on,
+    /// `behind` bytes behind its own row as they were before. `None`: rows before the turn are other
     /// ones now, or that is not known.
     ///
     /// # Errors
@@ -73,10 +73,11 @@ impl Location {
     pub fn open_from(
         &self,
         format: &dyn Format,
-        from: (u64, &Turn),
+        behind: u64,
+        turn: &Turn,
     ) -> io::Result<Option<Content>> {
         match (&self.archived, SessionKey::of(format, &self.path)) {
-            (None, Some(session)) => session.open_from(from),
+            (None, Some(session)) => session.open_from(behind, turn),
             _ => Ok(None),
         }
     }

@@ -113,7 +113,8 @@ impl Discovery {
     fn file(
         &mut self,
         path: &Path,
-        (identity, is_link): (Identity, bool),
+        identity: Identity,
+        is_link: bool,
         flat: bool,
         format: &dyn Format,
     ) -> bool {

@@ -243,7 +243,7 @@ fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
     for (class, pieces) in &entry.text {
         let stands_back = is_prompt || *class == Class::Output;
         for piece in pieces {
-            out.push_str(&paragraph(*class, piece, (stands_back, focused), look));
+            out.push_str(&paragraph(*class, piece, stands_back, focused, look));
         }
     }
     out
@@ -287,7 +287,8 @@ fn rule(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
 fn paragraph(
     class: Class,
     piece: &str,
-    (stands_back, focused): (bool, bool),
+    stands_back: bool,
+    focused: bool,
     look: &Look<'_>,
 ) -> String {
     let text = plain_lines(piece);

@@ -48,7 +48,9 @@ pub(super) struct Entry {
     pub length: u64,
     pub hash: u64,
     /// Its flags, and whether it says why it ended.
-    pub stored: (i64, bool),
+    pub flags: i64,
+    /// Whether it says why it ended.
+    pub ended: bool,
     /// Of a row of a database which it is, `table:key`.
     pub row: Option<String>,
 }
@@ -71,7 +73,8 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
     pub fn new(
         part: ThreadResult<'a>,
         entries: E,
-        (large, wanted): (&'l Mutex<()>, KeepReading<'l>),
+        large: &'l Mutex<()>,
+        wanted: KeepReading<'l>,
     ) -> Self {
         Self {
             part,
@@ -129,7 +132,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
             if !self.is_wanted() {
                 return Some(None);
             }
-            give(&mut self.part, range, (entry, line), true);
+            give(&mut self.part, range, entry, line, true);
         }
         Some(Some(()))
     }
@@ -190,7 +193,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
             if wanted.is_some_and(|wanted| !wanted()) {
                 return None;
             }
-            give(part, range, (entry, record(entry)?), json);
+            give(part, range, entry, record(entry)?, json);
         }
         (entries.len() == all).then_some(())
     }
@@ -215,9 +218,9 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
 }
 
 /// Let a part of the scan see an entry, whose bytes are `record`.
-fn give(part: &mut ThreadResult<'_>, range: &Range, (entry, record): (&Entry, &[u8]), json: bool) {
+fn give(part: &mut ThreadResult<'_>, range: &Range, entry: &Entry, record: &[u8], json: bool) {
     if entry.owed.admitted && part.may_match(record, json) {
-        for passage in passages(range.format, &range.path, record, entry.stored) {
+        for passage in passages(range.format, &range.path, record, entry.flags, entry.ended) {
             part.read(entry.owed, passage.class, &passage.pieces);
         }
     }

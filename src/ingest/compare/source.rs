@@ -251,8 +251,8 @@ impl SourceComparison<'_> {
             self.compared.unread_entries.push(row.key as u64);
             return;
         };
-        let stored = (row.flags, row.stop_reason.is_some());
-        let passages = passages(self.format, self.path, record, stored);
+        let (flags, ended) = (row.flags, row.stop_reason.is_some());
+        let passages = passages(self.format, self.path, record, flags, ended);
         let expected = passages.iter().map(|passage| ExpectedPassage {
             key: row.key as u64,
             class: passage.class,
@@ -263,7 +263,7 @@ impl SourceComparison<'_> {
 
     /// Compare what is left after the last chunk, and conclude. Also gives back whether the stored
     /// rows stayed the same meanwhile.
-    pub fn end(mut self, place: (i64, &str)) -> Result<(Comparison, bool), Error> {
+    pub fn end(mut self, root: i64, relative: &str) -> Result<(Comparison, bool), Error> {
         let has_tail = self.take_remaining_rows()?;
         let identity = self.path.identity(self.format).ok();
         if self.is_whole
@@ -303,7 +303,7 @@ impl SourceComparison<'_> {
         // the tail too, which is not read when the file has grown since.
         let is_read = stored.identity.mtime_ns != 0 || stored.identity.ctime_ns != 0;
         let has_row = is_read && (self.is_whole || !has_tail);
-        let now = self.stored_now(place, &last, has_row && file.proof_holds)?;
+        let now = self.stored_now(root, relative, &last, has_row && file.proof_holds)?;
         Ok(self.conclude(&file, now))
     }
 
@@ -365,7 +365,8 @@ impl SourceComparison<'_> {
     /// compared if `compares_session` and nothing was written meanwhile.
     fn stored_now(
         &self,
-        (root, relative): (i64, &str),
+        root: i64,
+        relative: &str,
         last: &Chunk<Vec<EntryRow>>,
         compares_session: bool,
     ) -> Result<StoredNow, Error> {

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-use super::{Keeper, place_of};
+use super::{Keeper, SyncedRoot, place_of};
 use crate::archive::{Archive, ArchivedFile};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
@@ -36,10 +36,11 @@ impl Keeper {
     pub fn archived(
         &self,
         catalogue: &Catalogue,
-        root: i64,
-        (spec, format): (&RootSpec, &dyn Format),
-        (discovery, known): (&Discovery, &[StoredSource]),
+        root: SyncedRoot<'_>,
+        discovery: &Discovery,
+        known: &[StoredSource],
     ) -> Result<Vec<ArchivedSource>, Error> {
+        let SyncedRoot { spec, format, .. } = root;
         let mut all = Vec::new();
         let Some(archive) = &self.archive else {
             return Ok(all);
@@ -54,20 +55,20 @@ impl Keeper {
                 Some(_) if is_read => continue,
                 since => since.unwrap_or(now_ms),
             };
-            let has_moved = || self.has_moved((spec, format), lost, discovery);
+            let has_moved = || self.has_moved(root, lost, discovery);
             if is_gone && !is_left_alone(spec, format, &lost.relative) && !has_moved() {
-                all.extend(self.archived_source(spec, format, &lost.relative, gone_ms));
+                all.extend(self.archived_source(root, &lost.relative, gone_ms));
             }
         }
         let id = Some(archive.id());
-        if catalogue.root_archive(root)?.archive.as_deref() != id {
+        if catalogue.root_archive(root.number)?.archive.as_deref() != id {
             let places = archive.places_below(&spec.agent, &spec.path);
             for place in self.or_fail(Some(places)).unwrap_or_default() {
                 let is_there = is_there(spec, format, &place.relative, discovery);
-                let state = catalogue.source_state(root, &place.relative)?;
+                let state = catalogue.source_state(root.number, &place.relative)?;
                 let is_taken_over = || is_taken_over(format, &place.relative, discovery);
                 if !is_there && state.is_none() && !is_taken_over() {
-                    all.extend(self.archived_source(spec, format, &place.relative, now_ms));
+                    all.extend(self.archived_source(root, &place.relative, now_ms));
                 }
             }
         }
@@ -77,8 +78,7 @@ impl Keeper {
     /// How a source is read from the archive; `None` when it is not in it, or of no session.
     fn archived_source(
         &self,
-        spec: &RootSpec,
-        format: &dyn Format,
+        SyncedRoot { spec, format, .. }: SyncedRoot<'_>,
         relative: &str,
         gone_ms: i64,
     ) -> Option<ArchivedSource> {
@@ -121,7 +121,7 @@ impl Keeper {
     /// is the source, in the archive as well.
     fn has_moved(
         &self,
-        (spec, format): (&RootSpec, &dyn Format),
+        SyncedRoot { spec, format, .. }: SyncedRoot<'_>,
         lost: &StoredSource,
         discovery: &Discovery,
     ) -> bool {

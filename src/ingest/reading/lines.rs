@@ -151,8 +151,8 @@ impl<E: Entries> LineParser<'_, '_, E> {
             None => self.fold.last_time_ms,
         };
         let (length, hash) = (bytes.len() as u64, record.hash);
-        let place = (start, length, hash);
-        let is_stored = (self.same).is_next(place, &facts, self.plan, self.chunk);
+        let (same, chunk) = (&mut *self.same, &mut *self.chunk);
+        let is_stored = same.is_next(start, length, hash, &facts, self.plan, chunk);
         self.plan.format.fold(self.fold, &facts);
         if is_stored {
             return hash;

@@ -14,36 +14,57 @@ pub fn is_rows(plan: &SourcePlan<'_>, file: &Content) -> bool {
     is_lines && plan.format.database().is_some() && file.rows().is_some()
 }
 
-/// Add these bytes to a proof, and to the last ones that it covers.
-pub fn prove_bytes(bytes: &[u8], (proof, tail): (&mut Proof, &mut Vec<u8>)) {
-    proof.extend(bytes);
-    if bytes.len() >= TAIL {
-        tail.clear();
-        tail.extend_from_slice(&bytes[bytes.len() - TAIL..]);
-    } else {
-        let over = (tail.len() + bytes.len()).saturating_sub(TAIL);
-        tail.drain(..over);
-        tail.extend_from_slice(bytes);
+/// A proof that grows while its source is read.
+#[derive(Debug, Clone, Default)]
+pub struct GrowingProof {
+    proof: Proof,
+    /// The last bytes that it covers, so that the next proof reaches back as far as this one.
+    tail: Vec<u8>,
+}
+
+impl GrowingProof {
+    /// One that goes on behind what `proof` covers, of which these are the last bytes.
+    pub fn behind(proof: Proof, tail: Vec<u8>) -> GrowingProof {
+        GrowingProof { proof, tail }
     }
-}
 
-/// Add these whole lines.
-pub fn prove_rows(lines: &[u8], (proof, tail): (&mut Proof, &mut Vec<u8>)) {
-    let (mut hashes, mut start) = (Vec::new(), 0);
-    for end in memchr::memchr_iter(b'\n', lines) {
-        hashes.extend(hash(&lines[start..end]).to_le_bytes());
-        start = end + 1;
+    /// The last bytes that it covers.
+    pub fn tail(&self) -> &[u8] {
+        &self.tail
     }
-    prove_bytes(&hashes, (proof, tail));
-}
 
-/// Add lines of these hashes.
-pub fn prove_row_hashes(hashes: &[u64], proven: (&mut Proof, &mut Vec<u8>)) {
-    let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
-    prove_bytes(&bytes, proven);
-}
+    /// The proof of what was added up to now.
+    pub fn so_far(&mut self) -> &Proof {
+        self.proof.set_tail(&self.tail);
+        &self.proof
+    }
 
-/// Add a line of this hash.
-pub fn prove_row_hash(hash: u64, proven: (&mut Proof, &mut Vec<u8>)) {
-    prove_bytes(&hash.to_le_bytes(), proven);
+    /// Add these bytes.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.proof.extend(bytes);
+        if bytes.len() >= TAIL {
+            self.tail.clear();
+            self.tail.extend_from_slice(&bytes[bytes.len() - TAIL..]);
+        } else {
+            let over = (self.tail.len() + bytes.len()).saturating_sub(TAIL);
+            self.tail.drain(..over);
+            self.tail.extend_from_slice(bytes);
+        }
+    }
+
+    /// Add these whole lines of a session in a database.
+    pub fn add_rows(&mut self, lines: &[u8]) {
+        let (mut hashes, mut start) = (Vec::new(), 0);
+        for end in memchr::memchr_iter(b'\n', lines) {
+            hashes.push(hash(&lines[start..end]));
+            start = end + 1;
+        }
+        self.add_row_hashes(&hashes);
+    }
+
+    /// Add lines of these hashes.
+    pub fn add_row_hashes(&mut self, hashes: &[u64]) {
+        let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+        self.add(&bytes);
+    }
 }

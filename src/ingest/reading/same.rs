@@ -60,7 +60,9 @@ impl<'p> SameEntries<'p> {
     /// `chunk` begins with it.
     pub fn is_next<E>(
         &mut self,
-        (start, length, hash): (u64, u64, u64),
+        start: u64,
+        length: u64,
+        hash: u64,
         facts: &Facts,
         plan: &SourcePlan<'_>,
         chunk: &mut Chunk<E>,

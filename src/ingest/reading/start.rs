@@ -1,13 +1,13 @@
 //! From which byte on is a source to be read?
 
 use super::Cost;
-use super::proof::{is_rows, prove_row_hash, prove_rows};
+use super::proof::{GrowingProof, is_rows};
 use super::turns::AtTurn;
 use crate::catalogue::read::StoredSource;
 use crate::format::Shape;
 use crate::ingest::plan::SourcePlan;
 use crate::model::Fold;
-use crate::source::checkpoint::{self, Decision, Proof};
+use crate::source::checkpoint::{self, Decision};
 use crate::source::content::{Content, first_line};
 use crate::source::identity::Identity;
 
@@ -15,13 +15,11 @@ use crate::source::identity::Identity;
 pub enum ReadStart {
     /// `proven`: by every block, not by the identity.
     Same { proven: bool },
-    /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this
-    /// one. `unproven`: they alone were compared.
+    /// `unproven`: of what is before `from` only the last bytes were compared.
     At {
         from: u64,
-        proof: Proof,
+        proof: GrowingProof,
         fold: Box<Fold>,
-        tail: Vec<u8>,
         unproven: bool,
     },
 }
@@ -31,9 +29,8 @@ impl ReadStart {
     pub fn beginning() -> ReadStart {
         ReadStart::At {
             from: 0,
-            proof: Proof::default(),
+            proof: GrowingProof::default(),
             fold: Box::default(),
-            tail: Vec::new(),
             unproven: false,
         }
     }
@@ -42,8 +39,10 @@ impl ReadStart {
 /// The first byte that is not proven, by what is stored of the source.
 pub fn resume_point(
     plan: &SourcePlan<'_>,
-    (file, at_turn): (&mut Content, &Option<AtTurn>),
-    (identity, length): (&Identity, u64),
+    file: &mut Content,
+    at_turn: &Option<AtTurn>,
+    identity: &Identity,
+    length: u64,
     cost: &mut Cost,
 ) -> std::io::Result<ReadStart> {
     let Some(known) = plan.known else {
@@ -60,7 +59,7 @@ pub fn resume_point(
         return Ok(ReadStart::beginning());
     };
     if is_rows(plan, file) {
-        return Ok(rows_start(plan, decision, (file, at_turn), length, cost));
+        return Ok(rows_start(plan, decision, file, at_turn, length, cost));
     }
     if checkpoint.proof.covers() != known.stored.consumed {
         // Damaged, or of another state: it proves nothing.
@@ -69,9 +68,8 @@ pub fn resume_point(
     let saved = || serde_json::from_str::<Box<Fold>>(&checkpoint.fold).ok();
     let after_checkpoint = |fold, tail, unproven| ReadStart::At {
         from: stored.consumed,
-        proof: checkpoint.proof.clone(),
+        proof: GrowingProof::behind(checkpoint.proof.clone(), tail),
         fold,
-        tail,
         unproven,
     };
     match decision {
@@ -117,7 +115,8 @@ pub fn resume_point(
 fn rows_start(
     plan: &SourcePlan<'_>,
     decision: Decision,
-    (file, at_turn): (&Content, &Option<AtTurn>),
+    file: &Content,
+    at_turn: &Option<AtTurn>,
     length: u64,
     cost: &mut Cost,
 ) -> ReadStart {
@@ -135,22 +134,22 @@ fn rows_start(
     let lines = file.rows().unwrap_or_default();
     cost.proof_bytes += lines.len() as u64;
     let (first, rest) = lines.split_at(first_line(lines).len());
-    let (mut proof, mut tail) = (Proof::default(), Vec::new());
-    prove_rows(first, (&mut proof, &mut tail));
+    let mut before = GrowingProof::default();
+    before.add_rows(first);
     let entries = at_turn.as_ref().map_or(0, |at_turn| at_turn.entries);
-    for entry in plan.stored.iter().take(entries).skip(1) {
-        prove_row_hash(entry.hash, (&mut proof, &mut tail));
-    }
-    let before = (proof.clone(), tail.clone());
-    prove_rows(rest, (&mut proof, &mut tail));
-    proof.set_tail(&tail);
+    let stored = plan.stored.iter().take(entries).skip(1);
+    let stored: Vec<u64> = stored.map(|entry| entry.hash).collect();
+    before.add_row_hashes(&stored);
+    let mut proof = before.clone();
+    proof.add_rows(rest);
     match at_turn {
-        _ if proven.is_some_and(|known| known.proof == proof) => ReadStart::Same { proven: true },
+        _ if proven.is_some_and(|known| known.proof == *proof.so_far()) => {
+            ReadStart::Same { proven: true }
+        }
         Some(at_turn) => ReadStart::At {
             from: at_turn.from,
-            proof: before.0,
+            proof: before,
             fold: at_turn.fold.clone(),
-            tail: before.1,
             unproven: false,
         },
         None => ReadStart::beginning(),

@@ -77,8 +77,8 @@ fn open_at_turn(plan: &SourcePlan<'_>) -> std::io::Result<Option<(Content, AtTur
     let Some((saved, own, entries)) = saved_turn(plan) else {
         return Ok(None);
     };
-    let from = (saved.behind, &saved.turn);
-    let Some(content) = plan.path.open_from(plan.format, from)? else {
+    let location = &plan.path;
+    let Some(content) = location.open_from(plan.format, saved.behind, &saved.turn)? else {
         return Ok(None);
     };
     let first = first_line(content.rows().unwrap_or_default());

@@ -12,10 +12,11 @@ use crate::catalogue::write::{Chunk, EntryRows};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::ingest::backpressure::ByteBudget;
-use crate::ingest::keep::{Keeper, SyncedRoot};
+use crate::ingest::keep::Keeper;
 use crate::ingest::names::forget_names_of_none;
 use crate::ingest::plan::SourcePlan;
 use crate::ingest::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
+use crate::ingest::stores::{Stores, SyncedRoot};
 use crate::ingest::sync::first_list::{OwnRow, own_rows};
 use crate::model::{Cancel, Event, Report};
 use crate::source::discover::ForeignFile;
@@ -40,30 +41,21 @@ enum Message {
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
-/// Where what is read goes.
-pub(in crate::ingest) struct Stores<'a> {
-    pub catalogue: &'a Catalogue,
-    pub keeper: &'a Keeper,
-    /// The roots of the plans.
-    pub roots: Vec<SyncedRoot<'a>>,
-}
-
-/// Read every plan on all cores; this thread is the one writer. Gives back the plans whose files
-/// must be looked at again.
+/// Read every plan of these roots on all cores; this thread is the one writer. Gives back the plans
+/// whose files must be looked at again.
 pub(in crate::ingest) fn read_all(
-    stores: &Stores<'_>,
+    Stores { catalogue, keeper }: Stores<'_>,
+    roots: &[SyncedRoot<'_>],
     plans: &[SourcePlan<'_>],
     stale: OutdatedSessions<'_>,
     cancel: &Cancel,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<BTreeSet<usize>, Error> {
-    let catalogue = stores.catalogue;
-    let roots = || stores.roots.iter().copied();
-    report.vanished += forget_names_of_none(catalogue, roots(), plans)?;
+    report.vanished += forget_names_of_none(catalogue, roots, plans)?;
     let mut writer = Writer {
         catalogue,
-        keeper: stores.keeper,
+        keeper,
         report,
         progress,
         cancel,
@@ -86,11 +78,11 @@ pub(in crate::ingest) fn read_all(
         Some(pool) => read_on(pool, plans, cancel, &mut writer)?,
         None => read_here(plans, cancel, &mut writer)?,
     }
-    writer.catch_up(&stores.roots)?;
+    writer.catch_up(roots)?;
     writer.settle()?;
     // A session may have gone while its name was read, or before its file was.
-    forget_names_of_none(catalogue, roots(), &[])?;
-    stores.keeper.commit(catalogue)?;
+    forget_names_of_none(catalogue, roots, &[])?;
+    keeper.commit(catalogue)?;
     Ok(writer.doubtful)
 }
 

@@ -70,14 +70,15 @@ fn job(catalogue: &Catalogue, item: &OutboxItem) -> Result<Option<Job>, catalogu
 /// left when it [is enough](BatchLimits::is_enough). `each` gets the number of passages added and
 /// of bytes read, or the error.
 pub(super) fn add_all(
-    (catalogue, formats): (&Catalogue, &[&'static dyn Format]),
+    catalogue: &Catalogue,
+    formats: &[&'static dyn Format],
     writer: &mut WordsWriter,
     work: &[OutboxItem],
     limits: BatchLimits<'_>,
     mut each: impl FnMut(OutboxItem, io::Result<(u64, u64)>),
 ) -> Result<(), WordsStage> {
     let Some(pool) = threads::pool() else {
-        return add_alone((catalogue, formats), writer, work, limits, each);
+        return add_alone(catalogue, formats, writer, work, limits, each);
     };
     let adders: Vec<Adder> = (0..adders().min(work.len()))
         .map(|_| writer.adder())
@@ -152,7 +153,8 @@ fn until_enough<'w>(
 /// Read and add all items on this thread, because no other one can be started. `each` is called as
 /// by [`add_all`].
 fn add_alone(
-    (catalogue, formats): (&Catalogue, &[&'static dyn Format]),
+    catalogue: &Catalogue,
+    formats: &[&'static dyn Format],
     writer: &mut WordsWriter,
     work: &[OutboxItem],
     limits: BatchLimits<'_>,
@@ -283,9 +285,9 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
         let mut added = 0;
         for (entry, record) in &self.records {
             let tools = self.job.tools.get(&entry.key);
-            let stored = (entry.flags, entry.stop_reason.is_some());
+            let (flags, ended) = (entry.flags, entry.stop_reason.is_some());
             let is_name = self.format.is_name(&entry.kind);
-            for passage in passages(self.format, &self.job.path, record, stored) {
+            for passage in passages(self.format, &self.job.path, record, flags, ended) {
                 adder.add(&doc(entry, is_name, passage, tools))?;
                 added += 1;
             }

@@ -213,7 +213,7 @@ impl<'s> Calls<'s> {
                 (Some(call), None) => Some(call),
                 _ => None,
             };
-            found.extend(self.ended_call(entry, record, (call_id, &edits), end)?);
+            found.extend(self.ended_call(entry, record, call_id, &edits, end)?);
         }
         Ok(found)
     }
@@ -223,7 +223,8 @@ impl<'s> Calls<'s> {
         &mut self,
         entry: &StoredEntry,
         record: &[u8],
-        (call_id, edits): (Option<String>, &[&Edit]),
+        call_id: Option<String>,
+        edits: &[&Edit],
         end: Option<&EndedCall>,
     ) -> Result<Option<FileCall>, Error> {
         let by_command = edits.iter().any(|edit| edit.by_command);

@@ -121,7 +121,9 @@ impl CompiledSearch<'_> {
         &self,
         search: &Search<'_>,
         sides: &[SearchSource<'_>],
-        (hit, entry, has_prompts): (&words::Hit, &StoredEntry, bool),
+        hit: &words::Hit,
+        entry: &StoredEntry,
+        has_prompts: bool,
         pieces: &[String],
     ) -> Result<bool, Error> {
         // An entry without a time of its own takes one from elsewhere, and the index may still have

@@ -94,7 +94,7 @@ impl Search<'_> {
         let mut reader = Reader::new(self.snapshot);
         counted.is_exact = true;
         for (hit, entry) in undecided {
-            match self.read((asked, sides), &mut reader, hit, &entry)? {
+            match self.read(asked, sides, &mut reader, hit, &entry)? {
                 CandidateCheck::Match(_) => {}
                 CandidateCheck::Other => drop(counted.refuted.insert((hit.key, hit.class))),
                 CandidateCheck::Stale => counted.is_exact = false,

@@ -339,8 +339,9 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             self.matched = true;
             return Ok(None);
         }
-        let asked = (self.asked, self.asked.here.as_slice());
-        let Passage { record, pieces } = match search.read(asked, &mut self.reader, hit, &entry)? {
+        let (asked, here) = (self.asked, &self.asked.here);
+        let read = search.read(asked, here, &mut self.reader, hit, &entry)?;
+        let Passage { record, pieces } = match read {
             CandidateCheck::Match(passage) => passage,
             CandidateCheck::Other => {
                 self.vain = self.vain.saturating_add(entry.length);
@@ -456,10 +457,10 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             let mut known = groups.iter().map(|(known, _)| *known);
             let known = known.position(|known| known == number && !search.scope.passages);
             let group = known.unwrap_or(groups.len());
-            hits_on_page.push(self.page_hit(group, prints, (&entry, hit.class, matches)));
+            hits_on_page.push(self.page_hit(group, prints, &entry, hit.class, matches));
             match groups.get_mut(group) {
                 Some((_, group)) => group.hits.push(hit),
-                None => groups.push((number, group_of(search, session, (hit, matches)))),
+                None => groups.push((number, group_of(search, session, hit, matches))),
             }
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
@@ -474,7 +475,9 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         &self,
         group: usize,
         prints: (Fingerprint, Option<Fingerprint>),
-        (entry, class, matches): (&StoredEntry, Class, Option<u64>),
+        entry: &StoredEntry,
+        class: Class,
+        matches: Option<u64>,
     ) -> PageHit {
         let has_most = matches.is_some() || self.search.scope.per_session.is_some();
         PageHit {
@@ -514,7 +517,8 @@ fn entry_print(key: u64, class: Class) -> Fingerprint {
 fn group_of(
     search: &Search<'_>,
     session: &StoredSession,
-    (first, matches): (Hit, Option<u64>),
+    first: Hit,
+    matches: Option<u64>,
 ) -> HitGroup {
     let mut row = session.row.clone();
     if let Some(mask) = search.scope.mask {

@@ -46,7 +46,8 @@ impl Search<'_> {
     /// something else.
     pub(super) fn read(
         &self,
-        (asked, sides): (&CompiledSearch<'_>, &[SearchSource<'_>]),
+        asked: &CompiledSearch<'_>,
+        sides: &[SearchSource<'_>],
         reader: &mut Reader<'_>,
         hit: &words::Hit,
         entry: &StoredEntry,
@@ -65,7 +66,7 @@ impl Search<'_> {
         pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
         let holds_prompt = has_prompts || entry.role.as_deref() == Some("system");
         if holds_prompt && !hit.needs_check
-            || asked.confirms(self, sides, (hit, entry, has_prompts), &pieces)?
+            || asked.confirms(self, sides, hit, entry, has_prompts, &pieces)?
         {
             return Ok(CandidateCheck::Match(Passage { record, pieces }));
         }

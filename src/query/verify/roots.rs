@@ -11,7 +11,7 @@ use super::{Inspection, Source};
 use crate::catalogue::read::StoredSource;
 use crate::error::Error;
 use crate::format::Format;
-use crate::ingest::{Look, leave_out, list_databases, look_at_names};
+use crate::ingest::{DatabaseListing, Look, leave_out, look_at_names};
 use crate::source::content::is_in_database;
 use crate::source::discover::{Discovery, ForeignFile, discover};
 use crate::source::fingerprints::{DirectoryFingerprint, Folder, Folders, parent};
@@ -60,12 +60,15 @@ impl<'i> Inspection<'i> {
         let links = config.links(&spec.agent);
         let mut discovery = discover(&spec.path, spec.flat, format, &links);
         let names = look_at_names(&spec.path, format, &Folders::default(), &mut discovery);
-        list_databases(
-            (catalogue, root),
-            (spec, format),
-            (&[], Look::All),
-            &mut discovery,
-        )?;
+        let databases = DatabaseListing {
+            catalogue,
+            root,
+            spec,
+            format,
+            known: &[],
+            look: Look::All,
+        };
+        databases.add_to(&mut discovery)?;
         names.list(catalogue, root, &spec.path, &mut discovery)?;
         let exclude = config.rules.exclude();
         let left = leave_out(catalogue, root, spec, format, exclude, &mut discovery)?;
@@ -81,7 +84,7 @@ impl<'i> Inspection<'i> {
         }
         let gone = match discovery.error {
             Some(_) => HashSet::new(),
-            None => self.contents(&RootComparison::new((spec, format), &stored, &discovery)),
+            None => self.contents(&RootComparison::new(spec, format, &stored, &discovery)),
         };
         let known = stored.known.into_iter();
         let known = known.filter(|known| !gone.contains(&known.relative));
@@ -275,7 +278,8 @@ struct RootComparison<'r> {
 
 impl<'r> RootComparison<'r> {
     fn new(
-        (spec, format): (&'r RootSpec, &'r dyn Format),
+        spec: &'r RootSpec,
+        format: &'r dyn Format,
         stored: &'r StoredRootState,
         discovery: &'r Discovery,
     ) -> Self {

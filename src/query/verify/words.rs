@@ -350,8 +350,8 @@ fn expected(entry: &StoredEntry, source: &mut OpenSource) -> Option<Vec<Class>> 
         return Some(Vec::new());
     }
     let record = source.record(entry).ok().flatten()?;
-    let flags_and_end = (entry.flags, entry.stop_reason.is_some());
-    let passages = passages(source.format, &source.path, &record, flags_and_end);
+    let (flags, ended) = (entry.flags, entry.stop_reason.is_some());
+    let passages = passages(source.format, &source.path, &record, flags, ended);
     Some(passages.iter().map(|passage| passage.class).collect())
 }
 

@@ -70,11 +70,11 @@ impl SessionKey {
     }
 
     /// See [`Location::open_from`](super::Location::open_from).
-    pub fn open_from(&self, (behind, turn): (u64, &Turn)) -> io::Result<Option<Content>> {
+    pub fn open_from(&self, behind: u64, turn: &Turn) -> io::Result<Option<Content>> {
         let Rows::Database(database) = self.rows else {
             return Ok(None);
         };
-        let session = databases::session_from(&self.file, database, (&self.key, turn))?;
+        let session = databases::session_from(&self.file, database, &self.key, turn)?;
         Ok(session.map(|session| {
             let first = first_line(&session.lines).len() as u64;
             Content::of_session(session, first..first + behind)

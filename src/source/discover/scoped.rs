@@ -114,7 +114,7 @@ impl Walk<'_> {
         let identity = Identity::of(&found);
         match Kind::of(&found) {
             Kind::File => {
-                self.file(below, (identity, is_link), here);
+                self.file(below, identity, is_link, here);
                 None
             }
             Kind::Folder if !self.flat && self.is_database(below) => {

@@ -59,13 +59,19 @@ struct Name {
 impl<'a> Walk<'a> {
     /// Take in a file: see [`Discovery::file`]. Of a file that is there as it was and compressed
     /// the plain one is read, as Codex does (0.169).
-    pub fn file(&self, below: &Path, what: (Identity, bool), here: &mut Discovery) -> bool {
+    pub fn file(
+        &self,
+        below: &Path,
+        identity: Identity,
+        is_link: bool,
+        here: &mut Discovery,
+    ) -> bool {
         let is_compressed = below.extension().is_some_and(|end| end == "zst");
         if is_compressed && self.root.join(below.with_extension("")).is_file() {
             here.foreign_file(below, "compressed; the file itself stands beside it");
             return true;
         }
-        here.file(below, what, self.flat, self.format)
+        here.file(below, identity, is_link, self.flat, self.format)
     }
 
     pub fn new(
@@ -197,8 +203,7 @@ impl Walk<'_> {
                     databases.extend(self.look_at_database(&path(), settled, here));
                 }
                 Kind::File if folder.is_none() => {
-                    let what = (found.identity, found.is_link);
-                    settled &= self.file(&path(), what, here);
+                    settled &= self.file(&path(), found.identity, found.is_link, here);
                 }
                 Kind::File | Kind::Link | Kind::Other => {}
             }

@@ -227,7 +227,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         cost: fold.cost,
         error_count: fold.errors,
         is_subagent: is_subagent(window, node),
-        hidden: hidden(source, (window, node), &id),
+        hidden: hidden(source, window, node, &id),
         own,
         thinking_level: fold.thinking_level.clone(),
         id,
@@ -280,7 +280,7 @@ fn own(window: &Window, node: &Node) -> Option<String> {
 }
 
 /// Why OpenClaw's own list does not show the session.
-fn hidden(source: &SourceFacts<'_>, (window, node): (&Window, &Node), id: &str) -> Option<String> {
+fn hidden(source: &SourceFacts<'_>, window: &Window, node: &Node, id: &str) -> Option<String> {
     let state = &source.fold.openclaw;
     if let Some((_, reason)) = &state.put_away {
         return Some(reason.clone());

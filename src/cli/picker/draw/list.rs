@@ -75,7 +75,10 @@ impl Look<'_> {
         let seen = fit(&whole, room);
         let found = row.hits.first();
         let on_branch = found.filter(|hit| place(hit).is_empty());
-        let in_title = on_branch.and_then(|hit| marks_in_title(snippet(hit), &whole, &seen));
+        let in_title = on_branch.and_then(|hit| {
+            let (text, marks) = snippet(hit);
+            marks_in_title(&text, marks, &whole, &seen)
+        });
         let strong = match self.is_selected {
             true => palette.strong(),
             false => Style::new(),
@@ -209,7 +212,8 @@ fn marked(
 
 /// What matches in a title, of which so much is `seen`, where it says all that was found.
 fn marks_in_title(
-    (text, marks): (String, Vec<(usize, usize)>),
+    text: &str,
+    marks: Vec<(usize, usize)>,
     title: &str,
     seen: &str,
 ) -> Option<Vec<(usize, usize)>> {
@@ -239,8 +243,7 @@ mod tests {
     #[test]
     fn what_the_title_says_is_not_said_twice() {
         let title = "Linker error in CI";
-        let found =
-            |text: &str, seen| marks_in_title((text.to_owned(), vec![(7, 12)]), title, seen);
+        let found = |text, seen| marks_in_title(text, vec![(7, 12)], title, seen);
         assert_eq!(found(title, title), Some(vec![(7, 12)]));
         assert_eq!(found("Linker error…", "Linker error…"), Some(vec![(7, 12)]));
         assert_eq!(found(title, "Linker er…"), None);
