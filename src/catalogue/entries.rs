@@ -8,11 +8,12 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::error::Error;
 use super::open::Catalogue;
+use super::write::flag::{BESIDE, PROMPT};
 use super::write::{flag, key_range};
 use crate::model::ARRIVAL_BITS;
 
 /// Kinds of entries that are on no branch.
-pub const BESIDE: [&str; 2] = ["session", "meta"];
+pub const KINDS_BESIDE: [&str; 2] = ["session", "meta"];
 
 macro_rules! searched {
     () => {
@@ -109,12 +110,12 @@ impl<'a> EntryPosition<'a> {
 
     /// Whether it is on no branch.
     pub fn is_beside(&self) -> bool {
-        self.flags & flag::BESIDE != 0 || BESIDE.contains(&self.kind)
+        self.flags & BESIDE != 0 || KINDS_BESIDE.contains(&self.kind)
     }
 
     /// The id of the entry at which the session stands from here on.
     pub fn stands_at(&self) -> Option<&'a str> {
-        self.parent.filter(|_| self.flags & flag::BESIDE != 0)
+        self.parent.filter(|_| self.flags & BESIDE != 0)
     }
 }
 
@@ -253,12 +254,12 @@ impl Catalogue {
             return Ok(false);
         }
         self.with(|c| {
-            let mut statement = c.prepare_cached(
+            let mut statement = c.prepare_cached(&format!(
                 "SELECT key, CASE WHEN agent_sees THEN id END, parent FROM _entries
-                 WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 AND flags & 128 = 0
-                 ORDER BY key DESC",
-            )?;
-            let mut rows = statement.query(params![low, high, BESIDE[0], BESIDE[1]])?;
+                 WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 AND flags & {BESIDE} = 0
+                 ORDER BY key DESC"
+            ))?;
+            let mut rows = statement.query(params![low, high, KINDS_BESIDE[0], KINDS_BESIDE[1]])?;
             while let Some(row) = rows.next()? {
                 let entry = BranchEntry {
                     key: row.get(0)?,
@@ -281,25 +282,25 @@ impl Catalogue {
         self.with(|c| {
             // Upwards: the last entry that may be the leaf, or the last one that says where the
             // session stands, if what it names stands before it.
-            let mut last = c.prepare_cached(
-                "SELECT key, CASE WHEN flags & 128 THEN parent END FROM _entries
+            let mut last = c.prepare_cached(&format!(
+                "SELECT key, CASE WHEN flags & {BESIDE} THEN parent END FROM _entries
                  WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4
-                   AND (agent_sees AND id IS NOT NULL AND flags & 128 = 0
-                        OR flags & 128 AND parent IS NOT NULL)
-                 ORDER BY key DESC",
-            )?;
-            let mut named = c.prepare_cached(
+                   AND (agent_sees AND id IS NOT NULL AND flags & {BESIDE} = 0
+                        OR flags & {BESIDE} AND parent IS NOT NULL)
+                 ORDER BY key DESC"
+            ))?;
+            let mut named = c.prepare_cached(&format!(
                 "SELECT key FROM _entries
-                 WHERE key BETWEEN ?1 AND ?2 AND id = ?3 AND agent_sees AND flags & 128 = 0
-                   AND kind <> ?4 AND kind <> ?5 ORDER BY key DESC LIMIT 1",
-            )?;
-            let mut rows = last.query(params![low, high, BESIDE[0], BESIDE[1]])?;
+                 WHERE key BETWEEN ?1 AND ?2 AND id = ?3 AND agent_sees AND flags & {BESIDE} = 0
+                   AND kind <> ?4 AND kind <> ?5 ORDER BY key DESC LIMIT 1"
+            ))?;
+            let mut rows = last.query(params![low, high, KINDS_BESIDE[0], KINDS_BESIDE[1]])?;
             while let Some(row) = rows.next()? {
                 let key: i64 = row.get(0)?;
                 let Some(stands_at) = row.get::<_, Option<String>>(1)? else {
                     return Ok(Some(key));
                 };
-                let bound = params![low, key, stands_at, BESIDE[0], BESIDE[1]];
+                let bound = params![low, key, stands_at, KINDS_BESIDE[0], KINDS_BESIDE[1]];
                 let stands = named.query_row(bound, |r| r.get(0)).optional()?;
                 if stands.is_some() {
                     return Ok(stands);
@@ -371,7 +372,7 @@ impl Catalogue {
     /// sessions that are equally new, as copies are, in the order of their paths.
     pub fn entries_with_prompts(&self) -> Result<Vec<StoredEntry>, Error> {
         let sql = format!(
-            "SELECT {ENTRY} FROM _entries WHERE flags & 64
+            "SELECT {ENTRY} FROM _entries WHERE flags & {PROMPT}
             ORDER BY (SELECT s.modified_ms FROM _sessions s WHERE s.session = key >> 24) DESC,
                 (SELECT s.path FROM _sessions s WHERE s.session = key >> 24), key DESC"
         );

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
-use super::entries::BESIDE;
+use super::entries::KINDS_BESIDE;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::{SESSION, StoredSession, numbers, stored_session};
@@ -192,7 +192,7 @@ impl Catalogue {
         let sql = "SELECT key FROM _entries
             WHERE key BETWEEN ?1 AND ?2 AND id = ?3 AND kind <> ?4 AND kind <> ?5
             ORDER BY source DESC, start DESC LIMIT 1";
-        let bound = params![low, high, id, BESIDE[0], BESIDE[1]];
+        let bound = params![low, high, id, KINDS_BESIDE[0], KINDS_BESIDE[1]];
         self.first(sql, bound, |r| r.get(0))
     }
 

@@ -5,7 +5,7 @@ use rusqlite::{Row, params};
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::base;
-use super::write::key_range;
+use super::write::{flag, key_range};
 use crate::model::Base;
 
 /// A session that names another one as the one it comes from.
@@ -47,13 +47,16 @@ impl Catalogue {
     /// beside that.
     pub fn reaches(&self, session: i64, end: u64) -> Result<bool, Error> {
         let (low, high) = key_range(session);
-        let sql = "SELECT count(*) = 1 AND max(length) >= ?2 AND NOT EXISTS (
+        let sql = format!(
+            "SELECT count(*) = 1 AND max(length) >= ?2 AND NOT EXISTS (
                 SELECT 1 FROM _entries e
                 WHERE e.key BETWEEN ?3 AND ?4 AND e.start < ?2 AND e.start + e.length > ?2
-                    AND e.flags & 128 = 0)
-            FROM _session_sources JOIN _sources USING (source) WHERE session = ?1 AND part <> 'side'";
+                    AND e.flags & {} = 0)
+            FROM _session_sources JOIN _sources USING (source) WHERE session = ?1 AND part <> 'side'",
+            flag::BESIDE
+        );
         let bound = params![session, end.cast_signed(), low, high];
-        let reaches = self.first(sql, bound, |r| r.get::<_, Option<bool>>(0))?;
+        let reaches = self.first(&sql, bound, |r| r.get::<_, Option<bool>>(0))?;
         Ok(reaches.flatten().unwrap_or(false))
     }
 

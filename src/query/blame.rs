@@ -21,7 +21,8 @@ use super::Snapshot;
 use crate::blame::{State, lines};
 use crate::error::Error;
 use crate::model::{
-    Blame, BlamedLine, FileLog, FileSession, LineCall, LineOrigin, Mask, SCHEMA_VERSION, iso,
+    ARRIVAL_BITS, Blame, BlamedLine, FileLog, FileSession, LineCall, LineOrigin, Mask,
+    SCHEMA_VERSION, iso,
 };
 
 /// The file that is asked about, as it is now.
@@ -146,12 +147,15 @@ impl Snapshot<'_> {
         found: &mut HashMap<i64, FileSession>,
     ) -> Result<(), Error> {
         let touches = self.catalogue.files_named(name.names.last())?;
-        let mut sessions: Vec<i64> = touches.iter().map(|touch| touch.key >> 24).collect();
+        let mut sessions: Vec<i64> = touches
+            .iter()
+            .map(|touch| touch.key >> ARRIVAL_BITS)
+            .collect();
         sessions.dedup();
         let rows = self.catalogue.sessions_by_number(&sessions)?.into_iter();
         let rows: HashMap<i64, _> = rows.map(|of| (of.session, of.row)).collect();
         for touch in touches {
-            let session = touch.key >> 24;
+            let session = touch.key >> ARRIVAL_BITS;
             let Some(row) = rows.get(&session) else {
                 continue;
             };

@@ -14,7 +14,7 @@ use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::format::edits::{Change, Command, Edit, Outcome, commands, edits, outcomes};
-use crate::model::{Class, LineCall, Mask, iso};
+use crate::model::{ARRIVAL_BITS, Class, LineCall, Mask, iso};
 use crate::query::Snapshot;
 use crate::query::outline::{OutlineQuery, Without};
 use crate::query::show::{Reader, address};
@@ -128,7 +128,7 @@ impl<'s> Calls<'s> {
     pub(super) fn under_name(&mut self, names: &FileNames) -> Result<CallsOfName, Error> {
         let mut found = CallsOfName::default();
         for key in self.snapshot.catalogue.entries_editing(names.last())? {
-            let session = self.session(key >> 24)?;
+            let session = self.session(key >> ARRIVAL_BITS)?;
             let Some(session) = session.map(|session| session.row.clone()) else {
                 continue;
             };
@@ -166,7 +166,7 @@ impl<'s> Calls<'s> {
     pub(super) fn done_commands(&mut self, text: &str) -> Result<Vec<DoneCommand>, Error> {
         let mut done = Vec::new();
         for key in self.snapshot.catalogue.entries_calling_with(text)? {
-            let session = self.session(key >> 24)?;
+            let session = self.session(key >> ARRIVAL_BITS)?;
             let own = session.filter(|session| session.row.host.is_none());
             let Some(cwd) = own.map(|session| session.row.cwd.clone()) else {
                 continue;
@@ -256,7 +256,7 @@ impl<'s> Calls<'s> {
             call_id,
             tree: PathBuf::new(),
             made: SessionEdit {
-                session: entry.key >> 24,
+                session: entry.key >> ARRIVAL_BITS,
                 changes: edits.iter().map(|edit| edit.change.clone()).collect(),
                 before: outcome.before,
                 is_new: outcome.is_new,
@@ -277,7 +277,10 @@ impl<'s> Calls<'s> {
     /// that its session made, not the one of a session that began as its copy.
     fn leave_out_copies(&self, found: &mut Vec<FileCall>) {
         let rank = |call: &FileCall| {
-            let of = self.sessions.get(&(call.key >> 24)).map(|of| &of.row);
+            let of = self
+                .sessions
+                .get(&(call.key >> ARRIVAL_BITS))
+                .map(|of| &of.row);
             let is_fork = of.is_some_and(|row| row.parent_session_path.is_some());
             let created = of.and_then(|row| row.created_ms);
             let path = of.map(|row| row.path.clone());
@@ -360,7 +363,10 @@ impl<'s> Calls<'s> {
         let mut naming = HashSet::new();
         for text in [names.last(), "*"] {
             let keys = self.snapshot.catalogue.entries_calling_with(text)?;
-            for key in keys.into_iter().filter(|key| key >> 24 == session) {
+            for key in keys
+                .into_iter()
+                .filter(|key| key >> ARRIVAL_BITS == session)
+            {
                 let calls = self.snapshot.catalogue.ended_calls(key)?;
                 naming.extend(calls.into_iter().filter_map(|call| call.answer));
                 naming.insert(key);
@@ -445,7 +451,7 @@ impl<'s> Calls<'s> {
         let Some((entry, record)) = self.record(key)? else {
             return Ok(Vec::new());
         };
-        if self.session(key >> 24)?.is_none() {
+        if self.session(key >> ARRIVAL_BITS)?.is_none() {
             return Ok(Vec::new());
         }
         let known = self.snapshot.catalogue.ended_calls(key)?;
@@ -464,7 +470,7 @@ impl<'s> Calls<'s> {
                 tree: PathBuf::new(),
                 entry: entry.clone(),
                 made: SessionEdit {
-                    session: key >> 24,
+                    session: key >> ARRIVAL_BITS,
                     ..SessionEdit::default()
                 },
             });
