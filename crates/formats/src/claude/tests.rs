@@ -758,3 +758,12 @@ fn damaged_lines() {
         }
     }
 }
+
+#[test]
+fn what_nests_without_end_beside_a_session_says_nothing() {
+    let beside = format!("-home-ada-boat/{ID}/subagents/agent-b1.meta.json");
+    let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+    let meta = format!(r#"{{"description":"Look around","x":{open}{close}}}"#);
+    let found = Claude.facts_at(Path::new(&beside), meta.as_bytes());
+    assert_eq!((found.kind.as_str(), found.name), ("meta", None));
+}

@@ -105,10 +105,9 @@ pub(super) struct Payload<'a> {
     pub thread_name: Text<'a>,
     pub started_at_ms: Int,
     pub completed_at_ms: Int,
-    /// What a paginated rollout says of a finished item, under the names that the events of a
-    /// legacy one have.
+    /// See [`Payload::item`].
     #[serde(borrow)]
-    pub item: Loose<Box<Payload<'a>>>,
+    item: Raw<'a>,
     // The end of a call.
     #[serde(borrow)]
     pub status: Text<'a>,
@@ -125,6 +124,17 @@ pub(super) struct Payload<'a> {
     pub duration: Loose<Duration>,
     #[serde(borrow)]
     pub summary_text: Raw<'a>,
+}
+
+impl<'a> Payload<'a> {
+    /// What a paginated rollout says of a finished item, under the names that the events of a
+    /// legacy one have. An item within an item is none: a line may nest them without end.
+    pub fn item(&self) -> Option<Payload<'a>> {
+        match self.item.parse()? {
+            Loose::Object(item) => Some(item),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Deserialize, Default)]

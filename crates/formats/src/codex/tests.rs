@@ -391,3 +391,31 @@ fn where_rollouts_lie() {
         assert_eq!(place(other.to_owned()), None);
     }
 }
+
+/// A stack holds thousands of levels, not these.
+const DEEP: usize = 100_000;
+
+fn nested(open: &str, within: &str) -> String {
+    format!("{}{within}{}", open.repeat(DEEP), "}".repeat(DEEP))
+}
+
+#[test]
+fn what_nests_without_end_is_read() {
+    let event = |item| format!(r#"{{"type":"event_msg","payload":{item}}}"#);
+    let item = event(nested(r#"{"item":"#, r#"{"type":"Plan"}"#));
+    assert_eq!(Codex.facts(item.as_bytes()).kind, "event_msg");
+    let plan = event(r#"{"item":{"type":"Plan","text":"first the keel"}}"#.to_owned());
+    let texts = |line: &str| -> Vec<String> {
+        let passages = Codex.passages(line.as_bytes());
+        passages.into_iter().flat_map(|p| p.pieces).collect()
+    };
+    assert_eq!(texts(&plan), ["first the keel"]);
+    let given = |output: &str| {
+        format!(
+            r#"{{"type":"response_item","payload":{{"type":"function_call_output","call_id":"c","output":{output}}}}}"#
+        )
+    };
+    let wrapped = given(r#"{"output":{"output":"two knots"}}"#);
+    assert_eq!(texts(&wrapped), ["two knots"]);
+    let _ = texts(&given(&nested(r#"{"output":"#, r#""two knots""#)));
+}

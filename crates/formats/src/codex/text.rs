@@ -103,8 +103,17 @@ fn message(payload: &Payload<'_>, pieces: &mut Pieces) -> Option<()> {
     Some(())
 }
 
+/// How often what a tool gave is taken out of an object that says how the call ended. Codex wraps it
+/// once; what a tool printed may nest such objects without end.
+const MOST_WRAPPED: u32 = 4;
+
 /// What a tool gave: text, parts, or an object that says how the call ended beside it.
 fn output(value: &Raw<'_>, pieces: &mut Pieces) -> Option<()> {
+    output_within(value, MOST_WRAPPED, pieces)
+}
+
+/// What such an object holds may be one again, but not more than `wrapped` times.
+fn output_within(value: &Raw<'_>, wrapped: u32, pieces: &mut Pieces) -> Option<()> {
     let text = value.text();
     let stated = match (&text, value.0) {
         (Some(text), _) if text.starts_with('{') => {
@@ -114,7 +123,9 @@ fn output(value: &Raw<'_>, pieces: &mut Pieces) -> Option<()> {
         _ => Loose::Missing,
     };
     match &stated {
-        Loose::Object(stated) if stated.output.is_value() => output(&stated.output, pieces)?,
+        Loose::Object(stated) if stated.output.is_value() && wrapped > 0 => {
+            output_within(&stated.output, wrapped - 1, pieces)?;
+        }
         Loose::Object(stated) if stated.content.is_value() && stated.success.0.is_some() => {
             all(&stated.content, Class::Output, pieces)?;
         }
@@ -124,7 +135,8 @@ fn output(value: &Raw<'_>, pieces: &mut Pieces) -> Option<()> {
 }
 
 fn event(payload: &Payload<'_>, pieces: &mut Pieces) -> Option<()> {
-    let item = payload.item.object().map_or(payload, |item| item);
+    let item = payload.item();
+    let item = item.as_ref().unwrap_or(payload);
     match item.kind.as_str().unwrap_or_default() {
         "user_message" | "agent_message" => pieces.prose(&payload.message),
         "agent_reasoning" | "agent_reasoning_raw_content" | "Plan" => pieces.prose(&item.text),

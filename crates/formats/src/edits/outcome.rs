@@ -69,7 +69,11 @@ fn claude(record: &Value) -> Option<Outcome> {
     })
 }
 
+/// `None`: it is no line of a change, of which none holds an end of a line.
 fn signed(line: &str) -> Option<HunkLine> {
+    if line.contains('\n') {
+        return None;
+    }
     let text = line.get(1..)?.trim_end_matches('\r').to_owned();
     match line.get(..1)? {
         " " => Some(HunkLine::Same(text)),

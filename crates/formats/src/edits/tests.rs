@@ -218,3 +218,10 @@ fn what_is_recorded_beside_answers() {
     let copilot = json!({"data": {"toolCallId": "c", "result": {"detailedContent": two}}});
     assert_eq!(outcomes(&record(&copilot))[0].hunks, None);
 }
+
+#[test]
+fn a_line_of_a_change_holds_no_other_line() {
+    let claude = json!({"message": {"content": [{"type": "tool_result", "tool_use_id": "c"}]},
+        "toolUseResult": {"structuredPatch": [{"lines": ["+a\nb\nc"]}]}});
+    assert_eq!(outcomes(&record(&claude))[0].hunks, None);
+}
