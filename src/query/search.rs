@@ -88,40 +88,58 @@ impl Snapshot<'_> {
         for one in &mut query.alternatives {
             one.filters.session.none.extend_from_slice(&scope.without);
         }
-        let mut answer = SearchAnswer {
-            schema_version: SCHEMA_VERSION,
-            complete: self.is_complete(),
-            pending_files: self.stores.pending_files,
-            total_exact: true,
-            counts_exact: true,
-            order_exact: true,
-            notes: query.notes.clone(),
-            cwd: scope.cwd.clone(),
-            within: scope.within.clone(),
-            remotes: scope.remotes.clone(),
-            ..SearchAnswer::default()
-        };
         if !self.stores.is_made {
-            return Ok(answer);
+            return Ok(SearchAnswer {
+                complete: self.is_complete(),
+                pending_files: self.stores.pending_files,
+                ..empty_answer(&query, scope)
+            });
         }
-        let mut ask = |found| -> Result<Option<String>, Error> {
+        let mut ask = |found| {
             let search = Search::new(self, &query, scope, zone, &shown, progress, found);
-            search.answer_or_damage(&mut answer)
+            search.answer_from_stores()
         };
-        let result = match ask(None) {
-            // The words are damaged: all text is read instead.
-            Ok(Some(why)) => ask(Some(WordsState {
-                damage: Some(why),
+        let answered = ask(None).or_else(|failed| match failed.words_damage {
+            // All text is read instead.
+            Some(_) => ask(Some(WordsState {
+                damage: failed.words_damage,
                 ..WordsState::default()
             })),
-            done => done,
-        };
+            None => Err(failed),
+        });
         progress(Event::Done);
-        result?;
+        let mut answer = answered.map_err(|failed| failed.error)?;
         answer.complete &= self.is_complete();
         answer.changed_files = self.changed_files();
         Ok(answer)
     }
+}
+
+/// An answer in which nothing was found yet.
+fn empty_answer(query: &syntax::Query, scope: &SearchScope) -> SearchAnswer {
+    SearchAnswer {
+        schema_version: SCHEMA_VERSION,
+        total_exact: true,
+        counts_exact: true,
+        order_exact: true,
+        notes: query.notes.clone(),
+        cwd: scope.cwd.clone(),
+        within: scope.within.clone(),
+        remotes: scope.remotes.clone(),
+        ranking: match (scope.newest_first, ranks_sessions(query, scope)) {
+            (true, _) => Ranking::Newest,
+            (false, true) => Ranking::Sessions,
+            (false, false) => Ranking::Passages,
+        },
+        ..SearchAnswer::default()
+    }
+}
+
+/// Why there is no answer.
+struct FailedSearch {
+    error: Error,
+    /// What is wrong with the words, where it is that.
+    words_damage: Option<String>,
 }
 
 /// What is asked where too little was found.
@@ -205,42 +223,26 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The answer, or what is wrong with the words. What an earlier search has filled in is
-    /// replaced.
-    fn answer_or_damage(&self, answer: &mut SearchAnswer) -> Result<Option<String>, Error> {
-        let mut fresh = SearchAnswer {
-            schema_version: SCHEMA_VERSION,
-            total_exact: true,
-            counts_exact: true,
-            order_exact: true,
-            notes: self.query.notes.clone(),
-            cwd: self.scope.cwd.clone(),
-            within: self.scope.within.clone(),
-            remotes: self.scope.remotes.clone(),
-            ranking: match (self.scope.newest_first, self.ranks_sessions) {
-                (true, _) => Ranking::Newest,
-                (false, true) => Ranking::Sessions,
-                (false, false) => Ranking::Passages,
-            },
-            ..SearchAnswer::default()
-        };
-        match self.answer(&mut fresh) {
-            Ok(()) => {}
-            Err(error) => {
-                let words = self.found.get().and_then(|found| found.words.as_ref());
-                let damage = error.of_words().filter(|error| error.asks_for_rebuild());
-                return match (words, damage) {
-                    (Some(words), Some(damage)) => Ok(Some(words.diagnosis(damage))),
-                    _ => Err(error),
-                };
+    /// The answer, which says what is wrong with the words where they were not asked.
+    fn answer_from_stores(&self) -> Result<SearchAnswer, FailedSearch> {
+        let mut answer = empty_answer(self.query, self.scope);
+        self.answer(&mut answer).map_err(|error| {
+            let words = self.found.get().and_then(|found| found.words.as_ref());
+            let damage = error.of_words().filter(|error| error.asks_for_rebuild());
+            let words_damage = match (words, damage) {
+                (Some(words), Some(damage)) => Some(words.diagnosis(damage)),
+                _ => None,
+            };
+            FailedSearch {
+                error,
+                words_damage,
             }
-        }
+        })?;
         if let Some(why) = self.found.get().and_then(|found| found.damage.as_ref()) {
             words::condemn(&self.snapshot.config().words_dir(), why);
-            fresh.words_damage = Some(why.clone());
+            answer.words_damage = Some(why.clone());
         }
-        *answer = fresh;
-        Ok(None)
+        Ok(answer)
     }
 
     /// Whether somebody still wants the answer.
