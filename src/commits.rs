@@ -87,7 +87,7 @@ pub(crate) fn commit(common: &Path, name: &str) -> io::Result<Option<Commit>> {
         objects: &objects,
         files: &mut commit.files,
     };
-    changes.between(before, tree, "")?;
+    changes.between(before, tree)?;
     Ok(Some(commit))
 }
 
@@ -97,8 +97,24 @@ struct Changes<'c> {
 }
 
 impl Changes<'_> {
-    /// Adds what changed between two trees at this path.
-    fn between(&mut self, before: Option<ObjectId>, after: ObjectId, path: &str) -> io::Result<()> {
+    /// Adds what changed between two trees.
+    fn between(&mut self, before: Option<ObjectId>, after: ObjectId) -> io::Result<()> {
+        let mut folders = vec![(before, after, String::new())];
+        while let Some((before, after, path)) = folders.pop() {
+            let inside = self.in_folder(before, after, &path)?;
+            folders.extend(inside);
+        }
+        Ok(())
+    }
+
+    /// Adds the files that changed between two trees at this path, and gives back the folders.
+    fn in_folder(
+        &mut self,
+        before: Option<ObjectId>,
+        after: ObjectId,
+        path: &str,
+    ) -> io::Result<Vec<(Option<ObjectId>, ObjectId, String)>> {
+        let mut inside = Vec::new();
         let old = match before {
             Some(before) => entries(self.objects, before)?,
             None => BTreeMap::new(),
@@ -111,7 +127,7 @@ impl Changes<'_> {
             let was = was.filter(|(_, was)| *was == kind).map(|(id, _)| id);
             let path = [path, &name].concat();
             match kind {
-                Kind::Folder => self.between(was, id, &format!("{path}/"))?,
+                Kind::Folder => inside.push((was, id, format!("{path}/"))),
                 Kind::File => {
                     let before = match was {
                         Some(was) => text(self.objects, was)?,
@@ -123,7 +139,7 @@ impl Changes<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(inside)
     }
 }
 

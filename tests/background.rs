@@ -420,6 +420,8 @@ fn the_process_ends_when_its_time_is_over() {
     let ended = command(&home, "sync --background=0").output();
     ended.expect("it ends");
     assert!(outstanding(&home) > 0, "it went on");
+    let too_long = command(&home, &format!("sync --background={}", u64::MAX)).output();
+    assert_eq!(too_long.expect("it ends").status.code(), Some(2));
     said(command(&home, "sync --background=600"));
     assert_eq!(outstanding(&home), 0);
     drop(config);

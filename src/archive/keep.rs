@@ -105,7 +105,7 @@ impl Archive {
             return Ok(());
         }
         let bytes = block.bytes().map_err(|error| self.io(error))?;
-        let there = (generation.length - at).min(block.length);
+        let there = generation.length.saturating_sub(at).min(block.length);
         let there = self.bytes(generation.number, at, there)?;
         let alike = bytes.iter().zip(&there).take_while(|(a, b)| a == b).count();
         if alike < there.len() {

@@ -39,7 +39,7 @@ impl Archive {
         })?;
         for (generation, length, name) in generations {
             verified.generations += 1;
-            verified.bytes += length;
+            verified.bytes = verified.bytes.saturating_add(length);
             if let Some(what) = self.broken_chain(generation, length, &sums)? {
                 verified.damage.push(format!("{name}: {what}"));
             }

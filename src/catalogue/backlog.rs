@@ -165,7 +165,7 @@ impl Catalogue {
                     let Some((bytes, entries)) = self.span(source, first, last)? else {
                         continue;
                     };
-                    if bytes.end - bytes.start > 2 * part && entries > 1 {
+                    if bytes.end.saturating_sub(bytes.start) > 2 * part && entries > 1 {
                         let middle = first + (last - first) / 2;
                         left.extend([(first, middle), (middle + 1, last)]);
                     } else {

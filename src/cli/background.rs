@@ -21,7 +21,7 @@ use crate::places::is_in_home_of_another;
 const MOMENT: Duration = Duration::from_millis(200);
 
 /// For how many seconds the process in the background may work.
-const MOST_SECONDS: u64 = 10 * 60;
+pub const MOST_SECONDS: u64 = 10 * 60;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -149,8 +149,7 @@ impl History<'_> {
         let Some(said) = text(self.objects, id)? else {
             return Ok(None);
         };
-        let mut gone = Vec::new();
-        self.gone_between(before.tree, Some(commit.tree), "", &mut gone)?;
+        let gone = self.gone_between(before.tree, commit.tree)?;
         self.only_same(gone, &said)
     }
 
@@ -158,29 +157,32 @@ impl History<'_> {
     fn gone_between(
         &self,
         before: ObjectId,
-        after: Option<ObjectId>,
-        path: &str,
-        gone: &mut Vec<(String, ObjectId)>,
-    ) -> io::Result<()> {
-        let left = match after {
-            Some(after) => entries(self.objects, after)?,
-            None => BTreeMap::new(),
-        };
-        for (name, (id, kind)) in entries(self.objects, before)? {
-            let now = left.get(&name).filter(|(_, now)| *now == kind);
-            let path = [path, &name].concat();
-            match (kind, now) {
-                _ if gone.len() > MOST_GONE => break,
-                (_, Some((now, _))) if *now == id => {}
-                (Kind::Folder, now) => {
-                    let now = now.map(|(now, _)| *now);
-                    self.gone_between(id, now, &format!("{path}/"), gone)?;
+        after: ObjectId,
+    ) -> io::Result<Vec<(String, ObjectId)>> {
+        let mut gone = Vec::new();
+        let mut folders = vec![(String::new(), before, Some(after))];
+        while let Some((folder, before, after)) = folders.pop() {
+            let left = match after {
+                Some(after) => entries(self.objects, after)?,
+                None => BTreeMap::new(),
+            };
+            for (name, (id, kind)) in entries(self.objects, before)? {
+                let now = left.get(&name).filter(|(_, now)| *now == kind);
+                let path = [&*folder, &name].concat();
+                match (kind, now) {
+                    (_, Some((now, _))) if *now == id => {}
+                    (Kind::Folder, now) => {
+                        folders.push((format!("{path}/"), id, now.map(|(now, _)| *now)));
+                    }
+                    (Kind::File, Some(_)) => {}
+                    (Kind::File, None) => gone.push((path, id)),
                 }
-                (Kind::File, Some(_)) => {}
-                (Kind::File, None) => gone.push((path, id)),
+            }
+            if gone.len() > MOST_GONE {
+                break;
             }
         }
-        Ok(())
+        Ok(gone)
     }
 
     /// The files of a tree that a working tree has not.

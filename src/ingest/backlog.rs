@@ -302,7 +302,7 @@ impl<'s> AllText<'s> {
             source: stretch.source,
             first: stretch.first,
             last: stretch.last,
-            bytes: stretch.end - stretch.start,
+            bytes: stretch.end.saturating_sub(stretch.start),
             shares: [true; 2],
             path: Arc::new(stretch.path),
             format: *format,

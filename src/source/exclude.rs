@@ -152,27 +152,36 @@ impl<'a> ExcludedFiles<'a> {
 
     /// A path without links, as far as there is something at it.
     fn real(&self, path: &Path) -> PathBuf {
-        if let Some(real) = self.real.borrow().get(path) {
+        let mut known = self.real.borrow_mut();
+        if let Some(real) = known.get(path) {
             return real.clone();
         }
-        let real = real(path, &|folder| self.real(folder));
-        let mut known = self.real.borrow_mut();
+        let real = real(path);
         known.insert(path.to_path_buf(), real.clone());
         real
     }
 }
 
-/// A path without links, as far as there is something at it; `above` says it of the folder it is
-/// in.
-fn real(path: &Path, above: &dyn Fn(&Path) -> PathBuf) -> PathBuf {
-    // A relative path cannot be resolved, because its base is unknown here.
-    if !path.is_absolute() {
+/// Bytes of the longest path that a system takes: Windows' limit, the highest.
+const LONGEST_PATH: usize = 32_767;
+
+/// A path without links, as far as there is something at it.
+fn real(path: &Path) -> PathBuf {
+    // A relative path cannot be resolved, because its base is unknown here. Nor is there anything
+    // at a path that no system takes; a session may say one of any length.
+    if !path.is_absolute() || path.as_os_str().len() > LONGEST_PATH {
         return path.to_path_buf();
     }
-    match (fs::canonicalize(path), path.parent(), path.file_name()) {
-        (Ok(real), ..) => plain(real),
-        (Err(_), Some(folder), Some(name)) => above(folder).join(name),
-        _ => path.to_path_buf(),
+    let there = path
+        .ancestors()
+        .find_map(|folder| Some((folder, plain(fs::canonicalize(folder).ok()?))));
+    match there {
+        Some((folder, real)) if folder == path => real,
+        Some((folder, real)) => match path.strip_prefix(folder) {
+            Ok(rest) => real.join(rest),
+            Err(_) => path.to_path_buf(),
+        },
+        None => path.to_path_buf(),
     }
 }
 
@@ -183,10 +192,7 @@ fn without_links(glob: &str) -> Option<String> {
         Some(at) => glob.split_at(glob[..at].rfind('/')?),
         None => (glob, ""),
     };
-    fn whole(path: &Path) -> PathBuf {
-        real(path, &whole)
-    }
-    let real = whole(folder.as_ref());
+    let real = real(folder.as_ref());
     let real = real.to_str().filter(|real| *real != folder)?;
     let real = match cfg!(windows) {
         true => real.replace('\\', "/"),
@@ -213,6 +219,17 @@ impl fmt::Debug for Exclude {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_may_be_as_long_as_a_session_says() -> Result<(), BadGlob> {
+        let exclude = Exclude::new(&["/private"])?;
+        let files = ExcludedFiles::by(&exclude);
+        assert!(!files.holds_folder(Path::new(&"/a".repeat(200_000))));
+        assert!(files.holds_folder(Path::new(&("/private".to_owned() + &"/a".repeat(200_000)))));
+        let glob = "/a".repeat(10_000);
+        assert!(Exclude::new(&[&glob])?.matches(Path::new(&glob)));
+        Ok(())
+    }
 
     #[test]
     fn globs_stand_for_all_below_them() -> Result<(), BadGlob> {

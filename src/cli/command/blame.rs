@@ -144,7 +144,9 @@ fn print_all(
     let addresses = Addresses::of(&blame.calls, index)?;
     let call = |line: &BlamedLine| blame.calls.get(line.call?);
     let agent = |line: &BlamedLine| call(line).map_or("", |call| &call.session.agent).to_owned();
-    let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or_default();
+    // A format takes no more.
+    let most = usize::from(u16::MAX);
+    let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0).min(most);
     let lines = || blame.lines.iter();
     let address = widest(&mut lines().map(|line| addresses.named(line.call).len()));
     let agents = widest(&mut lines().map(|line| agent(line).len()));

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use serde::Serialize;
 use sessionary::model::{Report, SCHEMA_VERSION};
 use sessionary::{Config, Freshness, Index};
 
-use crate::background::{end_in_time, step_back};
+use crate::background::{MOST_SECONDS, end_in_time, step_back};
 use crate::failure::{Failure, Outcome};
 use crate::not_read;
 use crate::output::Screen;
@@ -33,7 +33,7 @@ pub struct Sync {
     #[arg(long)]
     no_wait: bool,
     /// Nobody waits for it: give way to everybody, and end within so many seconds
-    #[arg(long, hide = true, value_name = "SECONDS")]
+    #[arg(long, hide = true, value_name = "SECONDS", value_parser = value_parser!(u64).range(..=MOST_SECONDS))]
     background: Option<u64>,
 }
 

@@ -223,6 +223,10 @@ impl Line {
         if !self.text.is_empty() {
             let length = self.text.trim_end_matches(['…', ' ']).len();
             self.text.truncate(length);
+            self.marks.retain_mut(|(start, end)| {
+                *end = length.min(*end);
+                start < end
+            });
             self.text.push_str(" … ");
             self.ends_blank = true;
         } else if start > 0 {
@@ -325,6 +329,21 @@ mod tests {
             shown(&["alpha", "beta"], &["an alpha", "a beta"]),
             "an [alpha] … a [beta]"
         );
+    }
+
+    #[test]
+    fn a_match_that_is_cut_off_with_what_stands_around_it_is_not_marked() {
+        let text = format!(
+            "{} {} needle {}",
+            "…".repeat(60),
+            "x".repeat(300),
+            "y".repeat(40)
+        );
+        let dots = Expr::Regex("…+".to_owned());
+        let matcher = Matcher::new(&Expr::Or(vec![dots, Expr::Word("needle".to_owned())]));
+        let (line, marks) = snippet(Some(&matcher), Class::Prose, &[text]);
+        let seen: Vec<&str> = marks.iter().map(|(from, to)| &line[*from..*to]).collect();
+        assert_eq!(seen, ["needle"], "{line}");
     }
 
     #[test]

@@ -198,7 +198,9 @@ impl Answer {
         let length = |text: &String| text.chars().count();
         let width = |at: usize| {
             let cells = rows.iter().map(|row| length(&row[at]));
-            cells.chain([length(&names[at])]).max().unwrap_or(0)
+            let widest = cells.chain([length(&names[at])]).max().unwrap_or(0);
+            // A format takes no more.
+            widest.min(usize::from(u16::MAX))
         };
         let widths: Vec<usize> = (0..names.len()).map(width).collect();
         let is_number = |at: usize| {

@@ -217,9 +217,10 @@ fn marks_in_title(
     title: &str,
     seen: &str,
 ) -> Option<Vec<(usize, usize)>> {
-    let is_seen = marks.last()?.1 <= seen.trim_end_matches('…').len();
-    let is_said = title.starts_with(text.trim_end_matches('…'));
-    (is_seen && is_said).then_some(marks)
+    let said = text.trim_end_matches('…');
+    let least = said.len().min(seen.trim_end_matches('…').len());
+    let is_seen = marks.last()?.1 <= least;
+    (is_seen && title.starts_with(said)).then_some(marks)
 }
 
 /// From which byte on a line is shown that is longer than there is room, so that its first match is
@@ -248,6 +249,8 @@ mod tests {
         assert_eq!(found("Linker error…", "Linker error…"), Some(vec![(7, 12)]));
         assert_eq!(found(title, "Linker er…"), None);
         assert_eq!(found("A tiny error", title), None);
+        let on_dots = marks_in_title("foo…", vec![(3, 6)], "fooéé", "fooéé");
+        assert_eq!(on_dots, None);
     }
 
     #[test]
