@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::Report;
 use sessionary::{Cancel, Config, Error, Exclude, Freshness, Index, Indexer, Rules};
@@ -376,11 +377,10 @@ enum Visits {
 }
 
 /// Disturbs every step of every stage at these visits.
-fn everywhere(what: &str, at: Visits, check: impl Fn(ProcessEnd, &str)) {
+fn everywhere(what: &str, at: Visits, check: impl Fn(ProcessEnd, &str) + Sync) {
     let steps = steps();
-    let mut visited = BTreeSet::new();
-    let mut disturbed = 0;
-    for stage in STAGES {
+    let in_stage = |stage: Stage| {
+        let (mut visited, mut disturbed) = (BTreeSet::new(), 0);
         let place = Place::new(stage);
         for (name, count) in visits(&place, &steps) {
             let mut chosen = BTreeSet::from([0, count - 1]);
@@ -405,8 +405,15 @@ fn everywhere(what: &str, at: Visits, check: impl Fn(ProcessEnd, &str)) {
             }
             visited.insert(name);
         }
-    }
+        (visited, disturbed)
+    };
+    let stages: Vec<(BTreeSet<String>, u32)> = STAGES.into_par_iter().map(in_stage).collect();
+    let visited = stages
+        .iter()
+        .flat_map(|(visited, _)| visited.iter().cloned());
+    let visited: BTreeSet<String> = visited.collect();
     assert_eq!(visited, steps, "steps that no stage comes by");
+    let disturbed: u32 = stages.iter().map(|(_, disturbed)| disturbed).sum();
     println!("{disturbed} times {what}, {} steps", steps.len());
 }
 

@@ -45,6 +45,15 @@ const CJK: &[(u32, u32)] = &[
 fn atoms(text: &str) -> Vec<Atom> {
     let mut atoms = Vec::new();
     for original in text.chars() {
+        // The rules below say the same of ASCII, and most text is that.
+        if original.is_ascii() {
+            atoms.push(match original {
+                '_' => Atom::Underscore(original),
+                _ if original.is_ascii_alphanumeric() => Atom::Letter(original, original),
+                _ => Atom::Separator(original),
+            });
+            continue;
+        }
         let code = original as u32;
         let compatible: String =
             if (0xFB00..=0xFB06).contains(&code) || (0xFF00..=0xFFEF).contains(&code) {
@@ -81,6 +90,9 @@ fn atoms(text: &str) -> Vec<Atom> {
 
 fn lower(letter: char) -> String {
     let lowered: String = letter.to_lowercase().collect();
+    if letter.is_ascii() {
+        return lowered;
+    }
     let table = [
         ("ß", "ss"),
         ("æ", "ae"),
@@ -541,6 +553,9 @@ pub fn in_text(expr: &Expr, text: &str) -> bool {
             let (text, part): (Vec<char>, Vec<char>) =
                 (text.chars().collect(), part.chars().collect());
             let same = |a: char, b: char| {
+                if a.is_ascii() && b.is_ascii() {
+                    return a.eq_ignore_ascii_case(&b);
+                }
                 let lower = |c: char| c.to_lowercase().collect::<String>();
                 let upper = |c: char| c.to_uppercase().collect::<String>();
                 // No language-neutral folding takes the dotless i for a case of another.
