@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use super::{Batch, LONGEST_MANIFEST, Store, WAYS_OUT};
-use crate::block::{BlockId, MOST_PACKED, is_hash};
+use super::{
+    BESIDE_MANIFEST, Batch, LONGEST_MANIFEST, MOST_OF_MANIFESTS, Store, WAYS_OUT, too_many,
+};
+use crate::block::{BlockId, MOST_PACKED, is_digits, is_hash};
 use crate::error::{Error, Problem};
 use crate::files::{self, Readers, UNFINISHED};
 use crate::manifest::{Host, Manifest, Manifests, Place};
@@ -146,11 +148,17 @@ impl Store for Dir {
             return Ok(None);
         }
         let folder = self.at(host, "files", None)?;
-        let mut found = Manifests::default();
+        let (mut found, mut read) = (Manifests::default(), 0);
         for (name, path) in files::list(&folder).map_err(Error::at(&folder))? {
             // A file that is being written, or a synchroniser's own: of a conflict the other side.
             if !is_manifest(&name) {
                 continue;
+            }
+            let bytes = path.symlink_metadata().map_or(0, |of| of.len());
+            read += BESIDE_MANIFEST + bytes.min(LONGEST_MANIFEST);
+            if read > MOST_OF_MANIFESTS {
+                found.problems.push(too_many(host));
+                break;
             }
             match manifest(&path) {
                 Ok(manifest) => take(manifest, host, &name, &mut found),
