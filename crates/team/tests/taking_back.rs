@@ -286,6 +286,33 @@ fn what_a_synchroniser_left_keeps_nothing_from_going() {
     assert_eq!(left, ["/host.json"]);
 }
 
+/// Finder and Explorer lay files of their own into every folder that they show.
+#[test]
+fn what_a_desktop_left_keeps_nothing_from_going() {
+    let store = Folder::new();
+    let (ada, _bob) = two(&store);
+    let place = store.path().join("ada");
+    let within = std::fs::read_dir(place.join("blocks")).unwrap();
+    let mut folders: Vec<_> = within.map(|entry| entry.unwrap().path()).collect();
+    folders.extend([place.clone(), place.join("blocks"), place.join("files")]);
+    for folder in &folders {
+        std::fs::write(folder.join(".DS_Store"), "of a desktop").unwrap();
+    }
+    std::fs::create_dir(place.join("blocks/more")).unwrap();
+    std::fs::write(place.join("blocks/desktop.ini"), "of a desktop").unwrap();
+    let blocks = || {
+        let names = tree(store.path()).into_keys();
+        names.filter(|of| of.ends_with(".zst")).count()
+    };
+    assert_eq!(ada.json(&["push"])["sent_blocks"], 0);
+    ada.json(&["revoke", DIARY]);
+    assert_eq!((stored_sessions(&store).len(), blocks()), (2, 2));
+    ada.json(&["purge", "0a"]);
+    assert_eq!((stored_sessions(&store).len(), blocks()), (1, 1));
+    ada.team(&["leave"]);
+    assert_eq!((stored_sessions(&store).len(), blocks()), (0, 0));
+}
+
 /// The verb is refused, and says this; nothing is sent, taken back or forgotten meanwhile.
 fn is_refused(machine: &Machine, arguments: &[&str], says: &str) {
     let output = machine.output(arguments);

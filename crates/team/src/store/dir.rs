@@ -67,6 +67,16 @@ impl Dir {
         files::below(&self.path, &name, make).map_err(Error::at(&self.path.join(&name)))
     }
 
+    /// The folders in which a host's blocks are. A desktop may lay files of its own beside them.
+    fn block_folders(&self, host: &str) -> Result<Vec<PathBuf>, Error> {
+        let blocks = self.at(host, "blocks", None)?;
+        let all = files::list(&blocks)
+            .map_err(Error::at(&blocks))?
+            .into_iter();
+        let is_ours = |(name, _): &(String, PathBuf)| name.len() == 2 && is_digits(name);
+        Ok(all.filter(is_ours).map(|(_, path)| path).collect())
+    }
+
     /// Write files, then put them into their places.
     fn write(&self, host: &str, all: impl Iterator<Item = (String, Vec<u8>)>) -> Result<(), Error> {
         let mut begun: Vec<(NamedTempFile, PathBuf)> = Vec::new();
@@ -187,9 +197,8 @@ impl Store for Dir {
     }
 
     fn blocks(&mut self, host: &str) -> Result<BTreeSet<BlockId>, Error> {
-        let folder = self.at(host, "blocks", None)?;
         let mut ids = BTreeSet::new();
-        for (_, within) in files::list(&folder).map_err(Error::at(&folder))? {
+        for within in self.block_folders(host)? {
             let all = files::list(&within).map_err(Error::at(&within))?;
             let names = all.iter().filter_map(|(name, _)| name.strip_suffix(".zst"));
             ids.extend(names.filter_map(BlockId::parse));
@@ -225,8 +234,7 @@ impl Store for Dir {
         let manifests = self.at(host, "files", None)?;
         let is_copy = |name: &str| name.ends_with(".json") && !is_manifest(name);
         tidy(&manifests, is_copy).map_err(Error::at(&manifests))?;
-        let blocks = self.at(host, "blocks", None)?;
-        for (_, within) in files::list(&blocks).map_err(Error::at(&blocks))? {
+        for within in self.block_folders(host)? {
             let is_copy = |name: &str| name.ends_with(".zst") && !is_block(name);
             tidy(&within, is_copy).map_err(Error::at(&within))?;
         }
