@@ -417,6 +417,66 @@ fn what_was_sent_to_one_store_is_not_forgotten_with_another() {
     assert_eq!(stored_sessions(&second), [""; 0]);
 }
 
+/// As a `purge --all` leaves it that is killed before it has removed the blocks.
+#[test]
+fn a_store_with_blocks_of_this_machine_is_not_emptied() {
+    let (first, second) = (Folder::new(), Folder::new());
+    let (ada, _bob) = two(&first);
+    std::fs::remove_dir_all(first.path().join("ada/files")).unwrap();
+    is_refused(&ada, &["init", &second.address()], &first.address());
+    ada.json(&["purge", "--all"]);
+    ada.team(&["init", &second.address()]);
+    assert_eq!(tree(first.path()).len(), 1);
+}
+
+#[test]
+fn another_name_comes_with_another_store() {
+    let (first, second) = (Folder::new(), Folder::new());
+    let (ada, _bob) = two(&first);
+    let second_address = second.address();
+    let renamed = ["init", &second_address, "--host", "ada2"];
+    is_refused(&ada, &renamed, &first.address());
+    ada.team(&[&renamed[..], &["--keep"]].concat());
+    assert_eq!(ada.json(&["status"])["host"], "ada2");
+    ada.json(&["push"]);
+    assert_eq!(stored_sessions(&second), ["0a", "0b", "0c"]);
+    assert_eq!(stored_sessions(&first), ["0a", "0b", "0c"]);
+    // Who has taken all back needs no --keep.
+    ada.json(&["purge", "--all"]);
+    let third = Folder::new();
+    ada.team(&["init", &third.address(), "--host", "ada3"]);
+    assert_eq!(ada.json(&["status"])["host"], "ada3");
+    // Where its sessions have another name it goes on by that.
+    let first_address = first.address();
+    for back in [
+        &["init", &first_address][..],
+        &["init", &first_address, "--host", "ada4"],
+    ] {
+        is_refused(&ada, back, "called ada ");
+    }
+    ada.team(&["init", &first_address, "--host", "ada"]);
+    assert_eq!(ada.json(&["purge", "--all"])["files"], 3);
+}
+
+#[test]
+fn a_machine_has_one_name_in_a_store() {
+    let store = Folder::new();
+    let (ada, _bob) = two(&store);
+    ada.json(&["purge", "0a"]);
+    let address = store.address();
+    let renamed = ["init", &address, "--host", "ada2"];
+    is_refused(&ada, &renamed, "purge --all");
+    is_refused(&ada, &[&renamed[..], &["--keep"]].concat(), "called ada ");
+    assert_eq!(ada.json(&["status"])["host"], "ada");
+    ada.json(&["purge", "--all"]);
+    ada.team(&renamed);
+    ada.team(&["share", BOAT]);
+    ada.json(&["push"]);
+    // What was purged before is not sent by the new name either.
+    assert_eq!(stored_sessions(&store), ["0b"]);
+    assert!(!store.path().join("ada/files").exists());
+}
+
 /// A folder that is not mounted, or has not been synchronised yet, says nothing.
 #[test]
 fn a_host_that_is_not_there_takes_nothing_away() {
