@@ -188,20 +188,34 @@ fn who_leaves_forgets_what_others_said() {
     bob.write_session(BOAT, "0b", &["walrusbobs"]);
     bob.json(&["pull"]);
     bob.sync();
-    let known = |machine: &Machine| {
-        let rows = machine.index().sql("SELECT id FROM sessions ORDER BY id");
-        serde_json::to_string(&rows.unwrap().rows).unwrap()
-    };
-    assert_eq!(known(&bob), "[[\"0a\"],[\"0b\"]]");
-    let holds = |word: &str| {
-        let files = tree(&bob.home().join(".cache")).into_values();
-        let is_in = |file: &Vec<u8>| file.windows(word.len()).any(|of| of == word.as_bytes());
-        files.filter(is_in).count()
-    };
-    assert!(holds("walrusadas") > 0);
+    assert_eq!(known(&bob), json!([["0a"], ["0b"]]));
+    assert!(index_holds(&bob, "walrusadas"));
+    // As if it was killed when it had removed the copies.
+    let catalogue = bob.config().catalogue_path();
+    let aside = catalogue.with_extension("aside");
+    std::fs::rename(&catalogue, &aside).unwrap();
+    std::fs::create_dir(&catalogue).unwrap();
+    is_refused(&bob, &["leave"], "`sessionary team leave` again");
+    assert_eq!(bob.copies().len(), 0);
+    std::fs::remove_dir(&catalogue).unwrap();
+    std::fs::rename(&aside, &catalogue).unwrap();
+    assert!(index_holds(&bob, "walrusadas"));
     bob.team(&["leave"]);
-    assert_eq!(known(&bob), "[[\"0b\"]]");
-    assert_eq!((holds("walrusadas"), holds("walrusbobs") > 0), (0, true));
+    assert_eq!(known(&bob), json!([["0b"]]));
+    assert!(!index_holds(&bob, "walrusadas") && index_holds(&bob, "walrusbobs"));
+    assert!(!bob.data().join("team.json").exists());
+}
+
+/// The sessions that the index of a machine knows.
+fn known(machine: &Machine) -> serde_json::Value {
+    let rows = machine.index().sql("SELECT id FROM sessions ORDER BY id");
+    json!(rows.unwrap().rows)
+}
+
+/// Whether a word stands in a file of the index.
+fn index_holds(machine: &Machine, word: &str) -> bool {
+    let mut files = tree(&machine.home().join(".cache")).into_values();
+    files.any(|file| file.windows(word.len()).any(|of| of == word.as_bytes()))
 }
 
 /// Who only pulls has a name that is not its own yet.
