@@ -14,7 +14,7 @@ use std::error::Error as _;
 
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
-use postgres::{Client, IsolationLevel, NoTls, Row, Transaction};
+use postgres::{Client, NoTls, Row, Transaction};
 use sessionary::settings::Surroundings;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -69,15 +69,23 @@ impl Postgres {
             _ => config.connect(tls()?),
         };
         let mut client = client.map_err(failed)?;
+        // Whatever the server's defaults are: these transactions go on beside others, and one whose
+        // program has gone without a word does not hold up the next one of its host.
+        let settings = "SET default_transaction_isolation = 'read committed';
+            SET idle_in_transaction_session_timeout = '2min'";
+        client.batch_execute(settings).map_err(failed)?;
         schema::bring_up_to_date(&mut client)?;
         Ok(Postgres { client })
     }
 
-    /// A transaction that goes on beside others, whatever the server's default is.
-    fn begin(&mut self) -> Result<Transaction<'_>, Error> {
-        let built = self.client.build_transaction();
-        let built = built.isolation_level(IsolationLevel::ReadCommitted);
-        built.start().map_err(failed)
+    /// A transaction in which nobody else writes in the place of this host: two that put the rows
+    /// of one session at once would not see each other's, and both would stay.
+    fn begin(&mut self, host: &str) -> Result<Transaction<'_>, Error> {
+        let mut transaction = self.client.transaction().map_err(failed)?;
+        let alone = "SELECT pg_advisory_xact_lock($1, hashtext($2))";
+        let locked = transaction.execute(alone, &[&HOST_LOCKS, &host]);
+        locked.map_err(failed)?;
+        Ok(transaction)
     }
 }
 
@@ -213,7 +221,7 @@ impl Store for Postgres {
     }
 
     fn put(&mut self, host: &str, batch: &Batch) -> Result<(), Error> {
-        let mut transaction = self.begin()?;
+        let mut transaction = self.begin(host)?;
         // The disk is waited for once, by `settle`: a server that crashes before has lost the last
         // batches and no others.
         let later = "SET LOCAL synchronous_commit = off";
@@ -247,7 +255,7 @@ impl Store for Postgres {
         let remove = "DELETE FROM sessionary.sources WHERE host = $1
             AND (agent, path) IN (SELECT * FROM unnest($2::text[], $3::text[]))
             RETURNING agent, session";
-        let mut transaction = self.begin()?;
+        let mut transaction = self.begin(host)?;
         let removed = transaction.query(remove, &[&host, &agents, &paths]);
         let removed = removed.map_err(failed)?;
         let keys: BTreeSet<BundleKey> = removed.iter().map(key).collect();
