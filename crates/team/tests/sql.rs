@@ -476,11 +476,25 @@ fn nobody_changes_a_row_of_the_contract_or_adds_to_anothers() {
     };
     let (bundle, session) = (theirs("bundle", "_bundles"), theirs("session", "_sessions"));
     let source = theirs("source", "_sources");
+    let of_session = "agent, root_path, path, id, cwd, modified_ms, file_ms, messages, entries,
+        problems, errors, bytes, subagent, list_order";
+    let of_session = (
+        format!("session, bundle, {of_session}"),
+        format!(
+            "number, {bundle}, 'pi', 'bob/pi', 'bob/pi/x', 'x', '', 0, 0, 0, 0, 0, 0, 0, 0, ''"
+        ),
+    );
     for (table, columns, values) in [
         (
             "_bundles",
             "bundle, host, agent, session, seal",
-            "1, 'ada', 'pi', 'x', 'y'".to_owned(),
+            "number, 'ada', 'pi', 'x', 'y'".to_owned(),
+        ),
+        ("_sessions", of_session.0.as_str(), of_session.1),
+        (
+            "_sources",
+            "source, bundle, agent, root_path, relative, size, mtime_ms, consumed",
+            format!("number, {bundle}, 'pi', 'bob/pi', 'x', 0, 0, 0"),
         ),
         (
             "_labels",
@@ -503,12 +517,106 @@ fn nobody_changes_a_row_of_the_contract_or_adds_to_anothers() {
             format!("{bundle}, 'pi', 'ada/pi', 'x', 'y', 0"),
         ),
     ] {
-        let add = format!("INSERT INTO sessionary_catalogue.{table} ({columns}) VALUES ({values})");
-        let said = server.sql_as("bob", &add).unwrap_err();
-        assert!(said.contains("row-level security"), "{table}: {said}");
+        let said = server.sql_as("bob", &add(table, columns, &values));
+        let said = said.unwrap_err();
+        // By the policy that every row has to meet, and not by one of numbers.
+        let refused = format!("violates row-level security policy for table \"{table}\"");
+        assert!(said.contains(&refused), "{table}: {said}");
     }
     let steal = "DELETE FROM sessionary_catalogue._sessions WHERE owner = 'ada' RETURNING session";
     assert_eq!(server.sql_as("bob", steal).unwrap(), "");
+}
+
+/// Views join what others have by the numbers of files and by paths.
+#[test]
+fn nobody_adds_to_what_is_seen_of_anothers_sessions() {
+    let Some(server) = Server::with(&["ada", "bob"]) else {
+        return;
+    };
+    for name in ["ada", "bob"] {
+        let machine = server.sharing(name);
+        machine.write_session(BOAT, name, &["one", "two"]);
+        machine.json(&["push"]);
+    }
+    let of = |role: &str, column: &str, table: &str| {
+        let table = format!("sessionary_catalogue.{table} WHERE owner = '{role}'");
+        server.sql(&format!("SELECT min({column}) FROM {table}"))
+    };
+    let (bundle, session) = (
+        of("bob", "bundle", "_bundles"),
+        of("bob", "session", "_sessions"),
+    );
+    let entry = |source: String| {
+        format!("({session}::bigint << 24) + 9999, {source}, 0, 0, 0, 0, 'x', 0, 0")
+    };
+    let of_session = |root: &str, path: &str| {
+        format!("number, {bundle}, 'pi', '{root}', '{path}', 'x', '', 0, 0, 0, 0, 0, 0, 0, 0, ''")
+    };
+    let of_file = |root: &str| format!("number, {bundle}, 'pi', '{root}', 'x', 0, 0, 0");
+    let stray = |root: &str| format!("{bundle}, 'pi', '{root}', 'x', 'y', 0");
+    let sessions = "session, bundle, agent, root_path, path, id, cwd, modified_ms, file_ms,
+        messages, entries, problems, errors, bytes, subagent, list_order";
+    let sources = "source, bundle, agent, root_path, relative, size, mtime_ms, consumed";
+    let strays = "bundle, agent, root_path, relative, reason, unread";
+    let entries = "key, source, start, length, line, hash, kind, agent_sees, flags";
+    for (table, columns, anothers, own) in [
+        (
+            "_session_sources",
+            "session, source, part",
+            vec![format!(
+                "{session}, {}, 'x'",
+                of("ada", "source", "_sources")
+            )],
+            None,
+        ),
+        (
+            "_entries",
+            entries,
+            vec![entry(of("ada", "source", "_sources"))],
+            Some(entry(of("bob", "source", "_sources"))),
+        ),
+        (
+            "_sessions",
+            sessions,
+            vec![
+                of_session("ada/pi", "bob/pi/x"),
+                of_session("bob/pi", "ada/pi/x"),
+            ],
+            Some(of_session("bob/pi", "bob/pi/x")),
+        ),
+        (
+            "_sources",
+            sources,
+            vec![of_file("ada/pi"), of_file("bobby/pi")],
+            Some(of_file("bob/pi")),
+        ),
+        (
+            "_strays",
+            strays,
+            vec![stray("ada/pi")],
+            Some(stray("bob/pi")),
+        ),
+    ] {
+        for values in anothers {
+            let said = server.sql_as("bob", &add(table, columns, &values));
+            let refused = "violates row-level security policy \"own_";
+            assert!(
+                said.as_ref().is_err_and(|of| of.contains(refused)),
+                "{table}: {said:?}"
+            );
+        }
+        if let Some(values) = own {
+            server.sql_as("bob", &add(table, columns, &values)).unwrap();
+        }
+    }
+}
+
+/// A row of these values, and a number that is given out for it.
+fn add(table: &str, columns: &str, values: &str) -> String {
+    format!(
+        "INSERT INTO sessionary_catalogue.{table} ({columns})
+         SELECT {values} FROM sessionary_catalogue._take(1) number"
+    )
 }
 
 /// A session with a secret in each thing that rows say words of.
