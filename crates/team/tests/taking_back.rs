@@ -400,7 +400,11 @@ fn a_store_that_was_emptied_is_begun_anew() {
     let store = Folder::new();
     let (ada, _bob) = two(&store);
     std::fs::remove_dir_all(store.path().join("ada")).unwrap();
-    is_refused(&ada, &["push"], "init STORE --keep");
+    let said = ada.output(&["push"]).stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    // What keeps the copies of others' sessions is named first.
+    let at = |hint: &str| said.find(hint).unwrap_or_else(|| panic!("{hint}: {said}"));
+    assert!(at("init STORE --keep") < at("leave --keep"), "{said}");
     ada.team(&["init", &store.address(), "--keep"]);
     ada.json(&["push"]);
     assert_eq!(stored_sessions(&store), ["0a", "0b", "0c"]);
@@ -411,6 +415,7 @@ fn what_was_sent_to_one_store_is_not_forgotten_with_another() {
     let (first, second) = (Folder::new(), Folder::new());
     let (ada, bob) = two(&first);
     is_refused(&ada, &["init", &second.address()], &first.address());
+    is_refused(&ada, &["init", &second.address()], "by another address");
     assert_eq!(ada.json(&["status"])["store"], first.address());
     // The same one by another address is no other.
     ada.team(&["init", &format!("{}/", first.address())]);
