@@ -206,8 +206,13 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 /// Whether these are 64 hexadecimal digits.
 pub(crate) fn is_hash(text: &str) -> bool {
+    text.len() == 64 && is_digits(text)
+}
+
+/// Whether these are hexadecimal digits.
+pub(crate) fn is_digits(text: &str) -> bool {
     let is_digit = |of: u8| of.is_ascii_digit() || (b'a'..=b'f').contains(&of);
-    text.len() == 64 && text.bytes().all(is_digit)
+    text.bytes().all(is_digit)
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ use crate::repositories;
 
 /// What `pulled.json` is never longer than.
 const LONGEST: u64 = 1 << 30;
+/// Copies take no more of what is free on the disk.
+const MOST_OF_FREE: (u64, u64) = (9, 10);
 /// What is known of the copies.
 const KNOWN: &str = "pulled.json";
 
@@ -80,6 +82,17 @@ impl Copies {
             Some([]) if is_as_left && copy.modified_ms == manifest.modified_ms => Need::Nothing,
             Some(rest) if is_as_left => Need::Append(rest),
             _ => Need::Whole,
+        })
+    }
+
+    /// Why so many bytes more are not brought: a block that is named again and again takes little
+    /// in the store, and others write to this disk too.
+    pub fn lacks_room(&self, bytes: u64) -> Option<String> {
+        let free = files::free(&self.folder)?;
+        let (part, of) = MOST_OF_FREE;
+        let (needs, has) = (bytes >> 20, free >> 20);
+        (bytes > free / of * part).then(|| {
+            format!("its files take {needs} MiB more, and {has} MiB are free: none is brought")
         })
     }
 

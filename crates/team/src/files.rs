@@ -169,6 +169,20 @@ pub fn list(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(all)
 }
 
+/// Bytes that may still be written to this folder; `None`: the system does not say.
+pub fn free(folder: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let system = rustix::fs::statvfs(folder).ok()?;
+        Some(system.f_bavail.saturating_mul(system.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        None
+    }
+}
+
 fn wrong(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }

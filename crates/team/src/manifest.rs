@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::block::{LEAST, Part};
 use crate::error::Problem;
 use crate::names::{check_agent, check_host, check_path};
+use crate::rows::BundleKey;
 
 /// The layout of a manifest. A reader leaves later ones alone.
 pub const VERSION: u32 = 1;
@@ -126,6 +127,9 @@ pub struct Manifests {
     pub files: BTreeMap<Place, Manifest>,
     /// What could not be used: where there is any of that, a file that is not named may be there.
     pub problems: Vec<Problem>,
+    /// The files of which a store that keeps rows has a manifest that could not be used, each with
+    /// the bundle to which it belongs.
+    pub unread: BTreeMap<Place, BundleKey>,
 }
 
 /// A host, as it says of itself.

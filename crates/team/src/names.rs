@@ -12,6 +12,8 @@ const LONGEST_AGENT: usize = 32;
 const LONGEST_PATH: usize = 1024;
 /// The longest part of a path, in bytes.
 const LONGEST_PART: usize = 255;
+/// The longest id of a session, in bytes.
+const LONGEST_SESSION: usize = 1024;
 /// Folders within folders, at most.
 const DEEPEST: usize = 32;
 
@@ -57,6 +59,20 @@ pub fn check_agent(name: &str) -> Result<(), &'static str> {
         return Err("the name of an agent has lower-case letters, digits and '-' only");
     }
     Ok(())
+}
+
+/// Whether this may be the id of a session in a store: no database takes any text for a key.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_session(id: &str) -> Result<(), &'static str> {
+    if id.len() > LONGEST_SESSION {
+        Err("the id of its session has more than 1,024 bytes")
+    } else if id.contains(char::is_control) {
+        Err("the id of its session has a control character")
+    } else {
+        Ok(())
+    }
 }
 
 /// Whether this is a path within a root, with `/` between its parts, that leads nowhere else on any
@@ -141,6 +157,16 @@ mod tests {
             &long,
         ] {
             assert!(check_path(path).is_err(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn ids_of_sessions() {
+        for id in ["0a", "", "ünï/код", &"a".repeat(1024)] {
+            assert_eq!(check_session(id), Ok(()), "{id}");
+        }
+        for id in ["a\0b", "a\nb", "\u{1b}[2J", "a\u{85}", &"a".repeat(1025)] {
+            assert!(check_session(id).is_err(), "{id:?}");
         }
     }
 

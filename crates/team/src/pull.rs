@@ -159,7 +159,12 @@ impl<'a> Pull<'a> {
         self.copies
             .write_repositories(&manifests.files)
             .map_err(Error::at(&host))?;
-        let wanted = self.wanted(manifests);
+        let mut wanted = self.wanted(manifests);
+        let bytes = wanted.iter().map(Wanted::bytes).sum();
+        if let Some(why) = self.copies.lacks_room(bytes) {
+            self.problems.push(Problem::new(&self.done.host, why));
+            wanted.clear();
+        }
         for some in runs(&wanted, SAVED_EVERY) {
             let groups = runs(some, ASKED_AT_ONCE).into_par_iter();
             let brought: Vec<_> = groups.flat_map_iter(|group| self.bring(group)).collect();

@@ -22,7 +22,7 @@ use self::courier::{Courier, with_courier};
 use crate::block::{BlockId, Key};
 use crate::error::{Error, Problem};
 use crate::manifest::{Manifest, Place, RAW};
-use crate::rows::{BundleKey, Bundles, RowMaker};
+use crate::rows::{BundleKey, Bundles, RowMaker, beside};
 use crate::sessions::{Sessions, SharedFile, SharedFiles};
 use crate::settings::{DataFolder, Settings};
 use crate::store::{self, Batch, Store, name_is_taken};
@@ -127,6 +127,33 @@ fn note_claim(data: &DataFolder, settings: &Settings) -> Result<(), Error> {
     data.write(&settings)
 }
 
+/// The files that are not withheld. One that says which directory several sessions ran in is given
+/// as a file of the first of them: where that one was purged, it goes to one that was not.
+fn not_withheld(files: Vec<SharedFile>, settings: &Settings) -> Vec<SharedFile> {
+    let is_kept = |file: &SharedFile| !settings.withholds(&file.session, &file.path);
+    let (mut kept, withheld): (Vec<_>, Vec<_>) = files.into_iter().partition(is_kept);
+    let mut withheld: BTreeMap<Place, SharedFile> = withheld
+        .into_iter()
+        .map(|file| (file.place(), file))
+        .collect();
+    if withheld.is_empty() {
+        return kept;
+    }
+    let of_another = |file: &SharedFile| {
+        let beside = withheld.remove(&beside(&file.place())?)?;
+        Some(SharedFile {
+            path: beside.path,
+            bytes: beside.bytes,
+            modified_ms: beside.modified_ms,
+            number: beside.number,
+            ..file.clone()
+        })
+    };
+    let of_others: Vec<SharedFile> = kept.iter().filter_map(of_another).collect();
+    kept.extend(of_others.into_iter().filter(is_kept));
+    kept
+}
+
 /// The files of each bundle, in the order in which these begin.
 fn by_bundle(files: &[SharedFile]) -> Vec<(BundleKey, Vec<&SharedFile>)> {
     let mut bundles: Vec<(BundleKey, Vec<&SharedFile>)> = Vec::new();
@@ -160,6 +187,8 @@ struct Push<'a> {
     /// Whether all manifests of this host could be read. Where one could not, it is not known which
     /// blocks it needs.
     knows_all: bool,
+    /// The files whose manifests could not be read, with their bundles, for a store that keeps rows.
+    unread: BTreeMap<Place, BundleKey>,
     /// Blocks that go even so, where no other manifest names them: those of what was taken back,
     /// and of what was sent with its secrets and is replaced.
     may_go: BTreeSet<BlockId>,
@@ -203,6 +232,7 @@ impl<'a> Push<'a> {
             there: there.files,
             blocks,
             knows_all: there.problems.is_empty(),
+            unread: there.unread,
             may_go: BTreeSet::new(),
             rows,
             batch: Batch::default(),
@@ -220,10 +250,9 @@ impl<'a> Push<'a> {
     fn all(mut self, found: SharedFiles, sessions: &mut dyn Sessions) -> Result<Pushed, Error> {
         self.pushed.problems.extend(found.unshared);
         // Whatever a source of sessions gives: what was not named is not sent.
-        let files = found.files.into_iter().filter(|file| {
-            let is_shared = self.settings.repositories.contains(&file.repository);
-            is_shared && !self.settings.withholds(&file.session, &file.path)
-        });
+        let files = found.files.into_iter();
+        let files = files.filter(|file| self.settings.repositories.contains(&file.repository));
+        let files = not_withheld(files.collect(), self.settings).into_iter();
         let mut said = HashMap::new();
         let files: Vec<SharedFile> = files.map(|file| self.masked(file, &mut said)).collect();
         self.pushed.files = files.len() as u64;

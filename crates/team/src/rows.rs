@@ -187,8 +187,12 @@ impl RowMaker {
     /// Say of which repositories the sessions are.
     fn name_repositories(&self) -> Result<(), Error> {
         let text = serde_json::to_vec(&repositories::of(self.written.values()));
-        let path = self.folder.join(&self.host).join(repositories::FILE);
-        fs::write(&path, text.unwrap_or_default()).map_err(Error::at(&path))
+        let folder = self.folder.join(&self.host);
+        // Where no file was written, it is missing.
+        let made = files::make_folder(&folder, Readers::Owner);
+        let path = folder.join(repositories::FILE);
+        made.and_then(|()| fs::write(&path, text.unwrap_or_default()))
+            .map_err(Error::at(&path))
     }
 
     /// Where the files were is nothing that rows say: their paths begin with the host.

@@ -4,6 +4,7 @@ use sessionary::index::Index;
 use sessionary::redact::{REVISION, redacted};
 
 use crate::error::{Error, Problem};
+use crate::manifest::Place;
 
 /// One file of a session that may be shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,16 @@ pub struct SharedFile {
     pub modified_ms: i64,
     /// By which its source knows it.
     pub number: usize,
+}
+
+impl SharedFile {
+    /// Which file it is.
+    pub fn place(&self) -> Place {
+        Place {
+            agent: self.agent.clone(),
+            path: self.path.clone(),
+        }
+    }
 }
 
 /// What there is to share.

@@ -185,14 +185,20 @@ impl DataFolder {
         files::write(&path, &text, Readers::Owner).map_err(Error::at(&path))
     }
 
-    /// Remove the settings, all copies of other hosts' files, what a push has left, and the lock with
-    /// which that is done.
+    /// Remove all copies of other hosts' files, and what a push has left.
     ///
     /// # Errors
     /// When something of it cannot be removed.
-    pub fn remove(&self, lock: File) -> Result<(), Error> {
+    pub fn remove_copies(&self) -> Result<(), Error> {
         remove_folder(&self.hosts())?;
-        self.remove_rows()?;
+        self.remove_rows()
+    }
+
+    /// Remove the settings, and the lock with which that is done.
+    ///
+    /// # Errors
+    /// When they cannot be removed.
+    pub fn remove(&self, lock: File) -> Result<(), Error> {
         let settings = self.settings();
         files::remove(&settings).map_err(Error::at(&settings))?;
         // Who has waited for the lock finds no settings any more.

@@ -10,13 +10,19 @@ use sessionary::SqlPart;
 use sessionary::settings::Surroundings;
 
 use crate::block::BlockId;
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::manifest::{Host, Manifest, Manifests, Place};
 use crate::rows::{BundleKey, Rows};
 
 /// The longest manifest that is read, in bytes. One names a block of 256 KiB or more by some 200
 /// bytes, so of a file of 4 GiB, the longest that is shared, it has some 4 MB.
 const LONGEST_MANIFEST: u64 = 8 << 20;
+
+/// Bytes of all manifests of a host that are read, so that no host fills the memory of all who pull.
+/// Sessions of 10 GB have some 20 MB of them.
+const MOST_OF_MANIFESTS: u64 = 256 << 20;
+/// What each of them counts for besides its bytes: also of one that says nothing something is held.
+const BESIDE_MANIFEST: u64 = 256;
 
 /// What is put into a store at once.
 #[derive(Debug, Default)]
@@ -186,6 +192,13 @@ pub fn is_not_known() -> Error {
 /// What else can be done where a store does not come back.
 const WAYS_OUT: &str = "`sessionary team init STORE --keep` begins anew and keeps the copies of \
     other machines' sessions, `leave --keep` removes these too";
+
+/// Not all manifests of a host are read.
+fn too_many(host: &str) -> Problem {
+    let most = MOST_OF_MANIFESTS >> 20;
+    let why = format!("its manifests have more than {most} MiB; no more of them are read");
+    Problem::new(host, why)
+}
 
 /// Another machine has this name.
 pub fn name_is_taken(host: &str) -> Error {

@@ -53,6 +53,7 @@ fn two_machines_of_one_name_are_told_apart() {
     first.json(&["push"]);
     assert_eq!(late.output(&["push"]).status.code(), Some(2));
     late.team(&["init", &store.address(), "--host", "box3"]);
+    late.write_session(BOAT, "0a", &["of the boat"]);
     late.json(&["push"]);
     let renamed = late.output(&["init", &store.address(), "--host", "box4"]);
     assert_eq!(renamed.status.code(), Some(2));

@@ -439,6 +439,73 @@ fn a_manifest_that_is_too_long_is_not_read() {
     assert_eq!(tree(&reader.folder("ada").join("pi")).len(), 1);
 }
 
+/// They would all be held in memory.
+#[test]
+fn of_more_manifests_than_anybody_has_the_first_are_read() {
+    let reader = Reader::new();
+    let store = Folder::new();
+    let forger = Forger { store: &store };
+    forger.host("ada", "ada");
+    let part = forger.block("ada", b"said", &pack(b"said").unwrap());
+    let cwd = [("cwd", json!("x".repeat(7 << 20)))];
+    for at in 0..40 {
+        forger.manifest("ada", "pi", &format!("{at}.jsonl"), &part, &cwd);
+    }
+    let pulled = reader.pull(&store);
+    assert_eq!(pulled.problems.len(), 1, "{:?}", pulled.problems);
+    assert!(pulled.problems[0].why.contains("more than 256 MiB"));
+    assert_eq!(pulled.hosts[0].written, 36);
+}
+
+/// A block of a megabyte, named again and again, takes as good as nothing in the store.
+#[test]
+#[cfg(unix)]
+fn what_would_fill_the_disk_is_not_brought() {
+    let reader = Reader::new();
+    let store = Folder::new();
+    let forger = Forger { store: &store };
+    for host in ["ada", "bob"] {
+        forger.host(host, host);
+        let part = forger.block(host, b"said", &pack(b"said").unwrap());
+        forger.manifest(host, "pi", "a.jsonl", &part, &[]);
+    }
+    assert_eq!(reader.pull(&store).problems, []);
+    let system = rustix::fs::statvfs(reader.around.path()).unwrap();
+    let files = system.f_bavail * system.f_frsize / (4 << 30) + 1;
+    if files > 200 {
+        eprintln!("SKIPPED: the disk is too large to be filled by manifests of a test");
+        return;
+    }
+    // Its block is not there: whoever does not look at the room waits for it, and writes nothing.
+    let part = Part::of(&vec![0; 1 << 20], &KEY);
+    let parts = [("parts", json!(vec![&part; 4096]))];
+    for at in 0..files {
+        forger.manifest("ada", "pi", &format!("{at}.jsonl"), &part, &parts);
+    }
+    fs::remove_dir_all(store.path().join("ada/blocks")).unwrap();
+    let old = Place {
+        agent: "pi".to_owned(),
+        path: "a.jsonl".to_owned(),
+    };
+    let old = format!("ada/files/{}.json", old.name());
+    fs::remove_file(store.path().join(old)).unwrap();
+    let part = forger.block("bob", b"more", &pack(b"more").unwrap());
+    forger.manifest("bob", "pi", "b.jsonl", &part, &[]);
+    let pulled = reader.pull(&store);
+    let [ada, bob] = &pulled.hosts[..] else {
+        panic!("{:?}", pulled.hosts);
+    };
+    let problems: Vec<&str> = pulled.problems.iter().map(|of| of.what.as_str()).collect();
+    assert_eq!(problems, ["ada"]);
+    assert!(
+        pulled.problems[0].why.contains("MiB are free"),
+        "{:?}",
+        pulled.problems
+    );
+    // What it took back has gone all the same, and what others share has come.
+    assert_eq!((ada.waiting, ada.removed, bob.written), (0, 1, 1));
+}
+
 /// On Windows and macOS the one would be written over the other.
 #[test]
 fn of_two_paths_that_differ_by_case_alone_one_is_brought() {

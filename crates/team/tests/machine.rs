@@ -185,7 +185,8 @@ impl Machine {
         indexer.sync(&mut |_| {}).unwrap();
     }
 
-    fn config(&self) -> Config {
+    /// What is configured for its index.
+    pub fn config(&self) -> Config {
         let config = Config::of(&Surroundings {
             variables: BTreeMap::new(),
             home: Some(self.home().to_path_buf()),

@@ -88,6 +88,63 @@ fn a_database_that_knows_nothing_of_a_machine_has_not_taken_it_back() {
     assert_eq!(ada.json(&["leave"])["files"], 1);
 }
 
+/// Under a stricter isolation a server refuses some of what goes on beside others.
+#[test]
+fn every_statement_goes_on_beside_others_whatever_the_defaults_are() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    ada.write_session(BOAT, "0a", &["of ada"]);
+    server.sql(
+        "ALTER DATABASE team SET default_transaction_isolation = 'serializable';
+         CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
+             'BEGIN
+                  IF current_setting(''transaction_isolation'') <> ''read committed'' THEN
+                      RAISE ''it is stricter'';
+                  END IF;
+                  IF current_setting(''idle_in_transaction_session_timeout'') = ''0'' THEN
+                      RAISE ''it may wait for ever'';
+                  END IF;
+                  RETURN NULL;
+              END'",
+    );
+    for table in ["hosts", "sources", "blocks"] {
+        server.sql(&format!(
+            "CREATE TRIGGER refuse BEFORE INSERT OR DELETE ON sessionary.{table}
+             FOR EACH STATEMENT EXECUTE FUNCTION public.refuse()"
+        ));
+    }
+    assert_eq!(ada.json(&["push"])["sent_blocks"], 1);
+    assert_eq!(ada.json(&["purge", "--all"])["files"], 1);
+}
+
+/// They would be held in memory by everybody who pulls.
+#[test]
+fn of_more_manifests_than_anybody_has_the_first_are_read() {
+    let Some(server) = Server::with(&["ada", "bob"]) else {
+        return;
+    };
+    server.sharing("ada").json(&["push"]);
+    let rows = "INSERT INTO sessionary.sources
+            (host, agent, path, session, repository, modified_ms, bytes, manifest)
+        SELECT 'ada', 'pi', path, '0a', 'x', 0, 0, json_build_object('version', 1, 'host', 'ada',
+            'agent', 'pi', 'path', path, 'session', '0a', 'repository', 'x', 'modified_ms', 0,
+            'cwd', repeat('x', 7 << 20), 'parts', '[]'::json,
+            'source', json_build_object('bytes', 0, 'form', 'raw', 'settled', true))
+        FROM generate_series(100, 139) number, concat(number, '.jsonl') path";
+    server.sql_as("ada", rows).unwrap();
+    let output = server.sharing("bob").output(&["pull", "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("more than 256 MiB") && said.lines().count() == 1,
+        "{said}"
+    );
+    let pulled: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(pulled["hosts"][0]["files"], 36);
+}
+
 #[test]
 fn who_may_not_read_sees_nothing_through_every_view() {
     let Some(server) = Server::with(&["ada", "bob"]) else {

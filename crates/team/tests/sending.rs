@@ -224,7 +224,8 @@ fn without_a_thread_a_push_says_so() {
 /// The sessions that have a manifest in a folder, each as often as it has one.
 pub fn stored_sessions(store: &Folder) -> Vec<String> {
     let files = tree(store.path());
-    let manifests = files.iter().filter(|(name, _)| name.contains("/files/"));
+    let is_manifest = |name: &str| name.contains("/files/") && name.ends_with(".json");
+    let manifests = files.iter().filter(|(name, _)| is_manifest(name));
     let session = |of: &[u8]| {
         let manifest: serde_json::Value = serde_json::from_slice(of).unwrap();
         manifest["session"].as_str().unwrap().to_owned()

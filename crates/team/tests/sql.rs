@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::Barrier;
 
 use serde_json::{Value, json};
 use sessionary::model::Zone;
 use sessionary::settings::Surroundings;
 use sessionary::{Config, Freshness, Index};
+use sessionary_team::rows::{Bundle, BundleKey, Rows};
 use sessionary_team::store::{self, Batch};
 
 use crate::machine::{BOAT, DIARY, Folder, Machine, tree};
@@ -474,11 +476,25 @@ fn nobody_changes_a_row_of_the_contract_or_adds_to_anothers() {
     };
     let (bundle, session) = (theirs("bundle", "_bundles"), theirs("session", "_sessions"));
     let source = theirs("source", "_sources");
+    let of_session = "agent, root_path, path, id, cwd, modified_ms, file_ms, messages, entries,
+        problems, errors, bytes, subagent, list_order";
+    let of_session = (
+        format!("session, bundle, {of_session}"),
+        format!(
+            "number, {bundle}, 'pi', 'bob/pi', 'bob/pi/x', 'x', '', 0, 0, 0, 0, 0, 0, 0, 0, ''"
+        ),
+    );
     for (table, columns, values) in [
         (
             "_bundles",
             "bundle, host, agent, session, seal",
-            "1, 'ada', 'pi', 'x', 'y'".to_owned(),
+            "number, 'ada', 'pi', 'x', 'y'".to_owned(),
+        ),
+        ("_sessions", of_session.0.as_str(), of_session.1),
+        (
+            "_sources",
+            "source, bundle, agent, root_path, relative, size, mtime_ms, consumed",
+            format!("number, {bundle}, 'pi', 'bob/pi', 'x', 0, 0, 0"),
         ),
         (
             "_labels",
@@ -501,12 +517,106 @@ fn nobody_changes_a_row_of_the_contract_or_adds_to_anothers() {
             format!("{bundle}, 'pi', 'ada/pi', 'x', 'y', 0"),
         ),
     ] {
-        let add = format!("INSERT INTO sessionary_catalogue.{table} ({columns}) VALUES ({values})");
-        let said = server.sql_as("bob", &add).unwrap_err();
-        assert!(said.contains("row-level security"), "{table}: {said}");
+        let said = server.sql_as("bob", &add(table, columns, &values));
+        let said = said.unwrap_err();
+        // By the policy that every row has to meet, and not by one of numbers.
+        let refused = format!("violates row-level security policy for table \"{table}\"");
+        assert!(said.contains(&refused), "{table}: {said}");
     }
     let steal = "DELETE FROM sessionary_catalogue._sessions WHERE owner = 'ada' RETURNING session";
     assert_eq!(server.sql_as("bob", steal).unwrap(), "");
+}
+
+/// Views join what others have by the numbers of files and by paths.
+#[test]
+fn nobody_adds_to_what_is_seen_of_anothers_sessions() {
+    let Some(server) = Server::with(&["ada", "bob"]) else {
+        return;
+    };
+    for name in ["ada", "bob"] {
+        let machine = server.sharing(name);
+        machine.write_session(BOAT, name, &["one", "two"]);
+        machine.json(&["push"]);
+    }
+    let of = |role: &str, column: &str, table: &str| {
+        let table = format!("sessionary_catalogue.{table} WHERE owner = '{role}'");
+        server.sql(&format!("SELECT min({column}) FROM {table}"))
+    };
+    let (bundle, session) = (
+        of("bob", "bundle", "_bundles"),
+        of("bob", "session", "_sessions"),
+    );
+    let entry = |source: String| {
+        format!("({session}::bigint << 24) + 9999, {source}, 0, 0, 0, 0, 'x', 0, 0")
+    };
+    let of_session = |root: &str, path: &str| {
+        format!("number, {bundle}, 'pi', '{root}', '{path}', 'x', '', 0, 0, 0, 0, 0, 0, 0, 0, ''")
+    };
+    let of_file = |root: &str| format!("number, {bundle}, 'pi', '{root}', 'x', 0, 0, 0");
+    let stray = |root: &str| format!("{bundle}, 'pi', '{root}', 'x', 'y', 0");
+    let sessions = "session, bundle, agent, root_path, path, id, cwd, modified_ms, file_ms,
+        messages, entries, problems, errors, bytes, subagent, list_order";
+    let sources = "source, bundle, agent, root_path, relative, size, mtime_ms, consumed";
+    let strays = "bundle, agent, root_path, relative, reason, unread";
+    let entries = "key, source, start, length, line, hash, kind, agent_sees, flags";
+    for (table, columns, anothers, own) in [
+        (
+            "_session_sources",
+            "session, source, part",
+            vec![format!(
+                "{session}, {}, 'x'",
+                of("ada", "source", "_sources")
+            )],
+            None,
+        ),
+        (
+            "_entries",
+            entries,
+            vec![entry(of("ada", "source", "_sources"))],
+            Some(entry(of("bob", "source", "_sources"))),
+        ),
+        (
+            "_sessions",
+            sessions,
+            vec![
+                of_session("ada/pi", "bob/pi/x"),
+                of_session("bob/pi", "ada/pi/x"),
+            ],
+            Some(of_session("bob/pi", "bob/pi/x")),
+        ),
+        (
+            "_sources",
+            sources,
+            vec![of_file("ada/pi"), of_file("bobby/pi")],
+            Some(of_file("bob/pi")),
+        ),
+        (
+            "_strays",
+            strays,
+            vec![stray("ada/pi")],
+            Some(stray("bob/pi")),
+        ),
+    ] {
+        for values in anothers {
+            let said = server.sql_as("bob", &add(table, columns, &values));
+            let refused = "violates row-level security policy \"own_";
+            assert!(
+                said.as_ref().is_err_and(|of| of.contains(refused)),
+                "{table}: {said:?}"
+            );
+        }
+        if let Some(values) = own {
+            server.sql_as("bob", &add(table, columns, &values)).unwrap();
+        }
+    }
+}
+
+/// A row of these values, and a number that is given out for it.
+fn add(table: &str, columns: &str, values: &str) -> String {
+    format!(
+        "INSERT INTO sessionary_catalogue.{table} ({columns})
+         SELECT {values} FROM sessionary_catalogue._take(1) number"
+    )
 }
 
 /// A session with a secret in each thing that rows say words of.
@@ -618,8 +728,7 @@ fn a_file_whose_session_changes_leaves_no_row_of_the_one_before() {
         ada.write_session(BOAT, id, &["one", "two"]);
     }
     ada.json(&["push"]);
-    let ids = "SELECT string_agg(id, ' ' ORDER BY id) FROM sessionary_catalogue._sessions";
-    assert_eq!(server.sql(ids), "0a 0b");
+    assert_eq!(server.sql(IDS), "0a 0b");
     let surroundings = Surroundings {
         home: Some(ada.home().to_path_buf()),
         ..Surroundings::default()
@@ -634,7 +743,7 @@ fn a_file_whose_session_changes_leaves_no_row_of_the_one_before() {
         ..Batch::default()
     };
     store.put("ada", &batch).unwrap();
-    assert_eq!(server.sql(ids), "0b");
+    assert_eq!(server.sql(IDS), "0b");
 }
 
 /// Whoever writes may choose no number that another one would have got.
@@ -732,8 +841,227 @@ fn rows_that_are_missing_or_of_nothing_are_made_up_for_by_a_push() {
         (SELECT bundle FROM sessionary_catalogue._bundles)";
     server.sql(lost);
     push(&ada);
+    let of_nothing = "SELECT count(*) FROM sessionary_catalogue._bundles WHERE session = 'none'";
+    assert_eq!(server.sql(of_nothing), "0");
     pull(&zoe);
     equal(&zoe, "UTC");
+}
+
+/// The ids of the sessions that have rows.
+const IDS: &str = "SELECT string_agg(id, ' ' ORDER BY id) FROM sessionary_catalogue._sessions";
+/// How many of them know the directory in which they ran.
+const KNOWN_CWDS: &str = "SELECT count(*) FROM sessionary_catalogue._sessions WHERE cwd <> ''";
+
+/// Two sessions of Gemini in one project, whose directory stands in a file beside both: where.
+fn write_documents(machine: &Machine) -> std::path::PathBuf {
+    let project = machine.home().join(".gemini/tmp/boat");
+    fs::create_dir_all(project.join("chats")).unwrap();
+    let beside = project.join(".project_root");
+    fs::write(&beside, machine.cwd(BOAT).display().to_string()).unwrap();
+    for (number, id) in ["7d1c0a52", "8e2d1b63"].into_iter().enumerate() {
+        let message = json!({"id": format!("o{number}"), "timestamp": "2026-01-05T09:00:01.000Z",
+            "type": "user", "content": [{"text": "of the boat"}]});
+        let document = json!({"sessionId": id, "startTime": "2026-01-05T09:00:00.000Z",
+            "lastUpdated": "2026-01-05T09:00:00.000Z", "messages": [message]});
+        let path = format!("chats/session-2026-01-05T09-0{number}-{id}.json");
+        fs::write(project.join(path), document.to_string()).unwrap();
+    }
+    beside
+}
+
+/// A session of Claude with what a tool printed in a file of its own: the folder of its files.
+fn write_with_a_result(machine: &Machine, id: &str) -> std::path::PathBuf {
+    let project = machine.home().join(".claude/projects/-code-boat");
+    fs::create_dir_all(project.join(id).join("tool-results")).unwrap();
+    let line = json!({"type": "user", "uuid": "u1", "parentUuid": null, "sessionId": id,
+        "timestamp": "2026-01-05T09:00:00.000Z", "cwd": machine.cwd(BOAT), "version": "2.1.0",
+        "message": {"role": "user", "content": "one"}});
+    fs::write(project.join(format!("{id}.jsonl")), format!("{line}\n")).unwrap();
+    fs::write(project.join(id).join("tool-results/x1.txt"), "printed\n").unwrap();
+    project
+}
+
+/// A push that names something that it left out.
+fn push_leaves_out(machine: &Machine, says: &str) {
+    let output = machine.output(&["push"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(1) && said.contains(says),
+        "{says}: {said}"
+    );
+}
+
+/// As a newer version of the program would have written them.
+#[test]
+fn rows_stay_while_a_manifest_of_their_session_cannot_be_read() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    let [gone, stays] = ["0a", "0b"].map(|id| ada.write_session(BOAT, id, &["one", "two"]));
+    let claude = write_with_a_result(&ada, "0c4e9c1a-1111-4222-8333-444455556666");
+    let beside = write_documents(&ada);
+    ada.json(&["push"]);
+    let sources = "SELECT string_agg(relative, ' ' ORDER BY relative)
+        FROM sessionary_catalogue._sources";
+    let before = [IDS, sources, KNOWN_CWDS].map(|of| server.sql(of));
+    assert!(before[0].starts_with("0a 0b 0c4e9c1a"), "{before:?}");
+    assert!(before[1].contains("tool-results/x1.txt"), "{before:?}");
+    assert_eq!(before[2], "5");
+    server.sql(
+        "UPDATE sessionary.sources
+         SET manifest = jsonb_set(manifest::jsonb, '{version}', '2')::text
+         WHERE path NOT LIKE '%tool-results%' AND path NOT LIKE '%/chats/%'",
+    );
+    for gone in [gone, beside] {
+        fs::remove_file(gone).unwrap();
+    }
+    fs::remove_dir_all(claude).unwrap();
+    ada.say(&stays, "three");
+    push_leaves_out(&ada, "layout 2");
+    assert_eq!([IDS, sources, KNOWN_CWDS].map(|of| server.sql(of)), before);
+    // What is here still is sent as this version says it.
+    let entries = "SELECT entries FROM sessionary_catalogue._sessions WHERE id = '0b'";
+    assert_eq!(server.sql(entries), "4");
+}
+
+#[test]
+fn rows_are_made_again_where_a_file_beside_their_session_has_gone() {
+    let Some(server) = Server::with(&["ada", "zoe"]) else {
+        return;
+    };
+    let (ada, zoe) = (server.sharing("ada"), server.sharing("zoe"));
+    let beside = write_documents(&ada);
+    ada.json(&["push"]);
+    assert_eq!(server.sql(KNOWN_CWDS), "2");
+    fs::remove_file(beside).unwrap();
+    assert_eq!(ada.json(&["push"])["taken_back"], 1);
+    assert_eq!(server.sql(KNOWN_CWDS), "0");
+    pull(&zoe);
+    equal(&zoe, "UTC");
+}
+
+/// The file that says where sessions ran is sent with the first of them.
+#[test]
+fn a_session_that_is_purged_takes_the_directory_from_no_other() {
+    let Some(server) = Server::with(&["ada", "zoe"]) else {
+        return;
+    };
+    let (ada, zoe) = (server.sharing("ada"), server.sharing("zoe"));
+    write_documents(&ada);
+    ada.json(&["push"]);
+    let both = server.sql(IDS);
+    let (first, second) = both.split_once(' ').unwrap();
+    ada.json(&["purge", first]);
+    for _ in 0..2 {
+        ada.json(&["push"]);
+        assert_eq!(server.sql(IDS), second);
+        assert_eq!(server.sql(KNOWN_CWDS), "1");
+        pull(&zoe);
+        equal(&zoe, "UTC");
+    }
+    // With the last of them it goes.
+    ada.json(&["purge", second]);
+    ada.json(&["push"]);
+    assert_eq!(server.sql("SELECT count(*) FROM sessionary.sources"), "0");
+}
+
+/// They may hold what newer rules leave out.
+#[test]
+fn rows_of_what_nobody_can_read_any_more_go() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    let [gone, _] = ["0a", "0b"].map(|id| ada.write_session(BOAT, id, &["one", "two"]));
+    ada.json(&["push"]);
+    let lines = fs::read(&gone).unwrap();
+    fs::remove_file(&gone).unwrap();
+    server.sql("DELETE FROM sessionary.blocks");
+    server.sql("UPDATE sessionary_catalogue._bundles SET seal = 'of older rules'");
+    for _ in 0..2 {
+        push_leaves_out(&ada, "_0a.jsonl: not all of its blocks");
+        assert_eq!(server.sql(IDS), "0b");
+    }
+    fs::write(&gone, lines).unwrap();
+    ada.json(&["push"]);
+    assert_eq!(server.sql(IDS), "0a 0b");
+}
+
+/// A key of PostgreSQL's takes neither.
+#[test]
+fn a_session_whose_id_is_none_keeps_no_other_from_being_sent() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    ada.write_session(BOAT, "0a", &["one"]);
+    let digits = (0_u32..900).map(|of| format!("{:04x}", of.wrapping_mul(2_654_435_761) >> 16));
+    let long: String = digits.collect();
+    for (file, id) in [("0b", "0\0b"), ("0c", long.as_str())] {
+        let path = ada.write_session(BOAT, file, &["one"]);
+        let text = fs::read_to_string(&path).unwrap();
+        let (from, to) = (json!(file).to_string(), json!(id).to_string());
+        fs::write(path, text.replacen(&from, &to, 1)).unwrap();
+    }
+    push_leaves_out(
+        &ada,
+        "_0b.jsonl: the id of its session has a control character",
+    );
+    push_leaves_out(
+        &ada,
+        "_0c.jsonl: the id of its session has more than 1,024 bytes",
+    );
+    assert_eq!(server.sql(IDS), "0a");
+}
+
+/// Neither sees what the other one has not committed yet.
+#[test]
+fn two_that_write_in_one_place_at_once_leave_no_session_twice() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    ada.json(&["push"]);
+    server.sql(
+        "CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS
+             'BEGIN PERFORM pg_sleep(1); RETURN NULL; END';
+         CREATE TRIGGER wait AFTER INSERT ON sessionary_catalogue._bundles
+             FOR EACH STATEMENT EXECUTE FUNCTION public.wait()",
+    );
+    let surroundings = Surroundings {
+        home: Some(ada.home().to_path_buf()),
+        ..Surroundings::default()
+    };
+    let key = BundleKey {
+        agent: "pi".to_owned(),
+        session: "0a".to_owned(),
+    };
+    let bundle = Bundle {
+        key,
+        seal: "of both".to_owned(),
+        places: Vec::new(),
+    };
+    let both = Barrier::new(2);
+    let write = || {
+        let mut store = store::open(&server.address("ada"), &surroundings, &|_| ()).unwrap();
+        let rows = Rows {
+            bundles: vec![bundle.clone()],
+            tables: Vec::new(),
+        };
+        let batch = Batch {
+            rows: Some(rows),
+            ..Batch::default()
+        };
+        both.wait();
+        store.put("ada", &batch).unwrap();
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(write);
+        scope.spawn(write);
+    });
+    let bundles = "SELECT count(*) FROM sessionary_catalogue._bundles";
+    assert_eq!(server.sql(bundles), "1");
 }
 
 #[test]

@@ -188,20 +188,34 @@ fn who_leaves_forgets_what_others_said() {
     bob.write_session(BOAT, "0b", &["walrusbobs"]);
     bob.json(&["pull"]);
     bob.sync();
-    let known = |machine: &Machine| {
-        let rows = machine.index().sql("SELECT id FROM sessions ORDER BY id");
-        serde_json::to_string(&rows.unwrap().rows).unwrap()
-    };
-    assert_eq!(known(&bob), "[[\"0a\"],[\"0b\"]]");
-    let holds = |word: &str| {
-        let files = tree(&bob.home().join(".cache")).into_values();
-        let is_in = |file: &Vec<u8>| file.windows(word.len()).any(|of| of == word.as_bytes());
-        files.filter(is_in).count()
-    };
-    assert!(holds("walrusadas") > 0);
+    assert_eq!(known(&bob), json!([["0a"], ["0b"]]));
+    assert!(index_holds(&bob, "walrusadas"));
+    // As if it was killed when it had removed the copies.
+    let catalogue = bob.config().catalogue_path();
+    let aside = catalogue.with_extension("aside");
+    std::fs::rename(&catalogue, &aside).unwrap();
+    std::fs::create_dir(&catalogue).unwrap();
+    is_refused(&bob, &["leave"], "`sessionary team leave` again");
+    assert_eq!(bob.copies().len(), 0);
+    std::fs::remove_dir(&catalogue).unwrap();
+    std::fs::rename(&aside, &catalogue).unwrap();
+    assert!(index_holds(&bob, "walrusadas"));
     bob.team(&["leave"]);
-    assert_eq!(known(&bob), "[[\"0b\"]]");
-    assert_eq!((holds("walrusadas"), holds("walrusbobs") > 0), (0, true));
+    assert_eq!(known(&bob), json!([["0b"]]));
+    assert!(!index_holds(&bob, "walrusadas") && index_holds(&bob, "walrusbobs"));
+    assert!(!bob.data().join("team.json").exists());
+}
+
+/// The sessions that the index of a machine knows.
+fn known(machine: &Machine) -> serde_json::Value {
+    let rows = machine.index().sql("SELECT id FROM sessions ORDER BY id");
+    json!(rows.unwrap().rows)
+}
+
+/// Whether a word stands in a file of the index.
+fn index_holds(machine: &Machine, word: &str) -> bool {
+    let mut files = tree(&machine.home().join(".cache")).into_values();
+    files.any(|file| file.windows(word.len()).any(|of| of == word.as_bytes()))
 }
 
 /// Who only pulls has a name that is not its own yet.
@@ -286,6 +300,33 @@ fn what_a_synchroniser_left_keeps_nothing_from_going() {
     assert_eq!(left, ["/host.json"]);
 }
 
+/// Finder and Explorer lay files of their own into every folder that they show.
+#[test]
+fn what_a_desktop_left_keeps_nothing_from_going() {
+    let store = Folder::new();
+    let (ada, _bob) = two(&store);
+    let place = store.path().join("ada");
+    let within = std::fs::read_dir(place.join("blocks")).unwrap();
+    let mut folders: Vec<_> = within.map(|entry| entry.unwrap().path()).collect();
+    folders.extend([place.clone(), place.join("blocks"), place.join("files")]);
+    for folder in &folders {
+        std::fs::write(folder.join(".DS_Store"), "of a desktop").unwrap();
+    }
+    std::fs::create_dir(place.join("blocks/more")).unwrap();
+    std::fs::write(place.join("blocks/desktop.ini"), "of a desktop").unwrap();
+    let blocks = || {
+        let names = tree(store.path()).into_keys();
+        names.filter(|of| of.ends_with(".zst")).count()
+    };
+    assert_eq!(ada.json(&["push"])["sent_blocks"], 0);
+    ada.json(&["revoke", DIARY]);
+    assert_eq!((stored_sessions(&store).len(), blocks()), (2, 2));
+    ada.json(&["purge", "0a"]);
+    assert_eq!((stored_sessions(&store).len(), blocks()), (1, 1));
+    ada.team(&["leave"]);
+    assert_eq!((stored_sessions(&store).len(), blocks()), (0, 0));
+}
+
 /// The verb is refused, and says this; nothing is sent, taken back or forgotten meanwhile.
 fn is_refused(machine: &Machine, arguments: &[&str], says: &str) {
     let output = machine.output(arguments);
@@ -359,7 +400,11 @@ fn a_store_that_was_emptied_is_begun_anew() {
     let store = Folder::new();
     let (ada, _bob) = two(&store);
     std::fs::remove_dir_all(store.path().join("ada")).unwrap();
-    is_refused(&ada, &["push"], "init STORE --keep");
+    let said = ada.output(&["push"]).stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    // What keeps the copies of others' sessions is named first.
+    let at = |hint: &str| said.find(hint).unwrap_or_else(|| panic!("{hint}: {said}"));
+    assert!(at("init STORE --keep") < at("leave --keep"), "{said}");
     ada.team(&["init", &store.address(), "--keep"]);
     ada.json(&["push"]);
     assert_eq!(stored_sessions(&store), ["0a", "0b", "0c"]);
@@ -370,6 +415,7 @@ fn what_was_sent_to_one_store_is_not_forgotten_with_another() {
     let (first, second) = (Folder::new(), Folder::new());
     let (ada, bob) = two(&first);
     is_refused(&ada, &["init", &second.address()], &first.address());
+    is_refused(&ada, &["init", &second.address()], "by another address");
     assert_eq!(ada.json(&["status"])["store"], first.address());
     // The same one by another address is no other.
     ada.team(&["init", &format!("{}/", first.address())]);
@@ -388,6 +434,66 @@ fn what_was_sent_to_one_store_is_not_forgotten_with_another() {
     ada.team(&["init", &second.address()]);
     assert_eq!(ada.json(&["leave"])["files"], 2);
     assert_eq!(stored_sessions(&second), [""; 0]);
+}
+
+/// As a `purge --all` leaves it that is killed before it has removed the blocks.
+#[test]
+fn a_store_with_blocks_of_this_machine_is_not_emptied() {
+    let (first, second) = (Folder::new(), Folder::new());
+    let (ada, _bob) = two(&first);
+    std::fs::remove_dir_all(first.path().join("ada/files")).unwrap();
+    is_refused(&ada, &["init", &second.address()], &first.address());
+    ada.json(&["purge", "--all"]);
+    ada.team(&["init", &second.address()]);
+    assert_eq!(tree(first.path()).len(), 1);
+}
+
+#[test]
+fn another_name_comes_with_another_store() {
+    let (first, second) = (Folder::new(), Folder::new());
+    let (ada, _bob) = two(&first);
+    let second_address = second.address();
+    let renamed = ["init", &second_address, "--host", "ada2"];
+    is_refused(&ada, &renamed, &first.address());
+    ada.team(&[&renamed[..], &["--keep"]].concat());
+    assert_eq!(ada.json(&["status"])["host"], "ada2");
+    ada.json(&["push"]);
+    assert_eq!(stored_sessions(&second), ["0a", "0b", "0c"]);
+    assert_eq!(stored_sessions(&first), ["0a", "0b", "0c"]);
+    // Who has taken all back needs no --keep.
+    ada.json(&["purge", "--all"]);
+    let third = Folder::new();
+    ada.team(&["init", &third.address(), "--host", "ada3"]);
+    assert_eq!(ada.json(&["status"])["host"], "ada3");
+    // Where its sessions have another name it goes on by that.
+    let first_address = first.address();
+    for back in [
+        &["init", &first_address][..],
+        &["init", &first_address, "--host", "ada4"],
+    ] {
+        is_refused(&ada, back, "called ada ");
+    }
+    ada.team(&["init", &first_address, "--host", "ada"]);
+    assert_eq!(ada.json(&["purge", "--all"])["files"], 3);
+}
+
+#[test]
+fn a_machine_has_one_name_in_a_store() {
+    let store = Folder::new();
+    let (ada, _bob) = two(&store);
+    ada.json(&["purge", "0a"]);
+    let address = store.address();
+    let renamed = ["init", &address, "--host", "ada2"];
+    is_refused(&ada, &renamed, "purge --all");
+    is_refused(&ada, &[&renamed[..], &["--keep"]].concat(), "called ada ");
+    assert_eq!(ada.json(&["status"])["host"], "ada");
+    ada.json(&["purge", "--all"]);
+    ada.team(&renamed);
+    ada.team(&["share", BOAT]);
+    ada.json(&["push"]);
+    // What was purged before is not sent by the new name either.
+    assert_eq!(stored_sessions(&store), ["0b"]);
+    assert!(!store.path().join("ada/files").exists());
 }
 
 /// A folder that is not mounted, or has not been synchronised yet, says nothing.

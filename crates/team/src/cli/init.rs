@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sessionary_team::manifest::Manifests;
-use sessionary_team::{Error, Settings, names, store};
+use sessionary_team::manifest::Host;
+use sessionary_team::{Error, Settings, Store, names, store};
 
 use crate::context::Context;
 use crate::output::{Outcome, print, print_json};
@@ -65,6 +65,7 @@ pub fn run(args: &Init, context: &Context) -> Result<Outcome, Error> {
     if store.is_taken(&settings.this_host())? {
         return Err(store::name_is_taken(&settings.host));
     }
+    refuse_a_second_name(&settings.this_host(), &mut *store)?;
     // It may have pushed to this one long ago.
     settings.has_pushed |= store.has(&settings.host)?;
     context.data.write(&settings)?;
@@ -83,7 +84,7 @@ pub fn run(args: &Init, context: &Context) -> Result<Outcome, Error> {
     Ok(Outcome::Done)
 }
 
-/// Settings that are there already, with another store.
+/// Settings that are there already, with another store or another name.
 fn again(
     before: Settings,
     args: &Init,
@@ -92,32 +93,30 @@ fn again(
 ) -> Result<Settings, Error> {
     let mut settings = before;
     let is_other = !is_same(&settings.store, address);
-    if is_other && !args.keep && settings.has_pushed && !is_emptied(&settings, context) {
+    let name = args.host.as_ref().filter(|host| **host != settings.host);
+    let is_left = is_other || name.is_some();
+    if is_left && !args.keep && settings.has_pushed && !is_emptied(&settings, context) {
+        let ways = match is_other {
+            true => {
+                "; `init STORE --keep` leaves it there, or goes on with it where that is the same \
+                 store by another address"
+            }
+            false => ", and then this machine may have another name",
+        };
         return Err(Error::refused(
             format!(
-                "what this machine has sent to {} would stay there, out of reach of `revoke` and \
-                 `purge`",
-                settings.store
+                "what this machine has sent to {} as {} would stay there, out of reach of \
+                 `revoke` and `purge`",
+                settings.store, settings.host
             ),
-            "`sessionary team purge --all` takes it back first (`share` then names what is shared \
-             anew); `init STORE --keep` leaves it there, or goes on with it where that is the same \
-             store by another address",
+            format!(
+                "`sessionary team purge --all` takes it back first (`share` then names what is \
+                 shared anew){ways}"
+            ),
         ));
     }
-    settings.has_pushed &= !is_other && !args.keep;
-    if let Some(host) = args.host.as_ref().filter(|host| **host != settings.host) {
-        if settings.has_pushed {
-            return Err(Error::refused(
-                format!(
-                    "this machine is called {} already, not {host}",
-                    settings.host
-                ),
-                format!(
-                    "`sessionary team purge --all` takes back what it shares by that name; then remove {}",
-                    context.data.settings().display()
-                ),
-            ));
-        }
+    settings.has_pushed &= !is_left && !args.keep;
+    if let Some(host) = name {
         settings = settings.called(host)?;
     }
     settings.store = address.to_owned();
@@ -125,13 +124,46 @@ fn again(
     Ok(settings)
 }
 
+/// A machine that has sent sessions by one name to a store would send them all again by another, and
+/// pull its own as those of a stranger.
+fn refuse_a_second_name(this: &Host, store: &mut dyn Store) -> Result<(), Error> {
+    for host in store.hosts()? {
+        let other = Host {
+            host: host.clone(),
+            ..this.clone()
+        };
+        // What another machine says of itself may be damaged.
+        let is_own = host != this.host
+            && store.has(&host).unwrap_or(false)
+            && !store.is_taken(&other).unwrap_or(true);
+        if is_own && !has_nothing(&host, store)? {
+            return Err(Error::refused(
+                format!("this machine is called {host} in this store, and has sessions there"),
+                format!(
+                    "`sessionary team init STORE --host {host}` goes on with these; `purge --all` \
+                     takes them back then"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Whether the store in which this machine shares until now has nothing of it any more. Of one that
 /// does not answer nobody knows.
 fn is_emptied(settings: &Settings, context: &Context) -> bool {
-    let store = context.store(&settings.store);
-    let there = store.and_then(|mut store| store.manifests(&settings.host));
-    let is_nothing = |of: &Manifests| of.files.is_empty() && of.problems.is_empty();
-    matches!(&there, Ok(Some(of)) if is_nothing(of))
+    let host = &settings.host;
+    let asked = context.store(&settings.store);
+    let emptied =
+        asked.and_then(|mut store| Ok(store.has(host)? && has_nothing(host, &mut *store)?));
+    emptied.unwrap_or(false)
+}
+
+/// Whether a store has no file and no block of a host. A `purge` that was killed leaves blocks.
+fn has_nothing(host: &str, store: &mut dyn Store) -> Result<bool, Error> {
+    let there = store.manifests(host)?.unwrap_or_default();
+    let is_nothing = there.files.is_empty() && there.problems.is_empty();
+    Ok(is_nothing && store.blocks(host)?.is_empty())
 }
 
 /// Whether two addresses are written for one store: a folder may be reached by links.

@@ -35,8 +35,10 @@ pub fn run(args: &Leave, context: &Context) -> Result<Outcome, Error> {
         // Without the settings nothing could be taken back any more.
         return say_taken_back(&back, false, context);
     }
-    context.data.remove(lock)?;
+    // The settings go last: what was cut off before, another `leave` ends.
+    context.data.remove_copies()?;
     context.forget_other_machines().map_err(still_known)?;
+    context.data.remove(lock)?;
     let outcome = say_taken_back(&back, false, context)?;
     if !context.json {
         print("The settings and the copies of other machines' sessions are removed.")?;
@@ -47,7 +49,7 @@ pub fn run(args: &Leave, context: &Context) -> Result<Outcome, Error> {
 /// The index still holds what the copies said.
 fn still_known(error: Error) -> Error {
     Error::refused(
-        format!("all is removed but what the index read of other machines' sessions: {error}"),
-        "`sessionary roots forget`, then `sessionary sync --purge`",
+        format!("what the index has read of other machines' sessions is there still: {error}"),
+        "`sessionary team leave` again removes it, and the settings",
     )
 }

@@ -10,7 +10,7 @@ use super::{Push, PushedSession};
 use crate::block;
 use crate::error::{Error, Problem};
 use crate::manifest::{self, LARGEST, Manifest, Place, RAW, Source, TOO_LARGE};
-use crate::names::{check_agent, check_path};
+use crate::names::{check_agent, check_path, check_session};
 use crate::sessions::{Sessions, SharedBytes, SharedFile};
 
 /// What changed less than so long ago may change again without another size or time.
@@ -55,6 +55,7 @@ impl Push<'_> {
     fn check(&self, file: &SharedFile) -> Result<(), &'static str> {
         check_agent(&file.agent)?;
         check_path(&file.path)?;
+        check_session(&file.session)?;
         if !self.may_say(&file.path, &file.session) {
             return Err(IS_NAMED_SO);
         }
@@ -65,13 +66,8 @@ impl Push<'_> {
     }
 
     fn problem(&mut self, file: &SharedFile, why: impl ToString) {
-        let mut what = format!("{}/{}", file.agent, file.path);
-        if let Some(session) = redacted(&file.session) {
-            // Within a path a secret is not always known for one.
-            what = what.replace(&file.session, &session);
-        }
-        let what = redacted(&what).unwrap_or(what);
-        self.pushed.problems.push(Problem::new(what, why));
+        let problem = problem_with(&file.place(), &file.session, why);
+        self.pushed.problems.push(problem);
     }
 
     /// Send what is new of a file.
@@ -80,10 +76,7 @@ impl Push<'_> {
         file: &SharedFile,
         sessions: &mut dyn Sessions,
     ) -> Result<(), Error> {
-        let place = Place {
-            agent: file.agent.clone(),
-            path: file.path.clone(),
-        };
+        let place = file.place();
         // It was checked by the same rules when it was sent.
         let before = self.there.get(&place);
         if before.is_some_and(|before| is_current(before, file, &self.form) && self.has_all(before))
@@ -160,6 +153,7 @@ impl Push<'_> {
     }
 
     fn manifest(&mut self, manifest: Manifest, redactions: u64) -> Result<(), Error> {
+        self.unread.remove(&manifest.place);
         let before = self.there.insert(manifest.place.clone(), manifest.clone());
         if before.as_ref() == Some(&manifest) {
             return Ok(());
@@ -198,6 +192,17 @@ impl Push<'_> {
         sessions[at].bytes += manifest.bytes();
         sessions[at].redactions += redactions;
     }
+}
+
+/// What is wrong with a file of a session.
+pub(super) fn problem_with(place: &Place, session: &str, why: impl ToString) -> Problem {
+    let mut what = place.to_string();
+    if let Some(redacted) = redacted(session) {
+        // Within a path a secret is not always known for one.
+        what = what.replace(session, &redacted);
+    }
+    let what = redacted(&what).unwrap_or(what);
+    Problem::new(what, why)
 }
 
 /// Whether a file is still what its manifest was made from.

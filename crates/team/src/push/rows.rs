@@ -4,9 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Push;
 use super::batches::BATCH_PIECES;
+use super::files::problem_with;
 use crate::error::Error;
 use crate::manifest::{Manifest, Place};
 use crate::rows::{Bundle, BundleKey, RowMaker, beside, seal};
+
+/// The seal of a bundle that has no rows, since not all of it can be read.
+const WITHOUT_ROWS: &str = "";
+/// Why a session is not asked in SQL.
+const CANNOT_BE_READ: &str =
+    "not all of its blocks are in the store, so its session has no rows for `sql --at team`";
 
 impl Push<'_> {
     /// All files of a bundle are read: its manifests may be sent, with their rows.
@@ -38,6 +45,12 @@ impl Push<'_> {
     ) -> Result<(), Error> {
         let places = self.bundles.places(key);
         let beside: BTreeSet<Place> = places.iter().filter_map(beside).collect();
+        // Rows of a part of it would take the place of those of all.
+        let is_unread = self.unread.values().any(|of| of == key)
+            || beside.iter().any(|of| self.unread.contains_key(of));
+        if is_unread {
+            return Ok(());
+        }
         let all = places
             .iter()
             .chain(beside.iter().filter(|of| !places.contains(of)));
@@ -52,19 +65,32 @@ impl Push<'_> {
                 continue;
             }
             self.send_blocks()?;
-            // What nobody can read has no rows.
             let Some(said) = self.said(manifest)? else {
+                self.has_no_rows(key, manifest, seals, maker);
                 return Ok(());
             };
             maker.write(manifest, said.iter().map(Vec::as_slice))?;
         }
-        seals.insert(key.clone(), seal.clone());
-        maker.complete(Bundle {
-            key: key.clone(),
-            seal,
-            places,
-        });
+        complete(key, seal, places, seals, maker);
         Ok(())
+    }
+
+    /// What nobody can read has no rows: older ones may say what is left out by now.
+    fn has_no_rows(
+        &mut self,
+        key: &BundleKey,
+        manifest: &Manifest,
+        seals: &mut BTreeMap<BundleKey, String>,
+        maker: &mut RowMaker,
+    ) {
+        let problem = problem_with(&manifest.place, &manifest.session, CANNOT_BE_READ);
+        // It is met once more where bundles are looked at again.
+        if !self.pushed.problems.contains(&problem) {
+            self.pushed.problems.push(problem);
+        }
+        if seals.get(key).is_some_and(|seal| seal != WITHOUT_ROWS) {
+            complete(key, WITHOUT_ROWS.to_owned(), Vec::new(), seals, maker);
+        }
     }
 
     /// What the blocks of a file in the store say; `None`: they are not all there.
@@ -102,4 +128,20 @@ impl Push<'_> {
         keys.iter().try_for_each(|key| self.close(key))?;
         self.send()
     }
+}
+
+/// The rows of a bundle are made, of these files.
+fn complete(
+    key: &BundleKey,
+    seal: String,
+    places: Vec<Place>,
+    seals: &mut BTreeMap<BundleKey, String>,
+    maker: &mut RowMaker,
+) {
+    seals.insert(key.clone(), seal.clone());
+    maker.complete(Bundle {
+        key: key.clone(),
+        seal,
+        places,
+    });
 }

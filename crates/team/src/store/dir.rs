@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use super::{Batch, LONGEST_MANIFEST, Store, WAYS_OUT};
-use crate::block::{BlockId, MOST_PACKED, is_hash};
+use super::{
+    BESIDE_MANIFEST, Batch, LONGEST_MANIFEST, MOST_OF_MANIFESTS, Store, WAYS_OUT, too_many,
+};
+use crate::block::{BlockId, MOST_PACKED, is_digits, is_hash};
 use crate::error::{Error, Problem};
 use crate::files::{self, Readers, UNFINISHED};
 use crate::manifest::{Host, Manifest, Manifests, Place};
@@ -63,6 +65,16 @@ impl Dir {
             .map_err(|why| Error::refused(format!("{host:?}: {why}"), "choose another name"))?;
         let name = format!("{host}/{name}");
         files::below(&self.path, &name, make).map_err(Error::at(&self.path.join(&name)))
+    }
+
+    /// The folders in which a host's blocks are. A desktop may lay files of its own beside them.
+    fn block_folders(&self, host: &str) -> Result<Vec<PathBuf>, Error> {
+        let blocks = self.at(host, "blocks", None)?;
+        let all = files::list(&blocks)
+            .map_err(Error::at(&blocks))?
+            .into_iter();
+        let is_ours = |(name, _): &(String, PathBuf)| name.len() == 2 && is_digits(name);
+        Ok(all.filter(is_ours).map(|(_, path)| path).collect())
     }
 
     /// Write files, then put them into their places.
@@ -146,11 +158,17 @@ impl Store for Dir {
             return Ok(None);
         }
         let folder = self.at(host, "files", None)?;
-        let mut found = Manifests::default();
+        let (mut found, mut read) = (Manifests::default(), 0);
         for (name, path) in files::list(&folder).map_err(Error::at(&folder))? {
             // A file that is being written, or a synchroniser's own: of a conflict the other side.
             if !is_manifest(&name) {
                 continue;
+            }
+            let bytes = path.symlink_metadata().map_or(0, |of| of.len());
+            read += BESIDE_MANIFEST + bytes.min(LONGEST_MANIFEST);
+            if read > MOST_OF_MANIFESTS {
+                found.problems.push(too_many(host));
+                break;
             }
             match manifest(&path) {
                 Ok(manifest) => take(manifest, host, &name, &mut found),
@@ -179,9 +197,8 @@ impl Store for Dir {
     }
 
     fn blocks(&mut self, host: &str) -> Result<BTreeSet<BlockId>, Error> {
-        let folder = self.at(host, "blocks", None)?;
         let mut ids = BTreeSet::new();
-        for (_, within) in files::list(&folder).map_err(Error::at(&folder))? {
+        for within in self.block_folders(host)? {
             let all = files::list(&within).map_err(Error::at(&within))?;
             let names = all.iter().filter_map(|(name, _)| name.strip_suffix(".zst"));
             ids.extend(names.filter_map(BlockId::parse));
@@ -217,8 +234,7 @@ impl Store for Dir {
         let manifests = self.at(host, "files", None)?;
         let is_copy = |name: &str| name.ends_with(".json") && !is_manifest(name);
         tidy(&manifests, is_copy).map_err(Error::at(&manifests))?;
-        let blocks = self.at(host, "blocks", None)?;
-        for (_, within) in files::list(&blocks).map_err(Error::at(&blocks))? {
+        for within in self.block_folders(host)? {
             let is_copy = |name: &str| name.ends_with(".zst") && !is_block(name);
             tidy(&within, is_copy).map_err(Error::at(&within))?;
         }

@@ -14,16 +14,37 @@ use std::error::Error as _;
 
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
-use postgres::{Client, IsolationLevel, NoTls, Row, Transaction};
+use postgres::{Client, NoTls, Row, Transaction};
 use sessionary::settings::Surroundings;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Batch, EachPart, LONGEST_MANIFEST, Store};
+use super::{
+    BESIDE_MANIFEST, Batch, EachPart, LONGEST_MANIFEST, MOST_OF_MANIFESTS, Store, too_many,
+};
 use crate::block::{BlockId, MOST_PACKED};
 use crate::error::{Error, Problem};
 use crate::manifest::{Host, Manifest, Manifests, Place};
 use crate::names::{check_agent, check_path};
 use crate::rows::BundleKey;
+
+/// Locks of the server that are of hosts of this program's, among those of other programs.
+const HOST_LOCKS: i32 = 731_416;
+
+/// The newest manifests of a host, up to the first one with which they are too many.
+const NEWEST: &str = "
+    WITH newest AS (
+        SELECT DISTINCT ON (agent, path) agent, path, session, manifest,
+            $4::bigint + octet_length(path) + octet_length(session)
+                + least(octet_length(manifest), $2::bigint) AS bytes
+        FROM sessionary.sources WHERE host = $1 ORDER BY agent, path, number DESC),
+    summed AS (
+        SELECT *, sum(bytes) OVER (ORDER BY agent, path ROWS UNBOUNDED PRECEDING) AS so_far
+        FROM newest)
+    SELECT agent, path, so_far <= $3::bigint AS is_read,
+        CASE WHEN so_far <= $3 THEN session ELSE '' END AS session,
+        CASE WHEN so_far <= $3 AND octet_length(manifest) <= $2
+            THEN manifest ELSE '' END AS manifest
+    FROM summed WHERE so_far - bytes <= $3 ORDER BY agent, path";
 
 /// A database.
 pub struct Postgres {
@@ -48,15 +69,23 @@ impl Postgres {
             _ => config.connect(tls()?),
         };
         let mut client = client.map_err(failed)?;
+        // Whatever the server's defaults are: these transactions go on beside others, and one whose
+        // program has gone without a word does not hold up the next one of its host.
+        let settings = "SET default_transaction_isolation = 'read committed';
+            SET idle_in_transaction_session_timeout = '2min'";
+        client.batch_execute(settings).map_err(failed)?;
         schema::bring_up_to_date(&mut client)?;
         Ok(Postgres { client })
     }
 
-    /// A transaction that goes on beside others, whatever the server's default is.
-    fn begin(&mut self) -> Result<Transaction<'_>, Error> {
-        let built = self.client.build_transaction();
-        let built = built.isolation_level(IsolationLevel::ReadCommitted);
-        built.start().map_err(failed)
+    /// A transaction in which nobody else writes in the place of this host: two that put the rows
+    /// of one session at once would not see each other's, and both would stay.
+    fn begin(&mut self, host: &str) -> Result<Transaction<'_>, Error> {
+        let mut transaction = self.client.transaction().map_err(failed)?;
+        let alone = "SELECT pg_advisory_xact_lock($1, hashtext($2))";
+        let locked = transaction.execute(alone, &[&HOST_LOCKS, &host]);
+        locked.map_err(failed)?;
+        Ok(transaction)
     }
 }
 
@@ -130,18 +159,20 @@ impl Store for Postgres {
         if !self.has(host)? {
             return Ok(None);
         }
-        let all = "SELECT DISTINCT ON (agent, path) agent, path,
-                CASE WHEN octet_length(manifest) <= $2 THEN manifest ELSE '' END
-            FROM sessionary.sources WHERE host = $1 ORDER BY agent, path, number DESC";
+        let [most, of_all, beside] = [LONGEST_MANIFEST, MOST_OF_MANIFESTS, BESIDE_MANIFEST]
+            .map(|of| i64::try_from(of).unwrap_or(i64::MAX));
+        let values: [&(dyn ToSql + Sync); 4] = [&host, &most, &of_all, &beside];
         let mut found = Manifests::default();
-        let most = i32::try_from(LONGEST_MANIFEST).unwrap_or(i32::MAX);
-        let values: [&(dyn ToSql + Sync); 2] = [&host, &most];
         // One at a time: of what may not be used no more than that is held.
-        let mut rows = self.client.query_raw(all, values).map_err(failed)?;
+        let mut rows = self.client.query_raw(NEWEST, values).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
-            let (agent, path, text): (String, String, &str) = (row.get(0), row.get(1), row.get(2));
+            if !row.get::<_, bool>("is_read") {
+                found.problems.push(too_many(host));
+                break;
+            }
+            let (agent, path): (String, String) = (row.get("agent"), row.get("path"));
             let place = Place { agent, path };
-            match checked(text, host, &place) {
+            match checked(row.get("manifest"), host, &place) {
                 Ok(manifest) => drop(found.files.insert(place, manifest)),
                 Err(why) => {
                     // What it is called somebody else has written.
@@ -149,6 +180,11 @@ impl Store for Postgres {
                     let name = named.map_or_else(|_| place.name(), |()| place.to_string());
                     let what = format!("{host}: manifest {name}");
                     found.problems.push(Problem::new(what, why));
+                    let bundle = BundleKey {
+                        agent: place.agent.clone(),
+                        session: row.get("session"),
+                    };
+                    found.unread.insert(place, bundle);
                 }
             }
         }
@@ -185,7 +221,7 @@ impl Store for Postgres {
     }
 
     fn put(&mut self, host: &str, batch: &Batch) -> Result<(), Error> {
-        let mut transaction = self.begin()?;
+        let mut transaction = self.begin(host)?;
         // The disk is waited for once, by `settle`: a server that crashes before has lost the last
         // batches and no others.
         let later = "SET LOCAL synchronous_commit = off";
@@ -219,7 +255,7 @@ impl Store for Postgres {
         let remove = "DELETE FROM sessionary.sources WHERE host = $1
             AND (agent, path) IN (SELECT * FROM unnest($2::text[], $3::text[]))
             RETURNING agent, session";
-        let mut transaction = self.begin()?;
+        let mut transaction = self.begin(host)?;
         let removed = transaction.query(remove, &[&host, &agents, &paths]);
         let removed = removed.map_err(failed)?;
         let keys: BTreeSet<BundleKey> = removed.iter().map(key).collect();

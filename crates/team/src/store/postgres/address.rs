@@ -374,6 +374,9 @@ mod tests {
         }
         let chosen = "connect_timeout=1 keepalives_idle=2 keepalives_interval=3 tcp_user_timeout=4";
         assert_eq!(seconds(&format!("host=x user=ada {chosen}")), [1, 2, 3, 4]);
+        let none = "connect_timeout=0 keepalives_idle=0 keepalives_interval=0 tcp_user_timeout=0";
+        let none = seconds(&format!("host=x user=ada {none}"));
+        assert_eq!(none, [30, 30, 10, 120]);
     }
 
     #[test]
