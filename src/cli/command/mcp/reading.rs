@@ -177,7 +177,9 @@ fn line(session: &SessionRow, row: &TreeRow) -> String {
     let label = row.label.as_deref();
     let label = label.map(|label| format!("\n{indent}> [{}]", plain::short(label, LINE)));
     let said = match row.role.as_deref() {
-        Some("user" | "assistant") => format!("\n{indent}> {}", plain::short(&row.text, LINE)),
+        Some("user" | "assistant") if !row.text.is_empty() => {
+            format!("\n{indent}> {}", plain::short(&row.text, LINE))
+        }
         _ => String::new(),
     };
     format!(
