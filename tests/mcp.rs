@@ -608,6 +608,50 @@ fn the_asking_session_is_left_out_or_stands_last() {
     );
 }
 
+/// A subagent writes a session of its own, and is told the id of the one that started it.
+#[test]
+fn subagents_of_the_asking_session_are_left_out_too() {
+    let home = home();
+    let asking = "00000005-0000-4000-8000-000000000005";
+    let line = |id: &str, said: &str| {
+        let line = json!({"type": "user", "uuid": id, "parentUuid": null, "sessionId": asking,
+            "isSidechain": id == "u2", "timestamp": "2026-01-05T11:59:00.000Z",
+            "cwd": "~/code/parser", "message": {"role": "user", "content": said}});
+        format!("{line}\n")
+    };
+    let project = ".claude/projects/-code-parser";
+    let question = "the tokenizer and its trailing newline";
+    home.write(&format!("{project}/{asking}.jsonl"), &line("u1", question));
+    let subagent = format!("{project}/{asking}/subagents/agent-b1.jsonl");
+    home.write(&subagent, &line("u2", question));
+    // Another agent, which tells nothing and inherits what this one was told, may ask as well.
+    let now = "2026-01-05T11:59:00.000Z";
+    pi_session(&home, "0199n", "code/parser", now, &[("user", question)]);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let query = json!({"query": "tokenizer trailing newline"});
+    let found = good(&mut talk, "search_sessions", query.clone());
+    assert!(found.contains("session agent-b1 "), "{found}");
+    let told = [("CLAUDE_CODE_SESSION_ID", asking)];
+    let mut talk = initialized(&home, &[], &told);
+    let found = good(&mut talk, "search_sessions", query);
+    let list = good(&mut talk, "list_sessions", json!({}));
+    for said in [&found, &list] {
+        assert!(
+            !said.contains("agent-b1") && !said.contains(asking),
+            "{said}"
+        );
+        let at = |id: &str| said.find(&format!("session {id} "));
+        let (answer, live) = (at("0199a:x"), at("0199n"));
+        assert!(answer.is_some() && answer < live, "{said}");
+    }
+    assert!(found.contains("1 message · live"), "{found}");
+    assert!(
+        list.starts_with("Recorded") && list.contains("3 sessions"),
+        "{list}"
+    );
+}
+
 /// The session that asks holds every word of its question: that says nothing about the others.
 #[test]
 fn words_that_only_a_live_session_holds_hide_no_answer() {

@@ -207,6 +207,15 @@ impl Snapshot<'_> {
         Ok(self.catalogue.is_subagent(self.stored(session)?.session)?)
     }
 
+    /// The ids of the sessions that one with this id has started to work for it, and of those that
+    /// they have.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn subagents_of(&self, id: &str) -> Result<Vec<String>, Error> {
+        Ok(self.catalogue.subagents_of(id)?)
+    }
+
     /// All of a tree but its rows.
     fn tree_head(&self, stored: StoredSession, outline: &Outline) -> Result<Tree, Error> {
         let catalogue = self.catalogue;

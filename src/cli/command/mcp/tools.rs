@@ -162,7 +162,7 @@ pub struct Call {
     pub index: Index,
     /// `None`: every directory.
     place: Option<Visible>,
-    /// Sessions that ask, as far as that is known.
+    /// Sessions that ask, as far as that is known, and those that work for them.
     pub asking: Vec<String>,
     pub screen: Screen,
     pub config: Config,
@@ -235,12 +235,16 @@ impl Toolbox {
             config,
             cancel: caller.cancel.clone(),
         };
-        let mut said = answer(&call);
+        let answer = |call: &mut Call| {
+            call.ask_for_subagents()?;
+            answer(call)
+        };
+        let mut said = answer(&mut call);
         if let Err(failure) = &said
             && (failure.is_damage() || failure.is_replaced())
         {
             call.index = Index::open(&call.config, Freshness::Check)?;
-            said = answer(&call);
+            said = answer(&mut call);
         }
         self.pay();
         said
@@ -287,6 +291,14 @@ impl Toolbox {
 pub const MASK: Mask = redact::redacted;
 
 impl Call {
+    /// A subagent is told the id of the session that started it, and writes a session of its own.
+    fn ask_for_subagents(&mut self) -> Result<(), Failure> {
+        for asking in self.asking.clone() {
+            self.asking.extend(self.index.subagents_of(&asking)?);
+        }
+        Ok(())
+    }
+
     /// What may be listed.
     pub fn list_scope(&self, scope: ListScope) -> ListScope {
         let scope = ListScope {
@@ -325,11 +337,8 @@ impl Call {
         Ok(sessions.max_by_key(|row| (row.host.is_none(), row.modified_ms)))
     }
 
-    /// The ids of sessions that may be the one that asks, where that is not known.
+    /// The ids of sessions that may be the one that asks, beside those of which that is known.
     pub fn live(&self) -> Result<Vec<String>, Failure> {
-        if !self.asking.is_empty() {
-            return Ok(Vec::new());
-        }
         let scope = self.list_scope(ListScope {
             since_ms: Some(self.screen.now_ms.saturating_sub(LIVE)),
             ..ListScope::default()
@@ -339,11 +348,12 @@ impl Call {
         Ok(sessions.map(|session| session.id).collect())
     }
 
-    /// Whether a session may be the one that asks, where that is not known. It may be written after
-    /// the moment at which this call began.
+    /// Whether a session may be the one that asks, beside those of which that is known: what an
+    /// agent runs is told the agent's session, and may be an agent that tells nothing. It may be
+    /// written after the moment at which this call began.
     pub fn is_live(&self, session: &SessionRow) -> bool {
         let age = |modified| self.screen.now_ms.abs_diff(modified);
-        self.asking.is_empty()
+        !self.asking.contains(&session.id)
             && session
                 .modified_ms
                 .is_some_and(|modified| age(modified) < LIVE.unsigned_abs())
