@@ -106,8 +106,13 @@ fn addressed(call: &Call, address: &str) -> Result<(SessionRow, String), Failure
 
 /// What list_sessions says.
 pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
-    let since = listing::moment("since", asked.since.as_deref(), &call.screen)?;
-    let until = listing::moment("until", asked.until.as_deref(), &call.screen)?;
+    let moment = |name: &str, when: &Option<String>| {
+        listing::moment_called(name, name, when.as_deref(), &call.screen)
+    };
+    let (since, until) = (
+        moment("since", &asked.since)?,
+        moment("until", &asked.until)?,
+    );
     let scope = call.list_scope(ListScope {
         agent: listing::known_agent(asked.agent.as_deref(), &call.config)?,
         since_ms: since.since_ms,

@@ -109,7 +109,7 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
     let mut query = words.join(" ");
     for (name, when) in [("since", &asked.since), ("until", &asked.until)] {
         if let Some(when) = when {
-            list::moment(name, Some(when), &call.screen)?;
+            list::moment_called(name, name, Some(when), &call.screen)?;
             query.push_str(&format!(" {name}:\"{when}\""));
         }
     }

@@ -18,7 +18,7 @@ use sessionary::model::{Cancel, Mask, SessionRow};
 use sessionary::{Config, Freshness, Index};
 
 use super::visible::Visible;
-use super::{reading, searching};
+use super::{plain, reading, searching};
 use crate::command::current_directory;
 use crate::demo;
 use crate::failure::Failure;
@@ -47,6 +47,10 @@ const THREADS: [&str; 3] = [
 ];
 /// A session that was written so short a time ago may be the one that asks.
 const LIVE: i64 = 120_000;
+/// Characters that are repeated of what a client has sent: of a name, and of what is wrong with what
+/// it asked.
+pub const NAME: usize = 80;
+const ERROR: usize = 300;
 /// What new sessions leave to be indexed is indexed for so long, when an answer is given.
 const PAY: Duration = Duration::from_secs(1);
 
@@ -204,7 +208,7 @@ impl Toolbox {
                 self.answered(caller, |call| reading::tree(call, &asked))
             }
             other => {
-                let said = format!("there is no tool `{other}`");
+                let said = format!("there is no tool `{}`", plain::short(other, NAME));
                 return Err(Fault::new(Code::InvalidParams, said));
             }
         })
@@ -372,6 +376,7 @@ fn asking(meta: &Value) -> Vec<String> {
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Fault> {
-    serde_json::from_value(arguments)
-        .map_err(|error| Fault::new(Code::InvalidParams, error.to_string()))
+    // It repeats what was wrong.
+    let said = |error: serde_json::Error| plain::short(&error.to_string(), ERROR);
+    serde_json::from_value(arguments).map_err(|error| Fault::new(Code::InvalidParams, said(error)))
 }
