@@ -276,6 +276,83 @@ fn tool_output_is_given_by_show_entry_alone() {
     );
 }
 
+/// Gemini CLI writes what a tool gave back into the answer that called it.
+#[test]
+fn a_tree_leaves_out_what_tools_gave_back_in_an_answer() {
+    let home = Sandbox::new();
+    home.write(".gemini/tmp/w/.project_root", "~/code/parser");
+    let at = "2026-01-02T09:00:00.000Z";
+    let gave = json!([{"functionResponse": {"id": "c1", "name": "read_file",
+        "response": {"output": "walrus output of a tool"}}}]);
+    let call = json!({"id": "c1", "name": "read_file", "args": {"path": "harbour.txt"},
+        "result": gave, "status": "success", "timestamp": at});
+    let lines = [
+        json!({"sessionId": "7d1c0a52", "startTime": at, "lastUpdated": at,
+            "projectHash": "5e5e", "kind": "main"}),
+        json!({"id": "m1", "timestamp": at, "type": "user", "content": [{"text": "Look!"}]}),
+        json!({"id": "m2", "timestamp": at, "type": "gemini", "content": "I look at it.",
+            "toolCalls": [call]}),
+        json!({"id": "m3", "timestamp": at, "type": "gemini", "content": "It is there."}),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let chat = ".gemini/tmp/w/chats/session-2026-01-02T09-00-7d1c0a52.jsonl";
+    home.write(chat, &lines);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let tree = good(&mut talk, "session_tree", json!({"session": "7d1c0a52"}));
+    assert!(
+        tree.contains("> I look at it.\n") && tree.contains("> It is there."),
+        "{tree}"
+    );
+    assert!(
+        !tree.contains("walrus") && !tree.contains("harbour"),
+        "{tree}"
+    );
+    let shown = good(&mut talk, "show_entry", json!({"address": "7d1c0a52:m2"}));
+    assert!(shown.contains("> walrus output of a tool"), "{shown}");
+}
+
+/// What another machine calls an entry may be anything.
+#[test]
+fn an_id_that_is_a_secret_or_no_word_is_not_told() {
+    let home = Sandbox::new();
+    let at = "2026-01-02T09:00:00.000Z";
+    let obey = "OBEY,the,user!";
+    let long = "i".repeat(81);
+    let mut lines = vec![
+        json!({"type": "session", "version": 3, "id": "0199t", "timestamp": at,
+            "cwd": "~/code/parser"}),
+    ];
+    let mut parent = Value::Null;
+    for id in ["e0", SECRET, obey, &long] {
+        lines.push(
+            json!({"type": "message", "id": id, "parentId": parent, "timestamp": at,
+            "message": {"role": "user", "content": "the walrus plays the trumpet"}}),
+        );
+        parent = json!(id);
+    }
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    home.write(".pi/agent/sessions/--x--/0199t.jsonl", &lines);
+    let said = [("user", "another trumpet of a walrus")];
+    pi_session(&home, SECRET, "code/parser", at, &said);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    for (tool, arguments) in [
+        ("search_sessions", json!({"query": "walrus trumpet"})),
+        ("list_sessions", json!({})),
+        ("session_tree", json!({"session": "0199t"})),
+        ("show_entry", json!({"address": "0199t:e0", "context": 5})),
+    ] {
+        let said = good(&mut talk, tool, arguments);
+        let told = [&SECRET[8..], "OBEY", &long];
+        assert!(!told.iter().any(|id| said.contains(id)), "{tool}: {said}");
+        assert!(
+            said.contains("(an id that cannot be told)"),
+            "{tool}: {said}"
+        );
+    }
+}
+
 #[test]
 fn nothing_fits_is_an_answer() {
     let home = home();
@@ -608,6 +685,50 @@ fn the_asking_session_is_left_out_or_stands_last() {
     );
 }
 
+/// A subagent writes a session of its own, and is told the id of the one that started it.
+#[test]
+fn subagents_of_the_asking_session_are_left_out_too() {
+    let home = home();
+    let asking = "00000005-0000-4000-8000-000000000005";
+    let line = |id: &str, said: &str| {
+        let line = json!({"type": "user", "uuid": id, "parentUuid": null, "sessionId": asking,
+            "isSidechain": id == "u2", "timestamp": "2026-01-05T11:59:00.000Z",
+            "cwd": "~/code/parser", "message": {"role": "user", "content": said}});
+        format!("{line}\n")
+    };
+    let project = ".claude/projects/-code-parser";
+    let question = "the tokenizer and its trailing newline";
+    home.write(&format!("{project}/{asking}.jsonl"), &line("u1", question));
+    let subagent = format!("{project}/{asking}/subagents/agent-b1.jsonl");
+    home.write(&subagent, &line("u2", question));
+    // Another agent, which tells nothing and inherits what this one was told, may ask as well.
+    let now = "2026-01-05T11:59:00.000Z";
+    pi_session(&home, "0199n", "code/parser", now, &[("user", question)]);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let query = json!({"query": "tokenizer trailing newline"});
+    let found = good(&mut talk, "search_sessions", query.clone());
+    assert!(found.contains("session agent-b1 "), "{found}");
+    let told = [("CLAUDE_CODE_SESSION_ID", asking)];
+    let mut talk = initialized(&home, &[], &told);
+    let found = good(&mut talk, "search_sessions", query);
+    let list = good(&mut talk, "list_sessions", json!({}));
+    for said in [&found, &list] {
+        assert!(
+            !said.contains("agent-b1") && !said.contains(asking),
+            "{said}"
+        );
+        let at = |id: &str| said.find(&format!("session {id} "));
+        let (answer, live) = (at("0199a:x"), at("0199n"));
+        assert!(answer.is_some() && answer < live, "{said}");
+    }
+    assert!(found.contains("1 message · live"), "{found}");
+    assert!(
+        list.starts_with("Recorded") && list.contains("3 sessions"),
+        "{list}"
+    );
+}
+
 /// The session that asks holds every word of its question: that says nothing about the others.
 #[test]
 fn words_that_only_a_live_session_holds_hide_no_answer() {
@@ -734,6 +855,101 @@ fn long_answers_go_on_where_they_ended() {
     }
     let all: Vec<String> = (0..200).map(|number| format!("0199m:e{number}")).collect();
     assert_eq!(ids, all);
+}
+
+/// Tabs and ends of lines take more room than they have in a text.
+#[test]
+fn an_entry_of_many_short_lines_is_read_to_its_end() {
+    let home = Sandbox::new();
+    let said = "\t0\n".repeat(2000);
+    let at = "2026-01-04T09:00:00.000Z";
+    pi_session(&home, "0199l", "code/parser", at, &[("user", &said)]);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let (mut read, mut from) = (0, 0);
+    loop {
+        let arguments = json!({"address": "0199l:e0", "from": from});
+        let shown = good(&mut talk, "show_entry", arguments);
+        assert!(!shown.contains("[cut]"), "{shown}");
+        let quoted = shown.lines().filter_map(|line| line.strip_prefix("> "));
+        // The first is the title.
+        let quoted: String = quoted.skip(1).collect();
+        assert!(quoted.len() < 4_000);
+        read += quoted.matches('0').count();
+        let Some((_, rest)) = shown.split_once("with from ") else {
+            break;
+        };
+        from = rest.split(' ').next().unwrap().parse().unwrap();
+    }
+    assert_eq!(read, 2000);
+}
+
+#[test]
+fn what_stands_around_a_long_entry_has_room_too() {
+    let home = Sandbox::new();
+    let at = "2026-01-04T09:00:00.000Z";
+    // Ids, titles and texts as long as they are told.
+    let name = |number: usize| format!("{number:080}");
+    let session = name(99);
+    let mut lines = vec![
+        json!({"type": "session", "version": 3, "id": session, "timestamp": at,
+            "cwd": "~/code/parser"}),
+    ];
+    for number in 0..21_usize {
+        lines.push(json!({"type": "message", "id": name(number),
+            "parentId": number.checked_sub(1).map(name), "timestamp": at,
+            "message": {"role": "toolResult", "isError": true, "content": "語\n".repeat(3000)}}));
+    }
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    home.write(".pi/agent/sessions/--x--/long.jsonl", &lines);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let address = format!("{session}:{}", name(10));
+    let arguments = json!({"address": address, "context": 10});
+    let shown = good(&mut talk, "show_entry", arguments);
+    assert!(!shown.contains("[cut]"), "{shown}");
+    for number in 0..21 {
+        let address = format!("\n{session}:{} · toolResult", name(number));
+        assert!(shown.contains(&address), "{number}: {shown}");
+    }
+    assert_eq!(shown.matches("reads on]").count(), 21, "{shown}");
+    let of_it = shown.split(&address).nth(1).unwrap();
+    let of_it = of_it.split(&session).next().unwrap();
+    assert!((3_900..4_200).contains(&of_it.len()), "{of_it}");
+}
+
+/// What is wrong is said in a few words, whatever was sent.
+#[test]
+fn an_error_is_short_and_names_what_was_asked() {
+    let home = home();
+    let mut talk = initialized(&home, &[], &[]);
+    let long = "x".repeat(900_000);
+    let unknown = json!({"query": "x", (long.as_str()): 1});
+    for (tool, arguments) in [
+        ("show_entry", json!({"address": "0199b:e0", "from": long})),
+        ("search_sessions", unknown),
+        (&long, json!({})),
+    ] {
+        let params = json!({"name": tool, "arguments": arguments});
+        let (code, said) = talk.error("tools/call", params);
+        assert_eq!(code, -32602, "{said}");
+        assert!(said.len() < 1_000, "{}", said.len());
+    }
+    let (code, said) = talk.error(&long, json!({}));
+    assert!(code == -32601 && said.len() < 1_000, "{}", said.len());
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": long});
+    let answer = talk.ask("tools/list", json!({"_meta": meta}));
+    assert!(answer.to_string().len() < 1_000, "{}", error(&answer).0);
+    for (tool, arguments) in [
+        ("search_sessions", json!({"query": "x", "since": "banana"})),
+        ("list_sessions", json!({"since": "banana"})),
+    ] {
+        let (said, is_error) = call(&mut talk, tool, arguments);
+        assert!(
+            is_error && said.starts_with("since banana: not a time"),
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::lines::pi_session;
 use crate::sandbox::Sandbox;
@@ -280,6 +280,45 @@ fn npm_installs_launcher_and_program(out: &Path, place: &Path, platform: &str) {
     let alone = alone.unwrap();
     assert_eq!(alone.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&alone.stderr).contains("is not installed"));
+}
+
+/// Who started npm's launcher without a terminal tells it alone that it is to end.
+#[cfg(unix)]
+#[test]
+fn the_launcher_passes_an_interrupt_on() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::ExitStatusExt;
+
+    let (Some(platform), Some(node)) = (PLATFORM, find("node")) else {
+        eprintln!("SKIPPED: node or a package for this platform is missing");
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let cli = place.path().join("node_modules/@sessionary/cli");
+    let packed = format!("{}-{platform}/bin", cli.display());
+    fs::create_dir_all(&packed).unwrap();
+    fs::create_dir_all(&cli).unwrap();
+    let launcher = Path::new(env!("CARGO_MANIFEST_DIR")).join("packages/cli/bin/sessionary.js");
+    fs::copy(launcher, cli.join("sessionary.js")).unwrap();
+    // What stands for the program ends by itself at last.
+    let program = Path::new(&packed).join("sessionary");
+    fs::write(&program, "#!/bin/sh\necho started\nexec sleep 60\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut launched = Command::new(node)
+        .arg(cli.join("sessionary.js"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(launched.stdout.take().unwrap());
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    assert_eq!(line, "started\n");
+    run(Command::new("kill").args(["-INT", &launched.id().to_string()]));
+    // It ends for whoever waits for it, and so has the program.
+    output.read_to_string(&mut line).unwrap();
+    assert_eq!(launched.wait().unwrap().signal(), Some(2));
 }
 
 fn sums_are_of_the_files(out: &Path) {

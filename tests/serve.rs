@@ -688,6 +688,8 @@ fn told(home: &Sandbox) -> Value {
         "called off": -32800,
         "change": home.home.join(".pi/agent/sessions/--x--/0199f.jsonl"),
         "no server": true,
+        // No JSON, and a line that is too long.
+        "not understood": [-32700, -32600],
     })
 }
 
@@ -705,6 +707,13 @@ fn a_client_in_node() {
         const calledOff = await slow.catch((error) => error.code)
         const answer = await client.ask('search', { query: 'missing symbol' })
         const refused = await client.ask('list', { limt: 1 }).catch((error) => error.code)
+        // Half an emoji is no JSON.
+        const notUnderstood = []
+        for (const query of ['\ud83d', 'x'.repeat(1 << 20)]) {
+          const never = new Promise((resolve) => setTimeout(resolve, 60_000).unref())
+          const asked = client.ask('search', { query }).catch((error) => error.code)
+          notUnderstood.push(await Promise.race([asked, never]))
+        }
         const change = new Promise((resolve) => (client.onChange = resolve))
         await client.ask('subscribe')
         writeFileSync(process.env.HOME + '/.pi/agent/sessions/--x--/0199f.jsonl', `SESSION\n`)
@@ -715,7 +724,7 @@ fn a_client_in_node() {
         console.log(JSON.stringify({
           protocol: client.server.protocol, 'no server': noServer instanceof Error,
           found: answer.sessions.map((group) => group.session.id),
-          refused, 'called off': calledOff, change: path,
+          refused, 'called off': calledOff, change: path, 'not understood': notUnderstood,
         }))
         client.close()
     "#;
@@ -733,14 +742,20 @@ import json, os, queue, sys
 sys.path.insert(0, "CLIENTS")
 from sessionary import Refused, Sessionary
 
-def code(ask):
+def code(ask, *arguments):
     try:
-        ask()
+        ask(*arguments)
     except Refused as refused:
         return refused.code
 
 changes = queue.Queue()
-with Sessionary(os.environ["PROGRAM"], on_change=changes.put) as client:
+
+def on_change(change):
+    # Whoever is told of a change asks what it is.
+    client.begin("list")[1].result(60)
+    changes.put(change)
+
+with Sessionary(os.environ["PROGRAM"], on_change=on_change) as client:
     # Whoever does not wait for an answer keeps nobody else from theirs.
     client.begin("search", query="linker")[1].cancel()
     number, slow = client.begin("search", query="/l.n*k[a-f]r/")
@@ -748,6 +763,9 @@ with Sessionary(os.environ["PROGRAM"], on_change=changes.put) as client:
     called_off = code(slow.result)
     answer = client.ask("search", query="missing symbol")
     refused = code(lambda: client.ask("list", limt=1))
+    # Half an emoji is no JSON.
+    odd = ["\ud83d", "x" * (1 << 20)]
+    not_understood = [code(client.begin("search", query=query)[1].result, 60) for query in odd]
     client.ask("subscribe")
     with open(os.environ["HOME"] + "/.pi/agent/sessions/--x--/0199f.jsonl", "w") as file:
         file.write("""SESSION""" + "\n")
@@ -761,10 +779,56 @@ with Sessionary(os.environ["PROGRAM"], on_change=changes.put) as client:
     print(json.dumps({
         "protocol": client.server["protocol"], "no server": no_server,
         "found": [group["session"]["id"] for group in answer["sessions"]],
-        "refused": refused, "called off": called_off, "change": changes.get()["path"],
+        "refused": refused, "called off": called_off, "change": changes.get(timeout=90)["path"],
+        "not understood": not_understood,
     }))
 "#;
     if let Some(said) = with_client(&home, "python3", "py", &script.replace("SESSION", session)) {
         assert_eq!(said, told(&home));
+    }
+}
+
+/// What it sends may wait for the server, which may wait until its answers are taken.
+#[test]
+fn a_client_in_python_takes_answers_while_it_sends() {
+    let home = home();
+    let script = r#"
+import json, sys
+sys.path.insert(0, "CLIENTS")
+from sessionary import Sessionary
+
+# A server that reads the last request only when its answer to the one before was taken.
+with open("serve", "w") as file:
+    file.write("""
+import json, os, select, sys, time
+
+def line():
+    read = b""
+    while not read.endswith(b"\\n"):
+        read += os.read(0, 1)
+    return json.loads(read)
+
+def answer(asked):
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {}}), flush=True)
+
+answer(line())
+before = line()
+# It is being sent, and more than a pipe holds.
+select.select([0], [], [])
+answer(before)
+until = time.monotonic() + 30
+while not os.path.exists("taken"):
+    if time.monotonic() > until:
+        sys.exit("its answer was not taken")
+    time.sleep(0.01)
+answer(json.loads(sys.stdin.readline()))
+""")
+with Sessionary(sys.executable) as client:
+    before = client.begin("before")[1]
+    before.add_done_callback(lambda answer: open("taken", "w").close())
+    print(json.dumps(client.ask("last", text="x" * 1_000_000)))
+"#;
+    if let Some(said) = with_client(&home, "python3", "py", script) {
+        assert_eq!(said, json!({}));
     }
 }

@@ -76,10 +76,13 @@ export class Sessionary {
 
   #take({ id, method, params, result, error }) {
     if (method === 'change') return this.onChange(params)
-    const open = this.#open.get(id)
-    this.#open.delete(id)
-    if (error) open?.reject(new Refused(error))
-    else open?.resolve(result)
+    // Of a line that could not be read nobody knows which request it was: all are refused.
+    for (const known of id === null ? [...this.#open.keys()] : [id]) {
+      const open = this.#open.get(known)
+      this.#open.delete(known)
+      if (error) open?.reject(new Refused(error))
+      else open?.resolve(result)
+    }
   }
 
   #send(message) {

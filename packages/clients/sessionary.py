@@ -6,6 +6,7 @@
 
 import itertools
 import json
+import queue
 import subprocess
 import threading
 from concurrent.futures import Future
@@ -29,11 +30,13 @@ class Sessionary:
         """`on_change` is called with each change, on a thread of its own, once you ask for `subscribe`."""
         self.on_change = on_change
         self._open, self._numbers, self._lock = {}, itertools.count(1), threading.Lock()
-        self._ended = False
+        self._sending, self._changes = threading.Lock(), queue.SimpleQueue()
+        self._ended, self._failed = False, None
         self._child = subprocess.Popen(
             [program, "serve", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", **options
         )
-        threading.Thread(target=self._listen, daemon=True).start()
+        for work in self._listen, self._tell:
+            threading.Thread(target=work, daemon=True).start()
         self.server = self.ask("hello", protocol=PROTOCOL, client="python")
 
     def ask(self, method, **params):
@@ -70,20 +73,37 @@ class Sessionary:
         try:
             for line in self._child.stdout:
                 self._take(json.loads(line))
-        except Exception as error:  # What was printed is no JSON, or `on_change` has failed.
-            why = ConnectionError(f"sessionary serve is not listened to any more: {error!r}")
-            self._child.kill()
+        except Exception as error:  # What was printed is no JSON.
+            self._give_up(error)
+        self._changes.put(None)
+        if self._failed:
+            why = ConnectionError(f"sessionary serve is not listened to any more: {self._failed!r}")
         with self._lock:
             self._ended, left = True, list(self._open.values())
         for answer in left:
             self._settle(answer, why)
 
+    def _tell(self):
+        # It may ask: what it asks is answered on the other thread.
+        try:
+            for change in iter(self._changes.get, None):
+                self.on_change(change)
+        except Exception as error:
+            self._give_up(error)
+
+    def _give_up(self, error):
+        self._failed = error
+        self._child.kill()
+
     def _take(self, message):
         if message.get("method") == "change":
-            return self.on_change(message["params"])
+            return self._changes.put(message["params"])
+        number, answers = message.get("id"), []
         with self._lock:
-            answer = self._open.pop(message.get("id"), None)
-        if answer:
+            # Of a line that could not be read nobody knows which request it was: all are refused.
+            for known in [number] if number is not None else list(self._open):
+                answers.append(self._open.pop(known, None))
+        for answer in filter(None, answers):
             self._settle(answer, Refused(message["error"]) if "error" in message else None, message.get("result"))
 
     @staticmethod
@@ -94,6 +114,7 @@ class Sessionary:
 
     def _send(self, message):
         line = json.dumps({"jsonrpc": "2.0", **message}) + "\n"
-        with self._lock:
+        # Not the lock of what is open: while this waits, answers are taken.
+        with self._sending:
             self._child.stdin.write(line)
             self._child.stdin.flush()

@@ -74,6 +74,17 @@ impl Catalogue {
         self.all(sql, [path], child)
     }
 
+    /// Ids of the sessions that one with this id has started to work for it, and of those that they
+    /// have.
+    pub fn subagents_of(&self, id: &str) -> Result<Vec<String>, Error> {
+        let sql = "WITH RECURSIVE below(root, id) AS (
+               SELECT root, id FROM _sessions WHERE subagent AND parent_session = ?1
+               UNION SELECT s.root, s.id FROM below JOIN _sessions s
+                     ON s.root = below.root AND s.parent_session = below.id AND s.subagent)
+            SELECT DISTINCT id FROM below";
+        self.all(sql, [id], |r| r.get(0))
+    }
+
     /// Whether another session started this one to work for it.
     pub fn is_subagent(&self, session: i64) -> Result<bool, Error> {
         let sql = "SELECT subagent FROM _sessions WHERE session = ?1";

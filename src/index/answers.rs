@@ -248,6 +248,14 @@ impl Index {
         self.ask(|snapshot| snapshot.is_subagent(session))
     }
 
+    /// [`Snapshot::subagents_of`](Snapshot::subagents_of) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn subagents_of(&self, id: &str) -> Result<Vec<String>, Error> {
+        self.ask(|snapshot| snapshot.subagents_of(id))
+    }
+
     /// [`Snapshot::show`](Snapshot::show) of the newest snapshot.
     ///
     /// # Errors

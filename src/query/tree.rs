@@ -20,7 +20,7 @@ pub enum TreeFilter {
     /// Without labels, names, settings and custom entries.
     #[default]
     Default,
-    /// Like `Default`, without tool results.
+    /// Like `Default`, without what tools were told and gave back.
     NoTools,
     /// User messages only.
     UserOnly,
@@ -148,7 +148,7 @@ impl Snapshot<'_> {
                 label: label_of(&entry, &labels),
                 on_active_branch: on_branch[at],
                 is_leaf: Some(at) == leaf,
-                text: one_line(&text).0,
+                text: one_line(&text, filter).0,
                 place: place.at,
                 inherited_from: outline.lineage.origin(entry.key),
                 ..row_of(entry, id, mask)
@@ -185,7 +185,7 @@ impl Snapshot<'_> {
                 && entry.role.as_deref() == Some("assistant")
                 && entry.flags & flag::ERROR == 0
                 && !at_leaf
-                && !one_line(&reader.text(&entry)?.unwrap_or_default()).1
+                && !one_line(&reader.text(&entry)?.unwrap_or_default(), filter).1
             {
                 continue;
             }
@@ -205,6 +205,15 @@ impl Snapshot<'_> {
     /// When the catalogue cannot be read.
     pub fn is_subagent(&self, session: &SessionRow) -> Result<bool, Error> {
         Ok(self.catalogue.is_subagent(self.stored(session)?.session)?)
+    }
+
+    /// The ids of the sessions that one with this id has started to work for it, and of those that
+    /// they have.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn subagents_of(&self, id: &str) -> Result<Vec<String>, Error> {
+        Ok(self.catalogue.subagents_of(id)?)
     }
 
     /// All of a tree but its rows.
@@ -318,12 +327,15 @@ pub(super) fn current_labels(all: Vec<(String, Option<String>)>) -> HashMap<Stri
     labels
 }
 
-fn one_line(text: &[(Class, Vec<String>)]) -> (String, bool) {
+/// What an entry says, on one line, and whether that is more than what tools were told and printed.
+fn one_line(text: &[(Class, Vec<String>)], filter: TreeFilter) -> (String, bool) {
     let has_prose = text.iter().any(|(class, pieces)| {
         *class == Class::Prose && pieces.iter().any(|p| !p.trim().is_empty())
     });
     let mut line = String::new();
-    'all: for (_, pieces) in text {
+    // Some agents write what a tool gave back into the entry that called it.
+    let is_shown = |class: Class| filter != TreeFilter::NoTools || class == Class::Prose;
+    'all: for (_, pieces) in text.iter().filter(|(class, _)| is_shown(*class)) {
         for word in pieces.iter().flat_map(|p| p.split_whitespace()) {
             if !line.is_empty() {
                 line.push(' ');

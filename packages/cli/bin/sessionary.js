@@ -2,6 +2,7 @@
 // Runs the program, which npm has installed as the package for this platform. Programs that run
 // sessionary often should run that binary itself: starting Node takes longer than most answers.
 const { spawn } = require("node:child_process");
+const { isatty } = require("node:tty");
 
 const platform = `@sessionary/cli-${process.platform}-${process.arch}`;
 const name = process.platform === "win32" ? "sessionary.exe" : "sessionary";
@@ -23,9 +24,11 @@ child.on("error", (error) => {
   console.error(`sessionary: ${program}: ${error.message}`);
   process.exit(2);
 });
-// A terminal sends Ctrl-C to both of us: the program decides what it means.
-process.on("SIGINT", () => {});
 const passedOn = ["SIGTERM", "SIGHUP"];
+// A terminal sends Ctrl-C to both of us: the program decides what it means. Whoever starts us
+// without one sends it to us alone. (`process.stdin` would change what the program reads from.)
+if (isatty(0)) process.on("SIGINT", () => {});
+else passedOn.push("SIGINT");
 for (const signal of passedOn) process.on(signal, () => child.kill(signal));
 child.on("exit", (code, signal) => {
   if (signal === null) process.exit(code);

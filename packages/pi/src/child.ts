@@ -74,11 +74,21 @@ export function ask(
     child.on("close", (code) => {
       const isAnswer = (code === 0 || code === 1) && pieces.length === 0;
       end(
-        isAnswer ? undefined : new Error(complaint.trim() || `sessionary ended with ${code}`),
+        isAnswer ? undefined : new Error(reason(complaint) || `sessionary ended with ${code}`),
         true,
       );
     });
   });
+}
+
+/** What the program says is wrong. Asked for JSON, it says that in JSON, on the last line. */
+function reason(complaint: string): string {
+  const said = complaint.trim();
+  try {
+    return JSON.parse(said.slice(said.lastIndexOf("\n") + 1)).error.message ?? said;
+  } catch {
+    return said;
+  }
 }
 
 /** Waits for a process no longer. One that has answered may still index what it found. */

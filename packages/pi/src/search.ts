@@ -4,9 +4,12 @@ import { ask } from "./child.ts";
 /** A search reads what is not indexed yet, which may be much the first time. */
 const QUIET_MS = 20_000;
 const FIELDS =
-  "entry,role,kind,tool,time_ms,place,snippet,session.path,session.id,session.title,session.cwd";
+  "entry,role,kind,tool,time_ms,place,snippet," +
+  "session.path,session.id,session.title,session.cwd,session.host";
 
 export interface Hit {
+  /** The machine that its session was copied from. */
+  host?: string;
   path: string;
   title: string;
   cwd: string;
@@ -31,6 +34,8 @@ export async function search(query: string, limit: number, signal?: AbortSignal)
   const args = [
     "search",
     "--json",
+    // pi would begin an empty session where a file is gone.
+    "--only-live",
     "--fields",
     FIELDS,
     "--limit",
@@ -52,20 +57,23 @@ function ofPi(query: string): string {
 }
 
 function read(answer: any): Found {
-  if (answer.error) throw new Error(answer.error.message);
-  const hits = answer.sessions.flatMap(({ session, hits }: any) =>
+  const all: Hit[] = answer.sessions.flatMap(({ session, hits }: any) =>
     hits.map((hit: any): Hit => ({
+      host: session.host ?? undefined,
       path: session.path,
       title: session.title,
       cwd: session.cwd,
       entry: hit.entry,
       by: hit.tool ?? hit.role ?? hit.kind,
       timeMs: hit.time_ms ?? undefined,
-      isAside: hit.place !== "active",
+      // Some agents have no branches.
+      isAside: Boolean(hit.place) && hit.place !== "active",
       snippet: hit.snippet.replace(/\s+/g, " ").trim(),
     })),
   );
-  return { hits, total: answer.total };
+  // What pi would write into a copy from another machine, the next copy undoes.
+  const hits = all.filter((hit) => !hit.host);
+  return { hits, total: answer.total - (all.length - hits.length) };
 }
 
 /** How long ago that was, in two or three signs. */

@@ -57,7 +57,6 @@ export function registerTool(pi: ExtensionAPI): void {
       await ask(args, { cwd: ctx.cwd, signal, quietMs: QUIET_MS, oneLine: true }, (line) => {
         answer = JSON.parse(line);
       });
-      if (answer?.error) throw new Error(answer.error.message);
       const text = report(answer, ctx.sessionManager.getSessionFile());
       return { content: [{ type: "text", text }], details: { total: answer.total } };
     },
@@ -83,7 +82,8 @@ function report(answer: any, asking: string | undefined): string {
 }
 
 function hit(hit: any): string[] {
-  const aside = hit.place === "active" ? [] : [`${hit.place} branch`];
+  // Agents without branches have no place on one.
+  const aside = hit.place && hit.place !== "active" ? [`${hit.place} branch`] : [];
   const about = [hit.address, hit.tool ?? hit.role ?? hit.kind, hit.time?.slice(0, 16), ...aside];
   return [recorded("- ", about.filter(Boolean).join(" · ")), recorded("  ", hit.snippet)];
 }

@@ -14,7 +14,7 @@ use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
 use sessionary::model::{Listing, SCHEMA_VERSION, SessionRow, ShortIds, Sort};
 use sessionary::{Config, Index, ListEvent};
 
-pub use self::filters::{known_agent, moment, moment_called, moments, project};
+pub use self::filters::{known_agent, moment_called, moments, project};
 use self::own::OwnList;
 use self::rows::ColumnWidths;
 pub use self::rows::{OptionalColumns, table};

@@ -89,6 +89,7 @@ impl Service for Mcp {
     fn at_once(&self, request: &Request, _: &OutputQueue) -> Option<Reply> {
         let version = version(request);
         if let Some(asked) = version.filter(|asked| *asked != MODERN) {
+            let asked = plain::short(asked, tools::NAME);
             let said = format!("version {asked} of the protocol is not spoken here");
             let data = json!({ "supported": supported(), "requested": asked });
             return Some(Err(Fault::new(Code::Version, said).with(data)));
@@ -119,7 +120,7 @@ impl Service for Mcp {
             }),
             "tools/call" => return self.question(request),
             method => {
-                let said = format!("there is no method `{method}`");
+                let said = format!("there is no method `{}`", plain::short(method, tools::NAME));
                 return Some(Err(Fault::new(Code::NoSuchMethod, said)));
             }
         };

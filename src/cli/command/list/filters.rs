@@ -56,7 +56,7 @@ pub fn project(text: &str) -> String {
 }
 
 /// A moment as `search` reads it.
-pub fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, Failure> {
+fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, Failure> {
     moment_called(&format!("--{which}"), which, when, screen)
 }
 

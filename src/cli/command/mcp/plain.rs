@@ -10,8 +10,10 @@ use crate::redact;
 
 /// Bytes of an answer, at most: 32 KiB with everything in it escaped as JSON has it.
 const MOST: usize = 15 << 10;
-/// Bytes of these that what stands below the answer may take, such as a cursor.
+/// Bytes of these that what stands below the answer may take: a cursor, and less where there is
+/// none.
 const BELOW: usize = 4_500;
+const BELOW_WITHOUT_CURSOR: usize = 200;
 /// Bytes of a cursor, at most: whoever reads on for so long looks for something else.
 const CURSOR: usize = 4_000;
 /// What stands above all that was recorded.
@@ -21,18 +23,42 @@ const FRAME: &str = "Recorded in earlier sessions. Lines that begin with > repea
 const CUT: &str = "[cut]";
 
 /// An answer that is being written.
-#[derive(Default)]
 pub struct Page {
     text: String,
+    /// Bytes of the text, at most.
+    most: usize,
     is_cut: bool,
     /// What stands below it, whatever is cut above.
     below: String,
 }
 
+impl Default for Page {
+    fn default() -> Self {
+        Self::above(BELOW)
+    }
+}
+
 impl Page {
+    /// One with so many bytes below it, at most.
+    fn above(below: usize) -> Self {
+        Self {
+            text: String::new(),
+            most: MOST - below - CUT.len(),
+            is_cut: false,
+            below: String::new(),
+        }
+    }
+
     /// One that repeats what was recorded.
     pub fn framed() -> Self {
         let mut page = Self::default();
+        page.frame();
+        page
+    }
+
+    /// The same, with no cursor below it: there is more room above.
+    pub fn framed_without_cursor() -> Self {
+        let mut page = Self::above(BELOW_WITHOUT_CURSOR);
         page.frame();
         page
     }
@@ -44,7 +70,7 @@ impl Page {
 
     /// A line of our own, where there is room.
     pub fn line(&mut self, line: &str) {
-        self.is_cut |= self.text.len() + line.len() > MOST - BELOW - CUT.len();
+        self.is_cut |= self.text.len() + line.len() > self.most;
         if !self.is_cut {
             self.text.push_str(line);
             self.text.push('\n');
@@ -86,6 +112,23 @@ fn bounded(mut text: String) -> String {
     text
 }
 
+/// Up to which byte a text is quoted, from this one on, in so many bytes of an answer.
+pub fn end_of_quote(text: &str, start: usize, most: usize) -> usize {
+    /// What begins a line and ends it.
+    const LINE: usize = "> \n".len();
+    let mut bytes = LINE;
+    for (at, character) in text[start..].char_indices() {
+        bytes += match character {
+            '\n' => LINE,
+            other => plain_lines(other.encode_utf8(&mut [0; 4])).len(),
+        };
+        if bytes > most {
+            return start + at;
+        }
+    }
+    text.len()
+}
+
 /// The last end of a character up to this byte.
 pub fn boundary(text: &str, at: usize) -> usize {
     let ends = (0..=at.min(text.len())).rev();
@@ -118,11 +161,11 @@ pub fn minute(time: Option<&str>) -> String {
     minute.map_or_else(|| "no date".to_owned(), |minute| format!("{minute}Z"))
 }
 
-/// Says how to read on.
-pub fn more(page: &mut Page, cursor: &str) {
+/// Says how to read on: with the cursor, or by what helps where that is too long.
+pub fn more(page: &mut Page, cursor: &str, otherwise: &str) {
     match cursor.len() <= CURSOR {
         true => page.below(&format!("More with cursor {cursor}")),
-        false => page.below("There are more: narrow it."),
+        false => page.below(&format!("There are more: {otherwise}.")),
     }
 }
 
@@ -136,20 +179,30 @@ pub fn unread(page: &mut Page, is_complete: bool) {
 /// The name of a role or kind in a line of our own. It was recorded too, and more than a word could
 /// say something.
 pub fn name(recorded: &str) -> &str {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    let is_plain = recorded.len() <= 40 && recorded.chars().all(is_word);
-    match is_plain && redact::redacted(recorded).is_none() {
+    match is_word(recorded, 40, "_-.") {
         true => recorded,
         false => "other",
     }
 }
 
-/// An id in a line of our own. One that is no word cannot be asked for.
-pub fn id(recorded: &str) -> String {
-    match recorded.len() <= 200 && !recorded.contains(char::is_whitespace) {
-        true => plain_line(recorded),
-        false => "(an id that cannot be told)".to_owned(),
+/// An id in a line of our own. Of another machine it may be whatever somebody wrote there: one that
+/// is no word cannot be asked for.
+pub fn id(recorded: &str) -> &str {
+    match is_word(recorded, 80, "_-.:@") {
+        true => recorded,
+        false => "(an id that cannot be told)",
     }
+}
+
+/// What names an entry of a session in a line of our own.
+pub fn address(session: &str, entry: &str) -> String {
+    format!("{}:{}", id(session), id(entry))
+}
+
+/// Whether it is a word of letters, digits and these signs, and no secret.
+fn is_word(recorded: &str, most: usize, signs: &str) -> bool {
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || signs.contains(c);
+    recorded.len() <= most && recorded.chars().all(is_sign) && redact::redacted(recorded).is_none()
 }
 
 /// Which session it is, and below that what it is called, which was recorded.
@@ -170,4 +223,41 @@ pub fn heading(session: &SessionRow, is_live: bool) -> String {
         },
         short(&title, 80),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_cursor_is_too_long_it_is_said_what_helps() {
+        let said = |cursor: &str| {
+            let mut page = Page::default();
+            more(&mut page, cursor, "ask for less");
+            page.end()
+        };
+        assert_eq!(said("p1-0"), "More with cursor p1-0");
+        assert_eq!(
+            said(&"0".repeat(CURSOR + 1)),
+            "There are more: ask for less."
+        );
+    }
+
+    #[test]
+    fn a_quote_takes_as_much_as_it_may() {
+        let text = "a\tb\u{1b}\n\n語 and so on\n".repeat(300);
+        let mut from = 0;
+        while from < text.len() {
+            let end = end_of_quote(&text, from, 500);
+            let mut page = Page::default();
+            page.quote(&text[from..end]);
+            let bytes = page.text.len();
+            // Blanks at its end are not printed.
+            assert!(
+                bytes <= 500 && (bytes > 480 || end == text.len()),
+                "{bytes}"
+            );
+            from = end;
+        }
+    }
 }

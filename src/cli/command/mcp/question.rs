@@ -89,9 +89,11 @@ const TELL_NOTHING: [&str; 78] = [
 pub fn words(query: &str) -> Vec<String> {
     let mut all = Vec::new();
     for (number, part) in query.split('"').enumerate() {
-        // In quotes: it stands next to each other.
-        if number % 2 == 1 && part.split_whitespace().count() > 1 {
-            all.push(format!("\"{}\"", part.trim()));
+        // In quotes: it stands next to each other. A backslash before the last one would make that
+        // a part of the phrase.
+        let phrase = part.replace('\\', " ");
+        if number % 2 == 1 && phrase.split_whitespace().count() > 1 {
+            all.push(format!("\"{}\"", phrase.trim()));
             continue;
         }
         let is_blank = |c: char| c.is_whitespace() || "()|*~!\\,;<>{}[]'`’?".contains(c);
@@ -137,5 +139,15 @@ mod tests {
         assert_eq!(sorted, expected);
         let said = syntax::parse(&words.join(" "), Now::utc(0)).unwrap();
         assert!(said.typed.is_empty(), "{said:?}");
+    }
+
+    #[test]
+    fn a_phrase_ends_where_its_quotes_do() {
+        let words = words(r#""C:\my logs\" crash "\ \"#);
+        assert_eq!(words, [r#""C: my logs""#, "crash"]);
+        let query = format!("{} since:\"2w\"", words.join(" "));
+        let said = syntax::parse(&query, Now::utc(0)).unwrap();
+        let typed: Vec<&str> = said.typed.iter().map(|one| one.value.as_str()).collect();
+        assert_eq!(typed, ["2w"]);
     }
 }

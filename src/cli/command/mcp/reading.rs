@@ -15,7 +15,8 @@ use crate::output::time::count;
 
 /// Bytes of a list or a tree.
 const PAGE: usize = 6_000;
-/// Bytes of the entry that was asked for, of all beside it, and of each of these.
+/// Bytes of the entry that was asked for, of all beside it, and of each of these, as they are
+/// quoted. With the lines above and below each, that is less than an answer has room for.
 const ENTRY: usize = 4_000;
 const AROUND: usize = 3_600;
 const BESIDE: usize = 500;
@@ -46,7 +47,7 @@ pub fn show(call: &Call, asked: &ShowEntry) -> Result<String, Failure> {
         })?;
         Ok(((entries, focus), streamed))
     })?;
-    let mut page = Page::framed();
+    let mut page = Page::framed_without_cursor();
     page.line(&plain::heading(&session, call.is_live(&session)));
     for entry in &entries {
         let is_it = focus.as_ref() == Some(&entry.id);
@@ -68,9 +69,8 @@ fn shown(page: &mut Page, session: &SessionRow, entry: &ShownEntry, from: usize,
     let image = if entry.has_image { " · image" } else { "" };
     let home = entry.inherited_from.as_deref().unwrap_or(&session.id);
     page.line(&format!(
-        "\n{}:{} · {} · {}{failed}{image}",
-        plain::id(home),
-        plain::id(&entry.id),
+        "\n{} · {} · {}{failed}{image}",
+        plain::address(home, &entry.id),
         plain::name(who),
         plain::minute(entry.time.as_deref()),
     ));
@@ -78,7 +78,7 @@ fn shown(page: &mut Page, session: &SessionRow, entry: &ShownEntry, from: usize,
     let text: Vec<&str> = pieces.map(String::as_str).collect();
     let text = text.join("\n");
     let start = plain::boundary(&text, from);
-    let end = plain::boundary(&text, start + most);
+    let end = plain::end_of_quote(&text, start, most);
     page.quote(&text[start..end]);
     if end < text.len() {
         let left = text.len() - end;
@@ -106,8 +106,13 @@ fn addressed(call: &Call, address: &str) -> Result<(SessionRow, String), Failure
 
 /// What list_sessions says.
 pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
-    let since = listing::moment("since", asked.since.as_deref(), &call.screen)?;
-    let until = listing::moment("until", asked.until.as_deref(), &call.screen)?;
+    let moment = |name: &str, when: &Option<String>| {
+        listing::moment_called(name, name, when.as_deref(), &call.screen)
+    };
+    let (since, until) = (
+        moment("since", &asked.since)?,
+        moment("until", &asked.until)?,
+    );
     let scope = call.list_scope(ListScope {
         agent: listing::known_agent(asked.agent.as_deref(), &call.config)?,
         since_ms: since.since_ms,
@@ -140,7 +145,7 @@ pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
     let place = place.map_or_else(|| "every directory".to_owned(), plain_line);
     let sessions = count(written.total.saturating_sub(left_out), "session");
     let head = format!("{sessions} of {place}, the newest first.");
-    Ok(pages.end(&head, written.complete))
+    Ok(pages.end(&head, written.complete, "narrow it"))
 }
 
 /// What session_tree says.
@@ -166,7 +171,8 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
         "{}\n* is on the active branch; an address is SESSION:ENTRY.",
         plain::heading(&session, call.is_live(&session))
     );
-    Ok(pages.end(&head, streamed.complete))
+    let otherwise = "show_entry of the last address, with context, reads on from there";
+    Ok(pages.end(&head, streamed.complete, otherwise))
 }
 
 fn line(session: &SessionRow, row: &TreeRow) -> String {
@@ -177,13 +183,14 @@ fn line(session: &SessionRow, row: &TreeRow) -> String {
     let label = row.label.as_deref();
     let label = label.map(|label| format!("\n{indent}> [{}]", plain::short(label, LINE)));
     let said = match row.role.as_deref() {
-        Some("user" | "assistant") => format!("\n{indent}> {}", plain::short(&row.text, LINE)),
+        Some("user" | "assistant") if !row.text.is_empty() => {
+            format!("\n{indent}> {}", plain::short(&row.text, LINE))
+        }
         _ => String::new(),
     };
     format!(
-        "{indent}{active} {}:{} · {} · {}{}{said}",
-        plain::id(home),
-        plain::id(&row.id),
+        "{indent}{active} {} · {} · {}{}{said}",
+        plain::address(home, &row.id),
         plain::name(who),
         plain::minute(row.time.as_deref()),
         label.unwrap_or_default(),
@@ -228,14 +235,15 @@ impl Pages {
         }
     }
 
-    fn end(self, head: &str, is_complete: bool) -> String {
+    /// `otherwise`: what helps where there are more than a cursor can name.
+    fn end(self, head: &str, is_complete: bool, otherwise: &str) -> String {
         let mut page = Page::framed();
         page.line(&format!("{head}\n"));
         self.lines.iter().for_each(|line| page.line(line));
         let cursor = self.shown.cursor();
         match (self.lines.is_empty(), self.is_left) {
             (true, _) => page.line("(none)"),
-            (false, true) => plain::more(&mut page, &cursor),
+            (false, true) => plain::more(&mut page, &cursor, otherwise),
             (false, false) => {}
         }
         plain::unread(&mut page, is_complete);

@@ -109,7 +109,7 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
     let mut query = words.join(" ");
     for (name, when) in [("since", &asked.since), ("until", &asked.until)] {
         if let Some(when) = when {
-            list::moment(name, Some(when), &call.screen)?;
+            list::moment_called(name, name, Some(when), &call.screen)?;
             query.push_str(&format!(" {name}:\"{when}\""));
         }
     }
@@ -136,7 +136,7 @@ fn found(answer: &SearchAnswer, groups: &[HitGroup], live: &[HitGroup]) -> Strin
         let heading = plain::heading(&group.session, is_live);
         page.line(&format!("\n{heading}"));
         let hits = group.hits.iter().take(PASSAGES);
-        hits.for_each(|hit| passage(&mut page, hit));
+        hits.for_each(|hit| passage(&mut page, group, hit));
     };
     groups.iter().for_each(|group| show(group, false));
     live.iter().for_each(|group| show(group, true));
@@ -156,12 +156,12 @@ fn found(answer: &SearchAnswer, groups: &[HitGroup], live: &[HitGroup]) -> Strin
     end(page, answer)
 }
 
-fn passage(page: &mut Page, hit: &Hit) {
+fn passage(page: &mut Page, group: &HitGroup, hit: &Hit) {
     let who = hit.role.as_deref().unwrap_or(&hit.kind);
     let time = plain::minute(hit.time.as_deref());
     page.line(&format!(
         "{} · {} · {time}",
-        plain::id(&hit.address),
+        plain::address(&group.session.id, &hit.entry),
         plain::name(who)
     ));
     match hit.class {
@@ -186,7 +186,7 @@ fn nothing(answer: &SearchAnswer, near: &[HitGroup]) -> String {
             .hits
             .iter()
             .take(1)
-            .for_each(|hit| passage(&mut page, hit));
+            .for_each(|hit| passage(&mut page, group, hit));
     }
     if let Some(missing) = missing(answer) {
         page.below(&missing);
@@ -205,7 +205,7 @@ fn missing(answer: &SearchAnswer) -> Option<String> {
 fn end(mut page: Page, answer: &SearchAnswer) -> String {
     plain::unread(&mut page, answer.complete);
     if let Some(cursor) = &answer.cursor {
-        plain::more(&mut page, cursor);
+        plain::more(&mut page, cursor, "narrow it");
     }
     page.end()
 }

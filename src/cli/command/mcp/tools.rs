@@ -18,7 +18,7 @@ use sessionary::model::{Cancel, Mask, SessionRow};
 use sessionary::{Config, Freshness, Index};
 
 use super::visible::Visible;
-use super::{reading, searching};
+use super::{plain, reading, searching};
 use crate::command::current_directory;
 use crate::demo;
 use crate::failure::Failure;
@@ -47,6 +47,10 @@ const THREADS: [&str; 3] = [
 ];
 /// A session that was written so short a time ago may be the one that asks.
 const LIVE: i64 = 120_000;
+/// Characters that are repeated of what a client has sent: of a name, and of what is wrong with what
+/// it asked.
+pub const NAME: usize = 80;
+const ERROR: usize = 300;
 /// What new sessions leave to be indexed is indexed for so long, when an answer is given.
 const PAY: Duration = Duration::from_secs(1);
 
@@ -162,7 +166,7 @@ pub struct Call {
     pub index: Index,
     /// `None`: every directory.
     place: Option<Visible>,
-    /// Sessions that ask, as far as that is known.
+    /// Sessions that ask, as far as that is known, and those that work for them.
     pub asking: Vec<String>,
     pub screen: Screen,
     pub config: Config,
@@ -204,7 +208,7 @@ impl Toolbox {
                 self.answered(caller, |call| reading::tree(call, &asked))
             }
             other => {
-                let said = format!("there is no tool `{other}`");
+                let said = format!("there is no tool `{}`", plain::short(other, NAME));
                 return Err(Fault::new(Code::InvalidParams, said));
             }
         })
@@ -235,12 +239,16 @@ impl Toolbox {
             config,
             cancel: caller.cancel.clone(),
         };
-        let mut said = answer(&call);
+        let answer = |call: &mut Call| {
+            call.ask_for_subagents()?;
+            answer(call)
+        };
+        let mut said = answer(&mut call);
         if let Err(failure) = &said
             && (failure.is_damage() || failure.is_replaced())
         {
             call.index = Index::open(&call.config, Freshness::Check)?;
-            said = answer(&call);
+            said = answer(&mut call);
         }
         self.pay();
         said
@@ -287,6 +295,14 @@ impl Toolbox {
 pub const MASK: Mask = redact::redacted;
 
 impl Call {
+    /// A subagent is told the id of the session that started it, and writes a session of its own.
+    fn ask_for_subagents(&mut self) -> Result<(), Failure> {
+        for asking in self.asking.clone() {
+            self.asking.extend(self.index.subagents_of(&asking)?);
+        }
+        Ok(())
+    }
+
     /// What may be listed.
     pub fn list_scope(&self, scope: ListScope) -> ListScope {
         let scope = ListScope {
@@ -325,11 +341,8 @@ impl Call {
         Ok(sessions.max_by_key(|row| (row.host.is_none(), row.modified_ms)))
     }
 
-    /// The ids of sessions that may be the one that asks, where that is not known.
+    /// The ids of sessions that may be the one that asks, beside those of which that is known.
     pub fn live(&self) -> Result<Vec<String>, Failure> {
-        if !self.asking.is_empty() {
-            return Ok(Vec::new());
-        }
         let scope = self.list_scope(ListScope {
             since_ms: Some(self.screen.now_ms.saturating_sub(LIVE)),
             ..ListScope::default()
@@ -339,11 +352,12 @@ impl Call {
         Ok(sessions.map(|session| session.id).collect())
     }
 
-    /// Whether a session may be the one that asks, where that is not known. It may be written after
-    /// the moment at which this call began.
+    /// Whether a session may be the one that asks, beside those of which that is known: what an
+    /// agent runs is told the agent's session, and may be an agent that tells nothing. It may be
+    /// written after the moment at which this call began.
     pub fn is_live(&self, session: &SessionRow) -> bool {
         let age = |modified| self.screen.now_ms.abs_diff(modified);
-        self.asking.is_empty()
+        !self.asking.contains(&session.id)
             && session
                 .modified_ms
                 .is_some_and(|modified| age(modified) < LIVE.unsigned_abs())
@@ -362,6 +376,7 @@ fn asking(meta: &Value) -> Vec<String> {
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Fault> {
-    serde_json::from_value(arguments)
-        .map_err(|error| Fault::new(Code::InvalidParams, error.to_string()))
+    // It repeats what was wrong.
+    let said = |error: serde_json::Error| plain::short(&error.to_string(), ERROR);
+    serde_json::from_value(arguments).map_err(|error| Fault::new(Code::InvalidParams, said(error)))
 }
