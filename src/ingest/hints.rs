@@ -256,9 +256,8 @@ fn scan_paths<'a>(
     foreign_files.sort();
     foreign_files.dedup_by(|a, b| a.relative == b.relative);
     let stored = catalogue.foreign_files_at(number, &paths)?;
-    let archived = keeper.archived(catalogue, root, &discovery, &known)?;
     Ok(Some(HintScan {
-        archived,
+        archived: keeper.archived(catalogue, root, &discovery, &known)?,
         at,
         root,
         paths,

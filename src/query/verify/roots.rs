@@ -46,7 +46,7 @@ impl<'i> Inspection<'i> {
         if root.is_none() && !spec.path.exists() {
             return Ok(Vec::new());
         }
-        let stored = match root {
+        let mut stored = match root {
             Some(root) => self.stored(root, spec, format)?,
             None => StoredRootState {
                 is_as_asked: true,
@@ -60,15 +60,15 @@ impl<'i> Inspection<'i> {
         let links = config.links(&spec.agent);
         let mut discovery = discover(&spec.path, spec.flat, format, &links);
         let names = look_at_names(&spec.path, format, &Folders::default(), &mut discovery);
-        let databases = DatabaseListing {
+        DatabaseListing {
             catalogue,
             root,
             spec,
             format,
             known: &[],
             look: Look::All,
-        };
-        databases.add_to(&mut discovery)?;
+        }
+        .add_to(&mut discovery)?;
         names.list(catalogue, root, &spec.path, &mut discovery)?;
         let exclude = config.rules.exclude();
         let left = leave_out(catalogue, root, spec, format, exclude, &mut discovery)?;
@@ -86,10 +86,9 @@ impl<'i> Inspection<'i> {
             Some(_) => HashSet::new(),
             None => self.contents(&RootComparison::new(spec, format, &stored, &discovery)),
         };
-        let known = stored.known.into_iter();
-        let known = known.filter(|known| !gone.contains(&known.relative));
+        stored.known.retain(|known| !gone.contains(&known.relative));
         let mut sources = Vec::new();
-        for known in known {
+        for known in stored.known {
             let archived = match known.gone_ms {
                 Some(_) => catalogue.source_place(known.source)?,
                 None => None,
