@@ -568,6 +568,31 @@ fn a_name_in_the_database_is_current() {
     assert_eq!(hits(&index, "puffin"), Vec::<String>::new());
 }
 
+/// A page of all entries goes on where the one before it ended, though the thread has a name since.
+#[test]
+fn a_name_moves_no_entry() {
+    let home = Home::new("the-same-talk");
+    let places = || {
+        let index = home.index();
+        let all = ShowScope {
+            all: true,
+            ..ShowScope::default()
+        };
+        let shown = index.show(&session(&index, 1), &all).unwrap();
+        let entries = shown.entries.into_iter();
+        entries
+            .map(|entry| (entry.id, entry.place))
+            .collect::<Vec<_>>()
+    };
+    let before = places();
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "");
+    threads.call(1, Some("The grebe"));
+    let named = places();
+    assert_eq!(named.len(), before.len() + 1);
+    assert_eq!(named[..before.len()], before);
+}
+
 /// The last line of the older file counts, and of the newer shape none. What the database calls a
 /// thread of the older shape its title, where it is not its first message.
 #[test]
