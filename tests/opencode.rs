@@ -689,6 +689,30 @@ fn fork_copies_count_once() {
         rows("SELECT count(*), sum(total), sum(cost_total) FROM usage"),
         [[json!(2), json!(260), json!(0.5)]]
     );
+    assert_eq!(
+        rows("SELECT calls, (SELECT count(*) FROM calls) FROM tools"),
+        [[json!(2), json!(4)]]
+    );
+}
+
+/// A blank title is none.
+#[test]
+fn blank_titles_are_none() {
+    let mut store = Store::new(true, "WAL");
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    store.talk("ses_2", "walrus teeth", ANSWER);
+    store.run("UPDATE session SET title = ' \t' WHERE id = 'ses_1'; UPDATE session SET title = ' A b ' WHERE id = 'ses_2'");
+    let index = store.sync();
+    assert_eq!(
+        index
+            .sql("SELECT name, title FROM sessions ORDER BY id")
+            .unwrap()
+            .rows,
+        [
+            [json!(null), json!("walrus tusks")],
+            [json!("A b"), json!("A b")]
+        ]
+    );
 }
 
 /// A compaction is a part that asks for it, and the answer to that.

@@ -69,7 +69,8 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
 fn session<D>(row: &Row<'_, D>, facts: &mut Facts) {
     facts.time_ms = row.time_created.0;
     facts.message_ms = row.time_updated.0;
-    facts.name = row.title.owned().filter(|title| !is_made(title));
+    let title = row.title.owned().map(|title| title.trim().to_owned());
+    facts.name = title.filter(|title| !title.is_empty() && !is_made(title));
     let reverted = row
         .revert
         .object()
