@@ -158,11 +158,18 @@ pub struct Usage {
     pub cost_output: Option<f64>,
     pub cost_cache_read: Option<f64>,
     pub cost_cache_write: Option<f64>,
+    /// As written, else the sum of its parts.
     pub cost_total: Option<f64>,
     /// Several entries of one answer record its usage, each as far as it was known: the one with
     /// the most output counts. The `response_id` is the answer's alone.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_repeated: bool,
+}
+
+/// Costs as one. A file may claim any, and JSON knows no infinity. `None` when there are none.
+pub(crate) fn sum_costs(costs: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    let add = |sum: f64, cost: f64| (sum + cost).clamp(f64::MIN, f64::MAX);
+    costs.into_iter().flatten().reduce(add)
 }
 
 /// A label on `target`; `None` or empty text clears it.
