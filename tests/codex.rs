@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
-use sessionary::index::{ListScope, SearchScope, ShowScope, TreeScope};
+use sessionary::index::{ListScope, SearchScope, ShowScope, SpendingScope, TreeScope};
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 use tempfile::TempDir;
@@ -439,6 +439,12 @@ fn usage_of_legacy_forks_counts_once() {
     let sum = "SELECT sum(input + output + cache_read + cache_write) FROM usage";
     let rows = index.sql(sum).unwrap();
     assert_eq!(rows.rows[0][0], serde_json::json!(390 + 70));
+    let calls = index.sql("SELECT sum(calls) FROM tools").unwrap();
+    assert_eq!(calls.rows[0][0], serde_json::json!(2));
+    let report = index.tool_use(&SpendingScope::default()).unwrap();
+    assert_eq!(report.total.calls, 2);
+    let records = index.sql("SELECT count(*) FROM calls").unwrap();
+    assert_eq!(records.rows[0][0], serde_json::json!(4));
 }
 
 /// What a line says may depend on those before it, so reading on gives what reading at once gives.

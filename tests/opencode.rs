@@ -660,6 +660,22 @@ fn an_exported_document_is_read_where_it_lies() {
 fn fork_copies_count_once() {
     let mut store = Store::new(true, "WAL");
     store.talk("ses_1", "walrus tusks", ANSWER);
+    for (id, state) in [
+        (
+            "prt_3",
+            json!({"status": "completed", "input": {"command": "ls"}, "output": "a",
+            "time": {"start": 1_767_600_000_500_i64, "end": 1_767_600_000_900_i64}}),
+        ),
+        (
+            "prt_4",
+            json!({"status": "completed", "input": {"command": "ls"}, "output": "a",
+            "time": {"start": 1_767_600_001_500_i64, "end": 1_767_600_001_900_i64}}),
+        ),
+    ] {
+        // Some providers number the calls of each message from the start.
+        let part = json!({"type": "tool", "tool": "bash", "callID": "call_0", "state": state});
+        store.part("ses_1", "msg_2_ses_1", id, &part.to_string());
+    }
     store.session("ses_2", "A talk (fork #1)");
     store.run(
         "INSERT INTO message SELECT id || 'f', 'ses_2', time_created + 500, time_updated + 500, data

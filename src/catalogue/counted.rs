@@ -151,14 +151,18 @@ impl<'e> UsageRow<'e> {
 
 /// A number that all copies of an entry have, and hardly any other: of the response's id, else of
 /// the entry's id and time, which forks keep, else of its time, and of what copies agree in; else
-/// of all its bytes.
+/// of all its bytes. Of an entry that only calls, of its calls too: several versions of a message
+/// may each hold the calls that are new in it.
 fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
+    if facts.spent().is_none() {
+        return called(bytes, facts);
+    }
     let response = usage.response_id.as_deref().filter(|id| !id.is_empty());
     let id = facts.id.as_deref().filter(|id| !id.is_empty());
     let named = match (response, id, facts.time_ms) {
         (Some(response), ..) => (Some(response), None),
         (None, Some(id), Some(time)) => (Some(id), Some(time)),
-        (None, None, Some(time)) if facts.spent().is_some() => (None, Some(time)),
+        (None, None, Some(time)) => (None, Some(time)),
         (None, ..) => return bytes.cast_signed(),
     };
     if usage.is_repeated {
@@ -167,6 +171,21 @@ fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
     // Some servers give one response id to all that they say.
     let same = (&usage.model, usage.input, usage.output, usage.cost_total);
     hash(format!("{named:?} {same:?}").as_bytes()).cast_signed()
+}
+
+/// The number of an entry that only calls.
+fn called(bytes: u64, facts: &Facts) -> i64 {
+    let id = facts.id.as_deref().filter(|id| !id.is_empty());
+    let named = match (facts.copied_with.as_deref(), id, facts.time_ms) {
+        (Some(with), ..) => (with, None),
+        (None, Some(id), Some(time)) => (id, Some(time)),
+        (None, ..) => return bytes.cast_signed(),
+    };
+    let calls = facts.calls.iter().filter(|call| !call.is_result);
+    let calls: Vec<_> = calls
+        .map(|call| (&call.call_id, &call.tool, &call.subject))
+        .collect();
+    hash(format!("{named:?} {calls:?}").as_bytes()).cast_signed()
 }
 
 /// clido's figures count from the start of its process: within a run they grow, and a fall is the

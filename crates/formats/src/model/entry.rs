@@ -93,6 +93,11 @@ pub struct Facts {
     /// clido `result` lines: how long it took, in ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_ms: Option<i64>,
+    /// Of an entry that records calls and no usage: what its copies have in common with it, beside
+    /// the calls, where they get another id or time (Codex: the thread in which it was said;
+    /// OpenCode: when it began). They are one entry, however many of them there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied_with: Option<String>,
     /// It has nothing to read: what it says stands in another entry of its session, or is a note of
     /// the agent's to itself. It is neither searched nor shown but among all entries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

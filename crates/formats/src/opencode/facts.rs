@@ -186,8 +186,11 @@ fn part(data: &Data<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
         "tool" => {
             if let Loose::Object(state) = &data.state {
                 let times = state.time.object();
-                facts.time_ms = times.and_then(|times| times.start.0).or(facts.time_ms);
+                let start = times.and_then(|times| times.start.0);
+                facts.time_ms = start.or(facts.time_ms);
                 facts.message_ms = times.and_then(|times| times.end.0);
+                // A fork copies its parts under new ids; this time it keeps.
+                facts.copied_with = start.map(|start| start.to_string());
                 tool(data, state, facts)?;
             }
         }
