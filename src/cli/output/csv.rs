@@ -1,8 +1,11 @@
 //! How does a row become a line of CSV? As RFC 4180 says, with NULL told from an empty text.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
 
 use serde_json::Value;
+
+use super::text::plain_line;
 
 /// Writes one line, ended as the RFC asks. NULL is nothing, an empty text is `""`.
 pub fn line(out: &mut dyn Write, values: impl Iterator<Item = Value>) -> io::Result<()> {
@@ -17,6 +20,17 @@ pub fn line(out: &mut dyn Write, values: impl Iterator<Item = Value>) -> io::Res
         }
     }
     out.write_all(b"\r\n")
+}
+
+/// A text from a session for a spreadsheet, which makes no formula of it: before what would begin
+/// one stands `'`. On a terminal it is one line on which nothing acts.
+pub fn text(text: &str) -> Value {
+    let text = match io::stdout().is_terminal() {
+        true => Cow::Owned(plain_line(text)),
+        false => Cow::Borrowed(text),
+    };
+    let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    Value::from(format!("{}{text}", if begins_formula { "'" } else { "" }))
 }
 
 fn field(out: &mut dyn Write, text: &str) -> io::Result<()> {
