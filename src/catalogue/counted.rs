@@ -200,7 +200,7 @@ pub(super) fn add_turns(
         "INSERT INTO _usage (key, cost_total, what, said, time_ms, counted)
          SELECT key, cost - CASE WHEN before <= cost THEN before ELSE 0 END, 2, hash, time_ms, 1
          FROM (SELECT r.key, r.cost, e.hash, e.time_ms,
-                      (SELECT p.cost FROM _runs p WHERE p.key BETWEEN ?3 AND r.key - 1
+                      (SELECT p.cost FROM _runs p WHERE p.key BETWEEN ?3 AND r.key - 1 AND p.cost IS NOT NULL
                        ORDER BY p.key DESC LIMIT 1) AS before
                FROM _runs r JOIN _entries e USING (key)
                WHERE r.key BETWEEN ?1 AND ?2 AND r.cost IS NOT NULL)",
