@@ -19,7 +19,8 @@ use serde_json::json;
 
 use super::error::Error;
 use super::open::Catalogue;
-use super::write::{EntryRow, key_range};
+use super::read::numbers;
+use super::write::{ARRIVAL_BITS, EntryRow, key_range};
 use crate::model::{Facts, Usage};
 use crate::source::checkpoint::hash;
 
@@ -210,6 +211,33 @@ pub(super) fn add_turns(
 }
 
 impl Catalogue {
+    /// A query for entries of these roots that count nowhere in them, because a copy in another
+    /// root does, and would count if there were no other root: their `key`, and `counts` as in
+    /// `_usage`. `None`: there are no sessions of other roots.
+    pub(super) fn counted_elsewhere(&self, roots: &[i64]) -> Result<Option<String>, Error> {
+        let roots = numbers(roots);
+        let others = format!(
+            "SELECT EXISTS (SELECT 1 FROM _roots r WHERE root NOT IN ({roots})
+               AND EXISTS (SELECT 1 FROM _sessions s WHERE s.root = r.root))"
+        );
+        if !self.one(&others, [], |row| row.get::<_, bool>(0))? {
+            return Ok(None);
+        }
+        // From sessions to their entries: the other way round every entry is read for each.
+        let copies = format!(
+            "SELECT key, counts FROM (
+               SELECT u.key, {COUNTS} AS counts
+               FROM _sessions s CROSS JOIN _usage u ON u.key BETWEEN s.session << {ARRIVAL_BITS} AND ((s.session + 1) << {ARRIVAL_BITS}) - 1
+                 JOIN _roots r ON r.root = s.root JOIN _entries e ON e.key = u.key JOIN _sources f ON f.source = e.source
+               WHERE s.path <> '' AND s.root IN ({roots}) AND u.counted = 0
+                 AND NOT EXISTS (SELECT 1 FROM _usage c JOIN _sessions o ON o.session = c.key >> 24
+                                 WHERE c.said = u.said AND c.counted = 1 AND o.path <> '' AND o.root IN ({roots}))
+               WINDOW w AS (PARTITION BY u.said, {SAME} ORDER BY {ORDER}))
+             WHERE counts > 0"
+        );
+        Ok(Some(copies))
+    }
+
     /// Before the transaction ends, decide again which copy counts of each usage in these entries.
     pub(super) fn unsettle(&self, first: i64, last: i64, change: Change) -> rusqlite::Result<()> {
         let (which, other, all) = match change {
