@@ -1,11 +1,10 @@
 //! How does a row become a line of CSV? As RFC 4180 says, with NULL told from an empty text.
 
-use std::borrow::Cow;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::text::plain_line;
+use super::text::inert_lines;
 
 /// Writes one line, ended as the RFC asks. NULL is nothing, an empty text is `""`.
 pub fn line(out: &mut dyn Write, values: impl Iterator<Item = Value>) -> io::Result<()> {
@@ -23,13 +22,10 @@ pub fn line(out: &mut dyn Write, values: impl Iterator<Item = Value>) -> io::Res
 }
 
 /// A text from a session for a spreadsheet, which makes no formula of it: before what would begin
-/// one stands `'`. On a terminal it is one line on which nothing acts.
+/// one stands `'`. Nothing in it acts on a terminal.
 pub fn text(text: &str) -> Value {
-    let text = match io::stdout().is_terminal() {
-        true => Cow::Owned(plain_line(text)),
-        false => Cow::Borrowed(text),
-    };
-    let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text = inert_lines(text);
+    let begins_formula = text.starts_with(['=', '+', '-', '@', '\t']);
     Value::from(format!("{}{text}", if begins_formula { "'" } else { "" }))
 }
 
