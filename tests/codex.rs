@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
-use sessionary::index::{ListScope, SearchScope, ShowScope, TreeScope};
+use sessionary::index::{ListScope, SearchScope, ShowScope, SpendingScope, TreeScope};
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 use tempfile::TempDir;
@@ -439,6 +439,12 @@ fn usage_of_legacy_forks_counts_once() {
     let sum = "SELECT sum(input + output + cache_read + cache_write) FROM usage";
     let rows = index.sql(sum).unwrap();
     assert_eq!(rows.rows[0][0], serde_json::json!(390 + 70));
+    let calls = index.sql("SELECT sum(calls) FROM tools").unwrap();
+    assert_eq!(calls.rows[0][0], serde_json::json!(2));
+    let report = index.tool_use(&SpendingScope::default()).unwrap();
+    assert_eq!(report.total.calls, 2);
+    let records = index.sql("SELECT count(*) FROM calls").unwrap();
+    assert_eq!(records.rows[0][0], serde_json::json!(4));
 }
 
 /// What a line says may depend on those before it, so reading on gives what reading at once gives.
@@ -566,6 +572,31 @@ fn a_name_in_the_database_is_current() {
     let index = home.index();
     assert_eq!(name_of(&index, 1), None);
     assert_eq!(hits(&index, "puffin"), Vec::<String>::new());
+}
+
+/// A page of all entries goes on where the one before it ended, though the thread has a name since.
+#[test]
+fn a_name_moves_no_entry() {
+    let home = Home::new("the-same-talk");
+    let places = || {
+        let index = home.index();
+        let all = ShowScope {
+            all: true,
+            ..ShowScope::default()
+        };
+        let shown = index.show(&session(&index, 1), &all).unwrap();
+        let entries = shown.entries.into_iter();
+        entries
+            .map(|entry| (entry.id, entry.place))
+            .collect::<Vec<_>>()
+    };
+    let before = places();
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "");
+    threads.call(1, Some("The grebe"));
+    let named = places();
+    assert_eq!(named.len(), before.len() + 1);
+    assert_eq!(named[..before.len()], before);
 }
 
 /// The last line of the older file counts, and of the newer shape none. What the database calls a

@@ -73,6 +73,33 @@ fn id_twice_is_one_entry_with_the_calls_of_the_second() {
     assert_eq!(hits(&index, "reeds is:branch"), 0);
 }
 
+/// A message is written again for each call that is added to it, and each of these is counted.
+#[test]
+fn calls_of_all_versions_of_a_message_count() {
+    let store = Store::of("gemini", "id-twice");
+    let call = |id: &str| {
+        format!(r#"{{"id":"{id}","name":"read_file","args":{{"path":"{id}"}},"status":"success"}}"#)
+    };
+    let calls = [call("d1"), call("d2"), call("d3")];
+    let mut lines = fs::OpenOptions::new()
+        .append(true)
+        .open(store.path(LOG))
+        .unwrap();
+    for many in 1..=3 {
+        let calls = calls[..many].join(",");
+        let line = format!(
+            r#"{{"id":"m5","timestamp":"2026-01-05T09:00:07.000Z","type":"gemini","content":"","thoughts":[],"tokens":{{"input":5,"output":5,"total":10}},"model":"gemini-2.5-pro","toolCalls":[{calls}]}}"#
+        );
+        writeln!(lines, "{line}").unwrap();
+    }
+    let index = store.index();
+    let tools = "SELECT calls FROM tools WHERE tool = 'read_file'";
+    assert_eq!(sql(&index, tools), [[json!(3)]]);
+    let usage = "SELECT count(*), sum(total) FROM usage";
+    assert_eq!(sql(&index, usage), [[json!(3), json!(270)]]);
+    store.check("with calls in three versions");
+}
+
 #[test]
 fn resume_keeps_times_tokens_and_models_and_doubles_nothing() {
     let store = Store::of("gemini", "resumed");

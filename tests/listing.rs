@@ -1,11 +1,16 @@
 //! Does `list` sort, filter, page and fold as it was asked to?
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use insta::assert_snapshot;
 use serde_json::Value;
+use sessionary::index::ListScope;
+use sessionary::{Config, Freshness, Index};
 
 use crate::cli::home;
+use crate::histories::dump;
 use crate::sandbox::Sandbox;
 
 /// Ids of an answer's rows, cut to what tells them apart here.
@@ -229,6 +234,115 @@ fn subagents_are_a_count_on_their_parent() {
     2h   01KE6P54  agentuse     1             /home/ada/mono/sub  [unlisted: a subagent's session] spell
     2h   01KE6P53  agentuse     1          1  /home/ada/mono/sub  [unlisted: a subagent's session] mail
     "#);
+}
+
+/// A thread of Codex in this folder, and one that it started in another, in which something failed.
+fn with_subagent() -> Sandbox {
+    let home = Sandbox::new();
+    let write = |number: u32, folder: &str, source: &str, more: &str| {
+        let id = format!("{number}19b8d5e-7c80-7000-8000-000000000000");
+        let time = "2026-01-05T09:00:00.000Z";
+        let meta = format!(
+            r#"{{"timestamp":"{time}","type":"session_meta","payload":{{"id":"{id}","timestamp":"{time}","cwd":"~/{folder}","source":{source}}}}}"#
+        );
+        let typed = format!(
+            r#"{{"timestamp":"{time}","type":"event_msg","payload":{{"type":"user_message","message":"Count."}}}}"#
+        );
+        let path = format!(".codex/sessions/2026/01/05/rollout-2026-01-05T09-00-00-{id}.jsonl");
+        home.write(&path, &format!("{meta}\n{typed}\n{more}"));
+    };
+    write(1, "code/app", "\"cli\"", "");
+    let spawned = r#"{"subagent":{"thread_spawn":{"parent_thread_id":"119b8d5e-7c80-7000-8000-000000000000","depth":1}}}"#;
+    let failed = r#"{"timestamp":"2026-01-05T09:00:01.000Z","type":"event_msg","payload":{"type":"error","message":"no"}}"#;
+    write(2, "code/deep", spawned, &format!("{failed}\n"));
+    home
+}
+
+/// A session counts the subagents below it, but one that a filter leaves out does not.
+#[test]
+fn a_subagent_is_a_row_where_no_parent_counts_it() {
+    let mut home = with_subagent();
+    for folder in ["app", "deep"] {
+        std::fs::create_dir_all(home.home.join("code").join(folder)).expect("a folder");
+    }
+    let (parent, child) = ("119b8d5e", "219b8d5e");
+    for (arguments, expected) in [
+        (&[][..], &[parent][..]),
+        (&["--sort", "errors"], &[parent]),
+        (&["--until", "2026-01-06"], &[parent]),
+        (&["--errors"], &[child]),
+        (&["--errors", "--limit", "1"], &[child]),
+        (&["--project", "deep"], &[child]),
+        (&["--project", "app"], &[parent]),
+    ] {
+        let all = home.json(&[&["list", "--all", "--json"], arguments].concat());
+        assert_eq!(ids(&all), expected, "{arguments:?}");
+        assert_eq!(all["total"], expected.len(), "{arguments:?}");
+    }
+    for (folder, expected, elsewhere) in [("app", parent, 0), ("deep", child, 1)] {
+        home.cwd = home.home.join("code").join(folder);
+        for more in [&[][..], &["--sort", "errors"]] {
+            let here = home.json(&[&["list", "--json"], more].concat());
+            assert_eq!(ids(&here), [expected], "{folder}");
+            assert_eq!(
+                (&here["total"], &here["elsewhere"]),
+                (&1.into(), &elsewhere.into())
+            );
+        }
+    }
+}
+
+/// Where two agents have the same file nothing tells its rows apart but their roots.
+#[test]
+fn a_file_of_two_agents_is_on_two_pages() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = place.path().join("sessions");
+    std::fs::create_dir_all(folder.join("--x--")).expect("a folder");
+    let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_600_000);
+    for number in 0..60 {
+        let path = folder.join(format!("--x--/{number}.jsonl"));
+        std::fs::write(&path, "{\"kept\":1}\n").expect("a file");
+        let file = std::fs::File::options().append(true).open(&path);
+        let set = file.and_then(|file| file.set_modified(then));
+        set.expect("its time");
+    }
+    let roots = ["pi", "clido"].map(|agent| dump::root(agent, agent, &folder));
+    let config = Config::new(place.path().join("index"), roots.to_vec());
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    let mut shown = BTreeSet::new();
+    for offset in 0..120 {
+        let scope = ListScope {
+            offset,
+            limit: Some(1),
+            ..ListScope::default()
+        };
+        let page = index.list(&scope).expect("a page").sessions;
+        shown.extend(page.into_iter().map(|row| (row.agent, row.path)));
+    }
+    assert_eq!(shown.len(), 120);
+}
+
+/// A blank name is none, for a list as for a search.
+#[test]
+fn a_blank_name_is_none() {
+    let home = Sandbox::new();
+    let lines = [
+        r#"{"type":"meta","schema_version":1,"session_id":"c","project_path":"/w","start_time":"2026-01-05T09:00:00.000Z"}"#,
+        r#"{"type":"user_message","role":"user","content":[{"type":"text","text":"walrus"}]}"#,
+        r#"{"type":"title","title":"  "}"#,
+        "",
+    ];
+    home.write("clido/sessions/_w/c.jsonl", &lines.join("\n"));
+    assert_eq!(home.json(&["list", "--all", "--json"])["total"], 1);
+    assert_eq!(
+        home.json(&["list", "--all", "--json", "--named"])["total"],
+        0
+    );
+    for (query, sessions) in [("walrus is:named", 0), ("walrus -is:named", 1)] {
+        let found = home.json(&["search", "--json", query]);
+        let found = found["sessions"].as_array().expect("sessions").len();
+        assert_eq!(found, sessions, "{query}");
+    }
 }
 
 #[test]

@@ -660,6 +660,22 @@ fn an_exported_document_is_read_where_it_lies() {
 fn fork_copies_count_once() {
     let mut store = Store::new(true, "WAL");
     store.talk("ses_1", "walrus tusks", ANSWER);
+    for (id, state) in [
+        (
+            "prt_3",
+            json!({"status": "completed", "input": {"command": "ls"}, "output": "a",
+            "time": {"start": 1_767_600_000_500_i64, "end": 1_767_600_000_900_i64}}),
+        ),
+        (
+            "prt_4",
+            json!({"status": "completed", "input": {"command": "ls"}, "output": "a",
+            "time": {"start": 1_767_600_001_500_i64, "end": 1_767_600_001_900_i64}}),
+        ),
+    ] {
+        // Some providers number the calls of each message from the start.
+        let part = json!({"type": "tool", "tool": "bash", "callID": "call_0", "state": state});
+        store.part("ses_1", "msg_2_ses_1", id, &part.to_string());
+    }
     store.session("ses_2", "A talk (fork #1)");
     store.run(
         "INSERT INTO message SELECT id || 'f', 'ses_2', time_created + 500, time_updated + 500, data
@@ -688,6 +704,30 @@ fn fork_copies_count_once() {
     assert_eq!(
         rows("SELECT count(*), sum(total), sum(cost_total) FROM usage"),
         [[json!(2), json!(260), json!(0.5)]]
+    );
+    assert_eq!(
+        rows("SELECT calls, (SELECT count(*) FROM calls) FROM tools"),
+        [[json!(2), json!(4)]]
+    );
+}
+
+/// A blank title is none.
+#[test]
+fn blank_titles_are_none() {
+    let mut store = Store::new(true, "WAL");
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    store.talk("ses_2", "walrus teeth", ANSWER);
+    store.run("UPDATE session SET title = ' \t' WHERE id = 'ses_1'; UPDATE session SET title = ' A b ' WHERE id = 'ses_2'");
+    let index = store.sync();
+    assert_eq!(
+        index
+            .sql("SELECT name, title FROM sessions ORDER BY id")
+            .unwrap()
+            .rows,
+        [
+            [json!(null), json!("walrus tusks")],
+            [json!("A b"), json!("A b")]
+        ]
     );
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::Connection;
+use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
@@ -693,6 +694,8 @@ fn no_number_that_a_file_claims_keeps_an_index_from_being_written() {
         header("s"),
         answer(1, "2026-01-05T09:00:00.000Z"),
         answer(2, "2026-01-05T09:00:01.000Z"),
+        // In another quarter of an hour.
+        answer(5, "2026-01-05T09:30:00.000Z"),
         // The last day of the calendar, which is over elsewhere, and one beyond it.
         answer(3, "9999-12-31T23:30:00.000Z"),
         answer(4, "+010000-01-01T00:30:00.000Z"),
@@ -703,8 +706,19 @@ fn no_number_that_a_file_claims_keeps_an_index_from_being_written() {
         r#"{"type":"assistant_message","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}},{"type":"tool_use","id":"t2","name":"Bash","input":{}}]}"#.to_owned(),
         format!(r#"{{"type":"tool_result","tool_use_id":"t1","content":"","is_error":false,"duration_ms":{}}}"#, i64::MAX),
         format!(r#"{{"type":"tool_result","tool_use_id":"t2","content":"","is_error":false,"duration_ms":{}}}"#, i64::MAX),
-        String::new(),
     ];
+    let said = r#"{"type":"user_message","role":"user","content":[{"type":"text","text":"More"}]}"#;
+    // Beyond the entries whose sums are made together.
+    let mut lines = [&lines[..], &vec![said.to_owned(); 256][..], &lines[1..]].concat();
+    for line in lines.iter_mut().rev().take(3) {
+        *line = line.replace("\"t1\"", "\"t3\"").replace("\"t2\"", "\"t4\"");
+    }
+    for cost in ["1e308", "9e307", "8e307"] {
+        lines.push(format!(
+            r#"{{"type":"result","exit_status":"success","total_cost_usd":{cost},"num_turns":1}}"#
+        ));
+    }
+    lines.push(String::new());
     home.write("clido/sessions/_w/c.jsonl", &lines.join("\n"));
     home.settle();
     let zone = "JST-9";
@@ -725,6 +739,7 @@ fn no_number_that_a_file_claims_keeps_an_index_from_being_written() {
         serde_json::json!([
             ["2026-01-05", most],
             ["2026-01-05", most],
+            ["2026-01-05", most],
             ["9999-12-31", most],
             [null, most]
         ])
@@ -733,6 +748,23 @@ fn no_number_that_a_file_claims_keeps_an_index_from_being_written() {
         home.json(&["--json", "sql", "SELECT tool, ms FROM tools, (SELECT max(ms) AS ms FROM _call_sums) WHERE agent = 'clido'"])["rows"],
         serde_json::json!([["Bash", most]])
     );
+    for view in ["day", "local_day", "model", "provider", "project", "agent"] {
+        let query = format!("SELECT max(input), max(output), max(total) FROM usage_by_{view}");
+        let sums = home.json(&["--json", "sql", &query])["rows"].clone();
+        assert_eq!(sums, serde_json::json!([[most, most, most]]), "{view}");
+    }
+    assert_eq!(
+        home.json(&[
+            "--json",
+            "sql",
+            "SELECT mean_ms, calls FROM tools WHERE agent = 'clido'"
+        ])["rows"],
+        serde_json::json!([[most as f64 / 2.0, 4]])
+    );
+    let rows = home.json(&["list", "--all", "--json"])["sessions"].clone();
+    for row in rows.as_array().expect("rows") {
+        assert_eq!(row["cost"], f64::MAX, "{row}");
+    }
 }
 
 #[test]
@@ -875,6 +907,213 @@ fn a_report_is_of_what_was_asked_for() {
     assert!(nothing.contains("--- exit Some(1)"), "{nothing}");
 }
 
+/// What was copied elsewhere counts all the same where that other place is not asked.
+#[test]
+fn a_report_is_of_all_that_a_list_shows() {
+    let home = home();
+    let whole = |arguments: &[&str]| {
+        let spent = home.json(&[arguments, &["report", "--json"]].concat());
+        let called = home.json(&[arguments, &["report", "--by", "tool", "--json"]].concat());
+        (spent["total"].clone(), called["total"].clone())
+    };
+    let mine = whole(&[]);
+    // Of two copies the one whose path comes first counts.
+    let backup = home.home.join("+backup");
+    let sessions = home.home.join(".pi/agent/sessions");
+    let project = "--home-ada-code-app--";
+    fs::create_dir_all(backup.join(project)).expect("a folder");
+    for file in fs::read_dir(sessions.join(project)).expect("sessions") {
+        let file = file.expect("a session");
+        fs::copy(file.path(), backup.join(project).join(file.file_name())).expect("a copy");
+    }
+    let root = format!("pi:{}", backup.display());
+    let both = whole(&["--root", &root]);
+    let rounded = |(mut spent, called): (Value, Value)| {
+        // In another order they are added up to another last digit.
+        let cost = spent["cost"].as_f64().unwrap_or_default();
+        spent["cost"] = format!("{cost:.9}").into();
+        (spent, called)
+    };
+    assert_eq!(rounded(both), rounded(mine.clone()));
+    let owners =
+        "SELECT DISTINCT root FROM usage JOIN sessions USING (session) WHERE sessions.agent = 'pi'";
+    let owners = home.json(&["--json", "sql", owners])["rows"].clone();
+    assert_eq!(owners, serde_json::json!([[backup]]));
+    assert_eq!(rounded(whole(&[])), rounded(mine));
+    let alone = ["--no-default-roots", "--root", &root];
+    let (spent, called) = whole(&alone);
+    let pi = home.json(&["report", "--json", "--agent", "pi"])["total"].clone();
+    assert_eq!(spent["answers"], pi["answers"]);
+    assert!(about(
+        spent["cost"].as_f64(),
+        pi["cost"].as_f64().expect("a cost")
+    ));
+    let pi = home.json(&["report", "--by", "tool", "--json", "--agent", "pi"])["total"].clone();
+    assert_eq!(called["calls"], pi["calls"]);
+    let days = reported(&home, &["--agent", "pi"]);
+    let alone: Vec<_> = home.json(&[&alone[..], &["report", "--json"]].concat())["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["key"].as_str().map(str::to_owned))
+        .collect();
+    let days: Vec<_> = days.into_iter().map(|(day, _)| day).collect();
+    assert_eq!(alone, days);
+}
+
+/// An answer of pi's with this usage, in a session of its own.
+fn pi_answer(home: &Sandbox, id: &str, time: &str, usage: &str) {
+    let lines = [
+        format!(r#"{{"type":"session","version":3,"id":"{id}","timestamp":"{time}","cwd":"/x"}}"#),
+        format!(
+            r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"{time}","message":{{"role":"assistant","provider":"p","model":"claude-haiku-4-5","content":[],"usage":{usage}}}}}"#
+        ),
+        String::new(),
+    ];
+    home.write(
+        &format!(".pi/agent/sessions/--x--/{id}.jsonl"),
+        &lines.join("\n"),
+    );
+}
+
+/// What list, report and the views say was spent in all.
+fn said_by_all(home: &Sandbox, name: &str, column: &str) -> [serde_json::Value; 3] {
+    let list = home.json(&["list", "--all", "--json"])["sessions"][0][name].clone();
+    let reported = match name {
+        "tokens" => "total",
+        name => name,
+    };
+    let report = home.json(&["report", "--json"])["total"][reported].clone();
+    let view = format!("SELECT {column} FROM usage_by_agent");
+    let view = home.json(&["--json", "sql", &view])["rows"][0][0].clone();
+    [list, report, view]
+}
+
+#[test]
+fn a_cost_of_which_only_the_parts_are_recorded_is_recorded() {
+    let home = Sandbox::new();
+    let usage =
+        r#"{"input":1000000,"output":0,"cost":{"input":0.25,"output":0.5,"cacheRead":0.125}}"#;
+    pi_answer(&home, "one", "2026-01-05T09:00:02.000Z", usage);
+    let all = said_by_all(&home, "cost", "cost_total");
+    assert_eq!(all, [0.875, 0.875, 0.875].map(serde_json::Value::from));
+    let report = home.json(&["report", "--json"]);
+    assert_eq!(report["total"]["cost_estimated"], serde_json::Value::Null);
+}
+
+#[test]
+fn there_are_no_tokens_below_nothing() {
+    let home = Sandbox::new();
+    let usage = r#"{"input":-5,"output":10,"cacheRead":-7.5}"#;
+    pi_answer(&home, "one", "2026-01-05T09:00:02.000Z", usage);
+    let all = said_by_all(&home, "tokens", "total");
+    assert_eq!(all, [10, 10, 10].map(serde_json::Value::from));
+    let parts = "SELECT input, output, cache_read FROM usage";
+    let parts = home.json(&["--json", "sql", parts])["rows"].clone();
+    assert_eq!(parts, serde_json::json!([[null, 10, null]]));
+}
+
+/// A turn of clido's whose result has no cost leaves that of the run so far as it was.
+#[test]
+fn a_result_without_a_cost_begins_no_run() {
+    let home = Sandbox::new();
+    let result = |cost: &str| {
+        format!(
+            r#"{{"type":"result","exit_status":"success","total_cost_usd":{cost},"num_turns":1,"duration_ms":300}}"#
+        )
+    };
+    let lines = [
+        r#"{"type":"meta","schema_version":1,"session_id":"c","project_path":"/w","start_time":"2026-01-05T09:00:00.000Z"}"#.to_owned(),
+        result("0.25"),
+        result("null"),
+        result("null"),
+        result("0.375"),
+        String::new(),
+    ];
+    home.write("clido/sessions/_w/c.jsonl", &lines.join("\n"));
+    let all = said_by_all(&home, "cost", "cost_total");
+    assert_eq!(all, [0.375, 0.375, 0.375].map(serde_json::Value::from));
+    let runs = "SELECT cost FROM runs ORDER BY entry";
+    let runs = home.json(&["--json", "sql", runs])["rows"].clone();
+    assert_eq!(runs, serde_json::json!([[0.25], [null], [null], [0.125]]));
+    verify(&home, "UTC0");
+}
+
+/// Before 1970 a quarter of an hour begins before its moments too, and beyond the calendar of the
+/// views there are no days.
+#[test]
+fn days_of_a_report_are_those_of_the_views() {
+    let home = Sandbox::new();
+    for (id, time) in [
+        ("a", "1969-12-31T23:59:59.000Z"),
+        ("b", "-000001-06-01T00:00:00.000Z"),
+        ("c", "9999-12-31T23:59:00.000Z"),
+        ("d", "+010000-01-01T00:00:00.000Z"),
+        ("e", "-100000-01-01T00:00:00.000Z"),
+        ("f", "2026-01-05T09:00:00.000Z"),
+    ] {
+        pi_answer(&home, id, time, r#"{"input":1}"#);
+    }
+    assert!(home.output(&["sync"]).status.success());
+    let view = "SELECT local_day, answers FROM usage_by_local_day ORDER BY local_day IS NOT NULL, local_day";
+    let view = home.json(&["--json", "sql", view])["rows"].clone();
+    let days = reported(&home, &[]).into_iter();
+    let days: Vec<_> = days
+        .map(|(day, sums)| (day, sums[0].map(|answers| answers as u64)))
+        .collect();
+    assert_eq!(view, serde_json::json!(days));
+    let day = "SELECT day FROM usage JOIN sessions USING (session) WHERE id = 'a'";
+    let day = home.json(&["--json", "sql", day])["rows"].clone();
+    assert_eq!(day, serde_json::json!([["1969-12-31"]]));
+    assert_eq!(days.len(), 5, "{days:?}");
+    assert_eq!(days[0], (None, Some(2)));
+    let until = reported(&home, &["--until", "1970-01-01"]);
+    assert_eq!(
+        until.iter().filter_map(|row| row.1[0]).sum::<f64>(),
+        3.0,
+        "{until:?}"
+    );
+    verify(&home, "UTC0");
+}
+
+#[test]
+fn a_spreadsheet_makes_no_formula_of_a_name() {
+    let home = Sandbox::new();
+    let line = |id: &str, name: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-01-05T09:00:02.000Z","message":{{"role":"assistant","model":"{name}","usage":{{"input":1}},"content":[{{"type":"toolCall","id":"{id}","name":"{name}","arguments":{{}}}}]}}}}"#
+        )
+    };
+    let mut lines = vec![
+        r#"{"type":"session","version":3,"id":"one","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/x"}"#.to_owned(),
+    ];
+    let names = ["=HYPERLINK(1)", "+1", "-1", "@a", "\\t=1", "a  =b", "bash"];
+    let ids = ["a1", "a2", "a3", "a4", "a5", "a6", "a7"];
+    lines.extend(ids.iter().zip(names).map(|(id, name)| line(id, name)));
+    lines.push(String::new());
+    home.write(".pi/agent/sessions/--x--/one.jsonl", &lines.join("\n"));
+    for by in ["tool", "model"] {
+        let csv = home.run(&["report", "--by", by, "--csv"]);
+        let (rows, _) = csv.split_once("--- stderr").unwrap_or((&csv, ""));
+        let mut named: Vec<&str> = rows
+            .lines()
+            .skip(1)
+            .filter_map(|row| row.split(',').next())
+            .collect();
+        named.sort_unstable();
+        let expected = [
+            "'\t=1",
+            "'+1",
+            "'-1",
+            "'=HYPERLINK(1)",
+            "'@a",
+            "a  =b",
+            "bash",
+        ];
+        assert_eq!(named, expected, "{by}: {csv}");
+    }
+}
+
 #[test]
 fn a_report_for_people_is_a_table_or_a_page() {
     let home = home();
@@ -1010,6 +1249,42 @@ fn answers_without_a_cost_are_told_apart() {
     assert_eq!(row["cost"], 0.01, "{row}");
     assert_eq!(row["cost_estimated"], 1.0, "{row}");
     assert_eq!(row["without_cost"][0]["answers"], 1, "{row}");
+}
+
+/// One answer that says what its tokens were gives no price to the next one, which does not.
+#[test]
+fn answers_without_a_price_are_told_apart() {
+    let home = Sandbox::new();
+    for (id, usage) in [
+        ("a", r#"{"input":1000000,"output":0}"#),
+        ("b", r#"{"totalTokens":9}"#),
+    ] {
+        pi_answer(&home, id, "2026-01-05T09:00:02.000Z", usage);
+    }
+    // Both in one session, too.
+    let path = home.home.join(".pi/agent/sessions/--x--/a.jsonl");
+    let lines = fs::read_to_string(&path).expect("a session");
+    let more = r#"{"type":"message","id":"a2","parentId":"a1","timestamp":"2026-01-05T09:00:03.000Z","message":{"role":"assistant","provider":"p","model":"claude-haiku-4-5","content":[],"usage":{"totalTokens":7}}}"#;
+    fs::write(&path, format!("{lines}{more}\n")).expect("written");
+    let report = home.json(&["report", "--json", "--by", "model"]);
+    let row = &report["rows"][0];
+    assert_eq!(row["cost_estimated"], 1.0, "{row}");
+    let without = row["without_cost"].as_array().expect("a list");
+    let counts: Vec<_> = without
+        .iter()
+        .map(|of| (&of["answers"], &of["total"]))
+        .collect();
+    let (one, two) = (
+        serde_json::json!([1, 1_000_000]),
+        serde_json::json!([2, 16]),
+    );
+    let counts = serde_json::json!(counts);
+    assert!(
+        counts == serde_json::json!([one, two]) || counts == serde_json::json!([two, one]),
+        "{row}"
+    );
+    let said = home.run(&["report"]);
+    assert!(said.contains("There is no price for 2 answers."), "{said}");
 }
 
 /// The table of prices is what the script makes of the package that it names.

@@ -284,8 +284,32 @@ fn make_old(catalogue: &Connection) {
     let first = include_str!("../migrations/0001_catalogue.sql");
     let (_, view) = first.split_once("CREATE VIEW sessions AS").expect("a view");
     let (view, _) = view.split_once(';').expect("its end");
+    let summed = [
+        "tools",
+        "runs",
+        "_answers",
+        "usage_by_day",
+        "usage_by_local_day",
+        "usage_by_model",
+        "usage_by_provider",
+        "usage_by_project",
+        "usage_by_agent",
+    ];
+    let summed = summed.map(|name| {
+        let (_, view) = first
+            .split_once(&format!("CREATE VIEW {name} AS"))
+            .expect("a view");
+        let (view, _) = view.split_once(';').expect("its end");
+        format!("DROP VIEW {name}; CREATE VIEW {name} AS {view};")
+    });
+    // A moment before 1970 was in the quarter of an hour after it.
+    let summed = format!(
+        "{} DROP VIEW _recorded; UPDATE _usage_sums SET quarter_ms = 0;
+         UPDATE _quarters SET quarter_ms = 0, day = '1970-01-01', local_day = '1970-01-01';",
+        summed.join("")
+    );
     let old = format!(
-        "DROP INDEX IF EXISTS _sessions_remote;
+        "{summed} DROP INDEX IF EXISTS _sessions_remote;
          DROP VIEW sessions;
          CREATE VIEW sessions AS {view};
          ALTER TABLE _sessions DROP COLUMN repository;
@@ -304,9 +328,30 @@ fn make_old(catalogue: &Connection) {
 fn a_catalogue_of_the_version_before_is_brought_up_to_this_one() {
     let home = home();
     let mine = codex(&home, 1, "https://github.com/ada/boat");
+    let lines = [
+        json!({"type": "session", "version": 3, "id": "spent", "timestamp": "1969-12-31T23:59:59.000Z", "cwd": "/x"}),
+        json!({"type": "message", "id": "m1", "parentId": null, "timestamp": "1969-12-31T23:59:59.000Z", "message": {
+            "role": "assistant", "model": "m", "content": [{"type": "toolCall", "id": "c1", "name": "grep", "arguments": {}}],
+            "usage": {"input": 7, "cost": {"total": 0.5}}}}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    home.write(".pi/agent/sessions/--x--/spent.jsonl", &text);
     home.settle();
     let _ = home.run(&["sync"]);
     let known = repositories(&home);
+    let spent = || {
+        let view =
+            |name: &str| home.json(&["--json", "sql", &format!("SELECT * FROM {name} ORDER BY 1")]);
+        [
+            "usage_by_local_day",
+            "usage_by_model",
+            "tools",
+            "runs",
+            "usage",
+        ]
+        .map(view)
+    };
+    let sums = spent();
     let catalogue = Connection::open(home.home.join(CATALOGUE)).expect("a catalogue");
     let one = |sql: &str| -> String {
         let value = catalogue.query_row(sql, [], |row| row.get(0));
@@ -327,6 +372,7 @@ fn a_catalogue_of_the_version_before_is_brought_up_to_this_one() {
         "{said}"
     );
     assert_eq!(repositories(&home), known);
+    assert_eq!(spent(), sums);
     let row = home.json(&["list", "--json"]);
     let mut here = vec!["boat".to_owned(), "old".to_owned(), mine];
     here.sort();
@@ -335,7 +381,7 @@ fn a_catalogue_of_the_version_before_is_brought_up_to_this_one() {
     assert_eq!(one(number), boat);
     assert_eq!(
         one("SELECT CAST(user_version AS TEXT) FROM pragma_user_version"),
-        "3"
+        "4"
     );
     assert_ne!(one("SELECT index_id FROM freshness"), index);
     let said = home.run(&["verify"]);

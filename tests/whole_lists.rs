@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
 use sessionary::format::FORMATS;
 use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::{Listing, SessionRow, Sort};
@@ -159,6 +160,33 @@ fn expected(all: &[SessionRow], scope: &ListScope) -> Vec<SessionRow> {
     rows
 }
 
+/// Paths of each subagent's session and of the one that started it.
+fn parents(index: &Index) -> Vec<(PathBuf, PathBuf)> {
+    let asked = "SELECT c.path, p.path FROM sessions c JOIN sessions p
+        ON p.agent = c.agent AND p.root = c.root AND p.id = c.parent_session AND p.session <> c.session
+        WHERE c.is_subagent";
+    let rows = index.sql(asked).expect("subagents").rows;
+    let path = |value: &Value| value.as_str().expect("a path").into();
+    let pairs = rows.iter().map(|row| (path(&row[0]), path(&row[1])));
+    pairs.collect()
+}
+
+/// Whether a session above this one is among these, which counts it.
+fn is_below(row: &SessionRow, rows: &[SessionRow], parents: &[(PathBuf, PathBuf)]) -> bool {
+    let mut above = vec![&row.path];
+    let mut at = 0;
+    while let Some(below) = above.get(at).copied() {
+        let more = parents.iter().filter(|(child, _)| child == below);
+        for (_, parent) in more {
+            if !above.contains(&parent) {
+                above.push(parent);
+            }
+        }
+        at += 1;
+    }
+    rows.iter().any(|row| above[1..].contains(&&row.path))
+}
+
 /// All pages of a list, so many rows each.
 fn pages(index: &Index, scope: &ListScope, limit: usize) -> Listing {
     let mut all: Option<Listing> = None;
@@ -187,21 +215,21 @@ fn pages(index: &Index, scope: &ListScope, limit: usize) -> Listing {
 
 /// Random questions to an index as it is now.
 fn lists_are_whole(index: &Index, random: &mut ChaCha8Rng, questions: usize, seen: &mut Seen) {
-    let [all, folded] = [false, true].map(|fold_subagents| {
-        let scope = ListScope {
-            fold_subagents,
-            ..ListScope::default()
-        };
-        index.list(&scope).expect("all").sessions
-    });
+    let all = index.list(&ListScope::default()).expect("all").sessions;
+    let parents = parents(index);
     let rows = index
         .sql("SELECT count(*) FROM sessions")
         .expect("a number");
     assert_eq!(rows.rows, [[all.len() as i64]]);
     for _ in 0..questions {
         let scope = scope(&all, random);
-        let of = if scope.fold_subagents { &folded } else { &all };
-        let (whole, expected) = (index.list(&scope).expect("a list"), expected(of, &scope));
+        let asked = expected(&all, &scope);
+        let is_row = |row: &SessionRow, among: &[SessionRow]| {
+            !scope.fold_subagents || !is_below(row, among, &parents)
+        };
+        let mut expected = asked.clone();
+        expected.retain(|row| is_row(row, &asked));
+        let whole = index.list(&scope).expect("a list");
         assert_eq!(named(&whole.sessions), named(&expected), "{scope:?}");
         assert!(whole.sessions == expected, "{scope:?}");
         assert_eq!(whole.total, expected.len() as u64, "{scope:?}");
@@ -210,11 +238,13 @@ fn lists_are_whole(index: &Index, random: &mut ChaCha8Rng, questions: usize, see
 
         // Of one place: what is not there is elsewhere.
         let place = place(&all, random, &scope);
-        let mut here = expected.clone();
-        here.retain(|row| is_here(row, &place));
+        let mut asked_here = asked.clone();
+        asked_here.retain(|row| is_here(row, &place));
+        let mut here = asked_here.clone();
+        here.retain(|row| is_row(row, &asked_here));
         let whole = index.list(&place).expect("a list");
-        let elsewhere = (expected.len() - here.len()) as u64;
-        assert_eq!(whole.elsewhere, elsewhere, "{place:?}");
+        let elsewhere = expected.iter().filter(|row| !is_here(row, &place));
+        assert_eq!(whole.elsewhere, elsewhere.count() as u64, "{place:?}");
         assert_eq!(named(&whole.sessions), named(&here), "{place:?}");
         assert_eq!(pages(index, &place, limit), whole, "{limit} {place:?}");
         seen.here += here.len();

@@ -24,6 +24,7 @@ pub struct CalledRow<'a> {
 
 impl Catalogue {
     /// Show what was called in every session of these roots, from one moment on and before another.
+    /// What copies repeat counts once among these roots, as if there were no others.
     pub fn each_called(
         &self,
         roots: &[i64],
@@ -31,13 +32,17 @@ impl Catalogue {
         until_ms: Option<i64>,
         mut each: impl FnMut(CalledRow<'_>),
     ) -> Result<(), Error> {
+        let moved = self.counted_elsewhere(roots)?;
+        let moved = moved.map_or_else(String::new, |copies| {
+            format!("OR u.key IN (SELECT key FROM ({copies}))")
+        });
         let query = format!(
             "SELECT s.session, r.agent, s.cwd, c.tool, count(*), count(c.is_error), coalesce(sum(c.is_error), 0),
                count(c.duration_ms), coalesce(CAST(sum(1.0 * c.duration_ms) AS INTEGER), 0)
             FROM _sessions s JOIN _roots r USING (root)
               JOIN _calls c ON c.key BETWEEN s.session << {ARRIVAL_BITS} AND ((s.session + 1) << {ARRIVAL_BITS}) - 1
               JOIN _usage u ON u.key = c.key
-            WHERE s.path <> '' AND s.root IN ({}) AND NOT c.is_result AND u.counted IS NOT 0
+            WHERE s.path <> '' AND s.root IN ({}) AND NOT c.is_result AND (u.counted IS NOT 0 {moved})
               AND (?1 IS NULL OR coalesce(u.time_ms, s.created_ms) >= ?1)
               AND (?2 IS NULL OR coalesce(u.time_ms, s.created_ms) < ?2)
             GROUP BY s.session, c.tool",

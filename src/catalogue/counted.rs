@@ -19,7 +19,8 @@ use serde_json::json;
 
 use super::error::Error;
 use super::open::Catalogue;
-use super::write::{EntryRow, key_range};
+use super::read::numbers;
+use super::write::{ARRIVAL_BITS, EntryRow, key_range};
 use crate::model::{Facts, Usage};
 use crate::source::checkpoint::hash;
 
@@ -151,14 +152,18 @@ impl<'e> UsageRow<'e> {
 
 /// A number that all copies of an entry have, and hardly any other: of the response's id, else of
 /// the entry's id and time, which forks keep, else of its time, and of what copies agree in; else
-/// of all its bytes.
+/// of all its bytes. Of an entry that only calls, of its calls too: several versions of a message
+/// may each hold the calls that are new in it.
 fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
+    if facts.spent().is_none() {
+        return called(bytes, facts);
+    }
     let response = usage.response_id.as_deref().filter(|id| !id.is_empty());
     let id = facts.id.as_deref().filter(|id| !id.is_empty());
     let named = match (response, id, facts.time_ms) {
         (Some(response), ..) => (Some(response), None),
         (None, Some(id), Some(time)) => (Some(id), Some(time)),
-        (None, None, Some(time)) if facts.spent().is_some() => (None, Some(time)),
+        (None, None, Some(time)) => (None, Some(time)),
         (None, ..) => return bytes.cast_signed(),
     };
     if usage.is_repeated {
@@ -167,6 +172,21 @@ fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
     // Some servers give one response id to all that they say.
     let same = (&usage.model, usage.input, usage.output, usage.cost_total);
     hash(format!("{named:?} {same:?}").as_bytes()).cast_signed()
+}
+
+/// The number of an entry that only calls.
+fn called(bytes: u64, facts: &Facts) -> i64 {
+    let id = facts.id.as_deref().filter(|id| !id.is_empty());
+    let named = match (facts.copied_with.as_deref(), id, facts.time_ms) {
+        (Some(with), ..) => (with, None),
+        (None, Some(id), Some(time)) => (id, Some(time)),
+        (None, ..) => return bytes.cast_signed(),
+    };
+    let calls = facts.calls.iter().filter(|call| !call.is_result);
+    let calls: Vec<_> = calls
+        .map(|call| (&call.call_id, &call.tool, &call.subject))
+        .collect();
+    hash(format!("{named:?} {calls:?}").as_bytes()).cast_signed()
 }
 
 /// clido's figures count from the start of its process: within a run they grow, and a fall is the
@@ -181,7 +201,7 @@ pub(super) fn add_turns(
         "INSERT INTO _usage (key, cost_total, what, said, time_ms, counted)
          SELECT key, cost - CASE WHEN before <= cost THEN before ELSE 0 END, 2, hash, time_ms, 1
          FROM (SELECT r.key, r.cost, e.hash, e.time_ms,
-                      (SELECT p.cost FROM _runs p WHERE p.key BETWEEN ?3 AND r.key - 1
+                      (SELECT p.cost FROM _runs p WHERE p.key BETWEEN ?3 AND r.key - 1 AND p.cost IS NOT NULL
                        ORDER BY p.key DESC LIMIT 1) AS before
                FROM _runs r JOIN _entries e USING (key)
                WHERE r.key BETWEEN ?1 AND ?2 AND r.cost IS NOT NULL)",
@@ -191,6 +211,33 @@ pub(super) fn add_turns(
 }
 
 impl Catalogue {
+    /// A query for entries of these roots that count nowhere in them, because a copy in another
+    /// root does, and would count if there were no other root: their `key`, and `counts` as in
+    /// `_usage`. `None`: there are no sessions of other roots.
+    pub(super) fn counted_elsewhere(&self, roots: &[i64]) -> Result<Option<String>, Error> {
+        let roots = numbers(roots);
+        let others = format!(
+            "SELECT EXISTS (SELECT 1 FROM _roots r WHERE root NOT IN ({roots})
+               AND EXISTS (SELECT 1 FROM _sessions s WHERE s.root = r.root))"
+        );
+        if !self.one(&others, [], |row| row.get::<_, bool>(0))? {
+            return Ok(None);
+        }
+        // From sessions to their entries: the other way round every entry is read for each.
+        let copies = format!(
+            "SELECT key, counts FROM (
+               SELECT u.key, {COUNTS} AS counts
+               FROM _sessions s CROSS JOIN _usage u ON u.key BETWEEN s.session << {ARRIVAL_BITS} AND ((s.session + 1) << {ARRIVAL_BITS}) - 1
+                 JOIN _roots r ON r.root = s.root JOIN _entries e ON e.key = u.key JOIN _sources f ON f.source = e.source
+               WHERE s.path <> '' AND s.root IN ({roots}) AND u.counted = 0
+                 AND NOT EXISTS (SELECT 1 FROM _usage c JOIN _sessions o ON o.session = c.key >> 24
+                                 WHERE c.said = u.said AND c.counted = 1 AND o.path <> '' AND o.root IN ({roots}))
+               WINDOW w AS (PARTITION BY u.said, {SAME} ORDER BY {ORDER}))
+             WHERE counts > 0"
+        );
+        Ok(Some(copies))
+    }
+
     /// Before the transaction ends, decide again which copy counts of each usage in these entries.
     pub(super) fn unsettle(&self, first: i64, last: i64, change: Change) -> rusqlite::Result<()> {
         let (which, other, all) = match change {

@@ -176,8 +176,9 @@ impl Catalogue {
     }
 
     /// Give `take` the entries of a session in file order, source by source as their paths are
-    /// sorted, one at a time: a long session needs no more memory than a short one. With `end` only
-    /// those that begin before that byte.
+    /// sorted, one at a time: a long session needs no more memory than a short one. What files
+    /// beside the root say of it comes last: that may come and go, and no place of another entry
+    /// changes. With `end` only those that begin before that byte.
     pub fn each_placed(
         &self,
         session: i64,
@@ -188,7 +189,9 @@ impl Catalogue {
         // The keys of one source are in file order: see `leaf`. Then nothing has to be sorted.
         let order = match self.has_one_source(session)? {
             true => "key",
-            false => "(SELECT relative FROM _sources s WHERE s.source = e.source), start",
+            false => {
+                "(SELECT (relative GLOB '../*') || relative FROM _sources s WHERE s.source = e.source), start"
+            }
         };
         let sql = format!(
             "SELECT {PLACED} FROM _entries e

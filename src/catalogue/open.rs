@@ -37,6 +37,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_catalogue.sql"),
     include_str!("../../migrations/0002_repositories.sql"),
     include_str!("../../migrations/0003_turns.sql"),
+    include_str!("../../migrations/0004_sums.sql"),
 ];
 
 /// An open catalogue.
@@ -242,6 +243,7 @@ impl Catalogue {
             }
             if taken > 0 {
                 self.renew_sessions()?;
+                self.renew_sums()?;
             }
             c.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
             step("catalogue.migrate")?;

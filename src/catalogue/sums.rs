@@ -37,16 +37,19 @@ fn ranges(blocks: &DirtyBlocks) -> Vec<(i64, i64)> {
 
 /// What `_usage_sums` holds of some entries. Sums are kept per quarter of an hour, because in every
 /// time zone days begin at a full quarter, and of answers without a cost apart, so that a report
-/// can say what they took. A file may claim any number, and SQLite fails when a sum
+/// can say what they took, and of which of them there are no parts by which they have a price. A
+/// file may claim any number, and SQLite fails when a sum
 /// of integers overflows, so they are added as floats and cut to the range of integers.
 const USAGE: &str = "
-    SELECT block, row_number() OVER (PARTITION BY block ORDER BY quarter_ms, provider, model, lacks_cost) AS ordinal, quarter_ms,
+    SELECT block, row_number() OVER (PARTITION BY block ORDER BY quarter_ms, provider, model, lacks) AS ordinal, quarter_ms,
            provider, model, count(*) AS answers, CAST(sum(1.0 * input) AS INTEGER) AS input, CAST(sum(1.0 * output) AS INTEGER) AS output, CAST(sum(1.0 * cache_read) AS INTEGER) AS cache_read,
            CAST(sum(1.0 * cache_write) AS INTEGER) AS cache_write, CAST(sum(1.0 * reasoning) AS INTEGER) AS reasoning, CAST(sum(1.0 * total) AS INTEGER) AS total,
            sum(cost_input) AS cost_input, sum(cost_output) AS cost_output, sum(cost_cache_read) AS cost_cache_read,
            sum(cost_cache_write) AS cost_cache_write, sum(cost_total) AS cost_total
-    FROM (SELECT key >> 8 AS block, time_ms - time_ms % 900000 AS quarter_ms, cost_total IS NULL AS lacks_cost, * FROM _answers WHERE key BETWEEN ?1 AND ?2)
-    GROUP BY block, quarter_ms, provider, model, lacks_cost";
+    FROM (SELECT key >> 8 AS block,
+                 CASE WHEN cost_total IS NOT NULL THEN 0 WHEN coalesce(input, output, cache_read, cache_write) IS NULL THEN 2 ELSE 1 END AS lacks, *
+          FROM _recorded WHERE counted = 1 AND key BETWEEN ?1 AND ?2)
+    GROUP BY block, quarter_ms, provider, model, lacks";
 
 /// What `_call_sums` holds of some entries; whole numbers are cut as in [`USAGE`].
 const CALLS: &str = "
@@ -88,9 +91,19 @@ impl Catalogue {
 
     /// Make the sums of all blocks that were touched.
     pub(super) fn sum_up(&self) -> rusqlite::Result<()> {
+        self.sum_up_blocks(&ranges(&self.touched.take()))
+    }
+
+    /// Make the sums of all blocks anew, as this version adds up.
+    pub(super) fn renew_sums(&self) -> rusqlite::Result<()> {
+        self.know_zone(&self.zone)?;
+        self.sum_up_blocks(&[(0, (i64::MAX >> BLOCK_BITS) - 1)])
+    }
+
+    fn sum_up_blocks(&self, ranges: &[(i64, i64)]) -> rusqlite::Result<()> {
         let c = &self.connection;
         let mut days = 0;
-        for (first, last) in ranges(&self.touched.take()) {
+        for &(first, last) in ranges {
             let keys = [first << BLOCK_BITS, ((last + 1) << BLOCK_BITS) - 1];
             for (table, sums) in [("_usage_sums", USAGE), ("_call_sums", CALLS)] {
                 c.prepare_cached(&format!(

@@ -59,7 +59,8 @@ pub struct Tokens {
     pub total: Option<u64>,
 }
 
-/// Answers of a model of which no cost is recorded.
+/// Answers of a model of which no cost is recorded. Those of which there are no parts of the total
+/// stand apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct WithoutCost {
@@ -86,6 +87,12 @@ pub struct Spending {
 }
 
 impl Tokens {
+    /// Whether any part of the total is recorded.
+    pub fn has_parts(&self) -> bool {
+        let parts = [self.input, self.output, self.cache_read, self.cache_write];
+        parts.iter().any(Option::is_some)
+    }
+
     /// Add those of other answers.
     pub fn add(&mut self, more: &Self) {
         for (sum, more) in [

@@ -176,7 +176,8 @@ impl<'a> FilteredEntries<'a> {
                     has_used(&|(provider, _)| provider.contains(&lower), s.provider, n)
                 })
                 && !(only_live && s.archived)
-                && f.named.is_none_or(|named| s.name.is_some() == named)
+                && f.named
+                    .is_none_or(|named| s.name.is_some_and(is_name) == named)
                 && (here.is_everywhere() || places.is_here(&s));
             if keep {
                 left.insert(s.session);
@@ -414,6 +415,11 @@ fn pattern(name: &str) -> String {
 fn named_after(before: &str, name: &str) -> Option<Regex> {
     let name = pattern(name.trim_end_matches(['/', '\\']));
     Regex::new(&format!(r#"(?i){before}{name}($|[/\\\s"'=:,;)])"#)).ok()
+}
+
+/// Whether that is a name, and not blank; as a list tells it.
+fn is_name(name: &str) -> bool {
+    !name.trim_matches(' ').is_empty()
 }
 
 #[cfg(test)]

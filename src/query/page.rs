@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -92,14 +92,14 @@ impl ListPage {
         let catalogue = snapshot.catalogue;
         let ranks = ListRanking::new(snapshot, scope.cwd.is_none());
         let roots = roots(snapshot, scope, &ranks)?;
-        let mut folded = HashSet::new();
+        let mut above: HashMap<i64, Vec<i64>> = HashMap::new();
         let mut subagents = HashMap::new();
-        for (child, parent) in catalogue.subagents()? {
-            folded.insert(child);
-            *subagents.entry(parent).or_default() += 1;
+        for (child, ancestor) in catalogue.subagents()? {
+            above.entry(child).or_default().push(ancestor);
+            *subagents.entry(ancestor).or_default() += 1;
         }
         if !scope.fold_subagents {
-            folded.clear();
+            above.clear();
         }
         let mut page = ListPage {
             scope: scope.clone(),
@@ -113,16 +113,24 @@ impl ListPage {
         let mut wanted = wanted(catalogue, scope)?;
         // What is not on the page need not be read where it can be counted.
         let all = match wanted.is_all() {
-            true => page.total_of_all(catalogue, &folded)?,
+            true => page.total_of_all(catalogue, &above)?,
             false => None,
         };
         ask_for_here(&mut wanted, scope, catalogue, all.is_some())?;
         let is_in_order = all.is_some() && wanted.is_all() && !scope.reverse;
         let end = if is_in_order { scope.end() } else { usize::MAX };
-        page.add_rows(catalogue, &wanted, &ranks, &folded, end)?;
+        page.add_rows(catalogue, &wanted, &ranks, &above, end)?;
         page.total = page.rows.len() as u64;
         match all {
-            Some(all) if wanted.only_here => page.elsewhere = all.saturating_sub(page.total),
+            Some(all) if wanted.only_here => {
+                // Below a session of another place they are not among `all`.
+                let surfaced = page
+                    .rows
+                    .iter()
+                    .filter(|row| above.contains_key(&row.session));
+                let not_below = page.total - surfaced.count() as u64;
+                page.elsewhere = all.saturating_sub(not_below);
+            }
             Some(all) => page.total = all,
             None => {}
         }
@@ -132,17 +140,19 @@ impl ListPage {
         Ok(page)
     }
 
-    /// Adds the rows that are wanted but for those that are `folded`; where they come in the order
-    /// of the page, no more than it takes to know the first ones up to `end`.
+    /// Adds the rows that are wanted, but for those below another one that is; where they come in
+    /// the order of the page, no more than it takes to know the first ones up to `end`. `above` has
+    /// the sessions above each.
     fn add_rows(
         &mut self,
         catalogue: &Catalogue,
         wanted: &RowSelection,
         ranks: &ListRanking<'_>,
-        folded: &HashSet<i64>,
+        above: &HashMap<i64, Vec<i64>>,
         end: usize,
     ) -> Result<(), Error> {
-        let mut last = None;
+        let are_all_wanted = wanted.is_all();
+        let (mut last, mut elsewhere, mut wanted_above) = (None, Vec::new(), HashMap::new());
         catalogue.placed_rows(wanted, |row| {
             let times = (row.listed, row.modified_ms, row.file_ms);
             // What has the same times may still belong before it.
@@ -151,11 +161,15 @@ impl ListPage {
             }
             let mut roots = self.roots.iter();
             let root = roots.position(|root| root.number == row.root && root.asked);
-            let Some(root) = root.filter(|_| !folded.contains(&row.session)) else {
+            let is_below = above.contains_key(&row.session);
+            let Some(root) = root.filter(|_| !(is_below && are_all_wanted)) else {
                 return ControlFlow::Continue(());
             };
+            if self.subagents.contains_key(&row.session) {
+                wanted_above.insert(row.session, row.is_here);
+            }
             if !row.is_here {
-                self.elsewhere += 1;
+                elsewhere.push(row.session);
                 return ControlFlow::Continue(());
             }
             let by_creation = self.roots[root].by_creation;
@@ -169,15 +183,24 @@ impl ListPage {
             last = last.or_else(|| (self.rows.len() >= end).then_some(times));
             ControlFlow::Continue(())
         })?;
+        // What is not wanted itself counts nothing: then the session below it is a row.
+        let is_folded = |session: i64, is_here: bool| {
+            let above = above.get(&session).into_iter().flatten();
+            let mut wanted = above.filter_map(|one| wanted_above.get(one));
+            wanted.any(|is_there| *is_there || !is_here)
+        };
+        self.rows.retain(|row| !is_folded(row.session, true));
+        elsewhere.retain(|session| !is_folded(*session, false));
+        self.elsewhere = elsewhere.len() as u64;
         Ok(())
     }
 
-    /// How many rows there are without those that are `folded`; `None`: that is not known without
-    /// reading them, or they do not come in the order of the page.
+    /// How many rows there are without those below another session; `None`: that is not known
+    /// without reading them, or they do not come in the order of the page.
     fn total_of_all(
         &self,
         catalogue: &Catalogue,
-        folded: &HashSet<i64>,
+        above: &HashMap<i64, Vec<i64>>,
     ) -> Result<Option<u64>, Error> {
         let (rows, roots) = catalogue.row_count()?;
         let is_in_order = |number: &i64| {
@@ -189,8 +212,8 @@ impl ListPage {
             return Ok(None);
         }
         let without = catalogue.sessions_without_row()?;
-        let uncounted = without.iter().filter(|one| folded.contains(one)).count();
-        let left_out = (folded.len() - uncounted) as u64;
+        let uncounted = without.iter().filter(|one| above.contains_key(one)).count();
+        let left_out = (above.len() - uncounted) as u64;
         Ok(Some(rows.saturating_sub(left_out)))
     }
 
@@ -257,13 +280,15 @@ impl ListPage {
             true => ordering.reverse(),
             false => ordering,
         };
-        // No two rows are equal, in the end their paths differ.
-        let order = |a: &PositionedRow, b: &PositionedRow| match (scope.sort, a.key, b.key) {
+        let by_key = |a: &PositionedRow, b: &PositionedRow| match (scope.sort, a.key, b.key) {
             (Sort::Agents, ..) | (_, None, None) => way(rank(a, b)),
             (_, Some(own), Some(other)) => way(other.total_cmp(&own)).then_with(|| way(rank(a, b))),
             // Rows without the value come last in either direction.
             (_, own, other) => own.is_none().cmp(&other.is_none()),
         };
+        // No two rows are equal: two agents may have one file, each below a root of its own.
+        let order =
+            |a: &PositionedRow, b: &PositionedRow| by_key(a, b).then_with(|| a.root.cmp(&b.root));
         // Only what is on the page, or before it, needs its order.
         let last = scope.end();
         if last < self.rows.len() {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
@@ -14,6 +15,9 @@ use crate::model::{SCHEMA_VERSION, Spending, SpendingBy, Spent, Tokens, WithoutC
 
 /// What is kept of times: quarters of an hour.
 const QUARTER_MS: i64 = 900_000;
+
+/// Times of which SQLite knows the day, so that the views have one.
+const CALENDAR_MS: Range<i64> = -210_866_760_000_000..253_402_300_800_000;
 
 /// Which answers are added up, and by what.
 #[derive(Debug, Clone, Default)]
@@ -115,7 +119,9 @@ impl<'a> Days<'a> {
     fn time(&mut self, by: SpendingBy, quarter_ms: i64) -> Option<String> {
         let zone = self.zone;
         let made = || {
-            let day = zone.day(quarter_ms)?;
+            let day = CALENDAR_MS
+                .contains(&quarter_ms)
+                .then(|| zone.day(quarter_ms))??;
             match by {
                 SpendingBy::Week => monday(&day),
                 SpendingBy::Month => day.rsplit_once('-').map(|(month, _)| month.to_owned()),
@@ -140,7 +146,16 @@ struct Sum {
     sessions: HashSet<i64>,
     tokens: Tokens,
     cost: Option<f64>,
-    without_cost: BTreeMap<(Option<String>, Option<String>), (u64, Tokens)>,
+    without_cost: BTreeMap<CostlessKey, (u64, Tokens)>,
+}
+
+/// What answers without a cost have in common.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct CostlessKey {
+    provider: Option<String>,
+    model: Option<String>,
+    /// There are parts of the total, which have prices.
+    has_parts: bool,
 }
 
 impl Sum {
@@ -154,11 +169,12 @@ impl Sum {
             self.cost = Some(cost.clamp(f64::MIN, f64::MAX));
             return;
         }
-        let model = (
-            row.provider.map(str::to_owned),
-            row.model.map(str::to_owned),
-        );
-        let (answers, tokens) = self.without_cost.entry(model).or_default();
+        let key = CostlessKey {
+            provider: row.provider.map(str::to_owned),
+            model: row.model.map(str::to_owned),
+            has_parts: row.tokens.has_parts(),
+        };
+        let (answers, tokens) = self.without_cost.entry(key).or_default();
         *answers += row.answers;
         tokens.add(&row.tokens);
     }
@@ -172,9 +188,9 @@ impl Sum {
             tokens: self.tokens,
             cost: self.cost,
             without_cost: without_cost
-                .map(|((provider, model), (answers, tokens))| WithoutCost {
-                    provider,
-                    model,
+                .map(|(key, (answers, tokens))| WithoutCost {
+                    provider: key.provider,
+                    model: key.model,
                     answers,
                     tokens,
                 })

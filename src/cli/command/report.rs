@@ -315,7 +315,7 @@ fn as_csv(answer: &Answer<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         let (spent, tokens) = (row.spent, row.spent.tokens);
         let without: u64 = spent.without_cost.iter().map(|of| of.answers).sum();
         let values = [
-            json!(spent.key.as_deref().map(plain_line)),
+            json!(spent.key.as_deref().map(csv::text)),
             json!(spent.sessions),
             json!(spent.answers),
             json!(tokens.input),

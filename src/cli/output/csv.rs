@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
+use super::text::inert_lines;
+
 /// Writes one line, ended as the RFC asks. NULL is nothing, an empty text is `""`.
 pub fn line(out: &mut dyn Write, values: impl Iterator<Item = Value>) -> io::Result<()> {
     for (number, value) in values.enumerate() {
@@ -17,6 +19,14 @@ pub fn line(out: &mut dyn Write, values: impl Iterator<Item = Value>) -> io::Res
         }
     }
     out.write_all(b"\r\n")
+}
+
+/// A text from a session for a spreadsheet, which makes no formula of it: before what would begin
+/// one stands `'`. Nothing in it acts on a terminal.
+pub fn text(text: &str) -> Value {
+    let text = inert_lines(text);
+    let begins_formula = text.starts_with(['=', '+', '-', '@', '\t']);
+    Value::from(format!("{}{text}", if begins_formula { "'" } else { "" }))
 }
 
 fn field(out: &mut dyn Write, text: &str) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{header, place};
 use crate::SourceFacts;
-use crate::model::{Facts, Fold, SessionFacts, SourcePart, Usage};
+use crate::model::{Facts, Fold, SessionFacts, SourcePart, Usage, sum_costs};
 
 /// Add one document.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
@@ -17,8 +17,8 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.leaf = facts.id.clone();
     if let Some(usage) = facts.usage.as_ref().or(facts.step.as_deref()) {
         let tokens = tokens(usage);
-        fold.tokens = sum(fold.tokens, tokens, i64::saturating_add);
-        fold.cost = sum(fold.cost, usage.cost_total, |a, b| a + b);
+        fold.tokens = sum(fold.tokens, tokens);
+        fold.cost = sum_costs([fold.cost, usage.cost_total]);
     }
     if !facts.agent_sees {
         if fold.late_header.is_none() {
@@ -51,13 +51,13 @@ fn tokens(usage: &Usage) -> Option<i64> {
         usage.cache_write,
     ]
     .into_iter()
-    .fold(None, |all, part| sum(all, part, i64::saturating_add))
+    .fold(None, sum)
 }
 
 /// The sum of what is there; `None` when nothing is.
-fn sum<T>(a: Option<T>, b: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
+fn sum(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(add(a, b)),
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
         (a, b) => a.or(b),
     }
 }
@@ -180,20 +180,16 @@ impl TokenTotals {
             let message = place::message(source.relative).unwrap_or_default();
             let of =
                 &mut messages.entry(message).or_default()[usize::from(source.fold.messages == 0)];
-            of.tokens = sum(of.tokens, source.fold.tokens, i64::saturating_add);
-            of.cost = sum(of.cost, source.fold.cost, |a, b| a + b);
+            of.tokens = sum(of.tokens, source.fold.tokens);
+            of.cost = sum_costs([of.cost, source.fold.cost]);
         }
         let mut spent = TokenTotals::default();
         for [total, steps] in messages.into_values() {
             // A message begins with zeros: they are no total yet.
             let tokens = total.tokens.filter(|tokens| *tokens != 0);
             let cost = total.cost.filter(|cost| *cost != 0.0);
-            spent.tokens = sum(
-                spent.tokens,
-                tokens.or(steps.tokens).or(total.tokens),
-                i64::saturating_add,
-            );
-            spent.cost = sum(spent.cost, cost.or(steps.cost).or(total.cost), |a, b| a + b);
+            spent.tokens = sum(spent.tokens, tokens.or(steps.tokens).or(total.tokens));
+            spent.cost = sum_costs([spent.cost, cost.or(steps.cost).or(total.cost)]);
         }
         spent
     }

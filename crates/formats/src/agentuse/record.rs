@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::json::{Int, Loose, Num, Raw, Text};
+use crate::json::{Count, Int, Loose, Num, Raw, Text};
 
 /// `message.json`.
 #[derive(Deserialize, Default)]
@@ -62,17 +62,17 @@ pub(super) struct Tools<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Tokens {
-    pub input: Int,
-    pub output: Int,
-    pub reasoning: Int,
+    pub input: Count,
+    pub output: Count,
+    pub reasoning: Count,
     pub cache: Loose<Cache>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Cache {
-    pub read: Int,
-    pub write: Int,
+    pub read: Count,
+    pub write: Count,
 }
 
 /// Every time that a document may give, in milliseconds.

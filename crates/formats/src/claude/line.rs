@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::json::{self, Flag, Int, Loose, Mixed, Num, Raw, Text};
+use crate::json::{self, Count, Flag, Int, Loose, Mixed, Num, Raw, Text};
 
 /// What facts need of a message's content, read with its line: no block is gone through twice.
 pub(super) type Content<'a> = Mixed<'a, IgnoredAny, Loose<Block<'a, Loose<Box<Input<'a>>>>>>;
@@ -99,17 +99,17 @@ pub(super) struct Message<'a, C = Raw<'a>> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Tokens {
-    pub input_tokens: Int,
-    pub output_tokens: Int,
-    pub cache_creation_input_tokens: Int,
-    pub cache_read_input_tokens: Int,
+    pub input_tokens: Count,
+    pub output_tokens: Count,
+    pub cache_creation_input_tokens: Count,
+    pub cache_read_input_tokens: Count,
     pub output_tokens_details: Loose<OutputTokens>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct OutputTokens {
-    pub thinking_tokens: Int,
+    pub thinking_tokens: Count,
 }
 
 /// A block of a message's content, or of a tool's answer, with the arguments of a call as `I`.

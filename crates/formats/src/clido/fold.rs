@@ -1,7 +1,7 @@
 //! What a clido session is: the fold over its lines, and the values clido's list shows of it.
 
 use crate::SourceFacts;
-use crate::model::{Facts, Fold, SessionFacts};
+use crate::model::{Facts, Fold, SessionFacts, sum_costs};
 
 /// Characters of a preview.
 const PREVIEW: usize = 80;
@@ -55,10 +55,10 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     }
     if let Some(cost) = facts.run_cost {
         if let Some(last) = fold.last_cost.filter(|last| cost < *last) {
-            fold.past_cost += last;
+            fold.past_cost = sum_costs([Some(fold.past_cost), Some(last)]).unwrap_or_default();
         }
         fold.last_cost = Some(cost);
-        fold.cost = Some(fold.past_cost + cost);
+        fold.cost = sum_costs([Some(fold.past_cost), Some(cost)]);
     }
 }
 

@@ -21,7 +21,7 @@ impl Format for Clido {
     }
 
     fn revision(&self) -> u32 {
-        6
+        7
     }
 
     fn shape(&self) -> Shape {

@@ -138,6 +138,10 @@ fn settle_call(state: &mut State, facts: &mut Facts) {
     let id = call.call_id.as_deref().unwrap_or_default();
     if !call.is_result {
         state.call(id);
+        // In a fork of a legacy rollout the lines of the origin have other times.
+        if !id.is_empty() {
+            facts.copied_with.clone_from(&state.thread);
+        }
     } else if !facts.silent {
         let open = state.answered(id).unwrap_or_default();
         facts.is_error = call.is_error.or(open.is_error).unwrap_or(false);

@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use crate::json::{self, Flag, Int, Loose, Num, Raw, Text, Texts};
+use crate::json::{self, Count, Flag, Int, Loose, Num, Raw, Text, Texts};
 
 /// A line, or a payload that stands alone.
 #[derive(Deserialize, Default)]
@@ -178,12 +178,12 @@ pub(super) struct Metadata<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Tokens {
-    pub input_tokens: Int,
-    pub cached_input_tokens: Int,
-    pub cache_write_input_tokens: Int,
-    pub output_tokens: Int,
-    pub reasoning_output_tokens: Int,
-    pub total_tokens: Int,
+    pub input_tokens: Count,
+    pub cached_input_tokens: Count,
+    pub cache_write_input_tokens: Count,
+    pub output_tokens: Count,
+    pub reasoning_output_tokens: Count,
+    pub total_tokens: Count,
 }
 
 #[derive(Deserialize, Default)]

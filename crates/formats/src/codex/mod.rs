@@ -35,7 +35,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn knows(&self, kind: &str) -> bool {

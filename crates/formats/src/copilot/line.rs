@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::json::{Flag, Int, Loose, Num, Raw, Text};
+use crate::json::{Count, Flag, Int, Loose, Num, Raw, Text};
 
 /// One line of `events.jsonl`; fields of unexpected types are left out.
 #[derive(Deserialize, Default)]
@@ -188,11 +188,11 @@ pub(super) struct UsageRecord<'a> {
     pub api_call_id: Text<'a>,
     #[serde(borrow)]
     pub finish_reason: Text<'a>,
-    pub input_tokens: Int,
-    pub output_tokens: Int,
-    pub cache_read_tokens: Int,
-    pub cache_write_tokens: Int,
-    pub reasoning_tokens: Int,
+    pub input_tokens: Count,
+    pub output_tokens: Count,
+    pub cache_read_tokens: Count,
+    pub cache_write_tokens: Count,
+    pub reasoning_tokens: Count,
 }
 
 /// What a model took in a session so far.

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::json::{self, Int, Loose, Raw, Text};
+use crate::json::{self, Count, Loose, Raw, Text};
 
 /// Any record; fields of unexpected types are left out.
 #[derive(Deserialize, Default)]
@@ -60,12 +60,12 @@ pub(super) struct Metadata<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct MessageTokens {
-    pub input: Int,
-    pub output: Int,
-    pub cached: Int,
-    pub thoughts: Int,
-    pub tool: Int,
-    pub total: Int,
+    pub input: Count,
+    pub output: Count,
+    pub cached: Count,
+    pub thoughts: Count,
+    pub tool: Count,
+    pub total: Count,
 }
 
 /// One of a message's `thoughts`.

@@ -26,7 +26,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {

@@ -21,7 +21,7 @@ impl Format for Induscode {
     }
 
     fn revision(&self) -> u32 {
-        2
+        3
     }
 
     fn shape(&self) -> Shape {

@@ -37,6 +37,10 @@ pub struct Num(pub Option<f64>);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Int(pub Option<i64>);
 
+/// A number of things, cut to whole; `None` for any other value, one below 0 or none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count(pub Option<i64>);
+
 /// `true` or `false`; `None` for any other value or none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flag(pub Option<bool>);
@@ -259,6 +263,13 @@ impl<'de> Deserialize<'de> for Int {
             skip_nested!();
         }
         deserializer.deserialize_any(Any)
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Int(number) = Int::deserialize(deserializer)?;
+        Ok(Count(number.filter(|number| *number >= 0)))
     }
 }
 

@@ -19,7 +19,7 @@ pub use collation::Collation;
 pub use date::date_ms;
 pub use js::{is_truthy, string, time_ms, to_number, trim};
 pub use lenient::{decode, normalise, unquote};
-pub use loose::{Flag, Int, Loose, Mixed, Num, Raw, Text, Texts};
+pub use loose::{Count, Flag, Int, Loose, Mixed, Num, Raw, Text, Texts};
 pub use members::{Member, elements, member, members, walk_array, walk_object};
 pub use scan::{NULS, Piece, PieceKind, TORN, scan_value, split, whole};
 pub use stringify::stringify;

@@ -265,6 +265,7 @@ fn fields_of_any_type_never_fail_a_parse() {
         text: Text<'a>,
         num: Num,
         int: Int,
+        count: Count,
         flag: Flag,
         #[serde(borrow)]
         raw: Raw<'a>,
@@ -280,7 +281,7 @@ fn fields_of_any_type_never_fail_a_parse() {
         "[[1],{}]",
         "{\"a\":[{}]}",
     ] {
-        let text = ["text", "num", "int", "flag", "raw"]
+        let text = ["text", "num", "int", "count", "flag", "raw"]
             .map(|key| format!("\"{key}\":{value}"))
             .join(",");
         let text = format!("{{{text}}}");
@@ -288,6 +289,8 @@ fn fields_of_any_type_never_fail_a_parse() {
         assert_eq!(all.text.0.is_some(), value.starts_with('"'), "{value}");
         assert_eq!(all.num.0.is_some(), value.parse::<f64>().is_ok(), "{value}");
         assert_eq!(all.int.0.is_some(), value.parse::<f64>().is_ok(), "{value}");
+        let is_count = value.parse::<f64>().is_ok_and(|number| number >= 0.0);
+        assert_eq!(all.count.0.is_some(), is_count, "{value}");
         assert_eq!(all.flag.0.is_some(), value == "true", "{value}");
         assert_eq!(all.raw.0, Some(value));
     }

@@ -93,6 +93,11 @@ pub struct Facts {
     /// clido `result` lines: how long it took, in ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_ms: Option<i64>,
+    /// Of an entry that records calls and no usage: what its copies have in common with it, beside
+    /// the calls, where they get another id or time (Codex: the thread in which it was said;
+    /// OpenCode: when it began). They are one entry, however many of them there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copied_with: Option<String>,
     /// It has nothing to read: what it says stands in another entry of its session, or is a note of
     /// the agent's to itself. It is neither searched nor shown but among all entries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -158,11 +163,18 @@ pub struct Usage {
     pub cost_output: Option<f64>,
     pub cost_cache_read: Option<f64>,
     pub cost_cache_write: Option<f64>,
+    /// As written, else the sum of its parts.
     pub cost_total: Option<f64>,
     /// Several entries of one answer record its usage, each as far as it was known: the one with
     /// the most output counts. The `response_id` is the answer's alone.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_repeated: bool,
+}
+
+/// Costs as one. A file may claim any, and JSON knows no infinity. `None` when there are none.
+pub(crate) fn sum_costs(costs: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    let add = |sum: f64, cost: f64| (sum + cost).clamp(f64::MIN, f64::MAX);
+    costs.into_iter().flatten().reduce(add)
 }
 
 /// A label on `target`; `None` or empty text clears it.

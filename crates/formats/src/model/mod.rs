@@ -9,6 +9,7 @@ mod siblings;
 mod source;
 mod time;
 
+pub(crate) use entry::sum_costs;
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Usage};
 pub use leaf::Leaf;
 pub use mask::{MASKED_BEHIND, Mask, masked_behind};

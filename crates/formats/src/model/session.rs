@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, Usage};
+use super::{Facts, Usage, sum_costs};
 use crate::title::typed_title;
 
 /// What the first record of a session says.
@@ -164,22 +164,15 @@ impl Fold {
             usage.cache_write,
         ];
         // What is written as the total lacks parts in some stores, or is another provider's idea.
-        let tokens = sum(parts, |a, b| a.saturating_add(b)).or(usage.total);
-        self.tokens = sum([self.tokens, tokens], |a, b| a.saturating_add(b));
-        let parts = [
-            usage.cost_input,
-            usage.cost_output,
-            usage.cost_cache_read,
-            usage.cost_cache_write,
-        ];
-        let cost = usage.cost_total.or_else(|| sum(parts, |a, b| a + b));
-        self.cost = sum([self.cost, cost], |a, b| a + b);
+        let tokens = sum(parts).or(usage.total);
+        self.tokens = sum([self.tokens, tokens]);
+        self.cost = sum_costs([self.cost, usage.cost_total]);
     }
 }
 
 /// The sum of what is there; `None` when nothing is.
-fn sum<T, const N: usize>(parts: [Option<T>; N], add: impl Fn(T, T) -> T) -> Option<T> {
-    parts.into_iter().flatten().reduce(add)
+fn sum<const N: usize>(parts: [Option<i64>; N]) -> Option<i64> {
+    parts.into_iter().flatten().reduce(i64::saturating_add)
 }
 
 /// What is not said is read as the default: a session of many files has a fold for each.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::typed::Message;
 use super::{PI, rows};
 use crate::Format;
-use crate::json::{self, Int, Loose};
+use crate::json::{self, Count, Loose};
 use crate::model::{Compaction, Facts};
 
 /// What stands in the place of a model where none said anything.
@@ -54,7 +54,7 @@ struct Answer {
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 struct Tokens {
-    reasoning_tokens: Int,
+    reasoning_tokens: Count,
 }
 
 /// The tokens of what was thought, which pi's own lines name otherwise.

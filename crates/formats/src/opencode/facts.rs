@@ -69,7 +69,8 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
 fn session<D>(row: &Row<'_, D>, facts: &mut Facts) {
     facts.time_ms = row.time_created.0;
     facts.message_ms = row.time_updated.0;
-    facts.name = row.title.owned().filter(|title| !is_made(title));
+    let title = row.title.owned().map(|title| title.trim().to_owned());
+    facts.name = title.filter(|title| !title.is_empty() && !is_made(title));
     let reverted = row
         .revert
         .object()
@@ -185,8 +186,11 @@ fn part(data: &Data<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
         "tool" => {
             if let Loose::Object(state) = &data.state {
                 let times = state.time.object();
-                facts.time_ms = times.and_then(|times| times.start.0).or(facts.time_ms);
+                let start = times.and_then(|times| times.start.0);
+                facts.time_ms = start.or(facts.time_ms);
                 facts.message_ms = times.and_then(|times| times.end.0);
+                // A fork copies its parts under new ids; this time it keeps.
+                facts.copied_with = start.map(|start| start.to_string());
                 tool(data, state, facts)?;
             }
         }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::json::{Flag, Int, Loose, Num, Raw, Text};
+use crate::json::{Count, Flag, Int, Loose, Num, Raw, Text};
 
 /// A line with what its row holds.
 pub(super) type WholeLine<'a> = Line<'a, Loose<Box<Data<'a>>>>;
@@ -176,18 +176,18 @@ pub(super) struct Times {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Tokens {
-    pub total: Int,
-    pub input: Int,
-    pub output: Int,
-    pub reasoning: Int,
+    pub total: Count,
+    pub input: Count,
+    pub output: Count,
+    pub reasoning: Count,
     pub cache: Loose<Cache>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Cache {
-    pub read: Int,
-    pub write: Int,
+    pub read: Count,
+    pub write: Count,
 }
 
 #[derive(Deserialize, Default)]

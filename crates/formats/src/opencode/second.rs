@@ -30,6 +30,9 @@ pub(super) fn facts(row: &Row<'_, Loose<Box<Data<'_>>>>, facts: &mut Facts) -> O
         "assistant" => {
             facts.role = Some("assistant".to_owned());
             facts.is_message = true;
+            // See `answer`: a fork keeps this time.
+            let created = times.and_then(|times| times.created.0);
+            facts.copied_with = created.map(|created| created.to_string());
             facts.stop_reason = data.finish.owned();
             if let Some(error) = data.error.object() {
                 facts.is_error = true;

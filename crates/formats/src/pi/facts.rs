@@ -3,7 +3,7 @@
 use super::dialect::{Dialect, OddValues, Scalars};
 use super::line::{Arguments, Block, Content, Line, Message, Tokens};
 use crate::json::{self, Loose, Raw, Text};
-use crate::model::{Call, Compaction, Facts, FileTouch, Header, Label, Usage};
+use crate::model::{Call, Compaction, Facts, FileTouch, Header, Label, Usage, sum_costs};
 
 /// The facts of one record; of a record that cannot be read, only that the agent drops it.
 pub(super) fn facts(dialect: &Dialect, record: &[u8]) -> Facts {
@@ -357,6 +357,11 @@ fn usage(
     let tokens = tokens.object()?;
     let cost = tokens.cost.object();
     let part = |pick: fn(&super::line::Cost) -> json::Num| cost.and_then(|cost| pick(cost).0);
+    let cost_input = part(|cost| cost.input);
+    let cost_output = part(|cost| cost.output);
+    let cost_cache_read = part(|cost| cost.cache_read);
+    let cost_cache_write = part(|cost| cost.cache_write);
+    let parts = [cost_input, cost_output, cost_cache_read, cost_cache_write];
     Some(Usage {
         provider: provider.owned(),
         model: model.owned(),
@@ -367,11 +372,11 @@ fn usage(
         cache_write: tokens.cache_write.0,
         reasoning: tokens.reasoning.0,
         total: tokens.total_tokens.0,
-        cost_input: part(|cost| cost.input),
-        cost_output: part(|cost| cost.output),
-        cost_cache_read: part(|cost| cost.cache_read),
-        cost_cache_write: part(|cost| cost.cache_write),
-        cost_total: part(|cost| cost.total),
+        cost_input,
+        cost_output,
+        cost_cache_read,
+        cost_cache_write,
+        cost_total: part(|cost| cost.total).or_else(|| sum_costs(parts)),
         is_repeated: false,
     })
 }

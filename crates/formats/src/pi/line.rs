@@ -11,7 +11,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::json::{Flag, Int, Loose, Num, Raw, Text, Texts};
+use crate::json::{Count, Flag, Int, Loose, Num, Raw, Text, Texts};
 
 /// One line: a header or any entry.
 #[derive(Deserialize, Default)]
@@ -185,12 +185,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Tokens {
-    pub input: Int,
-    pub output: Int,
-    pub cache_read: Int,
-    pub cache_write: Int,
-    pub reasoning: Int,
-    pub total_tokens: Int,
+    pub input: Count,
+    pub output: Count,
+    pub cache_read: Count,
+    pub cache_write: Count,
+    pub reasoning: Count,
+    pub total_tokens: Count,
     pub cost: Loose<Cost>,
 }
 

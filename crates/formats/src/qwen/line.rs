@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::json::{Flag, Int, Loose, Raw, Text};
+use crate::json::{Count, Flag, Int, Loose, Raw, Text};
 use crate::parts::{Part, parts};
 
 /// Any line; fields of unexpected types are left out.
@@ -57,11 +57,11 @@ pub(super) struct Message<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct UsageMetadata {
-    pub prompt_token_count: Int,
-    pub candidates_token_count: Int,
-    pub thoughts_token_count: Int,
-    pub cached_content_token_count: Int,
-    pub total_token_count: Int,
+    pub prompt_token_count: Count,
+    pub candidates_token_count: Count,
+    pub thoughts_token_count: Count,
+    pub cached_content_token_count: Count,
+    pub total_token_count: Count,
 }
 
 #[derive(Deserialize, Default)]
@@ -126,11 +126,11 @@ pub(super) struct UiEvent<'a> {
     pub model: Text<'a>,
     #[serde(borrow)]
     pub auth_type: Text<'a>,
-    pub input_token_count: Int,
-    pub output_token_count: Int,
-    pub cached_content_token_count: Int,
-    pub thoughts_token_count: Int,
-    pub total_token_count: Int,
+    pub input_token_count: Count,
+    pub output_token_count: Count,
+    pub cached_content_token_count: Count,
+    pub thoughts_token_count: Count,
+    pub total_token_count: Count,
     #[serde(borrow)]
     pub error_message: Raw<'a>,
 }

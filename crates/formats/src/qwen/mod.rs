@@ -25,7 +25,7 @@ impl Format for Qwen {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn shape(&self) -> Shape {

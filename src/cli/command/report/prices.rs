@@ -50,8 +50,8 @@ impl Prices {
             cache_write,
             ..
         } = of.tokens;
-        input.or(output).or(cache_read).or(cache_write)?;
-        let price = self.of_model(of.model.as_deref()?)?;
+        let model = of.model.as_deref().filter(|_| of.tokens.has_parts())?;
+        let price = self.of_model(model)?;
         let parts = [
             (input, price.input),
             (output, price.output),

@@ -109,7 +109,7 @@ fn as_csv(report: &ToolReport, out: &mut dyn io::Write) -> io::Result<()> {
     csv::line(out, names.into_iter().map(Value::from))?;
     for tool in &report.tools {
         let values = [
-            json!(tool.tool.as_deref().map(plain_line)),
+            json!(tool.tool.as_deref().map(csv::text)),
             json!(tool.sessions),
             json!(tool.calls),
             json!(tool.answered),
