@@ -304,6 +304,14 @@ fn the_database_says_what_one_machine_says_that_holds_the_same_sessions() {
         let shared = machine.session_path(BOAT, "same");
         let lines = ada_said(&machine.cwd(BOAT), number);
         fs::write(shared, lines).unwrap();
+        let old = ada_said(&machine.cwd(BOAT), number).replace("same", &format!("old{number}"));
+        let old = old.replace("2026-01-05T06:00:01", "1969-12-31T23:59:59");
+        fs::write(machine.session_path(BOAT, "old"), old).unwrap();
+        let runs = machine
+            .home()
+            .join(".local/share/clido/sessions/_w/nulls.jsonl");
+        fs::create_dir_all(runs.parent().unwrap()).unwrap();
+        fs::write(runs, results(&machine.cwd(BOAT))).unwrap();
     }
     writers.iter().for_each(push);
     let zoe = server.sharing("zoe");
@@ -347,6 +355,18 @@ fn the_database_says_what_one_machine_says_that_holds_the_same_sessions() {
     writers[2].output(&["revoke", BOAT]);
     pull(&zoe);
     equal(&zoe, "UTC");
+}
+
+/// Runs of clido, of which one records no cost.
+fn results(cwd: &Path) -> String {
+    let meta = json!({"type": "meta", "schema_version": 1, "session_id": "nulls",
+        "project_path": cwd, "start_time": "2026-01-05T09:00:00.000Z"});
+    let result = |cost| {
+        json!({"type": "result", "exit_status": "success", "total_cost_usd": cost,
+            "num_turns": 1, "duration_ms": 300})
+    };
+    let (first, none, next) = (result(Some(0.25)), result(None), result(Some(0.375)));
+    format!("{meta}\n{first}\n{none}\n{next}\n")
 }
 
 /// A session of which each machine has a copy, begun at another time.
