@@ -101,6 +101,9 @@ impl Changes<'_> {
     fn between(&mut self, before: Option<ObjectId>, after: ObjectId) -> io::Result<()> {
         let mut folders = vec![(before, after, String::new())];
         while let Some((before, after, path)) = folders.pop() {
+            if self.files.len() >= MOST_FILES {
+                break;
+            }
             let inside = self.in_folder(before, after, &path)?;
             folders.extend(inside);
         }

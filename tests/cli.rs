@@ -928,3 +928,23 @@ fn system_prompts_are_found_by_their_kind_only_and_once() {
       │ Search the zebrawood
     "#);
 }
+
+/// What a person runs is no tool's.
+#[test]
+fn a_tree_without_tools_says_what_a_person_ran() {
+    let home = Sandbox::new();
+    home.write(
+        ".pi/agent/sessions/--w--/ran.jsonl",
+        concat!(
+            r#"{"type":"session","version":3,"id":"019b8d10-0000-7000-8000-00000000000c","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#, "\n",
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"bashExecution","command":"make walrus","output":"made","exitCode":0}}"#, "\n",
+            r#"{"type":"message","id":"b1","parentId":"a1","timestamp":"2026-01-05T09:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"I look"},{"type":"toolCall","id":"t1","name":"bash","arguments":{"command":"ls harbour"}}]}}"#, "\n",
+        ),
+    );
+    let tree = home.run(&["tree", "019b8d10", "--filter", "no-tools"]);
+    assert!(tree.contains("make walrus"), "{tree}");
+    assert!(
+        tree.contains("I look") && !tree.contains("harbour"),
+        "{tree}"
+    );
+}

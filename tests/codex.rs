@@ -447,6 +447,36 @@ fn usage_of_legacy_forks_counts_once() {
     assert_eq!(records.rows[0][0], serde_json::json!(4));
 }
 
+/// Some providers number the calls of each answer from the start.
+#[test]
+fn calls_of_one_number_are_each_counted() {
+    let home = Home::new("legacy-fork");
+    let call = |hour: u32| {
+        format!(
+            r#"{{"timestamp":"2026-01-05T{hour:02}:00:00.000Z","type":"response_item","payload":{{"type":"function_call","name":"again","call_id":"call_0","arguments":"{{}}"}}}}"#
+        )
+    };
+    for (number, origin) in [(7, None), (8, Some(7))] {
+        let id = |number| format!("019b8d5e-7c80-7000-8000-0000000007{number:02}");
+        let meta = |number| {
+            format!(
+                r#"{{"timestamp":"2026-01-05T09:00:00.000Z","type":"session_meta","payload":{{"id":"{}","cwd":"/w"}}}}"#,
+                id(number)
+            )
+        };
+        // A fork writes the lines of its origin anew, at its own time.
+        let headers = [Some(number), origin].into_iter().flatten().map(meta);
+        let lines = headers.chain([call(number), call(number + 1)]);
+        let file = format!("rollout-2026-01-05T09-00-00-{}.jsonl", id(number));
+        let lines: String = lines.map(|line| line + "\n").collect();
+        fs::write(home.day().join(file), lines).unwrap();
+    }
+    let calls = home
+        .index()
+        .sql("SELECT calls FROM tools WHERE tool = 'again'");
+    assert_eq!(calls.unwrap().rows[0][0], serde_json::json!(2));
+}
+
 /// What a line says may depend on those before it, so reading on gives what reading at once gives.
 #[test]
 fn a_rollout_that_grows_is_read_on() {

@@ -338,7 +338,7 @@ fn help_of_every_command() {
 
               Possible values:
               - default:      What pi shows by default
-              - no-tools:     Without tool results
+              - no-tools:     Without what tools were told and gave back
               - user-only:    Only what the user said
               - labeled-only: Only labelled entries
               - all:          Every entry

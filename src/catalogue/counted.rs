@@ -227,7 +227,7 @@ impl Catalogue {
         let copies = format!(
             "SELECT key, counts FROM (
                SELECT u.key, {COUNTS} AS counts
-               FROM _sessions s CROSS JOIN _usage u ON u.key BETWEEN s.session << {ARRIVAL_BITS} AND ((s.session + 1) << {ARRIVAL_BITS}) - 1
+               FROM _sessions s CROSS JOIN _usage u INDEXED BY _usage_copies ON u.key BETWEEN s.session << {ARRIVAL_BITS} AND ((s.session + 1) << {ARRIVAL_BITS}) - 1
                  JOIN _roots r ON r.root = s.root JOIN _entries e ON e.key = u.key JOIN _sources f ON f.source = e.source
                WHERE s.path <> '' AND s.root IN ({roots}) AND u.counted = 0
                  AND NOT EXISTS (SELECT 1 FROM _usage c JOIN _sessions o ON o.session = c.key >> 24

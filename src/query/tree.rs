@@ -148,7 +148,7 @@ impl Snapshot<'_> {
                 label: label_of(&entry, &labels),
                 on_active_branch: on_branch[at],
                 is_leaf: Some(at) == leaf,
-                text: one_line(&text, filter).0,
+                text: one_line(&text, entry.role.as_deref(), filter).0,
                 place: place.at,
                 inherited_from: outline.lineage.origin(entry.key),
                 ..row_of(entry, id, mask)
@@ -185,7 +185,7 @@ impl Snapshot<'_> {
                 && entry.role.as_deref() == Some("assistant")
                 && entry.flags & flag::ERROR == 0
                 && !at_leaf
-                && !one_line(&reader.text(&entry)?.unwrap_or_default(), filter).1
+                && !one_line(&reader.text(&entry)?.unwrap_or_default(), None, filter).1
             {
                 continue;
             }
@@ -328,13 +328,19 @@ pub(super) fn current_labels(all: Vec<(String, Option<String>)>) -> HashMap<Stri
 }
 
 /// What an entry says, on one line, and whether that is more than what tools were told and printed.
-fn one_line(text: &[(Class, Vec<String>)], filter: TreeFilter) -> (String, bool) {
+fn one_line(
+    text: &[(Class, Vec<String>)],
+    role: Option<&str>,
+    filter: TreeFilter,
+) -> (String, bool) {
     let has_prose = text.iter().any(|(class, pieces)| {
         *class == Class::Prose && pieces.iter().any(|p| !p.trim().is_empty())
     });
     let mut line = String::new();
-    // Some agents write what a tool gave back into the entry that called it.
-    let is_shown = |class: Class| filter != TreeFilter::NoTools || class == Class::Prose;
+    // Some agents write what a tool gave back into the entry that called it. What a person ran is no
+    // tool's.
+    let has_tools = filter == TreeFilter::NoTools && role != Some("bashExecution");
+    let is_shown = |class: Class| !has_tools || class == Class::Prose;
     'all: for (_, pieces) in text.iter().filter(|(class, _)| is_shown(*class)) {
         for word in pieces.iter().flat_map(|p| p.split_whitespace()) {
             if !line.is_empty() {

@@ -24,8 +24,10 @@ CREATE OR REPLACE VIEW sessionary_catalogue.usage WITH (security_invoker = true)
   FROM (
     SELECT u.key AS entry, u.key >> 24 AS session, u.agent, u.cwd,
       coalesce(u.time_ms, u.created_ms) AS time_ms,
-      coalesce(u.time_ms, u.created_ms)
-        - (coalesce(u.time_ms, u.created_ms) % 900000 + 900000) % 900000 AS quarter_ms,
+      -- Far beyond the calendar there are no days, and no room for the sum.
+      CASE WHEN abs(coalesce(u.time_ms, u.created_ms)::numeric) < 9000000000000000000
+        THEN coalesce(u.time_ms, u.created_ms)
+          - (coalesce(u.time_ms, u.created_ms) % 900000 + 900000) % 900000 END AS quarter_ms,
       u.provider, u.model, u.response_id,
       CASE WHEN w.key IS NULL THEN u.input ELSE w.input END AS input,
       CASE WHEN w.key IS NULL THEN u.output ELSE w.output END AS output,

@@ -403,6 +403,9 @@ fn an_answer_that_several_machines_have_counts_once() {
     assert_eq!(json!(calls), json!([{"calls": 1}]));
     bob.json(&["purge", "--all"]);
     assert_eq!(json!(said(spent)), json!([{"host": "ada", "cost": 0.125}]));
+    // A file may claim any moment.
+    server.sql("UPDATE sessionary_catalogue._usage SET time_ms = -9223372036854775808");
+    assert_eq!(json!(said("SELECT day FROM usage")), json!([{"day": null}]));
 }
 
 /// Tables and views with rows of ada's, as SQL names them.

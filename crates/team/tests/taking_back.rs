@@ -195,6 +195,8 @@ fn who_leaves_forgets_what_others_said() {
     let aside = catalogue.with_extension("aside");
     std::fs::rename(&catalogue, &aside).unwrap();
     std::fs::create_dir(&catalogue).unwrap();
+    let keep = "`sessionary team leave --keep` again";
+    is_refused(&bob, &["leave", "--keep"], keep);
     is_refused(&bob, &["leave"], "`sessionary team leave` again");
     assert_eq!(bob.copies().len(), 0);
     std::fs::remove_dir(&catalogue).unwrap();

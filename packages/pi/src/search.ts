@@ -31,6 +31,17 @@ export interface Found {
 
 /** Looks for what somebody types, finished or not. */
 export async function search(query: string, limit: number, signal?: AbortSignal): Promise<Found> {
+  // What pi would write into a copy from another machine, the next copy undoes.
+  const others = new Set<string>();
+  for (;;) {
+    const found = await once(ofPi(query, others), limit, signal);
+    const known = others.size;
+    for (const { host } of found.hits) if (host) others.add(host);
+    if (others.size === known) return found;
+  }
+}
+
+async function once(query: string, limit: number, signal?: AbortSignal): Promise<Found> {
   const args = [
     "search",
     "--json",
@@ -41,7 +52,7 @@ export async function search(query: string, limit: number, signal?: AbortSignal)
     "--limit",
     String(limit),
     "--",
-    ofPi(query),
+    query,
   ];
   let found: Found = { hits: [], total: 0 };
   await ask(args, { signal, quietMs: QUIET_MS, oneLine: true }, (line) => {
@@ -50,14 +61,15 @@ export async function search(query: string, limit: number, signal?: AbortSignal)
   return found;
 }
 
-/** The query, of pi's sessions alone: others cannot be switched to. */
-function ofPi(query: string): string {
+/** The query, of pi's sessions alone: others cannot be switched to; nor those of these hosts. */
+function ofPi(query: string, others: Set<string>): string {
   const hasChoices = /\bOR\b|\|/.test(query);
-  return hasChoices ? `agent:pi (${query})` : `agent:pi ${query}`;
+  const hosts = [...others].map((host) => `-host:"${host}" `).join("");
+  return hasChoices ? `agent:pi ${hosts}(${query})` : `agent:pi ${hosts}${query}`;
 }
 
 function read(answer: any): Found {
-  const all: Hit[] = answer.sessions.flatMap(({ session, hits }: any) =>
+  const hits = answer.sessions.flatMap(({ session, hits }: any) =>
     hits.map((hit: any): Hit => ({
       host: session.host ?? undefined,
       path: session.path,
@@ -71,9 +83,7 @@ function read(answer: any): Found {
       snippet: hit.snippet.replace(/\s+/g, " ").trim(),
     })),
   );
-  // What pi would write into a copy from another machine, the next copy undoes.
-  const hits = all.filter((hit) => !hit.host);
-  return { hits, total: answer.total - (all.length - hits.length) };
+  return { hits, total: answer.total };
 }
 
 /** How long ago that was, in two or three signs. */

@@ -98,7 +98,11 @@ for (const version of VERSIONS) {
       writeSession(own, place.cwd, id(1), "The frobnicator of this machine.");
       const gone = writeSession(own, place.cwd, id(2), "The frobnicator of before.");
       const copies = join(team, folderOf(place.cwd));
-      writeSession(copies, place.cwd, id(3), "The frobnicator of a laptop.");
+      // More than are asked for at once, and better ones.
+      for (let copy = 10; copy < 40; copy++) {
+        const said = "The frobnicator, a frobnicator of a laptop.";
+        writeSession(copies, place.cwd, `019b8d5e-0000-7000-8000-0000000000${copy}`, said);
+      }
       const run = (...args) => {
         const where = { env: place.env, cwd: place.cwd, encoding: "utf8" };
         return execFileSync(process.env.SESSIONARY_BIN, args, where);
@@ -106,8 +110,9 @@ for (const version of VERSIONS) {
       run("archive", "on");
       run("sync");
       rmSync(gone);
-      const found = JSON.parse(run("search", "--json", "frobnicator"));
-      assert.equal(found.sessions.length, 3);
+      const found = JSON.parse(run("search", "--json", "--limit", "20", "frobnicator"));
+      assert.ok(found.sessions.every(({ session }) => session.host === "laptop"));
+      assert.equal(found.total, 32);
       const rpc = new Rpc(version, place);
       let offers = [];
       rpc.select = (options) => (offers = options)[0];

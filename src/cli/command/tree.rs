@@ -57,7 +57,7 @@ pub enum Filter {
     /// What pi shows by default
     #[default]
     Default,
-    /// Without tool results
+    /// Without what tools were told and gave back
     NoTools,
     /// Only what the user said
     UserOnly,

@@ -179,7 +179,7 @@ const IMAGE: &str = "[Image]";
 
 /// What happened. Most of it stands in an item of the context too, or concerns Codex alone.
 fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
-    let item = payload.item();
+    let item = payload.item()?;
     let item = item.as_ref().unwrap_or(payload);
     let what = item.kind.as_str().unwrap_or_default();
     facts.silent = true;

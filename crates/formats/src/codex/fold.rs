@@ -19,6 +19,9 @@ pub struct State {
     /// it.
     #[serde(skip_serializing_if = "is_default")]
     thread: Option<String>,
+    /// How many calls have followed that header. A fork repeats those of its origin in order.
+    #[serde(skip_serializing_if = "is_default")]
+    calls: u64,
     /// Messages stand in items of the context, so events only repeat them.
     #[serde(skip_serializing_if = "is_default")]
     has_items: bool,
@@ -99,6 +102,7 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
                 state.is_subagent = header.is_some_and(|header| is_subagent(header.own.as_deref()));
             }
             state.thread = header.and_then(|header| header.id.clone());
+            state.calls = 0;
         }
         "message" => state.has_items = true,
         "task_started" | "turn_started" => {
@@ -138,10 +142,11 @@ fn settle_call(state: &mut State, facts: &mut Facts) {
     let id = call.call_id.as_deref().unwrap_or_default();
     if !call.is_result {
         state.call(id);
-        // In a fork of a legacy rollout the lines of the origin have other times.
-        if !id.is_empty() {
-            facts.copied_with.clone_from(&state.thread);
-        }
+        // In a fork of a legacy rollout the lines of the origin have other times. Some providers
+        // number the calls of each answer from the start.
+        state.calls += 1;
+        let thread = state.thread.as_ref();
+        facts.copied_with = thread.map(|thread| format!("{thread}/{}", state.calls));
     } else if !facts.silent {
         let open = state.answered(id).unwrap_or_default();
         facts.is_error = call.is_error.or(open.is_error).unwrap_or(false);

@@ -128,12 +128,16 @@ pub(super) struct Payload<'a> {
 
 impl<'a> Payload<'a> {
     /// What a paginated rollout says of a finished item, under the names that the events of a
-    /// legacy one have. An item within an item is none: a line may nest them without end.
-    pub fn item(&self) -> Option<Payload<'a>> {
-        match self.item.parse()? {
+    /// legacy one have. An item within an item is none: a line may nest them without end. `None` as
+    /// in [`Raw::parse`], of what is there.
+    pub fn item(&self) -> Option<Option<Payload<'a>>> {
+        if self.item.0.is_none() {
+            return Some(None);
+        }
+        Some(match self.item.parse()? {
             Loose::Object(item) => Some(item),
             _ => None,
-        }
+        })
     }
 }
 

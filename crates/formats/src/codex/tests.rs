@@ -410,6 +410,8 @@ fn what_nests_without_end_is_read() {
         passages.into_iter().flat_map(|p| p.pieces).collect()
     };
     assert_eq!(texts(&plan), ["first the keel"]);
+    let torn = event(r#"{"item":{"type":"Plan","id":"\ud800","text":"then the mast"}}"#.to_owned());
+    assert_eq!(texts(&torn), ["then the mast"]);
     let given = |output: &str| {
         format!(
             r#"{{"type":"response_item","payload":{{"type":"function_call_output","call_id":"c","output":{output}}}}}"#

@@ -135,7 +135,7 @@ fn output_within(value: &Raw<'_>, wrapped: u32, pieces: &mut Pieces) -> Option<(
 }
 
 fn event(payload: &Payload<'_>, pieces: &mut Pieces) -> Option<()> {
-    let item = payload.item();
+    let item = payload.item()?;
     let item = item.as_ref().unwrap_or(payload);
     match item.kind.as_str().unwrap_or_default() {
         "user_message" | "agent_message" => pieces.prose(&payload.message),

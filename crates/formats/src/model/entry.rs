@@ -94,8 +94,9 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_ms: Option<i64>,
     /// Of an entry that records calls and no usage: what its copies have in common with it, beside
-    /// the calls, where they get another id or time (Codex: the thread in which it was said;
-    /// OpenCode: when it began). They are one entry, however many of them there are.
+    /// the calls, where they get another id or time (Codex: the thread in which it was said, and
+    /// which of its calls it is; OpenCode: when it began). They are one entry, however many of them
+    /// there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_with: Option<String>,
     /// It has nothing to read: what it says stands in another entry of its session, or is a note of

@@ -37,7 +37,9 @@ pub fn run(args: &Leave, context: &Context) -> Result<Outcome, Error> {
     }
     // The settings go last: what was cut off before, another `leave` ends.
     context.data.remove_copies()?;
-    context.forget_other_machines().map_err(still_known)?;
+    context
+        .forget_other_machines()
+        .map_err(|error| still_known(error, args.keep))?;
     context.data.remove(lock)?;
     let outcome = say_taken_back(&back, false, context)?;
     if !context.json {
@@ -47,9 +49,13 @@ pub fn run(args: &Leave, context: &Context) -> Result<Outcome, Error> {
 }
 
 /// The index still holds what the copies said.
-fn still_known(error: Error) -> Error {
+fn still_known(error: Error, keep: bool) -> Error {
+    let leave = match keep {
+        true => "leave --keep",
+        false => "leave",
+    };
     Error::refused(
         format!("what the index has read of other machines' sessions is there still: {error}"),
-        "`sessionary team leave` again removes it, and the settings",
+        format!("`sessionary team {leave}` again removes it, and the settings"),
     )
 }

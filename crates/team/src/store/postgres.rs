@@ -70,9 +70,10 @@ impl Postgres {
         };
         let mut client = client.map_err(failed)?;
         // Whatever the server's defaults are: these transactions go on beside others, and one whose
-        // program has gone without a word does not hold up the next one of its host.
+        // program has gone without a word does not hold up the next one of its host for hours. A
+        // batch that is on its way over a slow line takes minutes.
         let settings = "SET default_transaction_isolation = 'read committed';
-            SET idle_in_transaction_session_timeout = '2min'";
+            SET idle_in_transaction_session_timeout = '15min'";
         client.batch_execute(settings).map_err(failed)?;
         schema::bring_up_to_date(&mut client)?;
         Ok(Postgres { client })

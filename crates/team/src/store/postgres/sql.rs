@@ -22,8 +22,10 @@ pub fn answer(
 ) -> Result<(), Error> {
     let transaction = client.build_transaction().read_only(true).start();
     let mut transaction = transaction.map_err(failed)?;
-    let schema = "SET LOCAL search_path = sessionary_catalogue";
-    transaction.batch_execute(schema).map_err(failed)?;
+    // It is in nobody's way: who reads its rows may take any time.
+    let settings = "SET LOCAL search_path = sessionary_catalogue;
+        SET LOCAL idle_in_transaction_session_timeout = 0";
+    transaction.batch_execute(settings).map_err(failed)?;
     let set = "SELECT set_config('TimeZone', $1, true)";
     transaction.execute(set, &[&zone]).map_err(|_| {
         Error::refused(
