@@ -95,12 +95,13 @@ for (const version of VERSIONS) {
       const id = (number) => `019b8d5e-0000-7000-8000-00000000000${number}`;
       const own = join(place.sessions, folderOf(place.cwd));
       const team = join(place.home, ".local/share/sessionary/team/laptop/pi");
-      writeSession(own, place.cwd, id(1), "The frobnicator of this machine.");
-      const gone = writeSession(own, place.cwd, id(2), "The frobnicator of before.");
+      const much = " There is much else to say.".repeat(200);
+      writeSession(own, place.cwd, id(1), `The frobnicator of this machine.${much}`);
+      const gone = writeSession(own, place.cwd, id(2), `The frobnicator of before.${much}`);
       const copies = join(team, folderOf(place.cwd));
       // More than are asked for at once, and better ones.
       for (let copy = 10; copy < 40; copy++) {
-        const said = "The frobnicator, a frobnicator of a laptop.";
+        const said = `The frobnicator of laptop ${copy}.`;
         writeSession(copies, place.cwd, `019b8d5e-0000-7000-8000-0000000000${copy}`, said);
       }
       const run = (...args) => {
