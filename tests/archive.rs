@@ -375,8 +375,8 @@ fn what_is_excluded_leaves_the_archive() {
     }
 }
 
-/// What was removed is in no free page and not in the write-ahead log, of which a reader may keep the
-/// file.
+/// What was removed is in no free page and not in the write-ahead log, of which a reader may keep
+/// the file.
 fn assert_wiped(home: &Home, archive: &rusqlite::Connection) {
     let pages = |what| archive.pragma_query_value(None, what, |r| r.get::<_, i64>(0));
     assert_eq!(pages("freelist_count").unwrap(), 0);

@@ -15,7 +15,7 @@
 //! holds conversation or answers of tools, never both. Every process also reads the index itself;
 //! what a sync reads that has nothing to do is granted to each.
 //!
-//! 12 kills over 20 MB by default; the full run is
+//! 20 kills over 20 MB by default; the full run is
 //! `SESSIONARY_KILLS=200 SESSIONARY_KILL_MB=200 cargo test --release killed_syncs -- --nocapture`.
 //! `SESSIONARY_KILL_SEED=N` takes other moments.
 
@@ -255,7 +255,7 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn killed_syncs_lose_nothing() {
-    let kills = variable("SESSIONARY_KILLS", 12);
+    let kills = variable("SESSIONARY_KILLS", 20);
     let megabytes = variable("SESSIONARY_KILL_MB", 20);
     let seed = variable("SESSIONARY_KILL_SEED", 1);
     let home = tempfile::tempdir().unwrap();

@@ -78,8 +78,8 @@ fn a_disk_of_any_size_is_no_reason_to_break() {
     assert!(told.contains("sync 2") && told.contains("sync 0"), "{told}");
 }
 
-/// As a container or a change of root may have it. `SESSIONARY_PACKED` is a static program, of which
-/// no library is copied.
+/// As a container or a change of root may have it. `SESSIONARY_PACKED` is a static program, of
+/// which no library is copied.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_root_without_devices_has_answers() {

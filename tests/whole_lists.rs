@@ -214,7 +214,7 @@ fn pages(index: &Index, scope: &ListScope, limit: usize) -> Listing {
 }
 
 /// Random questions to an index as it is now.
-fn lists_are_whole(index: &Index, random: &mut ChaCha8Rng, questions: usize, seen: &mut Seen) {
+fn lists_are_whole(index: &Index, random: &mut ChaCha8Rng, questions: usize, seen: &mut Tally) {
     let all = index.list(&ListScope::default()).expect("all").sessions;
     let parents = parents(index);
     let rows = index
@@ -255,7 +255,7 @@ fn lists_are_whole(index: &Index, random: &mut ChaCha8Rng, questions: usize, see
 
 /// How much the questions were about.
 #[derive(Debug, Default)]
-struct Seen {
+struct Tally {
     asked: usize,
     here: usize,
     not_read: usize,
@@ -380,7 +380,7 @@ fn pages_of_random_questions_are_the_whole_answer() {
     let mut random = ChaCha8Rng::seed_from_u64(23);
     let mut store = Store::new(true, "WAL");
     let config = config(&mut store);
-    let (mut seen, mut states) = (Seen::default(), 0);
+    let (mut seen, mut states) = (Tally::default(), 0);
     let index = Index::open_listing(&config, &ListScope::default(), &mut |listed| {
         if let ListEvent::Page(page) = listed {
             let now = Index::open(&config, Freshness::AsCommitted).expect("an index");

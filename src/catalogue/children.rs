@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::counted::UsageRow;
 use super::error::Error;
 use super::open::Catalogue;
+use super::usage_row::UsageRow;
 use super::write::EntryRow;
 use crate::model::{Call, Compaction, FileTouch, Label, Run, Usage};
 

@@ -10,7 +10,6 @@
 //! Which of the records of one answer counts that stand near each other is known before they come
 //! (see [`Answers`]), and where no other counts nothing has to be decided.
 
-use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,9 +19,8 @@ use serde_json::json;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::numbers;
-use super::write::{ARRIVAL_BITS, EntryRow, key_range};
-use crate::model::{Facts, Usage};
-use crate::source::checkpoint::hash;
+use super::usage_row::{UsageRow, what};
+use super::write::{ARRIVAL_BITS, key_range};
 
 /// Copies of one answer agree in these; entries that each record what was known of an answer so far
 /// agree in the first two.
@@ -57,20 +55,9 @@ pub(super) enum Change {
     Move,
 }
 
-/// What has to be decided before the transaction ends: the hashes of usage (see [`said`]), and
+/// What has to be decided before the transaction ends: the hashes of usage (see [`UsageRow::said`]), and
 /// whether all copies are compared or only those that count.
 pub(super) type PendingCounts = BTreeMap<i64, bool>;
-
-/// What `_usage.what` says.
-mod what {
-    pub const ANSWER: i64 = 0;
-    /// A step of an answer, whose figures include it.
-    pub const STEP: i64 = 1;
-    /// It calls, and records nothing else that counts.
-    pub const CALLS: i64 = 3;
-    /// An answer of which other entries have records too, each of what was known so far.
-    pub const REPEATED: i64 = 4;
-}
 
 /// The answers of a chunk that several entries have records of: which of them counts so far, by
 /// the hash of the usage. It is the one that would, were there no others.
@@ -101,92 +88,6 @@ impl Answers {
             Entry::Occupied(mut before) => Some(before.insert(record).place),
         }
     }
-}
-
-/// What an entry has in `_usage`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UsageRow<'e> {
-    /// As written; nothing in entries that only call.
-    pub usage: Cow<'e, Usage>,
-    /// What the row is of.
-    pub what: i64,
-    /// A hash of the usage and its entry, by which copies of one entry are recognized.
-    pub said: i64,
-    /// The time of the entry, or else of the entry before it in its file.
-    pub time_ms: Option<i64>,
-}
-
-impl<'e> UsageRow<'e> {
-    /// Nothing, where there is nothing to be counted once.
-    pub(super) fn of(entry: &'e EntryRow) -> Option<UsageRow<'e>> {
-        let facts = &entry.facts;
-        let (usage, what) = match facts.spent() {
-            Some((usage, is_step)) => {
-                let what = match is_step {
-                    true => what::STEP,
-                    false if usage.is_repeated => what::REPEATED,
-                    false => what::ANSWER,
-                };
-                (Cow::Borrowed(usage), what)
-            }
-            None if facts.calls.iter().any(|call| !call.is_result) => {
-                (Cow::Owned(Usage::default()), what::CALLS)
-            }
-            None => return None,
-        };
-        Some(UsageRow {
-            said: said(entry.hash, facts, &usage),
-            usage,
-            what,
-            time_ms: facts.time_ms.or(entry.taken_ms),
-        })
-    }
-
-    pub(super) fn into_owned(self) -> UsageRow<'static> {
-        UsageRow {
-            usage: Cow::Owned(self.usage.into_owned()),
-            ..self
-        }
-    }
-}
-
-/// A number that all copies of an entry have, and hardly any other: of the response's id, else of
-/// the entry's id and time, which forks keep, else of its time, and of what copies agree in; else
-/// of all its bytes. Of an entry that only calls, of its calls too: several versions of a message
-/// may each hold the calls that are new in it.
-fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
-    if facts.spent().is_none() {
-        return called(bytes, facts);
-    }
-    let response = usage.response_id.as_deref().filter(|id| !id.is_empty());
-    let id = facts.id.as_deref().filter(|id| !id.is_empty());
-    let named = match (response, id, facts.time_ms) {
-        (Some(response), ..) => (Some(response), None),
-        (None, Some(id), Some(time)) => (Some(id), Some(time)),
-        (None, None, Some(time)) => (None, Some(time)),
-        (None, ..) => return bytes.cast_signed(),
-    };
-    if usage.is_repeated {
-        return hash(format!("{named:?} {:?}", usage.model).as_bytes()).cast_signed();
-    }
-    // Some servers give one response id to all that they say.
-    let same = (&usage.model, usage.input, usage.output, usage.cost_total);
-    hash(format!("{named:?} {same:?}").as_bytes()).cast_signed()
-}
-
-/// The number of an entry that only calls.
-fn called(bytes: u64, facts: &Facts) -> i64 {
-    let id = facts.id.as_deref().filter(|id| !id.is_empty());
-    let named = match (facts.copied_with.as_deref(), id, facts.time_ms) {
-        (Some(with), ..) => (with, None),
-        (None, Some(id), Some(time)) => (id, Some(time)),
-        (None, ..) => return bytes.cast_signed(),
-    };
-    let calls = facts.calls.iter().filter(|call| !call.is_result);
-    let calls: Vec<_> = calls
-        .map(|call| (&call.call_id, &call.tool, &call.subject))
-        .collect();
-    hash(format!("{named:?} {calls:?}").as_bytes()).cast_signed()
 }
 
 /// clido's figures count from the start of its process: within a run they grow, and a fall is the
@@ -417,7 +318,7 @@ mod tests {
     use super::*;
     use crate::catalogue::write::{Chunk, Entries, EntryRow, EntryRows};
     use crate::format::pi::Dialect;
-    use crate::model::{Fold, Header, SourcePart, Usage};
+    use crate::model::{Facts, Fold, Header, SourcePart, Usage};
     use crate::source::checkpoint::Proof;
     use crate::source::identity::Identity;
     use crate::source::root::RootSpec;

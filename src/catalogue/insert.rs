@@ -10,7 +10,8 @@ use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::answered::NEAR;
-use super::counted::{Answers, UsageRow};
+use super::counted::Answers;
+use super::usage_row::UsageRow;
 use super::write::{Entries, EntryRow, flag};
 use crate::model::Call;
 

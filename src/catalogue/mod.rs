@@ -43,6 +43,7 @@ mod sql;
 mod statements;
 mod sums;
 mod tables;
+mod usage_row;
 pub mod values;
 mod wal;
 pub mod write;

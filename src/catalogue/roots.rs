@@ -38,7 +38,8 @@ const UNKNOWN: &str = "s.path <> '' AND s.messages = 0 AND s.created_raw IS NULL
                     AND e.key BETWEEN s.session << 24 AND ((s.session + 1) << 24) - 1)";
 
 impl Catalogue {
-    /// The format and label a root was last scanned with, and whether it was one folder of sessions.
+    /// The format and label a root was last scanned with, and whether it was one folder of
+    /// sessions.
     pub fn root_is(&self, root: i64) -> Result<(String, Option<String>, bool), Error> {
         let is = "SELECT format, label, flat FROM _roots WHERE root = ?1";
         self.one(is, [root], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))

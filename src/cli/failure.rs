@@ -29,8 +29,8 @@ const AGAIN: &str =
 pub enum Outcome {
     /// What was asked for is there, is so, or is done: exit code 0.
     Yes,
-    /// Nothing was found, or it is not so: somebody said no, stores differ from the files, there are
-    /// secrets, the archive still holds what was deleted. Exit code 1.
+    /// Nothing was found, or it is not so: somebody said no, stores differ from the files, there
+    /// are secrets, the archive still holds what was deleted. Exit code 1.
     No,
 }
 

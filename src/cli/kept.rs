@@ -43,8 +43,8 @@ pub fn lock_file(file: &Path) -> PathBuf {
 }
 
 /// Replaces the file as a whole, also where the machine stops meanwhile: what is pinned, and which
-/// work trees there were, cannot be read again from anywhere. Nobody else may read it: it names what
-/// somebody works on.
+/// work trees there were, cannot be read again from anywhere. Nobody else may read it: it names
+/// what somebody works on.
 pub fn replace(file: &Path, content: &impl Serialize) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     // Made with mode 0600.

@@ -1,6 +1,6 @@
-//! Under which paths was a file before? Where it came into the repository, or since the last commit,
-//! one file went that was the same: then it was moved. What is alike in two files that went was
-//! moved from neither, as far as anybody knows.
+//! Under which paths was a file before? Where it came into the repository, or since the last
+//! commit, one file went that was the same: then it was moved. What is alike in two files that went
+//! was moved from neither, as far as anybody knows.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -34,8 +34,8 @@ impl ByteBudget {
         }
     }
 
-    /// Wait until there is room. Gives back the number of bytes to pass to [`give_back`](Self::give_back)
-    /// later.
+    /// Wait until there is room. Gives back the number of bytes to pass to
+    /// [`give_back`](Self::give_back) later.
     pub fn take(&self, bytes: u64) -> u64 {
         let bytes = bytes.max(LEAST);
         let is_full = |state: &mut BudgetState| state.bytes <= 0 && !state.ended;

@@ -222,9 +222,9 @@ impl NamesListing<'_> {
     }
 }
 
-/// Forget the names of sessions that are no longer there, and that none of these `plans` brings back:
-/// of a session whose file has another name now the rest is as it was, and is not read again. Gives
-/// back how many sessions were forgotten.
+/// Forget the names of sessions that are no longer there, and that none of these `plans` brings
+/// back: of a session whose file has another name now the rest is as it was, and is not read again.
+/// Gives back how many sessions were forgotten.
 pub fn forget_names_of_none(
     catalogue: &Catalogue,
     roots: &[SyncedRoot<'_>],

@@ -33,8 +33,8 @@ fn value(json: &mut Value, name: &str, mask: Mask) {
 }
 
 impl SessionRow {
-    /// Masks what was said in it, and the names in it. Ids, paths and commands stay: they would lead
-    /// nowhere.
+    /// Masks what was said in it, and the names in it. Ids, paths and commands stay: they would
+    /// lead nowhere.
     pub fn mask(&mut self, mask: Mask) {
         text(&mut self.title, mask);
         text(&mut self.first_message, mask);

@@ -116,9 +116,9 @@ impl Nearby {
 
 impl Snapshot<'_> {
     /// The branch on which an entry stands (its id, or `L<line>`), with what follows it: the active
-    /// branch, or where it is not on that, the newest one of those that go through it. What is on no
-    /// branch, as a session's title is, stands before the active one. Without an entry the active
-    /// branch.
+    /// branch, or where it is not on that, the newest one of those that go through it. What is on
+    /// no branch, as a session's title is, stands before the active one. Without an entry the
+    /// active branch.
     ///
     /// # Errors
     /// [`Error::NoEntry`] when the entry is not in the session.

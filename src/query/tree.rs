@@ -337,8 +337,8 @@ fn one_line(
         *class == Class::Prose && pieces.iter().any(|p| !p.trim().is_empty())
     });
     let mut line = String::new();
-    // Some agents write what a tool gave back into the entry that called it. What a person ran is no
-    // tool's.
+    // Some agents write what a tool gave back into the entry that called it. What a person ran is
+    // no tool's.
     let has_tools = filter == TreeFilter::NoTools && role != Some("bashExecution");
     let is_shown = |class: Class| !has_tools || class == Class::Prose;
     'all: for (_, pieces) in text.iter().filter(|(class, _)| is_shown(*class)) {

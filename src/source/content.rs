@@ -65,8 +65,8 @@ impl Location {
     }
 
     /// Open the session in a database that it is with its own row and those from that turn on,
-    /// `behind` bytes behind its own row as they were before. `None`: rows before the turn are other
-    /// ones now, or that is not known.
+    /// `behind` bytes behind its own row as they were before. `None`: rows before the turn are
+    /// other ones now, or that is not known.
     ///
     /// # Errors
     /// As of [`Location::open`].

@@ -94,8 +94,8 @@ pub trait Format: Send + Sync {
         let _ = kind;
         true
     }
-    /// Whether the prose of an entry of this [kind](Facts::kind) is what the session is called, or a
-    /// label: searches rank that before everything else.
+    /// Whether the prose of an entry of this [kind](Facts::kind) is what the session is called, or
+    /// a label: searches rank that before everything else.
     fn is_name(&self, kind: &str) -> bool {
         NAMES.contains(&kind)
     }

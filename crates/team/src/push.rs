@@ -116,8 +116,8 @@ pub fn push(
     })
 }
 
-/// Keep in mind that this machine has its place in the store, before anything is put there: where it
-/// is missing later, the store is.
+/// Keep in mind that this machine has its place in the store, before anything is put there: where
+/// it is missing later, the store is.
 fn note_claim(data: &DataFolder, settings: &Settings) -> Result<(), Error> {
     if settings.has_pushed {
         return Ok(());
@@ -187,7 +187,8 @@ struct Push<'a> {
     /// Whether all manifests of this host could be read. Where one could not, it is not known which
     /// blocks it needs.
     knows_all: bool,
-    /// The files whose manifests could not be read, with their bundles, for a store that keeps rows.
+    /// The files whose manifests could not be read, with their bundles, for a store that keeps
+    /// rows.
     unread: BTreeMap<Place, BundleKey>,
     /// Blocks that go even so, where no other manifest names them: those of what was taken back,
     /// and of what was sent with its secrets and is replaced.

@@ -1,5 +1,5 @@
-//! Of which repositories are the sessions of a host? Beside their files this is said by the directory
-//! in which they ran, as the index of a reader looks it up.
+//! Of which repositories are the sessions of a host? Beside their files this is said by the
+//! directory in which they ran, as the index of a reader looks it up.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -18,8 +18,8 @@ use crate::rows::{BundleKey, Rows};
 /// bytes, so of a file of 4 GiB, the longest that is shared, it has some 4 MB.
 const LONGEST_MANIFEST: u64 = 8 << 20;
 
-/// Bytes of all manifests of a host that are read, so that no host fills the memory of all who pull.
-/// Sessions of 10 GB have some 20 MB of them.
+/// Bytes of all manifests of a host that are read, so that no host fills the memory of all who
+/// pull. Sessions of 10 GB have some 20 MB of them.
 const MOST_OF_MANIFESTS: u64 = 256 << 20;
 /// What each of them counts for besides its bytes: also of one that says nothing something is held.
 const BESIDE_MANIFEST: u64 = 256;
@@ -143,8 +143,8 @@ pub trait Store {
 /// What is done with each piece of the answer to a query.
 pub type EachPart<'a> = &'a mut dyn FnMut(SqlPart<'_>) -> io::Result<()>;
 
-/// Make the folder of the store at this address where it is missing. Nothing else makes it: one that
-/// is missing later is not mounted, and what were put in its place would reach nobody.
+/// Make the folder of the store at this address where it is missing. Nothing else makes it: one
+/// that is missing later is not mounted, and what were put in its place would reach nobody.
 ///
 /// # Errors
 /// When it cannot be made.

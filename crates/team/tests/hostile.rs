@@ -282,8 +282,8 @@ fn a_block_that_cannot_be_read_or_is_missing_keeps_no_other_file_back() {
     assert!(reader.pull(&store).hosts[0].written == 0);
 }
 
-/// More than is asked for at once, by its bytes and by its blocks; some of it for several files, and
-/// some of it added to what is there.
+/// More than is asked for at once, by its bytes and by its blocks; some of it for several files,
+/// and some of it added to what is there.
 #[test]
 fn many_files_of_many_blocks_are_brought_as_they_are() {
     let reader = Reader::new();

@@ -225,8 +225,8 @@ pub fn refuse_in_use(doomed: &[DeletionTarget], screen: &Screen) -> Result<(), F
     .hint("--force moves it anyway"))
 }
 
-/// What changed since it was shown stays where it is, unless it is moved by force: whoever was asked
-/// may have answered long after.
+/// What changed since it was shown stays where it is, unless it is moved by force: whoever was
+/// asked may have answered long after.
 pub fn refuse_changed(
     doomed: &mut [DeletionTarget],
     by_force: bool,

@@ -384,9 +384,9 @@ impl Worker {
     }
 }
 
-/// Does this with each: one that fails, because others have deleted it for instance, keeps none from
-/// the others. What it gave, and what is to be said of those that failed; where all did, why the
-/// first.
+/// Does this with each: one that fails, because others have deleted it for instance, keeps none
+/// from the others. What it gave, and what is to be said of those that failed; where all did, why
+/// the first.
 fn each<T>(
     targets: &[Target],
     work: impl Fn(&Target) -> Result<T, Failure>,

@@ -20,8 +20,8 @@ pub struct LineParser<'a, 'p, E> {
 }
 
 impl<E: Entries> LineParser<'_, '_, E> {
-    /// Cut one line into entries and problems. The same for a whole document. Gives back the hash of
-    /// the line where it is one entry from its first byte to its last.
+    /// Cut one line into entries and problems. The same for a whole document. Gives back the hash
+    /// of the line where it is one entry from its first byte to its last.
     pub fn add_line(&mut self, line: &[u8], at: u64, flags: i64) -> Option<u64> {
         let format = self.plan.format;
         if let Some(why) = self.rows.and_then(|rows| rows.problem(at)) {

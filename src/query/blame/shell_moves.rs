@@ -1,5 +1,5 @@
-//! Which files does a command move? `mv` and `git mv` whose words say it by themselves: no variable,
-//! no pattern, nothing that the shell would put in their place.
+//! Which files does a command move? `mv` and `git mv` whose words say it by themselves: no
+//! variable, no pattern, nothing that the shell would put in their place.
 
 /// What one `mv` moves where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +53,8 @@ fn moved(folder: String, words: &[&str]) -> Option<ShellMove> {
     })
 }
 
-/// The words of each simple command, and whether they are all: the shell puts nothing in the place of
-/// any. What is behind a document that stands in the command is not read.
+/// The words of each simple command, and whether they are all: the shell puts nothing in the place
+/// of any. What is behind a document that stands in the command is not read.
 fn simple_commands(command: &str) -> Vec<(Vec<String>, bool)> {
     let mut commands = Vec::new();
     let (mut words, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);

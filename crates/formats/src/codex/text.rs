@@ -103,8 +103,8 @@ fn message(payload: &Payload<'_>, pieces: &mut Pieces) -> Option<()> {
     Some(())
 }
 
-/// How often what a tool gave is taken out of an object that says how the call ended. Codex wraps it
-/// once; what a tool printed may nest such objects without end.
+/// How often what a tool gave is taken out of an object that says how the call ended. Codex wraps
+/// it once; what a tool printed may nest such objects without end.
 const MOST_WRAPPED: u32 = 4;
 
 /// What a tool gave: text, parts, or an object that says how the call ended beside it.

@@ -82,8 +82,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
-/// Whether the session's row says the same as the one in the fold: its title, which is its text, and
-/// what the rows behind it depend on: who typed, and what was taken back. Its times may be others.
+/// Whether the session's row says the same as the one in the fold: its title, which is its text,
+/// and what the rows behind it depend on: who typed, and what was taken back. Its times may be
+/// others.
 pub(super) fn says_the_same(fold: &Fold, facts: &Facts) -> bool {
     let says = |header: &Header| {
         let reverted = revert(header.own.as_deref());

@@ -69,12 +69,12 @@ impl Session {
     }
 
     /// Reads a session's folder and skips documents that are no JSON objects: [`Session::problems`]
-    /// names them. Such a `session.json` counts as empty. No link to a subagent is followed: agentuse
-    /// makes none, and it may lead to a folder above.
+    /// names them. Such a `session.json` counts as empty. No link to a subagent is followed:
+    /// agentuse makes none, and it may lead to a folder above.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is no `session.json`, where something else stands in the place of a
-    /// file, or the disk fails.
+    /// [`Error::Io`] where there is no `session.json`, where something else stands in the place of
+    /// a file, or the disk fails.
     pub fn read_lenient(folder: &Path) -> Result<Self, Error> {
         Self::read_at(folder, 0)
     }

@@ -55,8 +55,8 @@ impl Context {
         })
     }
 
-    /// Be the one process that pushes, pulls or sets. Another one may wait for its store for long, so
-    /// it is said who is waited for.
+    /// Be the one process that pushes, pulls or sets. Another one may wait for its store for long,
+    /// so it is said who is waited for.
     pub fn lock(&self) -> Result<File, Error> {
         let waits = || say("another sessionary-team is running; this one waits until it has ended");
         self.data.lock(&waits)

@@ -124,8 +124,8 @@ fn again(
     Ok(settings)
 }
 
-/// A machine that has sent sessions by one name to a store would send them all again by another, and
-/// pull its own as those of a stranger.
+/// A machine that has sent sessions by one name to a store would send them all again by another,
+/// and pull its own as those of a stranger.
 fn refuse_a_second_name(this: &Host, store: &mut dyn Store) -> Result<(), Error> {
     for host in store.hosts()? {
         let other = Host {

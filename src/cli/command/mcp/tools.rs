@@ -47,8 +47,8 @@ const THREADS: [&str; 3] = [
 ];
 /// A session that was written so short a time ago may be the one that asks.
 const LIVE: i64 = 120_000;
-/// Characters that are repeated of what a client has sent: of a name, and of what is wrong with what
-/// it asked.
+/// Characters that are repeated of what a client has sent: of a name, and of what is wrong with
+/// what it asked.
 pub const NAME: usize = 80;
 const ERROR: usize = 300;
 /// What new sessions leave to be indexed is indexed for so long, when an answer is given.
