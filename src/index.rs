@@ -204,11 +204,11 @@ impl Index {
         let config = &config.held()?;
         let catalogue = Catalogue::in_memory()?;
         let mut report = Report::default();
-        let stores = ingest::Stores {
+        let targets = ingest::SyncTargets {
             catalogue: &catalogue,
             keeper: &ingest::Keeper::open(config),
         };
-        ingest::sync_catalogue(stores, config, &config.roots, &mut |_| {}, &mut report)?;
+        ingest::sync_catalogue(targets, config, &config.roots, &mut |_| {}, &mut report)?;
         let mut index = Index::of(config.clone(), catalogue);
         index.stores.complete = report.files_unreadable == 0;
         index.report = Some(report);

@@ -464,17 +464,28 @@ fn calls_of_one_number_are_each_counted() {
                 id(number)
             )
         };
-        // A fork writes the lines of its origin anew, at its own time.
+        // A fork writes the lines of its origin anew, at its own time. A header may come again.
         let headers = [Some(number), origin].into_iter().flatten().map(meta);
-        let lines = headers.chain([call(number), call(number + 1)]);
+        let again = meta(origin.unwrap_or(number));
+        let lines = headers.chain([call(number), again, call(number + 1)]);
         let file = format!("rollout-2026-01-05T09-00-00-{}.jsonl", id(number));
         let lines: String = lines.map(|line| line + "\n").collect();
         fs::write(home.day().join(file), lines).unwrap();
     }
-    let calls = home
-        .index()
-        .sql("SELECT calls FROM tools WHERE tool = 'again'");
-    assert_eq!(calls.unwrap().rows[0][0], serde_json::json!(2));
+    // Of paginated rollouts no fork repeats a line, and each page numbers from the start.
+    let thread = "019b8d5e-7c80-7000-8000-000000000709";
+    for (page, hour, base) in [("", 10, ""), ("_2", 11, r#","history_base":{"thread_id":"x"}"#)] {
+        let meta = format!(
+            r#"{{"timestamp":"2026-01-05T09:00:00.000Z","type":"session_meta","payload":{{"id":"{thread}","cwd":"/w","history_mode":"paginated"{base}}}}}"#
+        );
+        let file = format!("rollout-2026-01-05T09-00-00-{thread}{page}.jsonl");
+        let lines = format!("{meta}\n{}\n", call(hour).replace("again", "paged"));
+        fs::write(home.day().join(file), lines).unwrap();
+    }
+    let index = home.index();
+    let calls = index.sql("SELECT tool, calls FROM tools WHERE tool IN ('again', 'paged')");
+    let twice = serde_json::json!([["again", 2], ["paged", 2]]);
+    assert_eq!(serde_json::json!(calls.unwrap().rows), twice);
 }
 
 /// What a line says may depend on those before it, so reading on gives what reading at once gives.

@@ -55,8 +55,8 @@ pub(super) enum Change {
     Move,
 }
 
-/// What has to be decided before the transaction ends: the hashes of usage (see [`UsageRow::said`]), and
-/// whether all copies are compared or only those that count.
+/// What has to be decided before the transaction ends: the hashes of usage (see
+/// [`UsageRow::said`]), and whether all copies are compared or only those that count.
 pub(super) type PendingCounts = BTreeMap<i64, bool>;
 
 /// The answers of a chunk that several entries have records of: which of them counts so far, by
@@ -100,14 +100,14 @@ pub(super) fn add_turns(
 ) -> rusqlite::Result<()> {
     c.prepare_cached(
         "INSERT INTO _usage (key, cost_total, what, said, time_ms, counted)
-         SELECT key, cost - CASE WHEN before <= cost THEN before ELSE 0 END, 2, hash, time_ms, 1
+         SELECT key, cost - CASE WHEN before <= cost THEN before ELSE 0 END, ?4, hash, time_ms, 1
          FROM (SELECT r.key, r.cost, e.hash, e.time_ms,
                       (SELECT p.cost FROM _runs p WHERE p.key BETWEEN ?3 AND r.key - 1 AND p.cost IS NOT NULL
                        ORDER BY p.key DESC LIMIT 1) AS before
                FROM _runs r JOIN _entries e USING (key)
                WHERE r.key BETWEEN ?1 AND ?2 AND r.cost IS NOT NULL)",
     )?
-    .execute(params![first, last, key_range(session).0])?;
+    .execute(params![first, last, key_range(session).0, what::TURN])?;
     Ok(())
 }
 

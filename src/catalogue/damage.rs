@@ -22,7 +22,8 @@ impl Error {
             return false;
         };
         let lacks = |message: &str| {
-            message.starts_with("no such table: ") || message.starts_with("no such column: ")
+            let all = ["no such table: ", "no such column: ", "no such index: "];
+            all.iter().any(|lack| message.starts_with(lack))
         };
         match error {
             rusqlite::Error::SqliteFailure(failure, message) => {

@@ -1,6 +1,6 @@
 //! What did answers take, and what did they cost? Read from the sums that are kept of every 256
-//! entries: a report reads a few thousand rows, whatever it adds up. Where there are other roots
-//! than those that are asked for, it reads the copies that count there, too.
+//! entries: a report reads a few thousand rows, whatever it adds up. Where the index has other
+//! roots too, it also reads the copies in those that are asked for that count only there.
 
 use rusqlite::Row;
 

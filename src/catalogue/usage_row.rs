@@ -11,6 +11,8 @@ pub mod what {
     pub const ANSWER: i64 = 0;
     /// A step of an answer, whose figures include it.
     pub const STEP: i64 = 1;
+    /// What a turn of clido's cost.
+    pub const TURN: i64 = 2;
     /// It calls, and records nothing else that counts.
     pub const CALLS: i64 = 3;
     /// An answer of which other entries have records too, each of what was known so far.

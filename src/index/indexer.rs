@@ -288,16 +288,16 @@ impl Indexer {
             })
             .filter(|hint| !hint.paths.is_empty())
             .collect();
-        let left = ingest::sync_hints(self.stores(), config, &hinted, &mut report)?;
+        let left = ingest::sync_hints(self.sync_targets(), config, &hinted, &mut report)?;
         let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
         let whole: Vec<RootSpec> = whole.collect();
         self.scan_roots(Some(whole), &mut |_| {}, &mut report)?;
         Ok(report)
     }
 
-    /// The stores that a scan writes.
-    pub(super) fn stores(&self) -> ingest::Stores<'_> {
-        ingest::Stores {
+    /// What a scan writes.
+    pub(super) fn sync_targets(&self) -> ingest::SyncTargets<'_> {
+        ingest::SyncTargets {
             catalogue: &self.catalogue,
             keeper: &self.keeper,
         }
@@ -327,7 +327,7 @@ impl Indexer {
         };
         while !roots.is_empty() {
             let before = report.files_changed;
-            ingest::sync_catalogue(self.stores(), &self.config, &roots, progress, report)?;
+            ingest::sync_catalogue(self.sync_targets(), &self.config, &roots, progress, report)?;
             if self.config.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
@@ -347,7 +347,7 @@ impl Indexer {
     /// Forget sessions that turned out to be excluded.
     pub(super) fn sweep_excluded(&self) -> Result<(), Error> {
         let (exclude, formats) = (self.config.rules.exclude(), &self.config.formats);
-        ingest::sweep_excluded(self.stores(), exclude, formats)?;
+        ingest::sweep_excluded(self.sync_targets(), exclude, formats)?;
         Ok(())
     }
 
@@ -358,7 +358,7 @@ impl Indexer {
         let mut rules = rules.held(index_dir)?;
         rules.keep(index_dir, self.catalogue.excluded_by()?)?;
         self.config.rules = rules;
-        let files = ingest::apply_exclude(self.stores(), &self.config)?;
+        let files = ingest::apply_exclude(self.sync_targets(), &self.config)?;
         let (are, them) = match files {
             1 => ("file is", "it"),
             _ => ("files are", "them"),

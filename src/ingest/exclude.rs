@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::beside::cwd_in;
-use super::stores::{Stores, SyncedRoot};
+use super::targets::{SyncTargets, SyncedRoot};
 use crate::archive::Place;
 use crate::catalogue::excluded::ExcludedSource;
 use crate::catalogue::read::StoredSource;
@@ -160,15 +160,15 @@ fn hash_of(place: &str) -> i64 {
 
 /// When what is left out is so by other rules than before: forget what they exclude, and what was
 /// left out by the old ones.
-pub fn apply(stores: Stores<'_>, config: &Config) -> Result<u64, Error> {
-    let catalogue = stores.catalogue;
+pub fn apply(targets: SyncTargets<'_>, config: &Config) -> Result<u64, Error> {
+    let catalogue = targets.catalogue;
     let (exclude, rules) = (config.rules.exclude(), config.left_out_by());
     if catalogue.excluded_by()? == rules {
         return Ok(0);
     }
     in_transaction(catalogue, || {
         catalogue.exclude_by(rules)?;
-        let gone = remove(stores, exclude, &config.formats)?;
+        let gone = remove(targets, exclude, &config.formats)?;
         let files = ExcludedFiles::by(exclude);
         let foreign_files = catalogue.forget_foreign_files(|path| files.holds_at(path))?;
         if gone + foreign_files > 0 {
@@ -181,18 +181,18 @@ pub fn apply(stores: Stores<'_>, config: &Config) -> Result<u64, Error> {
 /// After reading: forget sessions whose working directory turned out to be excluded. How many
 /// files.
 pub fn sweep(
-    stores: Stores<'_>,
+    targets: SyncTargets<'_>,
     exclude: &Exclude,
     formats: &[&'static dyn Format],
 ) -> Result<u64, Error> {
-    let catalogue = stores.catalogue;
+    let catalogue = targets.catalogue;
     let excluded = ExcludedFiles::by(exclude);
     let is_out = |cwd: &String| excluded.holds_folder(Path::new(cwd));
     if exclude.is_empty() || !catalogue.working_directories()?.iter().any(is_out) {
         return Ok(0);
     }
     in_transaction(catalogue, || {
-        let gone = remove(stores, exclude, formats)?;
+        let gone = remove(targets, exclude, formats)?;
         catalogue.owe_wipe()?;
         Ok(gone)
     })
@@ -209,7 +209,7 @@ fn in_transaction<T>(
 /// Remove every source that is excluded, and remember the sessions that are by their working
 /// directory.
 fn remove(
-    Stores { catalogue, keeper }: Stores<'_>,
+    SyncTargets { catalogue, keeper }: SyncTargets<'_>,
     exclude: &Exclude,
     formats: &[&'static dyn Format],
 ) -> Result<u64, Error> {

@@ -9,7 +9,7 @@ use super::keep::ArchivedSource;
 use super::listed::{DatabaseListing, Look};
 use super::names::{FOLDER, NamesToList};
 use super::plan::{SourcePlan, plan};
-use super::stores::{Stores, SyncedRoot};
+use super::targets::{SyncTargets, SyncedRoot};
 use super::sync::{OutdatedSessions, links_note, ms, of_archived, read_all};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
@@ -64,12 +64,12 @@ struct HintScan<'a> {
 
 /// Bring the catalogue up to the files at these paths.
 pub fn sync_hints(
-    stores: Stores<'_>,
+    targets: SyncTargets<'_>,
     config: &Config,
     hinted: &[HintedPaths<'_>],
     report: &mut Report,
 ) -> Result<RemainingHints, Error> {
-    let Stores { catalogue, keeper } = stores;
+    let SyncTargets { catalogue, keeper } = targets;
     catalogue.doubt_remotes();
     // Reads are in the same transaction as writes, because each read by itself would take and
     // release locks.
@@ -81,14 +81,14 @@ pub fn sync_hints(
             let Some(format) = config.format(&hint.spec.format) else {
                 continue;
             };
-            match scan_paths(stores, config, at, hint, format)? {
+            match scan_paths(targets, config, at, hint, format)? {
                 Some(scan) => all.push(scan),
                 None => left.whole.push(at),
             }
         }
         report.ms.discover += ms(started);
         let started = Instant::now();
-        let work = plan_hinted(stores, hinted, &all, &mut left, report)?;
+        let work = plan_hinted(targets, hinted, &all, &mut left, report)?;
         let changed = (work.plans.len() + work.gone.len()) as u64;
         report.files_changed += changed;
         if changed == 0 && all.iter().all(|scan| scan.old_foreign_files.is_none()) {
@@ -106,7 +106,7 @@ pub fn sync_hints(
         }
         let (plans, cancel) = (&work.plans, &config.cancel);
         let roots: Vec<SyncedRoot<'_>> = all.iter().map(|scan| scan.root).collect();
-        let racy = read_all(stores, &roots, plans, stale, cancel, &mut |_| {}, report)?;
+        let racy = read_all(targets, &roots, plans, stale, cancel, &mut |_| {}, report)?;
         keeper.tell(report);
         catalogue.note_some()?;
         let file = |at: usize| (work.root_of_plan[at], plans[at].relative.to_owned());
@@ -127,7 +127,7 @@ struct HintPlan<'a> {
 /// Hold what was found against what is known. Files that look as they did when they were read
 /// become `left.doubted`.
 fn plan_hinted<'a>(
-    Stores { catalogue, keeper }: Stores<'_>,
+    SyncTargets { catalogue, keeper }: SyncTargets<'_>,
     hinted: &[HintedPaths<'_>],
     all: &'a [HintScan<'_>],
     left: &mut RemainingHints,
@@ -196,7 +196,7 @@ fn replace_foreign_files(
 /// Compare what is at the hinted paths of one root with what is stored. `None`: the whole root has
 /// to be scanned.
 fn scan_paths<'a>(
-    Stores { catalogue, keeper }: Stores<'_>,
+    SyncTargets { catalogue, keeper }: SyncTargets<'_>,
     config: &Config,
     at: usize,
     hint: &HintedPaths<'a>,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use self::rows::changed_rows;
 use super::plan::SourcePlan;
 use super::reading::pack_all;
-use super::stores::SyncedRoot;
+use super::targets::SyncedRoot;
 use crate::archive::{self, Archive, PackedBytes, Place};
 use crate::catalogue::kept::RootArchive;
 use crate::catalogue::{Catalogue, Error};

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::plan::SourcePlan;
-use super::stores::SyncedRoot;
+use super::targets::SyncedRoot;
 use crate::catalogue::{Catalogue, Error};
 use crate::databases::{FileState, Said, identity_of_line, named, names_files};
 use crate::format::Format;

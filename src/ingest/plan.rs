@@ -1,6 +1,6 @@
 //! Which sources must be read: what is found × what is known.
 
-use super::stores::SyncedRoot;
+use super::targets::SyncedRoot;
 use crate::archive::Place;
 use crate::catalogue::entries::EntryPlace;
 use crate::catalogue::read::{Checkpoint, StoredSource};

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::keep::ArchivedSource;
 use super::plan::{SourcePlan, plan};
 use super::scan::{RootScan, scan_root};
-use super::stores::{Stores, SyncedRoot};
+use super::targets::{SyncTargets, SyncedRoot};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
@@ -24,23 +24,23 @@ pub(super) use read_all::{OutdatedSessions, read_all};
 
 /// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off.
 pub fn sync_catalogue(
-    stores: Stores<'_>,
+    targets: SyncTargets<'_>,
     config: &Config,
     roots: &[RootSpec],
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
-    let catalogue = stores.catalogue;
+    let catalogue = targets.catalogue;
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
     catalogue.doubt_remotes();
-    let scanned = scan_roots(stores, config, roots, now_ms, report)?;
+    let scanned = scan_roots(targets, config, roots, now_ms, report)?;
     let roots = scanned.iter().map(|scanned| scanned.root);
     let mut foreign = roots.filter(|root| root.spec.host.is_some());
     foreign.try_for_each(|root| note_remotes(catalogue, root.number))?;
     report.ms.discover += ms(started);
     let started = Instant::now();
-    let work = plan_scanned(stores, &scanned)?;
+    let work = plan_scanned(targets, &scanned)?;
     report.files_changed += work.changed();
     progress(Event::Discovered {
         files: work.plans.len() as u64,
@@ -49,8 +49,8 @@ pub fn sync_catalogue(
     if work.changed() > 0 {
         catalogue.keep_more_pages()?;
     }
-    catalogue.transaction(|| write(stores, config, &scanned, work, now_ms, progress, report))?;
-    stores.keeper.tell(report);
+    catalogue.transaction(|| write(targets, config, &scanned, work, now_ms, progress, report))?;
+    targets.keeper.tell(report);
     report.ms.catalogue += ms(started);
     Ok(())
 }
@@ -75,7 +75,7 @@ struct ScannedRoot<'a> {
 
 /// Scan every root. Nothing is written but the numbers of new ones.
 fn scan_roots<'a>(
-    Stores { catalogue, keeper }: Stores<'_>,
+    SyncTargets { catalogue, keeper }: SyncTargets<'_>,
     config: &'a Config,
     roots: &'a [RootSpec],
     now_ms: i64,
@@ -150,7 +150,7 @@ impl SyncPlan<'_> {
 
 /// Hold what was found against what is known.
 fn plan_scanned<'a>(
-    Stores { catalogue, keeper }: Stores<'_>,
+    SyncTargets { catalogue, keeper }: SyncTargets<'_>,
     scanned: &'a [ScannedRoot<'a>],
 ) -> Result<SyncPlan<'a>, Error> {
     let (mut plans, mut gone_by_root) = (Vec::new(), Vec::with_capacity(scanned.len()));
@@ -181,7 +181,7 @@ fn plan_scanned<'a>(
 
 /// Write what was found: of the roots, then of each file. A transaction is open before and after.
 fn write(
-    stores: Stores<'_>,
+    targets: SyncTargets<'_>,
     config: &Config,
     scanned: &[ScannedRoot<'_>],
     work: SyncPlan<'_>,
@@ -189,7 +189,7 @@ fn write(
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
-    let Stores { catalogue, keeper } = stores;
+    let SyncTargets { catalogue, keeper } = targets;
     let has_changed = work.changed() > 0;
     let mut stale: OutdatedSessions<'_> = BTreeMap::new();
     for (at, gone) in scanned.iter().zip(&work.gone_by_root) {
@@ -213,7 +213,7 @@ fn write(
     let cancel = &config.cancel;
     let roots: Vec<SyncedRoot<'_>> = scanned.iter().map(|at| at.root).collect();
     let plans = &work.plans;
-    let doubtful = read_all(stores, &roots, plans, stale, cancel, progress, report)?;
+    let doubtful = read_all(targets, &roots, plans, stale, cancel, progress, report)?;
     if cancel.is_cancelled() {
         return Ok(());
     }

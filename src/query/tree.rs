@@ -339,8 +339,8 @@ fn one_line(
     let mut line = String::new();
     // Some agents write what a tool gave back into the entry that called it. What a person ran is
     // no tool's.
-    let has_tools = filter == TreeFilter::NoTools && role != Some("bashExecution");
-    let is_shown = |class: Class| !has_tools || class == Class::Prose;
+    let hides_tools = filter == TreeFilter::NoTools && role != Some("bashExecution");
+    let is_shown = |class: Class| !hides_tools || class == Class::Prose;
     'all: for (_, pieces) in text.iter().filter(|(class, _)| is_shown(*class)) {
         for word in pieces.iter().flat_map(|p| p.split_whitespace()) {
             if !line.is_empty() {

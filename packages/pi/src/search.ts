@@ -8,7 +8,7 @@ const FIELDS =
   "session.path,session.id,session.title,session.cwd,session.host";
 
 export interface Hit {
-  /** The machine that its session was copied from. */
+  /** The machine that its session was copied from; of what is found there is none. */
   host?: string;
   path: string;
   title: string;
@@ -29,15 +29,18 @@ export interface Found {
   total: number;
 }
 
+/** Other machines: what pi would write into a copy of theirs, the next copy undoes. */
+const others = new Set<string>();
+
 /** Looks for what somebody types, finished or not. */
 export async function search(query: string, limit: number, signal?: AbortSignal): Promise<Found> {
-  // What pi would write into a copy from another machine, the next copy undoes.
-  const others = new Set<string>();
   for (;;) {
-    const found = await once(ofPi(query, others), limit, signal);
-    const known = others.size;
-    for (const { host } of found.hits) if (host) others.add(host);
-    if (others.size === known) return found;
+    const without = [...others];
+    const found = await once(ofPi(query, without), limit, signal);
+    const hosts = found.hits.flatMap(({ host }) => (host ? [host] : []));
+    const unknown = hosts.filter((host) => !without.includes(host));
+    if (unknown.length === 0) return found;
+    for (const host of unknown) others.add(host);
   }
 }
 
@@ -61,10 +64,10 @@ async function once(query: string, limit: number, signal?: AbortSignal): Promise
   return found;
 }
 
-/** The query, of pi's sessions alone: others cannot be switched to; nor those of these hosts. */
-function ofPi(query: string, others: Set<string>): string {
+/** The query, of pi's sessions on this machine alone: others cannot be switched to. */
+function ofPi(query: string, without: string[]): string {
   const hasChoices = /\bOR\b|\|/.test(query);
-  const hosts = [...others].map((host) => `-host:"${host}" `).join("");
+  const hosts = without.map((host) => `-host:"${host}" `).join("");
   return hasChoices ? `agent:pi ${hosts}(${query})` : `agent:pi ${hosts}${query}`;
 }
 

@@ -282,7 +282,7 @@ impl Watch<'_> {
                 Some((at, HintedPaths { spec, paths, prove }))
             })
             .unzip();
-        let left = ingest::sync_hints(self.indexer.stores(), config, &hinted, &mut report)?;
+        let left = ingest::sync_hints(self.indexer.sync_targets(), config, &hinted, &mut report)?;
         drop(hinted);
         let place = |(at, path): (usize, String)| (of[at], path);
         for read in left.racy.into_iter().map(place) {

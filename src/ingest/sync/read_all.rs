@@ -16,7 +16,7 @@ use crate::ingest::keep::Keeper;
 use crate::ingest::names::forget_names_of_none;
 use crate::ingest::plan::SourcePlan;
 use crate::ingest::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
-use crate::ingest::stores::{Stores, SyncedRoot};
+use crate::ingest::targets::{SyncTargets, SyncedRoot};
 use crate::ingest::sync::first_list::{OwnRow, own_rows};
 use crate::model::{Cancel, Event, Report};
 use crate::source::discover::ForeignFile;
@@ -44,7 +44,7 @@ enum Message {
 /// Read every plan of these roots on all cores; this thread is the one writer. Gives back the plans
 /// whose files must be looked at again.
 pub(in crate::ingest) fn read_all(
-    Stores { catalogue, keeper }: Stores<'_>,
+    SyncTargets { catalogue, keeper }: SyncTargets<'_>,
     roots: &[SyncedRoot<'_>],
     plans: &[SourcePlan<'_>],
     stale: OutdatedSessions<'_>,

@@ -19,7 +19,10 @@ pub struct State {
     /// it.
     #[serde(skip_serializing_if = "is_default")]
     thread: Option<String>,
-    /// How many calls have followed that header. A fork repeats those of its origin in order.
+    /// The thread's rollout is a legacy one, whose lines its forks repeat.
+    #[serde(skip_serializing_if = "is_default")]
+    is_legacy: bool,
+    /// How many calls of the thread came so far. A fork repeats those of its origin in order.
     #[serde(skip_serializing_if = "is_default")]
     calls: u64,
     /// Messages stand in items of the context, so events only repeat them.
@@ -57,6 +60,9 @@ struct OpenCall {
     is_error: Option<bool>,
     duration_ms: Option<i64>,
 }
+
+/// What a paginated rollout says that it is, as JSON.
+const PAGINATED: &str = "\"paginated\"";
 
 /// Calls that are remembered as open: a model makes a few at a time.
 const MOST_OPEN: usize = 64;
@@ -101,8 +107,13 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
             if state.thread.is_none() {
                 state.is_subagent = header.is_some_and(|header| is_subagent(header.own.as_deref()));
             }
-            state.thread = header.and_then(|header| header.id.clone());
-            state.calls = 0;
+            let thread = header.and_then(|header| header.id.clone());
+            // The header may come again in its thread: Codex adds one where a setting changes.
+            if state.thread != thread {
+                state.calls = 0;
+            }
+            state.thread = thread;
+            state.is_legacy = is_legacy(header.and_then(|header| header.own.as_deref()));
         }
         "message" => state.has_items = true,
         "task_started" | "turn_started" => {
@@ -145,7 +156,7 @@ fn settle_call(state: &mut State, facts: &mut Facts) {
         // In a fork of a legacy rollout the lines of the origin have other times. Some providers
         // number the calls of each answer from the start.
         state.calls += 1;
-        let thread = state.thread.as_ref();
+        let thread = state.thread.as_ref().filter(|_| state.is_legacy);
         facts.copied_with = thread.map(|thread| format!("{thread}/{}", state.calls));
     } else if !facts.silent {
         let open = state.answered(id).unwrap_or_default();
@@ -285,7 +296,7 @@ fn name(session: &mut SessionFacts, names: &[SourceFacts<'_>]) {
     };
     let own = session.own.as_deref();
     let mode = own.and_then(|own| json::member(own, "history_mode"));
-    let in_index = named_in(NamedIn::Index).filter(|_| mode != Some("\"paginated\""));
+    let in_index = named_in(NamedIn::Index).filter(|_| mode != Some(PAGINATED));
     let in_database = named_in(NamedIn::Database);
     let given = [in_database, in_index].into_iter().flatten();
     if let Some(name) = given.filter_map(|fold| fold.name.clone()).next() {
@@ -394,6 +405,12 @@ fn is_subagent(own: Option<&str>) -> bool {
     let member = |key| own.and_then(|own| json::member(own, key));
     member("thread_source") == Some("\"subagent\"")
         || member("source").is_some_and(|source| json::member(source, "subagent").is_some())
+}
+
+/// Whether a header with these fields begins a legacy rollout.
+fn is_legacy(own: Option<&str>) -> bool {
+    let field = |name| own.and_then(|own| json::member(own, name));
+    field("history_mode") != Some(PAGINATED) && field("history_base").is_none()
 }
 
 /// What a fork of a paginated rollout goes on from. A page names the one before it so too; pages

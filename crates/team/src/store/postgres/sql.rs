@@ -22,9 +22,9 @@ pub fn answer(
 ) -> Result<(), Error> {
     let transaction = client.build_transaction().read_only(true).start();
     let mut transaction = transaction.map_err(failed)?;
-    // It is in nobody's way: who reads its rows may take any time.
+    // No push waits for it, so who reads its rows may take long. What changes the views does.
     let settings = "SET LOCAL search_path = sessionary_catalogue;
-        SET LOCAL idle_in_transaction_session_timeout = 0";
+        SET LOCAL idle_in_transaction_session_timeout = '1d'";
     transaction.batch_execute(settings).map_err(failed)?;
     let set = "SELECT set_config('TimeZone', $1, true)";
     transaction.execute(set, &[&zone]).map_err(|_| {

@@ -5,9 +5,9 @@ use crate::catalogue::Catalogue;
 use crate::format::Format;
 use crate::source::root::RootSpec;
 
-/// The two stores that a sync writes before the words.
+/// What a sync writes before the words.
 #[derive(Clone, Copy)]
-pub struct Stores<'a> {
+pub struct SyncTargets<'a> {
     /// What is known of the sources.
     pub catalogue: &'a Catalogue,
     /// What is kept of them.
