@@ -474,7 +474,10 @@ fn calls_of_one_number_are_each_counted() {
     }
     // Of paginated rollouts no fork repeats a line, and each page numbers from the start.
     let thread = "019b8d5e-7c80-7000-8000-000000000709";
-    for (page, hour, base) in [("", 10, ""), ("_2", 11, r#","history_base":{"thread_id":"x"}"#)] {
+    for (page, hour, base) in [
+        ("", 10, ""),
+        ("_2", 11, r#","history_base":{"thread_id":"x"}"#),
+    ] {
         let meta = format!(
             r#"{{"timestamp":"2026-01-05T09:00:00.000Z","type":"session_meta","payload":{{"id":"{thread}","cwd":"/w","history_mode":"paginated"{base}}}}}"#
         );

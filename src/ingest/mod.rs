@@ -19,8 +19,8 @@ mod prove;
 mod reading;
 mod scan;
 mod single;
-mod targets;
 mod sync;
+mod targets;
 mod wipe;
 mod words;
 
@@ -38,7 +38,7 @@ pub use passages::passages;
 pub use prompts::scan_prompts;
 pub use prove::Audits;
 pub use single::catalogue_file;
-pub use targets::SyncTargets;
 pub use sync::{count_pending, sync_catalogue};
+pub use targets::SyncTargets;
 pub use wipe::{delete_removed, wipe};
 pub use words::{BatchLimits, SMALL_WORDS_BATCH, WordsStage, index_words};
