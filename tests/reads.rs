@@ -224,7 +224,10 @@ fn ask(index: &Index, question: &str) -> Result<Answer, Error> {
         "branch" => {
             let mut copied = Vec::new();
             let mut answer = index.copy_branch(&row, None, &mut copied);
-            if let Err(Error::Changed { .. }) = answer {
+            for _ in 1..Index::TRIES {
+                if !matches!(answer, Err(Error::Changed { .. })) {
+                    break;
+                }
                 copied.clear();
                 answer = index.copy_branch(&row, None, &mut copied);
             }

@@ -21,6 +21,10 @@ pub struct StreamOutcome {
 }
 
 impl Index {
+    /// How often a question is asked at most while its files go on changing: beside an agent that
+    /// writes a hundred lines a second, every third answer of a busy machine meets a change.
+    pub const TRIES: usize = 4;
+
     /// Take a snapshot of what is committed now.
     ///
     /// # Errors
@@ -30,15 +34,18 @@ impl Index {
     }
 
     /// Ask a question of the newest snapshot. Where session files turn out to have changed they are
-    /// read again, and the question is asked once more.
+    /// read again, and the question is asked again, [`Index::TRIES`] times in all.
     pub(super) fn ask<T>(
         &self,
         mut question: impl FnMut(&Snapshot<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let (answer, changed) = self.stores.ask(&mut question);
-        match !changed.is_empty() && self.heal(changed.keys()) {
-            true => self.stores.ask(&mut question).0,
-            false => answer,
+        let mut tries = 1;
+        loop {
+            let (answer, changed) = self.stores.ask(&mut question);
+            if changed.is_empty() || tries == Self::TRIES || !self.heal(changed.keys()) {
+                return answer;
+            }
+            tries += 1;
         }
     }
 

@@ -218,15 +218,18 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, files: Option<u64
     ));
 }
 
-/// Asks, and once more where files turned out to have changed and were read again meanwhile.
-/// Nothing of the first answer is printed then.
+/// Asks, and again where files turned out to have changed and were read again meanwhile. Only the
+/// last answer is printed.
 fn answer<T>(
     mut question: impl FnMut() -> Result<(T, StreamOutcome), Failure>,
 ) -> Result<(T, StreamOutcome), Failure> {
-    match question() {
-        Ok((_, streamed)) if streamed.healed => question(),
-        Err(failure) if failure.is_of_changed_file() => question(),
-        answered => answered,
+    let mut tries = 1;
+    loop {
+        match question() {
+            Ok((_, streamed)) if streamed.healed && tries < Index::TRIES => tries += 1,
+            Err(failure) if failure.is_of_changed_file() && tries < Index::TRIES => tries += 1,
+            answered => return answered,
+        }
     }
 }
 
