@@ -15,11 +15,16 @@ async function start(version, place) {
   return terminal;
 }
 
-/** Types a command, and sends it once it stands there. */
+/** Types a command, and sends it once it stands there. Enter is lost on a pi that is busy. */
 async function send(terminal, command) {
+  const typed = command.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   terminal.type(command);
-  await terminal.shows(new RegExp(command.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")));
-  terminal.keys("Enter");
+  await terminal.shows(new RegExp(typed));
+  for (let tries = 1; tries <= 3; tries++) {
+    terminal.keys("Enter");
+    const isTaken = terminal.shows(new RegExp(`^(?![^]*${typed})`), 10_000);
+    if (await isTaken.then(() => true, () => false)) return;
+  }
 }
 
 /** Asks the probe in the terminal where pi stands. */
