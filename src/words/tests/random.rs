@@ -408,8 +408,10 @@ fn a_few_passages_in_the_overlay_score_nearly_as_on_disk() {
                 .iter()
                 .cloned()
                 .partition(|_| random.random_ratio(on_disk, 100));
-            for doc in disk {
-                writer.add([doc]).unwrap();
+            // In a few segments.
+            for some in disk.chunks(40) {
+                writer.add(some.iter().cloned()).unwrap();
+                writer.commit("some").unwrap();
             }
             writer.commit("all").unwrap();
             writer.close().unwrap();
