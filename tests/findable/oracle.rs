@@ -279,9 +279,11 @@ fn said(asked: &rules::Reading, prefix: bool, passage: &Passage) -> bool {
     {
         return true;
     }
-    // What tools print holds an identifier as a whole, or not.
-    if passage.address.2 == Class::Output && asked.whole.is_some() {
-        return false;
+    // What tools print holds an identifier as a whole, or not; a number may go on.
+    if passage.address.2 == Class::Output
+        && let Some(whole) = &asked.whole
+    {
+        return whole.contains('.') && !positions(&format!("{whole}."), true).is_empty();
     }
     let Some((last, _)) = asked.spelled.last() else {
         return false;
