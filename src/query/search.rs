@@ -464,9 +464,7 @@ impl<'a> Search<'a> {
                 answer.facets = Some(self.facets(asked, &counted)?);
             }
             if !self.scope.here().is_everywhere() {
-                let found = asked.hits_of(&asked.everywhere, Order::Newest, 1)?;
-                let all = self.counted(asked, &asked.everywhere, &found)?;
-                let (elsewhere, is_exact) = all.beyond(&counted);
+                let (elsewhere, is_exact) = self.elsewhere(asked, &counted)?;
                 answer.elsewhere = Some(elsewhere);
                 answer.counts_exact &= is_exact;
             }

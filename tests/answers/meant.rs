@@ -129,6 +129,62 @@ fn an_empty_answer_says_why() {
     });
 }
 
+/// Two folders: of two words one is said here, and elsewhere both are.
+fn here_and_elsewhere() -> (World, SearchScope) {
+    let said = |id: &str, cwd: &str, texts: &[&str]| {
+        let messages = texts.iter().enumerate();
+        let messages: Vec<Value> = messages
+            .map(|(at, text)| text_message(&format!("{id}{at}"), None, "user", text))
+            .collect();
+        session(id, cwd, &messages)
+    };
+    let world = World::new(&[
+        ("a", said("a", "/here", &["walrus one", "walrus two", "walrus three"])),
+        ("b", said("b", "/there", &["walrus and koala"])),
+        ("c", said("c", "/there", &["a zebra"])),
+    ]);
+    let here = SearchScope {
+        cwd: Some("/here".into()),
+        ..scope()
+    };
+    (world, here)
+}
+
+#[test]
+fn what_is_elsewhere_is_told_however_sessions_are_ordered() {
+    let (world, here) = here_and_elsewhere();
+    let newest = SearchScope {
+        newest_first: true,
+        ..here.clone()
+    };
+    world.both(|index| {
+        for scope in [&here, &newest] {
+            let answer = ask(index, "walrus koala", scope);
+            let counted = (answer.total, answer.elsewhere, answer.counts_exact);
+            // Those elsewhere hold both words, and so there are fewer of them.
+            assert_eq!(counted, (3, Some(1), true), "{:?}", scope.newest_first);
+        }
+    });
+}
+
+#[test]
+fn what_a_typo_would_find_is_elsewhere_where_nothing_else_is() {
+    let (world, here) = here_and_elsewhere();
+    world.both(|index| {
+        for query in ["zebra", "zebrs"] {
+            let answer = ask(index, query, &here);
+            assert_eq!((answer.total, answer.elsewhere), (0, Some(1)), "{query}");
+        }
+        let exact = SearchScope {
+            exact: true,
+            ..here.clone()
+        };
+        assert_eq!(ask(index, "zebrs", &exact).elsewhere, Some(0));
+        // Without --here the word itself is found, and nothing like it is searched.
+        assert_eq!(ask(index, "koala", &here).elsewhere, Some(1));
+    });
+}
+
 #[test]
 fn a_value_that_nothing_has_is_named() {
     tree().both(|index| {
