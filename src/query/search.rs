@@ -355,7 +355,14 @@ impl<'a> Search<'a> {
         };
         filled.absent.extend(&near.nowhere);
         match typed {
-            Some(typed) if wider.total <= answer.total => filled = typed,
+            Some(typed) if wider.total <= answer.total => {
+                // Where nothing typed is anywhere, a search without --here looks wider as well.
+                if answer.total == 0 && answer.elsewhere == Some(0) {
+                    answer.elsewhere = wider.elsewhere;
+                    answer.counts_exact = wider.counts_exact;
+                }
+                filled = typed;
+            }
             typed => {
                 filled.absent = typed.map_or(filled.absent, |typed| typed.absent);
                 *answer = wider;
