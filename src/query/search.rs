@@ -295,8 +295,13 @@ impl<'a> Search<'a> {
             let known = self.query.words.len().saturating_sub(filled.absent.len());
             if self.scope.newest_first && (1..known).contains(&held) {
                 let all = self.query.words.len();
+                let no_session = match (self.query.has_filters(), self.scope.here()) {
+                    (true, _) => "Within the filters no session",
+                    (false, here) if !here.is_everywhere() => "No session here",
+                    _ => "No session",
+                };
                 let note = format!(
-                    "No session contains all of the words. These contain {held} of {all}, the most that any does."
+                    "{no_session} contains all of the words. These contain {held} of {all}, the most that any does."
                 );
                 answer.notes.push(note);
             }
