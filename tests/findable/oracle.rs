@@ -224,7 +224,7 @@ impl CompiledExpr {
             Expr::Substring(_) => CompiledExpr::Substring(expr.clone()),
             Expr::Regex(pattern) => {
                 let mut regex = regex::RegexBuilder::new(pattern);
-                CompiledExpr::Regex(regex.multi_line(true).build().unwrap())
+                CompiledExpr::Regex(regex.multi_line(true).crlf(true).build().unwrap())
             }
             Expr::And(members) => {
                 CompiledExpr::All(members.iter().map(CompiledExpr::new).collect())
