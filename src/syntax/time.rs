@@ -187,6 +187,17 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     NAMES.into_iter().chain(days).chain(MONTHS)
 }
 
+/// Whether a word is the name of a time.
+pub(super) fn is_name(word: &str) -> bool {
+    names().any(|name| name == word)
+}
+
+/// Whether a word is a unit of lengths of time.
+pub(super) fn is_unit(word: &str) -> bool {
+    let is_word = word.starts_with(char::is_alphabetic);
+    is_word && ago(&format!("1{word}"), DateTime::ZERO, Now::utc(0)).is_some()
+}
+
 fn midnight(day: Date) -> DateTime {
     day.to_datetime(Time::midnight())
 }

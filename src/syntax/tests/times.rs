@@ -80,6 +80,10 @@ fn times() {
     );
     for (text, same) in [
         ("2weeks", "2w"),
+        ("2 weeks", "2w"),
+        ("2 Weeks ago", "2w"),
+        ("90 min", "90min"),
+        ("1 year ago", "1y"),
         ("1day", "1d"),
         ("90minutes", "90min"),
         ("6months", "6mo"),
