@@ -259,6 +259,10 @@ fn earliest(now: Now) -> i64 {
 /// `2026-10-05T14:30`, with seconds and an offset or `Z` if there are any; local without.
 /// It lasts as long as its last digit: an hour, a minute, or a second.
 fn moment(text: &str, now: Now) -> Option<Span> {
+    // The name of a zone, `…T02:30[Asia/Tokyo]`, would be read over.
+    if text.contains('[') {
+        return None;
+    }
     let (_, clock) = text.split_once('t')?;
     let digits = clock.trim_end_matches('z');
     let length = if !digits.contains(':') {

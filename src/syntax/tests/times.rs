@@ -98,6 +98,16 @@ fn times() {
             assert_eq!(bounds(&format!("{filter}:{text}")), same, "{filter}:{text}");
         }
     }
+    for zone in [
+        "[Asia/Tokyo]",
+        "Z[UTC]",
+        "+09:00[Asia/Tokyo]",
+        ":00[u-ca=iso8601]",
+    ] {
+        let query = format!("since:2026-10-25T02:30{zone}");
+        let error = parse(&query, Now::utc(NOW)).unwrap_err();
+        assert_eq!(error.expected, "a date or a length of time", "{query}");
+    }
     let zone = Zone::named("<+01>-1").unwrap();
     let east = Now {
         ms: NOW,
