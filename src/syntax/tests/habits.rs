@@ -263,6 +263,13 @@ fn what_is_being_typed_is_never_refused_and_goes_on() {
     assert_eq!(words("tokenizer b\u{fc}")[1].0, "b\u{fc}*");
     assert_eq!(words("tokenizer bu*")[1].0, "bu*");
     assert_eq!(words("tokenizer b"), []);
+    // A word that is typed twice is one.
+    let twice = words("bug tokenizer Bug bug +tokenizer ");
+    let expected = [("bug", false), ("tokenizer", true), ("Bug", false)];
+    assert_eq!(
+        twice,
+        expected.map(|(word, is_demanded)| (word.to_owned(), is_demanded))
+    );
     let words = words("+tokenizer bug");
     assert_eq!(
         words,
