@@ -700,6 +700,11 @@ fn what_filters_leave_out_is_not_said_to_be_nowhere() {
         let said = home.run(&[&["search", "--exact"], query].concat());
         assert!(said.contains(told), "{query:?}: {said}");
     }
+    // Of what somebody pasted a few words tell enough.
+    let pasted: Vec<String> = (0..3000).map(|at| format!("pasted{at}")).collect();
+    let said = home.run(&["search", "--exact", &pasted.join(" ")]);
+    let told = "No session contains pasted0, nor pasted1, nor pasted2, nor pasted3, nor pasted4, nor 2,995 other words.";
+    assert!(said.contains(told), "{said}");
     home.cwd = home.home.join("there");
     std::fs::create_dir(&home.cwd).expect("a folder");
     let said = home.run(&["search", "--here", "walrus narwhal"]);

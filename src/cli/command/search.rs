@@ -299,7 +299,14 @@ fn summary(
         None => format!("{shown} of {matches}, in {sessions}{place}."),
     };
     if !answer.missing.is_empty() {
-        line.push_str(&none_contains(answer, has_filters));
+        // They may contain a word in a passage that the filters have left out.
+        let left = if has_filters {
+            " within the filters"
+        } else {
+            ""
+        };
+        let missing = missing(answer);
+        line.push_str(&format!(" None of them contains {missing}{left}."));
     }
     if !answer.also.is_empty() {
         let also: Vec<String> = answer.also.iter().map(|word| plain_line(word)).collect();
@@ -322,21 +329,15 @@ fn summary(
     line
 }
 
-/// The words that no session found contains. Filters may have left out passages of these that do.
-fn none_contains(answer: &SearchAnswer, has_filters: bool) -> String {
+/// The words that nothing contains, the first of them by name.
+fn missing(answer: &SearchAnswer) -> String {
     let missing = answer.missing.iter().take(MOST_MISSING);
     let missing: Vec<String> = missing.map(|part| plain_line(part)).collect();
     let more = match answer.missing.len().saturating_sub(MOST_MISSING) {
         0 => String::new(),
         more => format!(", nor {}", count(more as u64, "other word")),
     };
-    let missing = missing.join(", nor ");
-    let left = if has_filters {
-        " within the filters"
-    } else {
-        ""
-    };
-    format!(" None of them contains {missing}{more}{left}.")
+    missing.join(", nor ") + &more
 }
 
 /// How much is elsewhere.
@@ -437,23 +438,20 @@ fn nothing(
         .unwrap_or_default();
     let unknown: String = answer.unknown.iter().map(unknown).collect();
     let mut line = format!("{unknown}Nothing found for {query}{place}.");
-    let missing: Vec<String> = answer.missing.iter().map(|part| plain_line(part)).collect();
+    let has_missing = !answer.missing.is_empty();
     let unit = match answer.ranking {
         Ranking::Sessions => "session",
         _ => "passage",
     };
     let left = searched.told();
-    if says_more || !missing.is_empty() && (searched.has_filters || answer.with_any.is_some()) {
-        line.push_str(&format!(
-            " No {unit}{left} contains {}.",
-            missing.join(", nor ")
-        ));
+    if says_more || has_missing && (searched.has_filters || answer.with_any.is_some()) {
+        line.push_str(&format!(" No {unit}{left} contains {}.", missing(answer)));
     }
     if let Some(some) = answer.with_any.filter(|some| *some > 0) {
         let some = format!("{most}{}", count(some, "match"));
-        line.push_str(&match missing.is_empty() {
-            true => format!(" No {unit}{left} contains all of it; {some} contain some of it."),
-            false => format!(" {some} contain the rest of it."),
+        line.push_str(&match has_missing {
+            true => format!(" {some} contain the rest of it."),
+            false => format!(" No {unit}{left} contains all of it; {some} contain some of it."),
         });
     }
     if let Some(without) = answer.without_filters.filter(|without| *without > 0) {
