@@ -96,6 +96,12 @@ impl Query {
         }
     }
 
+    /// Whether it says where to look.
+    pub fn has_filters(&self) -> bool {
+        let none = Filters::default();
+        self.alternatives.iter().any(|one| one.filters != none)
+    }
+
     /// Write out the `~` that stands for this folder at the beginning of paths.
     pub(super) fn write_out_home(&mut self, home: &str) {
         let mut paths: Vec<&mut String> = Vec::new();

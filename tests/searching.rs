@@ -678,6 +678,60 @@ fn where_no_session_contains_all_words_the_newest_are_those_with_the_most() {
 }
 
 #[test]
+fn what_filters_leave_out_is_not_said_to_be_nowhere() {
+    let mut home = home_of(&[
+        ("one", &[(1, "walrus"), (2, "narwhal")]),
+        ("two", &[(3, "narwhal")]),
+    ]);
+    for (query, told) in [
+        (
+            &["walrus narwhal before:2026-01-02T00:00:02"][..],
+            "1 match in 1 session. None of them contains narwhal within the filters.",
+        ),
+        (
+            &[
+                "--newest",
+                "walrus narwhal after:2026-01-02T00:00:01 -name:x xyzzyplugh",
+            ],
+            "None of them contains walrus, nor xyzzyplugh within the filters.",
+        ),
+        (&["walrus xyzzyplugh"], "None of them contains xyzzyplugh. "),
+    ] {
+        let said = home.run(&[&["search", "--exact"], query].concat());
+        assert!(said.contains(told), "{query:?}: {said}");
+    }
+    // Of what somebody pasted a few words tell enough.
+    let pasted: Vec<String> = (0..3000).map(|at| format!("pasted{at}")).collect();
+    let said = home.run(&["search", "--exact", &pasted.join(" ")]);
+    let told = "No session contains pasted0, nor pasted1, nor pasted2, nor pasted3, nor pasted4, nor 2,995 other words.";
+    assert!(said.contains(told), "{said}");
+    home.cwd = home.home.join("there");
+    std::fs::create_dir(&home.cwd).expect("a folder");
+    let said = home.run(&["search", "--here", "walrus narwhal"]);
+    let told = "No session here contains walrus, nor narwhal. 3 more elsewhere";
+    assert!(said.contains(told), "{said}");
+}
+
+#[test]
+fn of_the_most_words_that_a_session_contains_it_is_said_where() {
+    let home = home_of(&[
+        ("one", &[(1, "walrus"), (5, "narwhal")]),
+        ("two", &[(6, "narwhal")]),
+        ("three", &[(7, "walrus")]),
+    ]);
+    for (query, told) in [
+        (
+            "walrus narwhal since:2026-01-02T00:00:05",
+            "Within the filters no session contains all of the words. These contain 1 of 2",
+        ),
+        ("walrus narwhal beluga", "2 matches in 1 session."),
+    ] {
+        let said = home.run(&["search", "--newest", query]);
+        assert!(said.contains(told), "{query:?}: {said}");
+    }
+}
+
+#[test]
 fn a_word_that_stands_nowhere_is_searched_with_a_typo_at_once() {
     let home = home_of(&[
         ("one", &[(1, "the walrus swims")]),

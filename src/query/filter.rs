@@ -282,6 +282,7 @@ struct Files {
 
 impl Files {
     fn named(catalogue: &Catalogue, names: &[String]) -> Result<Files, Error> {
+        let names: Vec<String> = names.iter().map(|name| plain(name)).collect();
         let mut cwds = HashMap::new();
         if names.iter().any(|name| Path::new(name).is_absolute()) {
             cwds = catalogue.cwd_of_each_session()?;
@@ -388,6 +389,40 @@ fn is_of_agent(names: &Names, agent: &str) -> bool {
 /// command names a file as well as a path does.
 fn file(name: &str) -> Option<Regex> {
     named_after(r#"(^|[/\\\s"'=:])"#, name)
+}
+
+/// A path as most tools name it: what `find .` and compilers print, `./src//main.rs:10:5`, is
+/// `src/main.rs`.
+fn plain(name: &str) -> String {
+    let mut plain = String::new();
+    for part in without_place(name).split_inclusive(['/', '\\']) {
+        let says_nothing = match part.trim_end_matches(['/', '\\']) {
+            // At the beginning it is the root.
+            "" => !plain.is_empty(),
+            "." => true,
+            _ => false,
+        };
+        if !says_nothing {
+            plain.push_str(part);
+        }
+    }
+    match plain.is_empty() {
+        true => name.to_owned(),
+        false => plain,
+    }
+}
+
+/// A path without the line and the column behind it.
+fn without_place(mut name: &str) -> &str {
+    for _ in 0..2 {
+        let place = name.rsplit_once(':').filter(|(path, number)| {
+            !path.is_empty()
+                && !number.is_empty()
+                && number.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        name = place.map_or(name, |(path, _)| path);
+    }
+    name
 }
 
 /// What is asked for by a whole path, as it is named in the directory in which a session ran;

@@ -145,7 +145,7 @@ struct FailedSearch {
 /// What is asked where too little was found.
 struct NearQuery {
     exprs: Vec<Option<Expr>>,
-    /// Of a few remembered words, those that stand nowhere.
+    /// Of a few remembered words, those that stand nowhere in what the filters leave.
     nowhere: Vec<usize>,
     /// What of it text is read for that is not indexed, where it is not all of it.
     read_for: Option<Vec<Option<Expr>>>,
@@ -174,8 +174,6 @@ struct FilledPage {
     hits_on_page: Vec<PageHit>,
     /// Where sessions are ranked as wholes: words that none of them holds.
     absent: Vec<usize>,
-    /// Those of them that no other session holds either.
-    nowhere: Vec<usize>,
     /// Passages also of sessions that lack a word that is demanded.
     any: u64,
     /// Where sessions are ranked as wholes: how many of the words one session holds, at most.
@@ -295,8 +293,13 @@ impl<'a> Search<'a> {
             let known = self.query.words.len().saturating_sub(filled.absent.len());
             if self.scope.newest_first && (1..known).contains(&held) {
                 let all = self.query.words.len();
+                let no_session = match (self.query.has_filters(), self.scope.here()) {
+                    (true, _) => "Within the filters no session",
+                    (false, here) if !here.is_everywhere() => "No session here",
+                    _ => "No session",
+                };
                 let note = format!(
-                    "No session contains all of the words. These contain {held} of {all}, the most that any does."
+                    "{no_session} contains all of the words. These contain {held} of {all}, the most that any does."
                 );
                 answer.notes.push(note);
             }
@@ -331,31 +334,40 @@ impl<'a> Search<'a> {
         unindexed_bytes: u64,
         answer: &mut SearchAnswer,
     ) -> Result<FilledPage, Error> {
-        let near = |found, nowhere: &[usize]| match self.scope.exact {
+        let near_of = |found, nowhere: &[usize]| match self.scope.exact {
             true => None,
             false => self.nearly(exprs, found, nowhere, unindexed_bytes),
         };
         // Words that are in no dictionary need not be asked for first.
-        let instead = |nowhere: &[usize]| near(u64::MAX, nowhere);
+        let instead = |nowhere: &[usize]| near_of(u64::MAX, nowhere);
         let (typed, near) = match self.fill(&questions(exprs, entry_filters), answer, &instead)? {
             Filling::Page(filled) => {
-                let near = near(answer.total, &filled.nowhere);
+                let near = near_of(answer.total, &filled.absent);
                 (Some(filled), near)
             }
             Filling::Instead(near) => (None, Some(near)),
         };
-        let Some(near) = near else {
+        let Some(mut near) = near else {
             return Ok(typed.unwrap_or_default());
         };
-        let mut wider = answer.clone();
-        let questions = near.questions(entry_filters);
-        let mut filled = match self.fill(&questions, &mut wider, &|_| None)? {
-            Filling::Page(filled) => filled,
-            Filling::Instead(_) => FilledPage::default(),
-        };
-        filled.absent.extend(&near.nowhere);
+        let (mut filled, mut wider) = self.fill_nearly(&near, entry_filters, answer)?;
+        // Dictionaries know nothing of filters: which words these leave nowhere is known only now.
+        if typed.is_none()
+            && let Some(more) = near_of(u64::MAX, &filled.absent)
+            && more.exprs != near.exprs
+        {
+            (filled, wider) = self.fill_nearly(&more, entry_filters, answer)?;
+            near = more;
+        }
         match typed {
-            Some(typed) if wider.total <= answer.total => filled = typed,
+            Some(typed) if wider.total <= answer.total => {
+                // Where nothing typed is anywhere, a search without --here looks wider as well.
+                if answer.total == 0 && answer.elsewhere == Some(0) {
+                    answer.elsewhere = wider.elsewhere;
+                    answer.counts_exact = wider.counts_exact;
+                }
+                filled = typed;
+            }
             typed => {
                 filled.absent = typed.map_or(filled.absent, |typed| typed.absent);
                 *answer = wider;
@@ -366,9 +378,26 @@ impl<'a> Search<'a> {
             let mebibytes = unindexed_bytes >> 20;
             answer.notes.push(format!("Words one letter off were looked for only in text that is indexed: {mebibytes} MiB are not. `sessionary sync` indexes them."));
         }
+        Ok(filled)
+    }
+
+    /// The page of what is asked where too little was found, and the answer with it.
+    fn fill_nearly(
+        &self,
+        near: &NearQuery,
+        entry_filters: &[EntryFilter<'_>],
+        answer: &SearchAnswer,
+    ) -> Result<(FilledPage, SearchAnswer), Error> {
+        let mut wider = answer.clone();
+        let questions = near.questions(entry_filters);
+        let mut filled = match self.fill(&questions, &mut wider, &|_| None)? {
+            Filling::Page(filled) => filled,
+            Filling::Instead(_) => FilledPage::default(),
+        };
+        filled.absent.extend(&near.nowhere);
         filled.absent.sort_unstable();
         filled.absent.dedup();
-        Ok(filled)
+        Ok((filled, wider))
     }
 
     /// How many files are not in the answer, the failed ones among them. Where the files could not
@@ -386,7 +415,7 @@ impl<'a> Search<'a> {
     }
 
     /// What to ask with typos and other endings, where too little was found: of a few remembered
-    /// words those that stand nowhere.
+    /// words those that stand nowhere in what the filters leave.
     fn nearly(
         &self,
         exprs: &[Option<Expr>],
@@ -464,16 +493,13 @@ impl<'a> Search<'a> {
                 answer.facets = Some(self.facets(asked, &counted)?);
             }
             if !self.scope.here().is_everywhere() {
-                let found = asked.hits_of(&asked.everywhere, Order::Newest, 1)?;
-                let all = self.counted(asked, &asked.everywhere, &found)?;
-                let (elsewhere, is_exact) = all.beyond(&counted);
+                let (elsewhere, is_exact) = self.elsewhere(asked, &counted)?;
                 answer.elsewhere = Some(elsewhere);
                 answer.counts_exact &= is_exact;
             }
             Ok(Filling::Page(FilledPage {
                 hits_on_page,
                 absent: found.absent,
-                nowhere: found.nowhere,
                 any: found.any as u64,
                 most_held: found.most_held,
             }))

@@ -9,7 +9,7 @@ use super::{Filters, Now};
 
 /// Names that are no filters here, and what is meant by them: the name of a filter for the same
 /// value, or a filter and the value as a word.
-const SYNONYMS: [(&str, &str); 28] = [
+const SYNONYMS: [(&str, &str); 27] = [
     ("title", "name:"),
     ("path", "file:"),
     ("filename", "file:"),
@@ -35,7 +35,6 @@ const SYNONYMS: [(&str, &str); 28] = [
     ("human", "role:user "),
     ("assistant", "role:assistant "),
     ("system", "kind:system "),
-    ("branch", "is:branch"),
     ("error", "is:error "),
     ("failed", "is:error "),
 ];
@@ -148,7 +147,10 @@ fn meant(name: &str, value: &str) -> Option<String> {
     let filter = match synonym {
         // A name of a folder is no directory.
         Some((_, "cwd:")) if !value.contains(['/', '\\', '~']) => "project:".to_owned(),
-        Some((_, "since:")) if matches!(value, "user" | "assistant") => "role:".to_owned(),
+        // `from:user`, and the type of a message in most agents' files.
+        Some((_, "since:" | "kind:")) if matches!(value, "user" | "assistant") => {
+            "role:".to_owned()
+        }
         Some((_, filter)) => (*filter).to_owned(),
         None => format!("{}:", near(name)?),
     };

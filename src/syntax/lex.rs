@@ -4,6 +4,7 @@ use super::SyntaxError;
 use super::field::FIELDS;
 use super::notes::Notes;
 use super::quotes::{self, opens};
+use super::time;
 
 /// One piece of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -486,7 +487,7 @@ impl Lexer<'_> {
             self.at += 1;
         }
         if lacks_one {
-            self.tell_half(name, column, values.is_empty());
+            self.tell_half(name, column, &values);
         }
         Some(values)
     }
@@ -505,39 +506,54 @@ impl Lexer<'_> {
         text
     }
 
-    /// `since:last week` is one time.
+    /// `since:last week` and `since:3 days ago` are one time, and so is `on:last monday`, of which
+    /// it is told what is meant.
     fn two_words(&mut self, name: &str, mut value: String) -> String {
         let is_time = matches!(name, "since" | "until" | "after" | "before" | "on");
-        let begins = matches!(value.to_lowercase().as_str(), "last" | "this");
-        if !(is_time && begins && self.peek(0) == Some(' ')) {
+        let next = self.next_word(self.at).filter(|_| is_time);
+        let Some((unit, end)) = next else {
             return value;
-        }
-        let rest = self.characters[self.at + 1..].iter();
-        let unit: String = rest.take_while(|next| next.is_alphabetic()).collect();
-        let end = self.at + 1 + unit.chars().count();
-        let is_unit = matches!(unit.to_lowercase().as_str(), "week" | "month" | "year");
-        if is_unit && self.ends_word(end) {
+        };
+        let is_beside = matches!(value.to_lowercase().as_str(), "last" | "this" | "past");
+        // A number of four digits is a year.
+        let is_number =
+            (1..4).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit());
+        if is_beside && (time::is_name(&unit) || time::is_unit(&unit)) {
             self.at = end;
             value.push('-');
+            value.push_str(&unit);
+        } else if is_number && time::is_unit(&unit) {
+            let ago = self.next_word(end).filter(|(word, _)| word == "ago");
+            self.at = ago.map_or(end, |(_, end)| end);
             value.push_str(&unit);
         }
         value
     }
 
+    /// The word behind the blank at `at`, in lowercase, and where it ends.
+    fn next_word(&self, at: usize) -> Option<(String, usize)> {
+        let rest = self.characters.get(at..)?.strip_prefix(&[' '])?.iter();
+        let word: String = rest.take_while(|next| next.is_alphanumeric()).collect();
+        let end = at + 1 + word.chars().count();
+        (!word.is_empty() && self.ends_word(end)).then(|| (word.to_lowercase(), end))
+    }
+
     /// A filter lacks a value, or has none at all.
-    fn tell_half(&mut self, name: &str, column: usize, has_none: bool) {
-        let next: String = self.characters[self.at..]
-            .iter()
-            .skip_while(|next| next.is_whitespace())
-            .take_while(|next| next.is_alphanumeric())
-            .collect();
-        // `role: user`
-        let hint = match has_none && !next.is_empty() && next.len() <= 20 {
-            true => format!("did you mean {name}:{next}?"),
-            false => format!("to search for the text, write \"{name}:\""),
-        };
+    fn tell_half(&mut self, name: &str, column: usize, values: &[Value]) {
+        let is_plain = |value: &Value| value.text.chars().all(char::is_alphanumeric);
+        let lacks_last = matches!(self.characters.get(self.at - 1), Some(',' | ':'));
+        let next = self.next_word(self.at).filter(|(word, _)| word.len() <= 20);
+        let next = next.filter(|_| lacks_last && values.iter().all(is_plain));
+        // `role: user` and `role:user, assistant`
+        let meant = next.map(|(_, end)| {
+            let next: String = self.characters[self.at + 1..end].iter().collect();
+            let values = values.iter().map(|value| value.text.as_str());
+            let values: Vec<&str> = values.chain([next.as_str()]).collect();
+            format!("did you mean {name}:{}?", values.join(","))
+        });
+        let hint = meant.unwrap_or_else(|| format!("to search for the text, write \"{name}:\""));
         let error = SyntaxError::new(column, format!("a value after `{name}:`"), Some(hint));
-        let typed = match has_none {
+        let typed = match values.is_empty() {
             true => format!("{name}:"),
             false => ",".to_owned(),
         };

@@ -1,5 +1,7 @@
 //! What do the pieces of a query ask for together?
 
+use std::collections::HashMap;
+
 use super::alternatives::{Filter, Tree, alternatives};
 use super::lex::{Lexeme, TokenKind, Value};
 use super::notes::{Notes, as_written, short};
@@ -52,6 +54,8 @@ impl<'a> Parser<'a> {
     /// The words of a query that is nothing but two or more of them and filters.
     fn plain_words(&self) -> Option<Vec<RememberedWord>> {
         let mut words: Vec<RememberedWord> = Vec::new();
+        // Where each of them stands: somebody may paste thousands.
+        let mut places: HashMap<Expr, usize> = HashMap::new();
         for lexeme in self.lexemes {
             match &lexeme.piece {
                 TokenKind::Filter { .. } => {}
@@ -67,7 +71,8 @@ impl<'a> Parser<'a> {
                     if lexeme.negated || expr.reads_text() {
                         return None;
                     }
-                    match words.iter_mut().find(|known| known.expr == expr) {
+                    let place = *places.entry(expr.clone()).or_insert(words.len());
+                    match words.get_mut(place) {
                         Some(known) => known.is_demanded |= lexeme.demanded,
                         None => words.push(RememberedWord {
                             expr,

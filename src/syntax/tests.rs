@@ -228,6 +228,8 @@ fn errors_say_where_and_what() {
         ("has:imag", 5, "did you mean has:image?"),
         ("before:yesterdy", 8, "did you mean before:yesterday?"),
         ("since:\"past week\"", 7, "did you mean since:1w?"),
+        ("since:past week", 7, "did you mean since:1w?"),
+        ("on:last monday x", 4, "did you mean on:monday?"),
         ("since:lastweek", 7, "did you mean since:last-week?"),
         ("on:last-monday", 4, "did you mean on:monday?"),
         ("-on:\"last monday\"", 5, "did you mean on:monday?"),

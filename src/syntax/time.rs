@@ -187,6 +187,17 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     NAMES.into_iter().chain(days).chain(MONTHS)
 }
 
+/// Whether a word is the name of a time.
+pub(super) fn is_name(word: &str) -> bool {
+    names().any(|name| name == word)
+}
+
+/// Whether a word is a unit of lengths of time.
+pub(super) fn is_unit(word: &str) -> bool {
+    let is_word = word.starts_with(char::is_alphabetic);
+    is_word && ago(&format!("1{word}"), DateTime::ZERO, Now::utc(0)).is_some()
+}
+
 fn midnight(day: Date) -> DateTime {
     day.to_datetime(Time::midnight())
 }
@@ -248,6 +259,10 @@ fn earliest(now: Now) -> i64 {
 /// `2026-10-05T14:30`, with seconds and an offset or `Z` if there are any; local without.
 /// It lasts as long as its last digit: an hour, a minute, or a second.
 fn moment(text: &str, now: Now) -> Option<Span> {
+    // The name of a zone, `…T02:30[Asia/Tokyo]`, would be read over.
+    if text.contains('[') {
+        return None;
+    }
     let (_, clock) = text.split_once('t')?;
     let digits = clock.trim_end_matches('z');
     let length = if !digits.contains(':') {

@@ -172,7 +172,10 @@ impl CompiledQuery {
         let mut either = Vec::new();
         if let Some(whole) = &pattern.whole {
             if !pattern.asks_for_parts(self.class) {
-                return self.identifier(whole, parts, pattern.prefix);
+                let whole = self.identifier(whole, parts, pattern.prefix);
+                let longer = pattern.longer_number();
+                let longer = longer.map(|number| self.token(&number, true));
+                return any_of(std::iter::once(whole).chain(longer).collect());
             }
             either.push(self.token(whole, pattern.prefix));
         }

@@ -51,6 +51,8 @@ struct TermPattern {
     /// Whether the parts are asked for, by class.
     in_parts: [bool; 2],
     whole: Option<usize>,
+    /// What finds longer numbers where the parts are not asked for.
+    longer: Option<usize>,
     /// Wanted, not excluded.
     wanted: bool,
 }
@@ -117,6 +119,7 @@ impl Matcher {
             parts: Vec::new(),
             in_parts: [false; 2],
             whole,
+            longer: None,
             wanted,
         });
         Node::Pattern(self.patterns.len() - 1)
@@ -137,6 +140,8 @@ impl Matcher {
                 (*distance, terms.add(text, Kind::of(open), placed))
             })
             .collect();
+        let longer = pattern.longer_number();
+        let longer = longer.map(|text| terms.add(&text, Kind::Prefix, false));
         let whole = pattern
             .whole
             .map(|text| terms.add(&text, Kind::of(prefix), false));
@@ -144,6 +149,7 @@ impl Matcher {
             parts,
             in_parts,
             whole,
+            longer,
             wanted,
         });
         Node::Pattern(self.patterns.len() - 1)
@@ -184,8 +190,12 @@ impl Matcher {
             }
             Node::Pattern(number) => {
                 let pattern = &self.patterns[*number];
-                pattern.whole.is_some_and(|whole| tally.times(whole) > 0)
-                    || pattern.in_parts[class as usize] && tally.runs(&pattern.parts) > 0
+                let has = |term: Option<usize>| term.is_some_and(|term| tally.times(term) > 0);
+                has(pattern.whole)
+                    || match pattern.in_parts[class as usize] {
+                        true => tally.runs(&pattern.parts) > 0,
+                        false => has(pattern.longer),
+                    }
             }
             Node::All(members) => members.iter().all(holds),
             Node::Any(members) => members.iter().any(holds),
@@ -222,10 +232,12 @@ impl Matcher {
         let patterns = self.patterns.iter().enumerate();
         for (number, pattern) in patterns.filter(|(_, pattern)| pattern.wanted) {
             let mut add = |range| marks.push(Mark { range, number });
-            let whole = pattern.whole.map(|whole| found[whole].as_slice());
-            let whole = whole.unwrap_or_default().iter();
-            whole.for_each(|at| add(at.start..at.end));
-            if pattern.in_parts[class as usize] {
+            let in_parts = pattern.in_parts[class as usize];
+            let longer = pattern.longer.filter(|_| !in_parts);
+            let single = pattern.whole.into_iter().chain(longer);
+            let places = single.flat_map(|term| &found[term]);
+            places.for_each(|at| add(at.start..at.end));
+            if in_parts {
                 runs(&pattern.parts, &found).into_iter().for_each(add);
             }
         }

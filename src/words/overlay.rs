@@ -8,6 +8,8 @@
 //! alone, and how long they usually are is a guess. That is near enough where the disk lacks
 //! little, and a rough order where it lacks much.
 
+use std::collections::HashMap;
+
 use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::Field;
@@ -275,7 +277,7 @@ pub struct Overlay<'a> {
     passages: u64,
     tokens: [u64; 2],
     /// How many passages hold a term, that of their class among them.
-    with: Vec<(Term, u64)>,
+    with: HashMap<Term, u64>,
 }
 
 /// A passage of the overlay that matches.
@@ -306,14 +308,12 @@ impl<'a> Overlay<'a> {
             found.push(part.found);
         }
         covered.iter_mut().for_each(|ranges| ranges.sort_unstable());
-        let mut with = Vec::new();
+        let mut with = HashMap::new();
         let fields = schema().1;
         for class in [Class::Prose, Class::Output] {
             let seen = &seen[class as usize];
-            with.push((
-                Term::from_field_u64(fields.class, class as u64),
-                seen.passages,
-            ));
+            let of_class = Term::from_field_u64(fields.class, class as u64);
+            with.insert(of_class, seen.passages);
             let whole = scan.matcher.iter().flat_map(|m| m.terms.whole());
             with.extend(whole.map(|(number, text)| {
                 let term = Term::from_field_text(fields.text(class), text);
@@ -374,7 +374,6 @@ impl<'a> Overlay<'a> {
 
     /// How many of those that were read hold a term that is asked for, or are of a class.
     pub(super) fn doc_freq(&self, term: &Term) -> u64 {
-        let found = self.with.iter().find(|(known, _)| known == term);
-        found.map_or(0, |(_, passages)| *passages)
+        self.with.get(term).copied().unwrap_or(0)
     }
 }

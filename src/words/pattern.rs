@@ -55,9 +55,17 @@ impl Pattern {
     /// Whether a passage of `class` is asked for the parts as well as for the whole. What tools
     /// print is indexed without positions, so there each passage with all parts would have to be
     /// read; and what a program prints of an identifier is mostly the identifier as it stands. So
-    /// there an identifier, or a dotted number, is one word.
+    /// there an identifier, or a dotted number, is one word; see also [`Pattern::longer_number`].
     pub fn asks_for_parts(&self, class: Class) -> bool {
         class == Class::Prose || self.whole.is_none()
+    }
+
+    /// What the token of a longer dotted number begins with, if the text is such a number:
+    /// `192.168.1.` for `192.168.1.10`. Where the parts are not asked for, this finds it.
+    pub fn longer_number(&self) -> Option<String> {
+        let number = self.whole.as_ref().filter(|whole| whole.contains('.'))?;
+        // A prefix finds it anyway.
+        (!self.prefix).then(|| format!("{number}."))
     }
 
     /// The token, if the text is one and no more.

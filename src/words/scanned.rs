@@ -26,8 +26,8 @@ impl TextScanPattern {
     /// What `expr` looks for, if it is of this kind.
     pub fn new(expr: &Expr) -> Option<Self> {
         let pattern = pattern(expr)?;
-        let build = |pattern: &str| RegexBuilder::new(pattern).multi_line(true).build().ok();
-        let mut parser = ParserBuilder::new().multi_line(true).build();
+        let build = |pattern: &str| by_lines(pattern).build().ok();
+        let mut parser = ParserBuilder::new().multi_line(true).crlf(true).build();
         let hir = parser.parse(&pattern).ok();
         let loose = hir.filter(|hir| hir.properties().look_set().contains_word_unicode());
         Some(Self {
@@ -52,6 +52,13 @@ impl TextScanPattern {
             .map(|found| found.range())
             .filter(|range| !range.is_empty())
     }
+}
+
+/// `^` and `$` are the ends of lines, also of those that end as on Windows and in HTTP.
+fn by_lines(pattern: &str) -> RegexBuilder {
+    let mut builder = RegexBuilder::new(pattern);
+    builder.multi_line(true).crlf(true);
+    builder
 }
 
 fn pattern(expr: &Expr) -> Option<String> {
@@ -108,7 +115,7 @@ pub fn regex_error(pattern: &str) -> Option<(usize, String)> {
             (error.span().start.offset, error.kind().to_string())
         }
         Err(error) => (0, error.to_string()),
-        Ok(_) => match RegexBuilder::new(pattern).multi_line(true).build() {
+        Ok(_) => match by_lines(pattern).build() {
             Ok(_) => return None,
             Err(error) => (0, error.to_string()),
         },
@@ -279,6 +286,9 @@ mod tests {
             (r"\bq\w+z\b", "日quiz", false),
             (r"(?i)^(\bé|\Bx{2,})$", "a\nÉ\nb", true),
             (r"(?i)^(\bé|\Bx{2,})$", "xx", false),
+            (r"\bz$", "z\r\na", true),
+            (r"^\bz$", "a\r\nz\r\n", true),
+            (r"^\bz.$", "z\r\na", false),
             (r"\b", "日", true),
             (r"\b", " ", false),
         ] {
@@ -287,6 +297,18 @@ mod tests {
             assert_eq!(scanned.is_in(text), holds, "{pattern} in {text}");
         }
         assert!(scanned("^a$").loose.is_none());
+    }
+
+    #[test]
+    fn lines_end_in_either_way() {
+        let scanned = TextScanPattern::new(&Expr::Regex("^f.*d$".to_owned())).unwrap();
+        assert!(scanned.loose.is_none());
+        for text in ["failed", "a\nfailed\nb", "a\r\nfailed\r\nb", "failed\r\n"] {
+            assert!(scanned.is_in(text), "{text:?}");
+            let places: Vec<&str> = scanned.places(text).map(|range| &text[range]).collect();
+            assert_eq!(places, ["failed"], "{text:?}");
+        }
+        assert!(!scanned.is_in("fail\r\ned"));
     }
 
     #[test]

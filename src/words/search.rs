@@ -178,8 +178,6 @@ pub struct Answer {
     pub any: usize,
     /// Where sessions are ranked as wholes: words that none holds, by their place in the query.
     pub absent: Vec<usize>,
-    /// Those of them that no session holds even without the filters.
-    pub nowhere: Vec<usize>,
     /// Where sessions are ranked as wholes: how many of the words one session holds, at most.
     pub most_held: usize,
 }

@@ -1,5 +1,7 @@
 //! How often does a passage hold the tokens that are asked for? One pass over its text.
 
+use std::collections::HashMap;
+
 use super::near::is_near;
 use super::sessions::closeness;
 use super::tokenizer::Segmenter;
@@ -15,7 +17,7 @@ struct Term {
 }
 
 /// Which tokens a text stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// That token.
     Whole,
@@ -36,6 +38,8 @@ impl Kind {
 #[derive(Debug, Default)]
 pub(super) struct Terms {
     list: Vec<Term>,
+    /// The number of each: a query may be as long as what somebody pastes.
+    numbers: HashMap<(Kind, String), usize>,
     /// Numbers of the terms by their first byte; nearly all tokens of a text end here.
     by_first: Vec<Vec<usize>>,
     /// Those that a token of any first byte may be.
@@ -45,15 +49,12 @@ pub(super) struct Terms {
 impl Terms {
     /// The number of a token, which is asked for from now on. No token is empty.
     pub fn add(&mut self, text: &str, kind: Kind, placed: bool) -> usize {
-        let known = self
-            .list
-            .iter()
-            .position(|term| term.kind == kind && term.text == text);
-        if let Some(number) = known {
+        let new = self.list.len();
+        let number = *self.numbers.entry((kind, text.to_owned())).or_insert(new);
+        if number < new {
             self.list[number].placed |= placed;
             return number;
         }
-        let number = self.list.len();
         self.list.push(Term {
             text: text.to_owned(),
             kind,
@@ -172,5 +173,27 @@ impl TermCounts {
             })
         };
         self.places[*head].iter().filter(stand).count() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, TermCounts, Terms};
+
+    #[test]
+    fn a_token_that_is_asked_for_twice_has_one_number() {
+        let mut terms = Terms::default();
+        let whole = terms.add("walrus", Kind::Whole, false);
+        let prefix = terms.add("walrus", Kind::Prefix, false);
+        assert_eq!(terms.add("walrus", Kind::Whole, true), whole);
+        assert_eq!(terms.add("walrus", Kind::Prefix, false), prefix);
+        assert_eq!((terms.len(), whole == prefix), (2, false));
+        let mut counts = TermCounts::default();
+        counts.count(&terms, &["a walrus and walruses"]);
+        assert_eq!((counts.times(whole), counts.times(prefix)), (1, 2));
+        assert_eq!(
+            (&*counts.places[whole], &*counts.places[prefix]),
+            (&[1][..], &[][..])
+        );
     }
 }

@@ -201,7 +201,6 @@ impl Top {
             is_all: self.total <= self.limit,
             any: self.total,
             absent: Vec::new(),
-            nowhere: Vec::new(),
             most_held: 0,
         }
     }

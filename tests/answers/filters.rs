@@ -150,6 +150,14 @@ fn a_whole_path_finds_what_is_named_as_seen_from_the_sessions_directory() {
             ("file:/home/ada/engine", &["up"]),
             ("file:/home/ada/wheel/lib.rs", &["round"]),
             ("file:/home/*/wheel/axle.rs", &["here"]),
+            // As shells complete it, and as `find .` and compilers print it.
+            ("file:./axle.rs", &["sed", "here"]),
+            ("file:./src/axle.rs", &["sed"]),
+            ("file:./src//axle.rs:10", &["sed"]),
+            ("file:src/axle.rs:10:5", &["sed"]),
+            ("file:/home/ada/wheel/./src/axle.rs", &["sed"]),
+            ("file:/home/ada//wheel/notes/", &["dot"]),
+            ("file:notes/./axle.txt", &["dot"]),
             ("file:/home/*/src/axle.rs", &[]),
             ("file:/home/ada/eng", &[]),
         ] {

@@ -129,6 +129,117 @@ fn an_empty_answer_says_why() {
     });
 }
 
+/// Whether text is indexed or not, it is what the filters leave that a word may be missing from.
+#[test]
+fn words_near_one_that_only_the_filters_leave_out_are_searched() {
+    let texts = [
+        ("user", "walrus here"),
+        ("assistant", "zebra answer"),
+        ("user", "zebras only"),
+    ];
+    let messages = |texts: &[(&str, &str)]| -> Vec<Value> {
+        let message = |(at, (role, text)): (usize, &(&str, &str))| {
+            text_message(&format!("e{at}"), None, role, text)
+        };
+        texts.iter().enumerate().map(message).collect()
+    };
+    let lib = [("user", "zebrs typo"), ("assistant", "koala")];
+    let world = World::new(&[
+        ("a", session("s1", "/app", &messages(&texts))),
+        ("b", session("s2", "/lib", &messages(&lib))),
+    ]);
+    world.both(|index| {
+        let said = |query: &str, scope: &SearchScope| {
+            let mut answer = ask(index, query, scope);
+            answer.also.sort();
+            (answer.total, answer.also, answer.missing)
+        };
+        let told = |total, also: &[&str], missing: &[&str]| {
+            let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+            (total, list(also), list(missing))
+        };
+        let both = told(3, &["zebras", "zebrs"], &["zebra"]);
+        assert_eq!(said("walrus zebra role:user", &scope()), both);
+        let zebrs = told(2, &["zebrs"], &["zebra"]);
+        assert_eq!(said("koala zebra project:lib", &scope()), zebrs);
+        // Beside a word that is in no dictionary, too.
+        let three = told(3, &["zebras", "zebrs"], &["zebra", "quokka"]);
+        assert_eq!(said("walrus zebra quokka role:user", &scope()), three);
+        let there = SearchScope {
+            cwd: Some("/lib".into()),
+            ..scope()
+        };
+        assert_eq!(said("koala zebra", &there), zebrs);
+        let exact = SearchScope {
+            exact: true,
+            ..scope()
+        };
+        let one = told(1, &[], &["zebra"]);
+        assert_eq!(said("walrus zebra role:user", &exact), one);
+        // Where the word itself stands, nothing near it is searched.
+        assert_eq!(said("walrus zebra role:assistant", &scope()).0, 1);
+    });
+}
+
+/// Two folders: of two words one is said here, and elsewhere both are.
+fn here_and_elsewhere() -> (World, SearchScope) {
+    let said = |id: &str, cwd: &str, texts: &[&str]| {
+        let messages = texts.iter().enumerate();
+        let messages: Vec<Value> = messages
+            .map(|(at, text)| text_message(&format!("{id}{at}"), None, "user", text))
+            .collect();
+        session(id, cwd, &messages)
+    };
+    let world = World::new(&[
+        (
+            "a",
+            said("a", "/here", &["walrus one", "walrus two", "walrus three"]),
+        ),
+        ("b", said("b", "/there", &["walrus and koala"])),
+        ("c", said("c", "/there", &["a zebra"])),
+    ]);
+    let here = SearchScope {
+        cwd: Some("/here".into()),
+        ..scope()
+    };
+    (world, here)
+}
+
+#[test]
+fn what_is_elsewhere_is_told_however_sessions_are_ordered() {
+    let (world, here) = here_and_elsewhere();
+    let newest = SearchScope {
+        newest_first: true,
+        ..here.clone()
+    };
+    world.both(|index| {
+        for scope in [&here, &newest] {
+            let answer = ask(index, "walrus koala", scope);
+            let counted = (answer.total, answer.elsewhere, answer.counts_exact);
+            // Those elsewhere hold both words, and so there are fewer of them.
+            assert_eq!(counted, (3, Some(1), true), "{:?}", scope.newest_first);
+        }
+    });
+}
+
+#[test]
+fn what_a_typo_would_find_is_elsewhere_where_nothing_else_is() {
+    let (world, here) = here_and_elsewhere();
+    world.both(|index| {
+        for query in ["zebra", "zebrs"] {
+            let answer = ask(index, query, &here);
+            assert_eq!((answer.total, answer.elsewhere), (0, Some(1)), "{query}");
+        }
+        let exact = SearchScope {
+            exact: true,
+            ..here.clone()
+        };
+        assert_eq!(ask(index, "zebrs", &exact).elsewhere, Some(0));
+        // Without --here the word itself is found, and nothing like it is searched.
+        assert_eq!(ask(index, "koala", &here).elsewhere, Some(1));
+    });
+}
+
 #[test]
 fn a_value_that_nothing_has_is_named() {
     tree().both(|index| {

@@ -224,7 +224,7 @@ impl CompiledExpr {
             Expr::Substring(_) => CompiledExpr::Substring(expr.clone()),
             Expr::Regex(pattern) => {
                 let mut regex = regex::RegexBuilder::new(pattern);
-                CompiledExpr::Regex(regex.multi_line(true).build().unwrap())
+                CompiledExpr::Regex(regex.multi_line(true).crlf(true).build().unwrap())
             }
             Expr::And(members) => {
                 CompiledExpr::All(members.iter().map(CompiledExpr::new).collect())
@@ -279,9 +279,11 @@ fn said(asked: &rules::Reading, prefix: bool, passage: &Passage) -> bool {
     {
         return true;
     }
-    // What tools print holds an identifier as a whole, or not.
-    if passage.address.2 == Class::Output && asked.whole.is_some() {
-        return false;
+    // What tools print holds an identifier as a whole, or not; a number may go on.
+    if passage.address.2 == Class::Output
+        && let Some(whole) = &asked.whole
+    {
+        return whole.contains('.') && !positions(&format!("{whole}."), true).is_empty();
     }
     let Some((last, _)) = asked.spelled.last() else {
         return false;

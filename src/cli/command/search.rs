@@ -108,7 +108,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     let mut progress = Progress::new();
     let event = &mut |event| progress.event(event);
     // What is wrong with the query is said before a look at the files, which may take minutes.
-    syntax::parse(&query, screen.now()).map_err(sessionary::Error::from)?;
+    let read = syntax::parse(&query, screen.now()).map_err(sessionary::Error::from)?;
     let selected = fields::of(&args.fields, screen.json)?;
     let index = Index::open_with(config, Freshness::Check, event)?;
     let answer = index.search_with(&query, &scope, event)?;
@@ -127,7 +127,11 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         screen.say(&plain_line(note));
     }
     say_what_is_lacking(&answer, &index, screen);
-    screen.say(&summary(&query, &answer, here.as_ref(), screen));
+    let place = SearchedPlace {
+        here: here.as_ref(),
+        has_filters: read.has_filters(),
+    };
+    screen.say(&summary(&query, &answer, place, screen));
     if !screen.json
         && let Some(next) = onward(&answer, &names, screen)
     {
@@ -246,12 +250,36 @@ fn printed(answer: &SearchAnswer, names: &ShortAddresses, screen: &Screen) -> St
 /// Missing words that are named, at most.
 const MOST_MISSING: usize = 5;
 
+/// Where was searched.
+#[derive(Clone, Copy)]
+struct SearchedPlace<'a> {
+    here: Option<&'a Here>,
+    has_filters: bool,
+}
+
+impl SearchedPlace<'_> {
+    /// What is said of a word that is not found there, and may be elsewhere.
+    fn told(self) -> &'static str {
+        match (self.has_filters, self.here) {
+            (true, _) => " within the filters",
+            (false, Some(_)) => " here",
+            (false, None) => "",
+        }
+    }
+}
+
 /// How much there is, and what else could be asked.
-fn summary(query: &str, answer: &SearchAnswer, here: Option<&Here>, screen: &Screen) -> String {
+fn summary(
+    query: &str,
+    answer: &SearchAnswer,
+    place: SearchedPlace<'_>,
+    screen: &Screen,
+) -> String {
     let shown: usize = answer.sessions.iter().map(|group| group.hits.len()).sum();
     if shown == 0 {
-        return nothing(query, answer, here, screen);
+        return nothing(query, answer, place, screen);
     }
+    let (here, has_filters) = (place.here, place.has_filters);
     let place = here
         .map(|here| format!(" of {}", here.name(screen)))
         .unwrap_or_default();
@@ -271,14 +299,14 @@ fn summary(query: &str, answer: &SearchAnswer, here: Option<&Here>, screen: &Scr
         None => format!("{shown} of {matches}, in {sessions}{place}."),
     };
     if !answer.missing.is_empty() {
-        let missing = answer.missing.iter().take(MOST_MISSING);
-        let missing: Vec<String> = missing.map(|part| plain_line(part)).collect();
-        let more = match answer.missing.len().saturating_sub(MOST_MISSING) {
-            0 => String::new(),
-            more => format!(", nor {}", count(more as u64, "other word")),
+        // They may contain a word in a passage that the filters have left out.
+        let left = if has_filters {
+            " within the filters"
+        } else {
+            ""
         };
-        let missing = missing.join(", nor ");
-        line.push_str(&format!(" None of them contains {missing}{more}."));
+        let missing = missing(answer);
+        line.push_str(&format!(" None of them contains {missing}{left}."));
     }
     if !answer.also.is_empty() {
         let also: Vec<String> = answer.also.iter().map(|word| plain_line(word)).collect();
@@ -299,6 +327,17 @@ fn summary(query: &str, answer: &SearchAnswer, here: Option<&Here>, screen: &Scr
         _ => {}
     }
     line
+}
+
+/// The words that nothing contains, the first of them by name.
+fn missing(answer: &SearchAnswer) -> String {
+    let missing = answer.missing.iter().take(MOST_MISSING);
+    let missing: Vec<String> = missing.map(|part| plain_line(part)).collect();
+    let more = match answer.missing.len().saturating_sub(MOST_MISSING) {
+        0 => String::new(),
+        more => format!(", nor {}", count(more as u64, "other word")),
+    };
+    missing.join(", nor ") + &more
 }
 
 /// How much is elsewhere.
@@ -372,7 +411,12 @@ fn named(query: &str, answer: &SearchAnswer) -> String {
 }
 
 /// Why nothing was found, and what would be.
-fn nothing(query: &str, answer: &SearchAnswer, here: Option<&Here>, screen: &Screen) -> String {
+fn nothing(
+    query: &str,
+    answer: &SearchAnswer,
+    searched: SearchedPlace<'_>,
+    screen: &Screen,
+) -> String {
     let says_more = answer.missing.iter().any(|part| part != query.trim());
     let query = fit(&plain_line(query), 60);
     if !answer.named.is_empty() {
@@ -388,29 +432,26 @@ fn nothing(query: &str, answer: &SearchAnswer, here: Option<&Here>, screen: &Scr
         return "That was the last page.".to_owned();
     }
     let most = at_most(answer);
-    let place = here
+    let place = searched
+        .here
         .map(|here| format!(" in {}", here.name(screen)))
         .unwrap_or_default();
     let unknown: String = answer.unknown.iter().map(unknown).collect();
     let mut line = format!("{unknown}Nothing found for {query}{place}.");
-    let missing: Vec<String> = answer.missing.iter().map(|part| plain_line(part)).collect();
-    let filtered = answer.without_filters.is_some();
+    let has_missing = !answer.missing.is_empty();
     let unit = match answer.ranking {
         Ranking::Sessions => "session",
         _ => "passage",
     };
-    if says_more || !missing.is_empty() && (filtered || answer.with_any.is_some()) {
-        let left = if filtered { " within the filters" } else { "" };
-        line.push_str(&format!(
-            " No {unit}{left} contains {}.",
-            missing.join(", nor ")
-        ));
+    let left = searched.told();
+    if says_more || has_missing && (searched.has_filters || answer.with_any.is_some()) {
+        line.push_str(&format!(" No {unit}{left} contains {}.", missing(answer)));
     }
     if let Some(some) = answer.with_any.filter(|some| *some > 0) {
         let some = format!("{most}{}", count(some, "match"));
-        line.push_str(&match missing.is_empty() {
-            true => format!(" No {unit} contains all of it; {some} contain some of it."),
-            false => format!(" {some} contain the rest of it."),
+        line.push_str(&match has_missing {
+            true => format!(" {some} contain the rest of it."),
+            false => format!(" No {unit}{left} contains all of it; {some} contain some of it."),
         });
     }
     if let Some(without) = answer.without_filters.filter(|without| *without > 0) {

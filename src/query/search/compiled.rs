@@ -92,19 +92,19 @@ impl CompiledSearch<'_> {
         }
     }
 
-    /// The passages of these sides that match, or may match.
-    pub fn hits_of(
-        &self,
-        sides: &[SearchSource<'_>],
-        order: Order,
-        most: usize,
-    ) -> Result<words::Answer, Error> {
-        match (&self.remembered, sides) {
-            (Some(remembered), [side]) => {
-                remembered.ask(|query| rank_sessions(side, query)?.answer(most))
-            }
-            _ => Ok(search_any(sides, order, most)?),
-        }
+    /// How many passages of these sides match, or may match. Where sessions are ranked as wholes,
+    /// those of all sessions: which ones hold the most of the words depends on the sides.
+    pub fn count_of(&self, sides: &[SearchSource<'_>]) -> Result<words::Answer, Error> {
+        let (Some(remembered), [side]) = (&self.remembered, sides) else {
+            return Ok(search_any(sides, Order::Newest, 1)?);
+        };
+        remembered.ask(|query| {
+            let all = SessionQuery {
+                newest_first: false,
+                ..*query
+            };
+            rank_sessions(side, &all)?.answer(1)
+        })
     }
 
     /// What to highlight.

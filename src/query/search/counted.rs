@@ -59,6 +59,24 @@ impl MatchCounts {
 }
 
 impl Search<'_> {
+    /// How much matches in all directories beyond what was counted `here`, and whether that is
+    /// certain.
+    pub(super) fn elsewhere(
+        &self,
+        asked: &CompiledSearch<'_>,
+        here: &MatchCounts,
+    ) -> Result<(u64, bool), Error> {
+        let count =
+            |sides: &[SearchSource<'_>]| self.counted(asked, sides, &asked.count_of(sides)?);
+        let all = count(&asked.everywhere)?;
+        // Of several words the newest sessions are those with the most of them, and elsewhere that
+        // may be more.
+        match self.ranks_sessions && self.scope.newest_first {
+            true => Ok(all.beyond(&count(&asked.here)?)),
+            false => Ok(all.beyond(here)),
+        }
+    }
+
     /// Count what `sides` found.
     pub(super) fn counted(
         &self,

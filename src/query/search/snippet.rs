@@ -22,10 +22,13 @@ struct Part<'a> {
     text: &'a str,
     range: Range<usize>,
     marks: &'a [Mark],
+    /// The word that it is made to show, of which a long one may go on behind it.
+    shows: Option<usize>,
 }
 
 impl<'a> Part<'a> {
-    /// The part that shows one of the marks of a piece, and as much before and behind its start.
+    /// The part that shows one of the marks of a piece, and as much before and behind its start: of
+    /// a mark that is longer its beginning.
     fn around(
         (piece, text): (usize, &'a str),
         marks: &'a [Mark],
@@ -38,11 +41,16 @@ impl<'a> Part<'a> {
         let start = start.map_or(mark.start, |(at, _)| at);
         let start = after_cut_word(text, start, mark.start);
         let end = end.map_or(text.len(), |(at, _)| mark.start + at);
+        let least = match mark.end <= end {
+            true => mark.end,
+            false => mark.start,
+        };
         Part {
             piece,
             text,
-            range: start..before_cut_word(text, mark.end, end),
+            range: start..before_cut_word(text, least, end),
             marks,
+            shows: Some(marks[at].number),
         }
     }
 
@@ -53,7 +61,7 @@ impl<'a> Part<'a> {
         let marks = self.marks[first..].iter();
         let marks = marks.take_while(|mark| mark.range.start < end);
         let seen = marks.filter(|mark| mark.range.end <= end);
-        seen.map(|mark| mark.number).collect()
+        seen.map(|mark| mark.number).chain(self.shows).collect()
     }
 }
 
@@ -233,8 +241,9 @@ impl Line {
             self.text.push('…');
         }
         let disjoint = joined(part.marks);
-        let within = |range: &&Range<usize>| range.start >= start && range.end <= end;
-        let mut found = disjoint.iter().filter(within).peekable();
+        let within = |range: &Range<usize>| range.start.max(start)..range.end.min(end);
+        let found = disjoint.iter().map(within);
+        let mut found = found.filter(|range| !range.is_empty()).peekable();
         let mut open: Option<usize> = None;
         for (offset, character) in part.text[start..end].char_indices() {
             let at = start + offset;
@@ -277,6 +286,7 @@ fn beginning(piece: &str) -> Part<'_> {
         text: piece,
         range: 0..end,
         marks: &[],
+        shows: None,
     }
 }
 
@@ -344,6 +354,42 @@ mod tests {
         let (line, marks) = snippet(Some(&matcher), Class::Prose, &[text]);
         let seen: Vec<&str> = marks.iter().map(|(from, to)| &line[*from..*to]).collect();
         assert_eq!(seen, ["needle"], "{line}");
+    }
+
+    #[test]
+    fn of_a_match_longer_than_the_snippet_the_beginning_is_shown() {
+        let long = "the quick brown fox jumps over a lazy dog ".repeat(5);
+        let filler = "nothing to see here ".repeat(20);
+        let text = format!("{filler}{long}{filler}");
+        let pieces = ["bash".to_owned(), text];
+        let phrase = Expr::Phrase(long.trim().to_owned());
+        let part = Expr::Substring(long.trim().to_owned());
+        let regex = Expr::Regex("quick.*lazy dog".to_owned());
+        for (expr, begins) in [(phrase, "the quick"), (part, "the quick"), (regex, "quick")] {
+            let matcher = Matcher::new(&expr);
+            let (line, marks) = snippet(Some(&matcher), Class::Output, &pieces);
+            assert!(line.chars().count() < 220, "{line}");
+            let [(from, to)] = marks[..] else {
+                panic!("{expr:?}: {marks:?} in {line}");
+            };
+            let marked = &line[from..to];
+            assert!(marked.starts_with(begins) && marked.len() > 100, "{line}");
+            assert_eq!(&line[to..], "…", "{line}");
+            let last = marked.trim_end().rsplit(' ').next();
+            assert!(
+                last.is_some_and(|word| long.contains(&format!("{word} "))),
+                "{line}"
+            );
+        }
+        // Beside it, and in two parts, too.
+        let short = Expr::Word("needle".to_owned());
+        let phrase = Expr::Phrase(long.trim().to_owned());
+        let matcher = Matcher::new(&Expr::Or(vec![short, phrase]));
+        let pieces = [format!("{filler}{long}{filler}needle {filler}")];
+        let (line, marks) = snippet(Some(&matcher), Class::Prose, &pieces);
+        let seen: Vec<&str> = marks.iter().map(|(from, to)| &line[*from..*to]).collect();
+        assert!(seen[0].starts_with("the quick"), "{line}");
+        assert_eq!(seen.last(), Some(&"needle"), "{line}");
     }
 
     #[test]

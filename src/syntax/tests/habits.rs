@@ -169,6 +169,12 @@ fn what_is_half_typed_is_read_as_far_as_it_goes() {
             "column 10: role: is left out: expected a value after `role:`",
         ),
         ("role: user", "user", "did you mean role:user?"),
+        ("since: 2w", "2w", "did you mean since:2w?"),
+        (
+            "foo role: tool: bar",
+            "(foo & bar)",
+            "to search for the text, write \"role:\"",
+        ),
         ("foo since:", "foo", "column 11: since: is left out"),
         ("foo since:\"", "foo", "column 11: since: is left out"),
     ] {
@@ -176,6 +182,13 @@ fn what_is_half_typed_is_read_as_far_as_it_goes() {
         assert_eq!(asked(text), expected, "{text}");
         assert_eq!(one.filters, Filters::default(), "{text}");
         assert!(one.notes[0].contains(note), "{text}: {:?}", one.notes);
+    }
+    for (text, note) in [
+        ("role:user, Assistant", "did you mean role:user,Assistant?"),
+        ("role:,user x", "to search for the text, write \"role:\""),
+    ] {
+        let told = notes(text);
+        assert!(told[0].ends_with(note), "{text}: {told:?}");
     }
     for text in ["role:user,", "role:,user", "(role:user OR)", "role:\"user"] {
         let one = read(text);
@@ -250,6 +263,13 @@ fn what_is_being_typed_is_never_refused_and_goes_on() {
     assert_eq!(words("tokenizer b\u{fc}")[1].0, "b\u{fc}*");
     assert_eq!(words("tokenizer bu*")[1].0, "bu*");
     assert_eq!(words("tokenizer b"), []);
+    // A word that is typed twice is one.
+    let twice = words("bug tokenizer Bug bug +tokenizer ");
+    let expected = [("bug", false), ("tokenizer", true), ("Bug", false)];
+    assert_eq!(
+        twice,
+        expected.map(|(word, is_demanded)| (word.to_owned(), is_demanded))
+    );
     let words = words("+tokenizer bug");
     assert_eq!(
         words,
@@ -277,7 +297,10 @@ fn filters_of_other_languages_are_told_once() {
             "a title:\"release notes\"",
             "did you mean name:\"release notes\"?",
         ),
-        ("branch:main", "did you mean is:branch?"),
+        // The branch of git is no filter, and is:branch is something else.
+        ("branch:main", "so branch:main is searched as text"),
+        ("type:user", "did you mean role:user?"),
+        ("type:message", "did you mean kind:message?"),
         ("path:src/a.rs", "did you mean file:src/a.rs?"),
         ("dir:/w/app", "did you mean cwd:/w/app?"),
         ("dir:app", "did you mean project:app?"),

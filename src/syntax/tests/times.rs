@@ -80,6 +80,10 @@ fn times() {
     );
     for (text, same) in [
         ("2weeks", "2w"),
+        ("2 weeks", "2w"),
+        ("2 Weeks ago", "2w"),
+        ("90 min", "90min"),
+        ("1 year ago", "1y"),
         ("1day", "1d"),
         ("90minutes", "90min"),
         ("6months", "6mo"),
@@ -93,6 +97,16 @@ fn times() {
             let same = bounds(&format!("{filter}:{same}"));
             assert_eq!(bounds(&format!("{filter}:{text}")), same, "{filter}:{text}");
         }
+    }
+    for zone in [
+        "[Asia/Tokyo]",
+        "Z[UTC]",
+        "+09:00[Asia/Tokyo]",
+        ":00[u-ca=iso8601]",
+    ] {
+        let query = format!("since:2026-10-25T02:30{zone}");
+        let error = parse(&query, Now::utc(NOW)).unwrap_err();
+        assert_eq!(error.expected, "a date or a length of time", "{query}");
     }
     let zone = Zone::named("<+01>-1").unwrap();
     let east = Now {

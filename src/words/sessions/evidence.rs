@@ -302,9 +302,6 @@ impl Evidence {
         let holders: Vec<u32> = (0..self.words).map(|word| self.holders(word)).collect();
         let absent = (0..self.words).filter(|word| holders[*word] == 0);
         let absent: Vec<usize> = absent.collect();
-        let nowhere = absent.iter().copied();
-        let nowhere = nowhere.filter(|word| self.holders_at_all(*word, 0) == 0);
-        let nowhere = nowhere.collect();
         let rarity = holders.iter().enumerate();
         let rarity = rarity.map(|(word, holders)| self.rarity(word, *holders, query.sessions));
         let weigher = Weigher::new(query, rarity.collect(), &self.sessions);
@@ -320,7 +317,6 @@ impl Evidence {
             any,
             sessions: self.sessions.len(),
             absent,
-            nowhere,
             most_held,
             ..Answer::default()
         };

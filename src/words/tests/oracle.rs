@@ -553,9 +553,12 @@ fn said(text: &str, class: Class, prefix: bool, tokens: &[(u32, String)]) -> boo
     {
         return true;
     }
-    // What tools print holds an identifier as a whole, or not.
-    if class == Class::Output && asked.whole.is_some() {
-        return false;
+    // What tools print holds an identifier as a whole, or not; a number may go on.
+    if class == Class::Output
+        && let Some(whole) = &asked.whole
+    {
+        let begins = |token: &str| token.starts_with(&format!("{whole}."));
+        return whole.contains('.') && tokens.iter().any(|(_, token)| begins(token));
     }
     let Some(((first_at, _), (last_at, _))) = asked.spelled.first().zip(asked.spelled.last())
     else {

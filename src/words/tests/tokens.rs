@@ -176,7 +176,9 @@ fn a_query_word_means_its_whole_or_its_parts() {
     for text in ["foo bar", "foo_bar", "fooBarBaz", "getFooBar"] {
         assert!(!printed("fooBar", text), "{text}");
     }
-    assert!(printed("1.2.3", "v1.2.3") && !printed("1.2.3", "1.2.3.4"));
+    assert!(printed("1.2.3", "v1.2.3") && !printed("1.2.3", "1.2.30"));
+    // A dotted number that goes on is found by its beginning.
+    assert!(printed("1.2.3", "v1.2.3.4") && !printed("1.2.3", "1.2.30.4"));
     assert!(printed("src/fooBar", "src/foo-bar"));
     assert!(printed("foo", "getFooBar"));
 }
@@ -221,6 +223,10 @@ fn highlights_are_ranges_of_the_original() {
         ["1,234,567", "1_234_567"]
     );
     assert_eq!(marked(word("3.12"), "python3.12.1, 13.12"), ["3.12"]);
+    let addresses = "192.168.1.10 192.168.1 192.168.10";
+    assert_eq!(marked(word("192.168.1"), addresses), ["192.168.1"; 2]);
+    let printed = highlights(&word("192.168.1"), Class::Output, addresses);
+    assert_eq!(printed, [0..12, 13..22]);
     assert_eq!(
         marked(
             Expr::And(vec![word("a"), Expr::Not(Box::new(word("b")))]),

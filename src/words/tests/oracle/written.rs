@@ -38,6 +38,7 @@ pub fn in_text(expr: &Expr, text: &str) -> bool {
         }
         Expr::Regex(pattern) => regex::RegexBuilder::new(pattern)
             .multi_line(true)
+            .crlf(true)
             .build()
             .is_ok_and(|regex| regex.is_match(text)),
         _ => false,
