@@ -33,7 +33,7 @@ pub const CHUNK_BYTES: u64 = 4 << 20;
 const CHUNK_ROWS: usize = 4 << 20;
 
 /// Bytes that are read at once of a file that is only kept.
-const PACKED_AT_ONCE: usize = 256 << 10;
+pub const PACKED_AT_ONCE: usize = 256 << 10;
 
 /// What reading a file cost.
 #[derive(Debug, Clone, Copy, Default)]
@@ -462,7 +462,7 @@ impl Reader<'_> {
 }
 
 /// Pack all bytes that follow.
-pub fn pack_all(file: &mut dyn Read) -> std::io::Result<Packer> {
+fn pack_all(file: &mut dyn Read) -> std::io::Result<Packer> {
     let mut packer = Packer::at(0)?;
     let mut buffer = vec![0; PACKED_AT_ONCE];
     loop {
