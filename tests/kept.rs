@@ -335,3 +335,41 @@ fn a_session_that_has_the_id_of_a_forgotten_one_is_kept() {
     home.sync();
     assert!(contents(&home).contains(&more));
 }
+
+/// An agent may empty a file before it deletes it.
+#[cfg(unix)]
+#[test]
+fn an_older_version_can_be_written_to_a_new_file() {
+    let home = crate::sandbox::Sandbox::new();
+    let text = session(ID, "zanzibar", 0..20);
+    let path = ".pi/agent/sessions/--code--/a.jsonl";
+    let file = home.write(path, &text);
+    assert!(home.output(&["archive", "on", "pi"]).status.success());
+    fs::write(&file, "").unwrap();
+    let _ = home.run(&["sync"]);
+    fs::remove_file(&file).unwrap();
+    let _ = home.run(&["sync"]);
+    let name = file.to_str().unwrap();
+    let listed = home.run(&["archive", "versions", name]);
+    let sizes: Vec<bool> = listed.lines().map(|line| line.contains(" 0 B ")).collect();
+    assert_eq!(sizes, [false, true], "{listed}");
+    let restore = |more: &[&str]| home.run(&[&["archive", "restore", name], more].concat());
+    let said = restore(&["--version", "1", "--to", "old.jsonl"]);
+    assert!(!said.contains("--- exit"), "{said}");
+    let old = fs::read_to_string(home.cwd.join("old.jsonl")).unwrap();
+    assert_eq!(old, text);
+    // Nothing is replaced, and nothing written where agents look.
+    for refused in [
+        &["--version", "2", "--to", "old.jsonl"][..],
+        &["--version", "3", "--to", "other.jsonl"],
+        &["--version", "1", "--to", name],
+        &["--version", "1"],
+    ] {
+        let said = restore(refused);
+        assert!(said.contains("--- exit"), "{refused:?}: {said}");
+    }
+    assert!(!file.exists() && !home.cwd.join("other.jsonl").exists());
+    let said = restore(&[]);
+    assert!(said.contains("An older version of"), "{said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "");
+}

@@ -157,6 +157,21 @@ impl Index {
         Ok(restored)
     }
 
+    /// Write one of the [versions](Index::versions) of a session to the new file `target`, for its
+    /// owner alone.
+    ///
+    /// # Errors
+    /// When it cannot be read, something is at `target`, or it cannot be written.
+    pub fn restore_version(&self, version: &Version, target: &Path) -> Result<(), Error> {
+        let failed = |error| Error::io(target, error);
+        let (_, archive) = self
+            .config()
+            .archive()?
+            .ok_or_else(|| failed(ErrorKind::NotFound.into()))?;
+        let mut kept = ArchivedFile::of(&archive, version.content);
+        write_new(target, |file| io::copy(&mut kept, file).map(drop)).map_err(failed)
+    }
+
     /// Whether the session is, or was, rows of its agent's database.
     ///
     /// # Errors
