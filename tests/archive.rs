@@ -16,7 +16,7 @@ use crate::histories::dump::root;
 use crate::watching::watcher::{Watcher, until};
 
 /// A header and messages, each with this text and its number.
-fn session(id: &str, text: &str, messages: std::ops::Range<usize>) -> String {
+pub fn session(id: &str, text: &str, messages: std::ops::Range<usize>) -> String {
     let mut lines = String::new();
     if messages.start == 0 {
         lines = format!(
@@ -32,24 +32,24 @@ fn session(id: &str, text: &str, messages: std::ops::Range<usize>) -> String {
 }
 
 /// A home with sessions of pi, an index and an archive.
-struct Home(tempfile::TempDir);
+pub struct Home(pub tempfile::TempDir);
 
 impl Home {
-    fn new() -> Home {
+    pub fn new() -> Home {
         let home = Home(tempfile::tempdir().unwrap());
         fs::create_dir_all(home.file("")).unwrap();
         home
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.0.path().join("pi/--code--").join(name)
     }
 
-    fn archive(&self) -> PathBuf {
+    pub fn archive(&self) -> PathBuf {
         self.0.path().join("archive")
     }
 
-    fn config(&self) -> Config {
+    pub fn config(&self) -> Config {
         let roots = vec![root("pi", "pi", &self.0.path().join("pi"))];
         Config {
             archive_dir: Some(self.archive()),
@@ -57,50 +57,50 @@ impl Home {
         }
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         fs::write(self.file(name), text).unwrap();
     }
 
-    fn keep(&self) {
+    pub fn keep(&self) {
         let mut indexer = Indexer::open(&self.config()).unwrap();
         indexer.set_kept(&["pi".to_owned()], true).unwrap();
     }
 
-    fn sync(&self) -> Report {
+    pub fn sync(&self) -> Report {
         sync(&self.config())
     }
 
-    fn index(&self) -> Index {
+    pub fn index(&self) -> Index {
         Index::open(&self.config(), Freshness::Check).unwrap()
     }
 
-    fn list(&self) -> Vec<SessionRow> {
+    pub fn list(&self) -> Vec<SessionRow> {
         let scope = ListScope::default();
         self.index().list(&scope).unwrap().sessions
     }
 
-    fn one(&self) -> SessionRow {
+    pub fn one(&self) -> SessionRow {
         let mut all = self.list();
         assert_eq!(all.len(), 1, "{all:?}");
         all.remove(0)
     }
 
-    fn hits(&self, query: &str) -> usize {
+    pub fn hits(&self, query: &str) -> usize {
         let found = self.index().search(query, &SearchScope::default()).unwrap();
         found.sessions.iter().map(|group| group.hits.len()).sum()
     }
 
-    fn raw(&self, row: &SessionRow) -> String {
+    pub fn raw(&self, row: &SessionRow) -> String {
         let mut bytes = Vec::new();
         self.index().copy_raw(row, None, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
-    fn verify(&self) {
+    pub fn verify(&self) {
         is_whole(&self.config());
     }
 
-    fn blocks(&self) -> String {
+    pub fn blocks(&self) -> String {
         every_block(&self.archive())
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 use sessionary::index::{ListScope, SearchScope, ShowScope, SpendingScope, TreeScope};
-use sessionary::model::SessionRow;
+use sessionary::model::{Report, SessionRow};
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 use tempfile::TempDir;
 
@@ -401,6 +401,85 @@ fn a_compressed_rollout_is_kept_as_it_was() {
         std::slice::from_ref(&compressed)
     );
     assert_eq!(fs::read(&compressed).unwrap(), bytes);
+}
+
+/// One of them is the session, whichever Codex has made of the other; what is gone is listed once.
+#[test]
+fn a_kept_rollout_that_is_compressed_or_unpacked_is_one_session() {
+    let home = Home::new("the-same-talk");
+    let plain = home.day().join(name("the-same-talk", 0));
+    let compressed = plain.with_extension("jsonl.zst");
+    let text = fs::read(&plain).unwrap();
+    let bytes = zstd::bulk::compress(&text, 1).unwrap();
+    let config = Config {
+        archive_dir: Some(home.folder.path().join("archive")),
+        ..home.config()
+    };
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.set_kept(&["codex".to_owned()], true).unwrap();
+    drop(indexer);
+    let look = || {
+        crate::archive::sync(&config);
+        crate::archive::is_whole(&config);
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let row = session(&index, 1);
+        let sources = "SELECT count(*) FROM sources WHERE relative LIKE '%0000000001.jsonl%'";
+        let sources = index.sql(sources).unwrap().rows[0][0].as_i64();
+        (row.archived, row.entries, sources)
+    };
+    let (archived, entries, sources) = look();
+    assert_eq!((archived, sources), (false, Some(1)));
+    let once = |archived| (archived, entries, Some(1));
+    fs::write(&compressed, &bytes).unwrap();
+    fs::remove_file(&plain).unwrap();
+    assert_eq!(look(), once(false));
+    fs::write(&plain, &text).unwrap();
+    fs::remove_file(&compressed).unwrap();
+    assert_eq!(look(), once(false));
+    // Also for an index that is made anew, and when nothing is there any more.
+    fs::remove_dir_all(&config.index_dir).unwrap();
+    assert_eq!(look(), once(false));
+    fs::remove_file(&plain).unwrap();
+    assert_eq!(look(), once(true));
+    fs::remove_dir_all(&config.index_dir).unwrap();
+    assert_eq!(look(), once(true));
+    // It comes back as what it was not when it went.
+    fs::write(&compressed, &bytes).unwrap();
+    assert_eq!(look(), once(false));
+    // All of it is forgotten at once.
+    let mut indexer = Indexer::open(&config).unwrap();
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let row = session(&index, 1);
+    drop(index);
+    assert_eq!(indexer.forget(&row, &mut Report::default()).unwrap(), 2);
+    drop(indexer);
+    fs::remove_file(&compressed).unwrap();
+    crate::archive::sync(&config);
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let rows = index.list(&ListScope::default()).unwrap().sessions;
+    assert!(rows.iter().all(|other| other.id != row.id));
+}
+
+/// Moved to the folder of the archived ones it lies below another root.
+#[test]
+fn a_forgotten_rollout_is_not_kept_where_codex_archives_it() {
+    let home = Home::new("the-same-talk");
+    let config = Config {
+        archive_dir: Some(home.folder.path().join("archive")),
+        ..home.config()
+    };
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.set_kept(&["codex".to_owned()], true).unwrap();
+    indexer.sync(&mut |_| {}).unwrap();
+    let row = session(&Index::open(&config, Freshness::AsCommitted).unwrap(), 1);
+    assert_eq!(indexer.forget(&row, &mut Report::default()).unwrap(), 1);
+    drop(indexer);
+    home.archive(&name("the-same-talk", 0));
+    crate::archive::sync(&config);
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let moved = session(&index, 1);
+    assert_ne!(moved.path, row.path);
+    assert_eq!(index.versions(&moved).unwrap(), []);
 }
 
 #[test]

@@ -315,6 +315,8 @@ fn make_old(catalogue: &Connection) {
          ALTER TABLE _sessions DROP COLUMN repository;
          ALTER TABLE _sessions DROP COLUMN remote;
          ALTER TABLE _checkpoints DROP COLUMN turn;
+         ALTER TABLE _store DROP COLUMN archive_changes;
+         ALTER TABLE _roots DROP COLUMN archive_forgets;
          UPDATE _rows SET json = replace(replace(json, ',\"repository\":null', ''), ',\"repository\":\"{REMOTE}\"', '');
          UPDATE _sources SET revision = revision - 1
            WHERE root IN (SELECT root FROM _roots WHERE agent IN ('codex', 'copilot'));
@@ -381,7 +383,7 @@ fn a_catalogue_of_the_version_before_is_brought_up_to_this_one() {
     assert_eq!(one(number), boat);
     assert_eq!(
         one("SELECT CAST(user_version AS TEXT) FROM pragma_user_version"),
-        "4"
+        "5"
     );
     assert_ne!(one("SELECT index_id FROM freshness"), index);
     let said = home.run(&["verify"]);

@@ -40,6 +40,7 @@
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
 //! - `induscode`: induscode's transcripts, written again from the first line on
+//! - `kept`: the archive holds what files held, whatever happened to them, to it and to its indexes
 //! - `leaf`: every answer agrees where a session stands
 //! - `links`: symbolic links are followed within the roots
 //! - `lines`: a program that talks to `serve` and `mcp`
@@ -162,6 +163,7 @@ mod histories;
 mod hostile;
 #[cfg(unix)]
 mod induscode;
+mod kept;
 mod leaf;
 #[cfg(unix)]
 mod line_types;

@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 use rusqlite::params;
+use sha2::{Digest, Sha256};
 
 use super::error::Error;
 use super::open::Archive;
@@ -93,17 +94,25 @@ impl<A> Seek for ArchivedFile<A> {
 impl Archive {
     /// The part of a generation in which the byte `at` lies: where it begins, and its bytes.
     fn part_at(&self, generation: i64, at: u64) -> Result<(u64, Vec<u8>), Error> {
-        let sql = "SELECT start, b.length, data FROM parts JOIN blocks b USING (block)
+        let sql = "SELECT start, b.length, data, sha256 FROM parts JOIN blocks b USING (block)
             WHERE generation = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1";
         let part = self.first(sql, params![generation, at], |r| {
             let (start, length): (u64, u64) = (r.get(0)?, r.get(1)?);
-            Ok((start, length, r.get::<_, Vec<u8>>(2)?))
+            Ok((
+                start,
+                length,
+                r.get::<_, Vec<u8>>(2)?,
+                r.get::<_, [u8; 32]>(3)?,
+            ))
         })?;
         let missing = || self.damaged(format!("byte {at} of generation {generation} is missing"));
-        let (start, length, data) = part.ok_or_else(missing)?;
-        let bytes = unpacked(&data, length).map_err(|_| {
+        let (start, length, data, sha256) = part.ok_or_else(missing)?;
+        // A flipped bit may well decompress, to other bytes.
+        let bytes = unpacked(&data, length).ok();
+        let bytes = bytes.filter(|bytes| <[u8; 32]>::from(Sha256::digest(bytes)) == sha256);
+        let bytes = bytes.ok_or_else(|| {
             self.damaged(format!(
-                "the part at byte {start} of generation {generation} cannot be read"
+                "the part at byte {start} of generation {generation} is damaged"
             ))
         })?;
         match at - start < length {

@@ -59,6 +59,16 @@ impl Error {
         };
         error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
     }
+
+    /// Whether SQLite may make or fill no file beside the archive.
+    pub(super) fn lacks_room(&self) -> bool {
+        use rusqlite::ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};
+        let Error::Sqlite { error, .. } = self else {
+            return false;
+        };
+        let code = error.sqlite_error_code();
+        code.is_some_and(|code| [CannotOpen, DiskFull, ReadOnly, SystemIoFailure].contains(&code))
+    }
 }
 
 impl From<Error> for io::Error {

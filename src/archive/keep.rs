@@ -15,7 +15,8 @@ const SHORT_PARTS: usize = 32;
 
 impl Archive {
     /// Keep some bytes of a source; before them it holds what is kept. `false`: less than that is
-    /// kept, so the source has to be read from its first byte. Within a transaction.
+    /// kept, or what is kept is damaged and they cannot be compared with it, so the source has to
+    /// be read from its first byte. Within a transaction.
     ///
     /// # Errors
     /// When it cannot be written, or what is there cannot be read.
@@ -25,26 +26,48 @@ impl Archive {
             return Ok(true);
         }
         self.step("archive.keep")?;
+        self.note_change()?;
         let source = self.ensure_source(place)?;
-        let mut generation = match self.newest(source)? {
+        let generation = match self.newest(source)? {
             Some(newest) if newest.length >= from => newest,
             None if from == 0 => self.begin_generation(source, now_ms)?,
             _ => return Ok(false),
         };
-        let mut at = from;
+        match self.keep_blocks(source, generation, packed, now_ms) {
+            // Nothing is shared with what is damaged: all of the source is kept anew.
+            Err(Error::Damaged { .. }) => {
+                self.begin_generation(source, now_ms)?;
+                Ok(false)
+            }
+            kept => kept.map(|()| true),
+        }
+    }
+
+    fn keep_blocks(
+        &self,
+        source: i64,
+        mut generation: Generation,
+        packed: &PackedBytes,
+        now_ms: i64,
+    ) -> Result<(), Error> {
+        let mut at = packed.from;
         for block in &packed.blocks {
             self.keep_block(source, &mut generation, at, block, now_ms)?;
             at += block.length;
         }
-        if let Some(mtime_ns) = packed.end_ns {
-            if generation.length > at {
-                generation = self.branch(source, &generation, at, now_ms)?;
+        let Some(mtime_ns) = packed.end_ns else {
+            return Ok(());
+        };
+        if generation.length > at {
+            // Another index may have read and kept more of it meanwhile.
+            if mtime_ns < generation.mtime_ns {
+                return Ok(());
             }
-            let set =
-                "UPDATE generations SET mtime_ns = ?2 WHERE generation = ?1 AND mtime_ns <> ?2";
-            self.execute(set, params![generation.number, mtime_ns])?;
+            generation = self.branch(source, &generation, at, now_ms)?;
         }
-        Ok(true)
+        let set = "UPDATE generations SET mtime_ns = ?2 WHERE generation = ?1 AND mtime_ns <> ?2";
+        self.execute(set, params![generation.number, mtime_ns])?;
+        Ok(())
     }
 
     /// The file of a source has moved: what is kept of it is of the source at its new place, unless
@@ -59,6 +82,7 @@ impl Archive {
         let Some(source) = self.source(old)? else {
             return Ok(false);
         };
+        self.note_change()?;
         let set = "UPDATE sources SET agent = ?2, root = ?3, relative = ?4 WHERE source = ?1";
         let root = new.root.to_string_lossy();
         self.execute(set, params![source, new.agent, root, new.relative])?;
@@ -122,9 +146,22 @@ impl Archive {
 
     /// Whether exactly this block is kept there.
     fn holds_block(&self, generation: &Generation, at: u64, block: &Block) -> Result<bool, Error> {
-        let sql = "SELECT 1 FROM parts JOIN blocks USING (block) WHERE generation = ?1 AND start = ?2 AND sha256 = ?3";
-        let bound = params![generation.number, at, block.sha256];
+        let number = self.known_block(block)?;
+        let sql = "SELECT 1 FROM parts WHERE generation = ?1 AND start = ?2 AND block = ?3";
+        let bound = params![generation.number, at, number];
         Ok(self.first(sql, bound, |_| Ok(()))?.is_some())
+    }
+
+    /// The number of a block whose bytes are kept already. What the disk has made of them meanwhile
+    /// does not count: here they are.
+    fn known_block(&self, block: &Block) -> Result<Option<i64>, Error> {
+        let known = "SELECT block FROM blocks WHERE sha256 = ?1";
+        let known = self.first(known, [block.sha256], |r| r.get(0))?;
+        if let Some(number) = known {
+            let mend = "UPDATE blocks SET length = ?2, data = ?3 WHERE block = ?1 AND (length, data) <> (?2, ?3)";
+            self.execute(mend, params![number, block.length, block.data])?;
+        }
+        Ok(known)
     }
 
     /// Begin a generation that is the other one up to `end`, whose parts it shares.
@@ -161,10 +198,16 @@ impl Archive {
             && short.len() > 1
             && is_full
         {
-            let joined = self.bytes(generation.number, start, bytes)?;
-            let joined = Block::of(&joined).map_err(|error| self.io(error))?;
-            self.cut_off(generation.number, start)?;
-            self.add_part(generation.number, start, &joined)?;
+            match self.bytes(generation.number, start, bytes) {
+                Ok(joined) => {
+                    let joined = Block::of(&joined).map_err(|error| self.io(error))?;
+                    self.cut_off(generation.number, start)?;
+                    self.add_part(generation.number, start, &joined)?;
+                }
+                // A new sum over damaged bytes would prove them.
+                Err(Error::Damaged { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         self.add_part(generation.number, generation.length, block)?;
         generation.length += block.length;
@@ -192,8 +235,7 @@ impl Archive {
     }
 
     fn add_part(&self, generation: i64, start: u64, block: &Block) -> Result<(), Error> {
-        let known = "SELECT block FROM blocks WHERE sha256 = ?1";
-        let number: i64 = match self.first(known, [block.sha256], |r| r.get(0))? {
+        let number: i64 = match self.known_block(block)? {
             Some(number) => number,
             None => {
                 let add =

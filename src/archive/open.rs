@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, params};
+use sessionary_formats::identity::{FileId, file_at};
 
 use super::error::Error;
 use crate::failpoint::reach;
@@ -15,6 +16,7 @@ const APPLICATION_ID: i32 = 0x5345_5341;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_archive.sql"),
     include_str!("../../migrations/0002_archive_wipe.sql"),
+    include_str!("../../migrations/0003_archive_changes.sql"),
 ];
 /// How long a statement waits for another process, as a sync of another index.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -28,6 +30,8 @@ pub struct Archive {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
     id: String,
+    /// Which file it is: another one may stand at the path by now.
+    file: Option<FileId>,
 }
 
 impl Archive {
@@ -55,6 +59,8 @@ impl Archive {
             }
             _ => {}
         }
+        // Before it is opened: one that takes its place meanwhile is found to be another one.
+        let file = file_at(&path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(&path, flags);
         let connection = opened.map_err(|error| at(&path, error))?;
@@ -62,6 +68,7 @@ impl Archive {
             connection,
             path,
             id: String::new(),
+            file,
         };
         archive.prepare()?.with_id()
     }
@@ -75,19 +82,37 @@ impl Archive {
         if !path.exists() {
             return Ok(None);
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(&path, flags);
-        let connection = opened.map_err(|error| at(&path, error))?;
-        let archive = Archive {
-            connection,
-            path,
-            id: String::new(),
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_URI;
+        let opened = |name: &Path| -> Result<Option<Archive>, Error> {
+            let opened = Connection::open_with_flags(name, flags);
+            let connection = opened.map_err(|error| at(&path, error))?;
+            let archive = Archive {
+                connection,
+                path: path.clone(),
+                id: String::new(),
+                file: file_at(&path),
+            };
+            archive.with(|c| c.busy_timeout(PATIENCE))?;
+            match archive.version()? {
+                0 => Ok(None),
+                _ => archive.with_id().map(Some),
+            }
         };
-        archive.with(|c| c.busy_timeout(PATIENCE))?;
-        match archive.version()? {
-            0 => Ok(None),
-            _ => archive.with_id().map(Some),
-        }
+        opened(&path).or_else(|first: Error| {
+            // On a disk that is full or may not be written there is no room for the file in which
+            // readers and writers meet. It is read alone then, if it is all there is.
+            match first.lacks_room() && size(&beside(&path, "-wal")) == 0 {
+                true => opened(Path::new(&read_alone(&path))).map_err(|_| first),
+                false => Err(first),
+            }
+        })
+    }
+
+    /// Whether another file stands at its path by now, or none.
+    pub fn is_replaced(&self) -> bool {
+        file_at(&self.path) != self.file
     }
 
     /// Its version; 0 while it is empty.
@@ -155,6 +180,39 @@ impl Archive {
     /// Which archive this is: 16 hexadecimal digits, given when it was made.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// How often something in it was kept, renamed or forgotten.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn changes(&self) -> Result<i64, Error> {
+        self.one("SELECT changes FROM store", [], |r| r.get(0))
+    }
+
+    /// How often something was forgotten.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn forgets(&self) -> Result<i64, Error> {
+        self.one("SELECT forgets FROM store", [], |r| r.get(0))
+    }
+
+    /// Count a change.
+    pub(super) fn note_change(&self) -> Result<(), Error> {
+        let note = "UPDATE store SET changes = changes + 1";
+        self.execute(note, []).map(drop)
+    }
+
+    /// It is an older copy of an archive that had so many changes. From now on it is another one,
+    /// for every catalogue that knew that.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn renew_id(&mut self, changes: i64) -> Result<(), Error> {
+        let renew = "UPDATE store SET archive = lower(hex(randomblob(8))), changes = ?1 + 1 RETURNING archive";
+        self.id = self.transaction(|| self.one(renew, [changes], |r| r.get(0)))?;
+        Ok(())
     }
 
     /// Begin to write, unless that was done.
@@ -295,6 +353,25 @@ impl Archive {
             what,
         }
     }
+}
+
+/// The name by which SQLite reads this file and none beside it.
+fn read_alone(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('%', "%25");
+    let path = path.replace('?', "%3f").replace('#', "%23");
+    format!("file:{path}?immutable=1")
+}
+
+/// The file of this ending that belongs to a database.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Bytes of a file; none where there is none.
+pub(super) fn size(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |file| file.len())
 }
 
 fn at(path: &Path, error: rusqlite::Error) -> Error {

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use rusqlite::params;
 
 use super::error::Error;
-use super::open::Archive;
+use super::open::{Archive, beside, size};
 
 /// Where the file of a session lies, or lay.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +26,34 @@ impl Place {
         let is_below = parts.all(|part| matches!(part, Component::Normal(_)));
         (is_below && !self.relative.is_empty()).then(|| self.root.join(relative))
     }
+
+    /// Its [`twin`].
+    pub fn twin(&self) -> Place {
+        Place {
+            relative: twin(&self.relative),
+            ..self.clone()
+        }
+    }
+}
+
+/// Where the same file is when it is compressed; of a compressed one where the plain one is. An
+/// agent that makes one of the other has one of them at a time.
+pub fn twin(relative: &str) -> String {
+    let plain = relative.strip_suffix(".zst");
+    plain.map_or_else(|| format!("{relative}.zst"), str::to_owned)
+}
+
+/// By what a session is known, whatever files it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionName {
+    /// The agent.
+    pub agent: String,
+    /// The folder that is scanned for its sessions.
+    pub root: PathBuf,
+    /// Its key below the root.
+    pub place: String,
+    /// Its id, where it has one.
+    pub id: String,
 }
 
 /// One content that a source had: it grew until the next generation began, which is another one.
@@ -138,13 +166,7 @@ impl Archive {
 
     /// Bytes that its files take.
     pub fn stored_bytes(&self) -> u64 {
-        let size = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
-        let beside = |suffix: &str| {
-            let mut name = self.path.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        size(&self.path) + size(&beside("-wal"))
+        size(&self.path) + size(&beside(&self.path, "-wal"))
     }
 }
 

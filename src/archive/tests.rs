@@ -21,13 +21,16 @@ fn place(name: &str) -> Place {
 
 /// What a sync does with a file of these bytes, of which it reads what follows `from`.
 fn keep(archive: &Archive, name: &str, from: usize, bytes: &[u8]) -> bool {
+    keep_as_of(archive, name, from, bytes, 5)
+}
+
+/// The same of a file of this modification time.
+fn keep_as_of(archive: &Archive, name: &str, from: usize, bytes: &[u8], mtime_ns: i64) -> bool {
     let mut packer = Packer::at(from as u64).unwrap();
     packer.push(&bytes[from..]).unwrap();
-    let packed = packer.finish(5).unwrap();
-    archive.begin().unwrap();
-    let kept = archive.keep(&place(name), &packed, 7).unwrap();
-    archive.commit().unwrap();
-    kept
+    let packed = packer.finish(mtime_ns).unwrap();
+    let keep = || archive.keep(&place(name), &packed, 7);
+    archive.transaction(keep).unwrap()
 }
 
 fn read(folder: &Path, generation: Generation) -> Vec<u8> {
@@ -131,6 +134,65 @@ fn every_content_is_kept_through_random_changes() {
         assert_eq!(contents(folder.path(), &name), contents_had, "seed {seed}");
         assert_eq!(archive.verify().unwrap().damage, Vec::<String>::new());
     }
+}
+
+/// Two indexes share an archive: one read the file before the other, and keeps it after it.
+#[test]
+fn what_was_read_earlier_and_is_kept_later_is_no_newer_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    let bytes = b"one\ntwo\nthree\n";
+    keep_as_of(&archive, "a", 0, &bytes[..4], 1);
+    keep_as_of(&archive, "a", 4, bytes, 3);
+    assert!(keep_as_of(&archive, "a", 4, &bytes[..8], 2));
+    assert_eq!(contents(folder.path(), "a"), [bytes]);
+    // Cut off later than that, it is.
+    assert!(keep_as_of(&archive, "a", 4, &bytes[..8], 4));
+    assert_eq!(contents(folder.path(), "a"), [&bytes[..], &bytes[..8]]);
+}
+
+/// Other bytes of the same length in the first block.
+fn flip_a_bit(archive: &Archive) {
+    let first = "SELECT block, length, data FROM blocks ORDER BY block LIMIT 1";
+    let (block, length, data): (i64, u64, Vec<u8>) = archive
+        .one(first, [], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+        .unwrap();
+    let mut bytes = pack::unpacked(&data, length).unwrap();
+    bytes[3] ^= 1;
+    let data = zstd::bulk::compress(&bytes, 1).unwrap();
+    let flip = "UPDATE blocks SET data = ?2 WHERE block = ?1";
+    let flip = || archive.execute(flip, rusqlite::params![block, data]);
+    assert_eq!(archive.transaction(flip).unwrap(), 1);
+}
+
+#[test]
+fn damaged_bytes_are_not_joined_with_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    let mut bytes = b"the first line\n".to_vec();
+    keep(&archive, "a", 0, &bytes);
+    flip_a_bit(&archive);
+    for at in 0..100 {
+        let from = bytes.len();
+        bytes.extend_from_slice(format!("line {at}\n").as_bytes());
+        assert!(keep(&archive, "a", from, &bytes));
+    }
+    assert_ne!(archive.verify().unwrap().damage, Vec::<String>::new());
+    let newest = ArchivedFile::newest(&archive, &place("a")).unwrap();
+    let mut read = Vec::new();
+    assert!(newest.unwrap().read_to_end(&mut read).is_err());
+    assert!(read.is_empty());
+    let parts = "SELECT count(*) FROM parts";
+    assert!(archive.one(parts, [], |r| r.get::<_, i64>(0)).unwrap() < 80);
+    // What cannot be compared with it is kept anew, and mends it where its bytes are the same.
+    let other = [b"another line\n", bytes.as_slice()].concat();
+    assert!(!keep(&archive, "a", 0, &other));
+    assert!(keep(&archive, "a", 0, &other));
+    let newest = ArchivedFile::newest(&archive, &place("a")).unwrap();
+    newest.unwrap().read_to_end(&mut read).unwrap();
+    assert_eq!(read, other);
+    keep(&archive, "b", 0, b"the first line\n");
+    assert_eq!(archive.verify().unwrap().damage, Vec::<String>::new());
 }
 
 #[test]
@@ -254,6 +316,42 @@ fn what_is_forgotten_is_in_no_file_any_more() {
     );
 }
 
+/// SQLite moves rows between its pages, and leaves them where they lay.
+#[test]
+fn no_copy_of_a_forgotten_row_stays_between_others() {
+    let places = 14;
+    for seed in 0..16 {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = Archive::open_writable(folder.path()).unwrap();
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut files = vec![Vec::new(); places];
+        for _ in 0..20 {
+            archive.begin().unwrap();
+            for name in rand::seq::index::sample(&mut random, places, places * 2 / 3) {
+                let from = files[name].len();
+                let length = *[40, 200, 600, 900, 1500].choose(&mut random).unwrap();
+                files[name].extend((0..length).map(|_| random.random::<u8>()));
+                let mut packer = Packer::at(from as u64).unwrap();
+                packer.push(&files[name][from..]).unwrap();
+                let packed = packer.finish(5).unwrap();
+                archive.keep(&place(&name.to_string()), &packed, 7).unwrap();
+            }
+            archive.commit().unwrap();
+        }
+        for name in rand::seq::index::sample(&mut random, places, 10) {
+            let place = place(&name.to_string());
+            let forgotten = archive.transaction(|| archive.forget(&place, false));
+            assert!(forgotten.unwrap() && archive.wipe(PATIENCE).unwrap());
+            let left = raw(folder.path());
+            // Random bytes are stored as they are.
+            for piece in files[name].chunks_exact(20) {
+                let found = memchr::memmem::find(&left, piece);
+                assert_eq!(found, None, "seed {seed}, {name}");
+            }
+        }
+    }
+}
+
 /// Not even an empty folder.
 #[cfg(unix)]
 #[test]
@@ -302,7 +400,8 @@ fn an_archive_of_an_older_version_is_wiped_once() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Archive::open_writable(folder.path()).unwrap();
     let age = || {
-        let age = "ALTER TABLE store DROP COLUMN unwiped; PRAGMA user_version = 1;";
+        let age = "ALTER TABLE store DROP COLUMN unwiped; ALTER TABLE store DROP COLUMN changes;
+            ALTER TABLE store DROP COLUMN forgets; PRAGMA user_version = 1;";
         open().with(|c| c.execute_batch(age)).unwrap();
     };
     assert!(!open().owes_wipe().unwrap());
@@ -397,6 +496,48 @@ fn every_flipped_byte_is_found() {
     let mut read = Vec::new();
     assert!(file.read_to_end(&mut read).is_err());
     assert!(read.is_empty());
+}
+
+/// Joined parts have numbers that who reads block by block has not met.
+#[test]
+fn who_verifies_sees_one_state_whoever_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    let mut random = ChaCha8Rng::seed_from_u64(8);
+    keep(&archive, "other", 0, &lines(&mut random, 4 << 20));
+    let reader = Archive::open_readable(folder.path()).unwrap().unwrap();
+    std::thread::scope(|scope| {
+        let verifying = scope.spawn(move || {
+            let verified = (0..40).map(|_| reader.verify().unwrap().damage);
+            verified.collect::<Vec<_>>().concat()
+        });
+        let mut bytes = Vec::new();
+        while !verifying.is_finished() {
+            let from = bytes.len();
+            bytes.extend(lines(&mut random, 300));
+            keep(&archive, "a", from, &bytes);
+        }
+        assert_eq!(verifying.join().unwrap(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn damage_of_an_index_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open_writable(folder.path()).unwrap();
+    keep(&archive, "a", 0, b"one\n");
+    // Its first row is not in it any more.
+    let damage = "DROP INDEX generations_by_source;
+        CREATE INDEX generations_by_source ON generations (source) WHERE generation > 1;
+        PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = 'CREATE INDEX generations_by_source ON generations (source)'
+            WHERE name = 'generations_by_source';
+        PRAGMA writable_schema = OFF;";
+    archive.with(|c| c.execute_batch(damage)).unwrap();
+    drop(archive);
+    let archive = Archive::open_readable(folder.path()).unwrap().unwrap();
+    let damage = archive.verify().unwrap().damage;
+    assert!(damage[0].contains("generations_by_source"), "{damage:?}");
 }
 
 #[test]

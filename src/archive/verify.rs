@@ -24,13 +24,35 @@ pub struct ArchiveCheck {
 }
 
 impl Archive {
-    /// Decompress and hash every block, and follow the chain of every content.
+    /// Have SQLite check its pages and indexes, decompress and hash every block, and follow the
+    /// chain of every content: all of it in one state, whoever writes meanwhile.
     ///
     /// # Errors
     /// When it cannot be read at all.
     pub fn verify(&self) -> Result<ArchiveCheck, Error> {
+        let begins = self.connection.is_autocommit();
+        if begins {
+            self.with(|c| c.execute_batch("BEGIN"))?;
+        }
         let mut verified = ArchiveCheck::default();
-        let sums = self.verify_blocks(&mut verified)?;
+        let done = self.verify_all(&mut verified);
+        if begins {
+            self.rollback();
+        }
+        match done {
+            // Where pages are damaged it is no wonder that not all of it can be read.
+            Err(error) if !verified.damage.is_empty() => verified.damage.push(error.to_string()),
+            done => done?,
+        }
+        Ok(verified)
+    }
+
+    fn verify_all(&self, verified: &mut ArchiveCheck) -> Result<(), Error> {
+        let found = self.all("PRAGMA integrity_check(20)", [], |r| r.get::<_, String>(0))?;
+        verified
+            .damage
+            .extend(found.into_iter().filter(|line| line != "ok"));
+        let sums = self.verify_blocks(verified)?;
         let sql = "SELECT generation, g.length, agent, root, relative FROM generations g JOIN sources USING (source)
             ORDER BY generation";
         let generations = self.all(sql, [], |r| {
@@ -44,7 +66,7 @@ impl Archive {
                 verified.damage.push(format!("{name}: {what}"));
             }
         }
-        Ok(verified)
+        Ok(())
     }
 
     /// Length and SHA-256 of every block that is what it is said to be.

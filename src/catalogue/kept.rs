@@ -8,7 +8,7 @@ use super::beside::BESIDE_ROOT;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::{KNOWN, StoredSource, known};
-use crate::archive::Place;
+use crate::archive::{Place, SessionName};
 
 /// What of a root goes into the archive, and what came out of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,6 +17,8 @@ pub struct RootArchive {
     pub archive: Option<String>,
     /// Whether what is read below it is kept.
     pub is_kept: bool,
+    /// How often that archive had forgotten something when it was asked for what is gone.
+    pub forgets: Option<i64>,
 }
 
 /// A source that has to be read for the archive.
@@ -34,27 +36,53 @@ impl Catalogue {
         self.execute(set, [folder.to_string_lossy()]).map(drop)
     }
 
+    /// The folder that was noted last.
+    pub fn archive_folder(&self) -> Result<Option<PathBuf>, Error> {
+        let folder: Option<String> = self.one("SELECT archive FROM _store", [], |r| r.get(0))?;
+        Ok(folder.map(PathBuf::from))
+    }
+
+    /// How often the archive had been changed when this catalogue wrote to it last.
+    pub fn archive_changes(&self) -> Result<i64, Error> {
+        self.one("SELECT archive_changes FROM _store", [], |r| r.get(0))
+    }
+
+    /// Note how often the archive has been changed. Within a transaction.
+    pub fn note_archive_changes(&self, changes: i64) -> Result<(), Error> {
+        let set = "UPDATE _store SET archive_changes = ?1 WHERE archive_changes <> ?1";
+        self.execute(set, [changes]).map(drop)
+    }
+
     /// What is noted of a root.
     pub fn root_archive(&self, root: i64) -> Result<RootArchive, Error> {
-        let sql = "SELECT archive, is_kept FROM _roots WHERE root = ?1";
+        let sql = "SELECT archive, is_kept, archive_forgets FROM _roots WHERE root = ?1";
         self.one(sql, [root], |r| {
             Ok(RootArchive {
                 archive: r.get(0)?,
                 is_kept: r.get(1)?,
+                forgets: r.get(2)?,
             })
         })
     }
 
-    /// Note of a root that what is read below it is kept from now on, or is not: then all of it has
-    /// to be read for the archive. Within a transaction.
-    pub fn note_root_archive(&self, root: i64, archive: &RootArchive) -> Result<(), Error> {
-        let owed = archive.is_kept.then_some(0);
-        let set = "UPDATE _sources SET is_kept = ?2
-            WHERE root = ?1 AND gone_ms IS NULL AND NOT (relative >= ?3 AND relative < ?4)";
-        let (from, to) = BESIDE_ROOT;
-        self.execute(set, params![root, owed, from, to])?;
-        let set = "UPDATE _roots SET archive = ?2, is_kept = ?3 WHERE root = ?1";
-        let bound = params![root, archive.archive, archive.is_kept];
+    /// Note of a root what holds from now on. Where it is another archive, or what is read is kept
+    /// from now on, or no longer, all of it has to be read for the archive. Within a transaction.
+    pub fn note_root_archive(
+        &self,
+        root: i64,
+        before: &RootArchive,
+        now: &RootArchive,
+    ) -> Result<(), Error> {
+        if (&before.archive, before.is_kept) != (&now.archive, now.is_kept) {
+            let owed = now.is_kept.then_some(0);
+            let set = "UPDATE _sources SET is_kept = ?2
+                WHERE root = ?1 AND gone_ms IS NULL AND NOT (relative >= ?3 AND relative < ?4)";
+            let (from, to) = BESIDE_ROOT;
+            self.execute(set, params![root, owed, from, to])?;
+        }
+        let set =
+            "UPDATE _roots SET archive = ?2, is_kept = ?3, archive_forgets = ?4 WHERE root = ?1";
+        let bound = params![root, now.archive, now.is_kept, now.forgets];
         self.execute(set, bound).map(drop)
     }
 
@@ -110,6 +138,23 @@ impl Catalogue {
         })
     }
 
+    /// By what the session at this path is known in the archive.
+    pub fn session_names(&self, agent: &str, path: &Path) -> Result<Vec<SessionName>, Error> {
+        let sql =
+            "SELECT r.agent, r.path, m.place, m.id FROM _sessions m JOIN _roots r USING (root)
+            WHERE r.agent = ?1 AND m.path = ?2";
+        self.all(sql, params![agent, path.to_string_lossy()], session_name)
+    }
+
+    /// By what the session of a source is known there, as far as it is catalogued.
+    pub fn session_of(&self, root: i64, relative: &str) -> Result<Option<SessionName>, Error> {
+        let sql = "SELECT r.agent, r.path, m.place, m.id
+            FROM _sources s JOIN _session_sources USING (source) JOIN _sessions m USING (session)
+                JOIN _roots r ON r.root = s.root
+            WHERE s.root = ?1 AND s.relative = ?2";
+        self.first(sql, params![root, relative], session_name)
+    }
+
     /// The number of the source that is called so in the archive, if its file is gone, and its
     /// root's format.
     pub fn gone_source(&self, place: &Place) -> Result<Option<(i64, String)>, Error> {
@@ -127,4 +172,13 @@ impl Catalogue {
         let set = "UPDATE _sources SET gone_ms = ?2 WHERE source = ?1 AND gone_ms IS NOT ?2";
         Ok(self.execute(set, params![source, gone_ms])? > 0)
     }
+}
+
+fn session_name(r: &rusqlite::Row<'_>) -> rusqlite::Result<SessionName> {
+    Ok(SessionName {
+        agent: r.get(0)?,
+        root: PathBuf::from(r.get::<_, String>(1)?),
+        place: r.get(2)?,
+        id: r.get(3)?,
+    })
 }

@@ -38,6 +38,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0002_repositories.sql"),
     include_str!("../../migrations/0003_turns.sql"),
     include_str!("../../migrations/0004_sums.sql"),
+    include_str!("../../migrations/0005_archive_state.sql"),
 ];
 
 /// An open catalogue.

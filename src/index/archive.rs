@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::{Config, Error, Index, Indexer};
-use crate::archive::{Archive, ArchivedFile, Place};
+use crate::archive::{Archive, ArchivedFile, Place, SessionName};
 pub use crate::archive::{ArchiveCheck, ArchiveTotals, Generation};
 use crate::databases::row_states;
 use crate::format::{Format, agent_called};
-use crate::ingest::{can_be_kept, is_meant_unnamed};
+use crate::ingest::{can_be_kept, is_meant_unnamed, with_twins};
 use crate::model::{Report, SessionRow};
 
 /// What the archive holds.
@@ -157,6 +157,21 @@ impl Index {
         Ok(restored)
     }
 
+    /// Write one of the [versions](Index::versions) of a session to the new file `target`, for its
+    /// owner alone.
+    ///
+    /// # Errors
+    /// When it cannot be read, something is at `target`, or it cannot be written.
+    pub fn restore_version(&self, version: &Version, target: &Path) -> Result<(), Error> {
+        let failed = |error| Error::io(target, error);
+        let (_, archive) = self
+            .config()
+            .archive()?
+            .ok_or_else(|| failed(ErrorKind::NotFound.into()))?;
+        let mut kept = ArchivedFile::of(&archive, version.content);
+        write_new(target, |file| io::copy(&mut kept, file).map(drop)).map_err(failed)
+    }
+
     /// Whether the session is, or was, rows of its agent's database.
     ///
     /// # Errors
@@ -175,25 +190,29 @@ impl Index {
         let Some(document) = document else {
             return Ok(false);
         };
-        let write = || -> io::Result<()> {
-            let folder = target
-                .parent()
-                .filter(|above| !above.as_os_str().is_empty());
-            let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-            file.write_all(document.as_bytes())?;
-            file.as_file().sync_all()?;
-            // It takes the name only where nothing has it.
-            file.persist_noclobber(target)
-                .map_err(|failed| failed.error)?;
-            Ok(())
-        };
-        write().map_err(|error| Error::io(target, error))?;
+        let write = |file: &mut NamedTempFile| file.write_all(document.as_bytes());
+        write_new(target, write).map_err(|error| Error::io(target, error))?;
         Ok(true)
     }
 
     fn places_of(&self, session: &SessionRow) -> Result<Vec<Place>, Error> {
         self.ask(|snapshot| snapshot.places_of(session))
     }
+}
+
+/// Write a file where none is: all of it, or nothing.
+fn write_new(
+    target: &Path,
+    write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = target.parent();
+    let folder = folder.filter(|above| !above.as_os_str().is_empty());
+    let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    write(&mut file)?;
+    file.as_file().sync_all()?;
+    // It takes the name only where nothing has it.
+    let written = file.persist_noclobber(target);
+    written.map(drop).map_err(|failed| failed.error)
 }
 
 /// Whether nothing is where a file of a session was.
@@ -226,7 +245,7 @@ impl Indexer {
         if let Some(folder) = &self.config.archive_dir {
             Archive::open_writable(folder)?.set_kept(agents, is_kept)?;
         }
-        self.keeper.renew(&self.config);
+        self.keeper.renew(&self.config, &self.catalogue)?;
         Ok(())
     }
 
@@ -238,9 +257,13 @@ impl Indexer {
     /// When the archive or the catalogue cannot be written.
     pub fn forget(&mut self, session: &SessionRow, report: &mut Report) -> Result<u64, Error> {
         self.hold()?;
-        self.keeper.renew(&self.config);
+        self.keeper.renew(&self.config, &self.catalogue)?;
         let places = self.catalogue.places_of(&session.agent, &session.path)?;
-        self.forget_places(&places, true, report)
+        let places = with_twins(&places);
+        let names = self
+            .catalogue
+            .session_names(&session.agent, &session.path)?;
+        self.forget_places(&places, &names, report)
     }
 
     /// Forget all that is kept of a session that was deleted on purpose: whatever was ever at this
@@ -257,12 +280,13 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<bool, Error> {
         self.hold()?;
-        self.keeper.renew(&self.config);
+        self.keeper.renew(&self.config, &self.catalogue)?;
         let mut places = self.keeper.places_at(|kept| kept.starts_with(path))?;
         let others = self.catalogue.places_of(&session.agent, &session.path)?;
         // A file that stays, as a copy in another folder does, is still kept.
         places.extend(others.into_iter().filter(is_gone));
-        self.forget_places(&places, false, report)?;
+        let places = with_twins(&places);
+        self.forget_places(&places, &[], report)?;
         Ok(!self.keeper.still_holds(&places)?)
     }
 
@@ -270,7 +294,7 @@ impl Indexer {
     fn forget_places(
         &mut self,
         places: &[Place],
-        for_good: bool,
+        for_good: &[SessionName],
         report: &mut Report,
     ) -> Result<u64, Error> {
         let (catalogue, keeper) = (&self.catalogue, &self.keeper);

@@ -305,7 +305,7 @@ impl Indexer {
 
     /// Prepare a scan: remove what is excluded now, and look up all roots.
     pub(super) fn prepare(&mut self, report: &mut Report) -> Result<(), Error> {
-        self.keeper.renew(&self.config);
+        self.keeper.renew(&self.config, &self.catalogue)?;
         self.apply_exclude(report)?;
         self.config.add_project_roots(&self.catalogue)?;
         Ok(())

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::beside::cwd_in;
+use super::keep::with_twins;
 use super::targets::{SyncTargets, SyncedRoot};
 use crate::archive::Place;
 use crate::catalogue::excluded::ExcludedSource;
@@ -33,6 +34,13 @@ pub struct ExclusionResult {
     /// Sessions left out by their working directory: hash of the place, and the main source as it
     /// is.
     pub places: BTreeMap<i64, DirectoryFingerprint>,
+}
+
+impl ExclusionResult {
+    /// Whether the session at this place was left out by its working directory.
+    pub fn holds(&self, place: &str) -> bool {
+        self.places.contains_key(&hash_of(place))
+    }
 }
 
 /// Take what is excluded out of a discovery of all files below a root.
@@ -241,12 +249,9 @@ fn remove(
             root.insert(hash_of(&stored.place), fingerprint);
         }
     }
-    let mut kept: Vec<Place> = out
-        .iter()
-        .map(|(stored, _)| stored.kept_as.clone())
-        .collect();
+    let mut kept = archived_places(&out);
     kept.extend(keeper.places_at(|path| files_out.holds_at(path))?);
-    keeper.forget(catalogue, &kept, false, formats)?;
+    keeper.forget(catalogue, &kept, &[], formats)?;
     stale.retain(|session, _| !emptied.contains(session));
     for (session, format) in &stale {
         if let Some(format) = formats.iter().find(|known| known.name() == format) {
@@ -269,4 +274,15 @@ fn remove(
     let is_gone = |session| gone.contains(&session) && !stale.contains_key(&session);
     catalogue.forget_names(|session, path| is_gone(session) || files_out.holds_at(path))?;
     Ok(out.len() as u64)
+}
+
+/// What these sources are called in the archive; of a session that is excluded also what its files
+/// were called when they were not compressed, or were.
+fn archived_places(out: &[(ExcludedSource, bool)]) -> Vec<Place> {
+    let place = |(stored, _): &(ExcludedSource, bool)| stored.kept_as.clone();
+    let (sessions, files): (Vec<_>, Vec<_>) = out.iter().partition(|(_, by_cwd)| *by_cwd);
+    let sessions: Vec<Place> = sessions.into_iter().map(place).collect();
+    let mut places = with_twins(&sessions);
+    places.extend(files.into_iter().map(place));
+    places
 }

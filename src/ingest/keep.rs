@@ -8,11 +8,9 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use self::rows::changed_rows;
 use super::plan::SourcePlan;
-use super::reading::pack_all;
 use super::targets::SyncedRoot;
 use crate::archive::{self, Archive, PackedBytes, Place};
 use crate::catalogue::kept::RootArchive;
@@ -21,13 +19,16 @@ use crate::config::Config;
 use crate::format::names::is_beside_root;
 use crate::format::{Format, agent_called};
 use crate::model::Report;
-use crate::source::content::{Content, is_in_database};
+use crate::source::content::is_in_database;
 use crate::source::identity::now_ns;
 use crate::source::root::RootSpec;
 
+mod catch_up;
+mod forget;
 mod gone;
 mod rows;
 
+pub use forget::with_twins;
 pub use gone::ArchivedSource;
 
 /// The archive, as far as a sync is concerned with it.
@@ -58,13 +59,27 @@ impl Keeper {
         }
     }
 
-    /// Open the archive if it was made meanwhile, and try again where it failed.
-    pub fn renew(&mut self, config: &Config) {
-        let is_new =
-            self.archive.is_none() && config.archive_dir.as_deref().is_some_and(Archive::exists);
-        if is_new || self.failure.borrow().is_some() {
+    /// Open the archive if it was made, moved or replaced meanwhile, and try again where it failed.
+    /// An older copy of the one that the catalogue knows is told to be another one. Whether it is
+    /// another one, or none, since it was opened.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn renew(&mut self, config: &Config, catalogue: &Catalogue) -> Result<bool, Error> {
+        let is_another = match &self.archive {
+            Some(archive) => archive.is_replaced(),
+            None => config.archive_dir.as_deref().is_some_and(Archive::exists),
+        };
+        if is_another || self.failure.borrow().is_some() {
             *self = Keeper::open(config);
         }
+        let known = catalogue.archive_changes()?;
+        let changes = self.or_fail(self.archive.as_ref().map(Archive::changes));
+        if changes.is_some_and(|changes| changes < known) {
+            let renewed = self.archive.as_mut().map(|archive| archive.renew_id(known));
+            self.or_fail(renewed);
+        }
+        Ok(is_another)
     }
 
     /// The archive; `None`: there is none.
@@ -78,92 +93,6 @@ impl Keeper {
                 error: io::Error::other(why.clone()),
             }),
             (archive, ..) => Ok(archive.as_ref()),
-        }
-    }
-
-    /// Forget these sources in the archive, and in the catalogue where they are nowhere else. How
-    /// many there were. Within a transaction of the catalogue; [`Keeper::wipe`] has to follow.
-    ///
-    /// # Errors
-    /// When the archive or the catalogue cannot be written.
-    pub fn forget(
-        &self,
-        catalogue: &Catalogue,
-        places: &[Place],
-        for_good: bool,
-        formats: &[&'static dyn Format],
-    ) -> Result<u64, Error> {
-        let Some(archive) = self.archive()? else {
-            return Ok(0);
-        };
-        let forget = || {
-            let forgotten = places.iter().map(|place| archive.forget(place, for_good));
-            forgotten.collect::<Result<Vec<_>, _>>()
-        };
-        let forgotten = archive
-            .transaction(forget)
-            .map_err(|error| self.failed(error))?;
-        for place in places {
-            let Some((source, format)) = catalogue.gone_source(place)? else {
-                continue;
-            };
-            let (_, left) = catalogue.remove_source(source)?;
-            let format = formats.iter().find(|known| known.name() == format);
-            for session in left {
-                if let Some(format) = format {
-                    catalogue.refold_session(session, *format)?;
-                }
-            }
-        }
-        Ok(forgotten.into_iter().filter(|was_there| *was_there).count() as u64)
-    }
-
-    /// The sources in the archive whose path is one of these.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
-    pub fn places_at(&self, is_it: impl Fn(&Path) -> bool) -> Result<Vec<Place>, Error> {
-        let Some(archive) = self.archive()? else {
-            return Ok(Vec::new());
-        };
-        let mut places = archive.places().map_err(|error| self.failed(error))?;
-        places.retain(|place| place.path().is_some_and(|path| is_it(&path)));
-        Ok(places)
-    }
-
-    /// Whether the archive holds something of one of these sources.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
-    pub fn still_holds(&self, places: &[Place]) -> Result<bool, Error> {
-        let Some(archive) = self.archive()? else {
-            return Ok(false);
-        };
-        for place in places {
-            let kept = archive.generations(place);
-            if !kept.map_err(|error| self.failed(error))?.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Whether what the archive forgot is still to be wiped from its files, as far as that can be
-    /// read.
-    pub fn owes_wipe(&self) -> bool {
-        let asked = self.archive.as_ref().map(Archive::owes_wipe);
-        self.or_fail(asked).unwrap_or(false)
-    }
-
-    /// Leave nothing in the archive's files of what was forgotten. `false`: another process still
-    /// uses it after this time, so it has to be done again.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn wipe(&self, patience: Duration) -> Result<bool, Error> {
-        match self.archive()? {
-            Some(archive) => archive.wipe(patience).map_err(|error| self.failed(error)),
-            None => Ok(true),
         }
     }
 
@@ -210,15 +139,25 @@ impl Keeper {
         }
     }
 
-    /// Bring what the catalogue says of a root's archive up to date. Within a transaction.
-    pub fn prepare(&self, catalogue: &Catalogue, root: SyncedRoot<'_>) -> Result<Vec<i64>, Error> {
+    /// Bring what the catalogue says of a root's archive up to date. Gives back the sources that
+    /// are nowhere any more. Within a transaction.
+    pub fn prepare(
+        &self,
+        catalogue: &Catalogue,
+        root: SyncedRoot<'_>,
+        report: &mut Report,
+    ) -> Result<Vec<i64>, Error> {
         let before = catalogue.root_archive(root.number)?;
+        let archive = self.archive.as_ref();
+        let forgets = self.or_fail(archive.map(Archive::forgets));
+        let is_kept = self.keeps(root);
         if self.failure.borrow().is_some() {
             return Ok(Vec::new());
         }
         let now = RootArchive {
-            archive: self.archive.as_ref().map(|archive| archive.id().to_owned()),
-            is_kept: self.keeps(root),
+            archive: archive.map(|archive| archive.id().to_owned()),
+            is_kept,
+            forgets,
         };
         if let Some(folder) = &self.folder {
             catalogue.note_archive_folder(folder)?;
@@ -226,20 +165,48 @@ impl Keeper {
         if before == now {
             return Ok(Vec::new());
         }
-        catalogue.note_root_archive(root.number, &now)?;
-        // Another archive, or none: what was read from the one before is nowhere any more, unless
-        // this one has it.
+        // What was read from the archive before, or was forgotten by way of another index, is
+        // nowhere any more, unless this one has it.
+        let is_another = before.archive.is_some() && before.archive != now.archive;
         let mut nowhere = Vec::new();
-        if before.archive.is_some() && before.archive != now.archive {
+        if is_another || before.forgets != now.forgets {
             for gone in catalogue.gone_sources(root.number)? {
                 let place = place_of(root.spec, &gone.relative);
-                let asked = self.archive.as_ref().map(|a| a.generations(&place));
+                let asked = archive.map(|archive| archive.generations(&place));
                 if self.or_fail(asked).is_none_or(|kept| kept.is_empty()) {
                     nowhere.push(gone.source);
                 }
             }
         }
+        if self.failure.borrow().is_some() {
+            return Ok(Vec::new());
+        }
+        if is_another {
+            self.tell_another(catalogue, report)?;
+        } else if !nowhere.is_empty() {
+            catalogue.owe_wipe()?;
+        }
+        catalogue.note_root_archive(root.number, &before, &now)?;
         Ok(nowhere)
+    }
+
+    /// Tell that the archive is not the one that the catalogue knows, once for all roots.
+    fn tell_another(&self, catalogue: &Catalogue, report: &mut Report) -> Result<(), Error> {
+        let why = match (&self.folder, catalogue.archive_folder()?) {
+            (Some(folder), _) => format!(
+                "{}: this is another archive than before, or an older copy of it: what only that one held is listed no longer, and the files that are there are kept again",
+                folder.display()
+            ),
+            (None, Some(folder)) => format!(
+                "{}: the archive is gone: what only it held is listed no longer, and nothing is kept",
+                folder.display()
+            ),
+            (None, None) => return Ok(()),
+        };
+        if !report.notes.contains(&why) {
+            report.notes.push(why);
+        }
+        Ok(())
     }
 
     /// What a source is called in the archive, where it is kept.
@@ -262,7 +229,8 @@ impl Keeper {
         let Some(place) = &plan.kept_as else {
             return Ok(());
         };
-        let is_kept = self.keep_at(place, plan.format, packed);
+        let is_kept = self.is_forgotten_session(catalogue, plan.root, plan.relative)?
+            || self.keep_at(place, plan.format, packed);
         if packed.end_ns.is_none() {
             return Ok(());
         }
@@ -272,8 +240,10 @@ impl Keeper {
     /// Note that a source was read while nothing could be kept of it: it is still to be read for
     /// the archive. Within a transaction of the catalogue.
     pub fn owe(&self, catalogue: &Catalogue, plan: &SourcePlan<'_>) -> Result<(), Error> {
+        // It may be back before it is noted that it is not there.
+        let cannot_keep = self.archive.is_none() || self.failure.borrow().is_some();
         // A name that lies beside the root is no session.
-        match self.failure.borrow().is_some() && !is_beside_root(plan.relative) {
+        match cannot_keep && !is_beside_root(plan.relative) {
             true => catalogue.note_owed(plan.root, plan.relative),
             false => Ok(()),
         }
@@ -309,50 +279,21 @@ impl Keeper {
         catalogue.note_kept(root, relative, is_kept)
     }
 
-    /// Read the sources for the archive that were only read for the catalogue: before they were to
-    /// be kept, or when the archive could not be written. `commit` is called after so many bytes.
-    pub fn catch_up(
-        &self,
-        catalogue: &Catalogue,
-        roots: &[SyncedRoot<'_>],
-        most: u64,
-        mut commit: impl FnMut() -> Result<bool, Error>,
-    ) -> Result<(), Error> {
-        if self.archive.is_none() || self.failure.borrow().is_some() {
-            return Ok(());
-        }
-        let mut open = 0;
-        for unkept in catalogue.unkept()? {
-            let Some(root) = roots.iter().find(|root| root.number == unkept.root) else {
-                continue;
-            };
-            let read = pack_source(root.format, &root.spec.path.join(&unkept.relative));
-            // One that cannot be read is tried again.
-            let Ok(packed) = read else {
-                continue;
-            };
-            open += packed.memory();
-            let place = place_of(root.spec, &unkept.relative);
-            let is_kept = self.keep_at(&place, root.format, &packed);
-            self.note(catalogue, unkept.root, &unkept.relative, is_kept)?;
-            if self.failure.borrow().is_some() {
-                break;
-            }
-            if open >= most {
-                open = 0;
-                if !commit()? {
-                    break;
-                }
-            }
-        }
-        Ok(())
+    /// Note how often the archive has been changed. Within a transaction of the catalogue.
+    fn note_changes(&self, catalogue: &Catalogue) -> Result<(), Error> {
+        let changes = self.or_fail(self.archive.as_ref().map(Archive::changes));
+        changes.map_or(Ok(()), |changes| catalogue.note_archive_changes(changes))
     }
 
     /// Make what was kept last. Where that fails the catalogue learns it. To be done before the
     /// catalogue commits.
     pub fn commit(&self, catalogue: &Catalogue) -> Result<(), Error> {
-        let committed = self.archive.as_ref().map(Archive::commit);
+        let archive = self.archive.as_ref();
+        let committed = archive.map(Archive::commit);
         let has_failed = self.or_fail(committed).is_none() || self.failure.borrow().is_some();
+        if !has_failed && !self.pending.borrow().is_empty() {
+            self.note_changes(catalogue)?;
+        }
         for (root, relative) in self.pending.take() {
             if has_failed {
                 catalogue.note_kept(root, &relative, false)?;
@@ -382,11 +323,4 @@ pub fn can_be_kept(format: &dyn Format) -> bool {
 /// database, of which some hold many gigabytes, has to be named where it deletes none by itself.
 pub fn is_meant_unnamed(agent: &str, format: &dyn Format) -> bool {
     format.database().is_none() || agent_called(agent).is_some_and(|agent| agent.deletes.is_some())
-}
-
-/// All of a source that is kept, packed.
-fn pack_source(format: &dyn Format, path: &Path) -> io::Result<PackedBytes> {
-    let mut content = Content::open(format, path)?;
-    let identity = content.identity()?;
-    pack_all(content.kept()?)?.finish(identity.mtime_ns)
 }

@@ -1,7 +1,7 @@
 //! Which sources must be read: what is found × what is known.
 
 use super::targets::SyncedRoot;
-use crate::archive::Place;
+use crate::archive::{Place, twin};
 use crate::catalogue::entries::EntryPlace;
 use crate::catalogue::read::{Checkpoint, StoredSource};
 use crate::catalogue::{Catalogue, Error};
@@ -107,8 +107,15 @@ pub fn plan<'a>(
         });
     }
     work.gone.extend(rest);
-    // What is in the archive is known to be gone.
-    let is_lost = |k: &&StoredSource| k.gone_ms.is_none() && !discovery.hides(&k.relative);
+    // What is in the archive is known to be gone, unless its file has come back, compressed or not.
+    let has_twin = |k: &StoredSource| {
+        let (twin, found) = (twin(&k.relative), &discovery.found);
+        found
+            .binary_search_by(|found| found.relative.cmp(&twin))
+            .is_ok()
+    };
+    let is_lost =
+        |k: &&StoredSource| (k.gone_ms.is_none() || has_twin(k)) && !discovery.hides(&k.relative);
     work.gone.retain(is_lost);
     work
 }

@@ -33,7 +33,7 @@ pub const CHUNK_BYTES: u64 = 4 << 20;
 const CHUNK_ROWS: usize = 4 << 20;
 
 /// Bytes that are read at once of a file that is only kept.
-const PACKED_AT_ONCE: usize = 256 << 10;
+pub const PACKED_AT_ONCE: usize = 256 << 10;
 
 /// What reading a file cost.
 #[derive(Debug, Clone, Copy, Default)]
@@ -306,18 +306,27 @@ impl Reader<'_> {
     /// What was done to a file of lines, which was read up to `end`; its whole lines end at
     /// `consumed`.
     fn since_lines(
-        &self,
+        &mut self,
         file: &mut Content,
         consumed: u64,
         end: u64,
+        cost: &mut Cost,
     ) -> std::io::Result<IdentityChange> {
         let since = self.since(file, end)?;
         if since != IdentityChange::Grown {
             return Ok(since);
         }
-        let length = self.proof.tail().len() as u64;
-        let tail = bytes_at(file, consumed - length, length)?;
-        Ok(match tail.is_some_and(|tail| tail == self.proof.tail()) {
+        let is_as_read = if self.plan.kept_as.is_some() {
+            // Nor may what is kept be of two states of the file.
+            let (proven, _, bytes) = checkpoint::prove_blocks(file, self.proof.so_far())?;
+            cost.proof_bytes += bytes;
+            proven == consumed
+        } else {
+            let length = self.proof.tail().len() as u64;
+            let tail = bytes_at(file, consumed - length, length)?;
+            tail.is_some_and(|tail| tail == self.proof.tail())
+        };
+        Ok(match is_as_read {
             true => IdentityChange::Grown,
             false => IdentityChange::Changed,
         })
@@ -387,7 +396,7 @@ impl Reader<'_> {
         self.same.end(end, &mut chunk);
         cost.bytes_read += lines.bytes_read;
         *buffer = lines.into_buffer();
-        let since = self.since_lines(file, at, end)?;
+        let since = self.since_lines(file, at, end, cost)?;
         chunk.note(since);
         // The file grew since the scan, so its length then does not show that something follows
         // the last whole line.
@@ -453,7 +462,7 @@ impl Reader<'_> {
 }
 
 /// Pack all bytes that follow.
-pub fn pack_all(file: &mut dyn Read) -> std::io::Result<Packer> {
+fn pack_all(file: &mut dyn Read) -> std::io::Result<Packer> {
     let mut packer = Packer::at(0)?;
     let mut buffer = vec![0; PACKED_AT_ONCE];
     loop {

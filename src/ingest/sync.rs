@@ -195,7 +195,13 @@ fn write(
     for (at, gone) in scanned.iter().zip(&work.gone_by_root) {
         let root = at.root;
         note_root(catalogue, at, report)?;
-        for nowhere in keeper.prepare(catalogue, root)? {
+        // A catalogue that is new does not know what was kept before that was excluded.
+        let left_out = &at.scan.left_out;
+        if !left_out.places.is_empty() {
+            let is_out = |place: &str| left_out.holds(place);
+            keeper.forget_left_out(catalogue, root, is_out, &config.formats)?;
+        }
+        for nowhere in keeper.prepare(catalogue, root, report)? {
             let (vanished, left) = catalogue.remove_source(nowhere)?;
             report.vanished += u64::from(vanished);
             stale.extend(left.into_iter().map(|session| (session, root.format)));

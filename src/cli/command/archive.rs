@@ -32,7 +32,8 @@ use crate::output::time::{bytes, count};
     sessionary archive on opencode        also those in the database of OpenCode\n  \
     sessionary archive off clido          but not those of clido\n  \
     sessionary archive status\n  \
-    sessionary archive restore 019b3f2a   write its file back"
+    sessionary archive restore 019b3f2a   write its file back\n  \
+    sessionary archive restore 019b3f2a --version 1 --to old.jsonl"
 )]
 pub struct ArchiveArgs {
     #[command(subcommand)]
@@ -73,7 +74,8 @@ struct One {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Files go back to where they were, and replace nothing.\n\n\
+    after_help = "Files go back to where they were, and replace nothing. An older version, by its number\n\
+    in `sessionary archive versions`, goes to the new file PATH, or to the folder PATH.\n\n\
     Of a session that was rows of a database the document is written that its agent exports\n\
     (`opencode export`; `opencode import` reads it): to the new file PATH, or as SESSION.json\n\
     to the folder PATH, else to the working directory. Nothing is written into a database."
@@ -82,9 +84,13 @@ struct Restore {
     /// Session id, the start of one, a path, a name or title, or `last`
     #[arg(add = values::session())]
     session: String,
-    /// Where the document of a session goes that was in a database: a new file, or a folder
+    /// Where a version goes, or the document of a session that was in a database: a new file, or a
+    /// folder
     #[arg(long, value_name = "PATH", add = values::file())]
     to: Option<PathBuf>,
+    /// Number of the version, as `archive versions` lists them
+    #[arg(long, value_name = "NUMBER", requires = "to")]
+    version: Option<usize>,
 }
 
 #[derive(Debug, Args)]
@@ -315,6 +321,7 @@ struct VersionsAnswer {
 
 #[derive(Serialize)]
 struct VersionAnswer {
+    number: usize,
     path: PathBuf,
     bytes: u64,
     /// When its first and its last bytes were read, in ms since the epoch.
@@ -326,7 +333,8 @@ fn versions(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let (index, row) = chosen(name, config, screen)?;
     let versions = index.versions(&row)?;
     let is_kept = !versions.is_empty();
-    let answer = |version: &Version| VersionAnswer {
+    let answer = |(at, version): (usize, &Version)| VersionAnswer {
+        number: at + 1,
         path: version.path.clone(),
         bytes: version.content.length,
         begun_ms: version.content.begun_ms,
@@ -336,14 +344,15 @@ fn versions(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         screen.json(&VersionsAnswer {
             schema_version: SCHEMA_VERSION,
             id: row.id,
-            versions: versions.iter().map(answer).collect(),
+            versions: versions.iter().enumerate().map(answer).collect(),
         })?;
         return Ok(Outcome::of(is_kept));
     }
-    for version in &versions {
+    for (at, version) in versions.iter().enumerate() {
         let moment = |ms| sessionary::model::iso(ms).unwrap_or_default();
         screen.print(&format!(
-            "{} to {}  {:>8}  {}\n",
+            "{:>3}  {} to {}  {:>8}  {}\n",
+            at + 1,
             moment(version.content.begun_ms),
             moment(version.content.kept_ms),
             bytes(version.content.length),
@@ -367,12 +376,20 @@ struct RestoreAnswer<'a> {
 fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let (index, row) = chosen(&args.session, config, screen)?;
     let is_in_database = index.is_in_database(&row)?;
-    let files = match (is_in_database, &args.to) {
-        (true, to) => document(&row, to.as_deref(), &index, config, screen)?,
-        (false, None) => index.restore(&row)?,
-        (false, Some(_)) => {
+    let files = match (is_in_database, &args.to, args.version) {
+        (true, _, Some(_)) => {
+            let what = format!(
+                "of {}, which was in a database, no older version is written",
+                row.id
+            );
+            return Err(Failure::usage(what).hint("leave out --version"));
+        }
+        (true, to, None) => document(&row, to.as_deref(), &index, config, screen)?,
+        (false, Some(to), Some(number)) => version(&row, number, to, &index, config, screen)?,
+        (false, None, _) => index.restore(&row)?,
+        (false, Some(_), None) => {
             let what = format!("the files of {} go back to where they were", row.id);
-            return Err(Failure::usage(what).hint("leave out --to"));
+            return Err(Failure::usage(what).hint("leave out --to, or name a --version"));
         }
     };
     if screen.json {
@@ -388,8 +405,61 @@ fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, 
         for file in &files {
             screen.print(&format!("restored: {}\n", screen.path(file)))?;
         }
+        if !is_in_database && args.version.is_none() {
+            say_longer(&row, &files, &index, screen)?;
+        }
     }
     Ok(Outcome::of(!files.is_empty()))
+}
+
+/// Says which of these files were longer once: they may have been emptied before they went.
+fn say_longer(
+    row: &SessionRow,
+    files: &[PathBuf],
+    index: &Index,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let versions = index.versions(row)?;
+    for file in files {
+        let mut lengths = versions.iter().filter(|version| version.path == *file);
+        let newest = lengths.next_back().map_or(0, |last| last.content.length);
+        if lengths.any(|older| older.content.length > newest) {
+            screen.say(&format!(
+                "An older version of {} is longer: `sessionary archive versions {}` lists them, \
+                 and `restore --version` writes one.",
+                screen.path(file),
+                plain_line(&row.id)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Writes one version of a session's files to a new file.
+fn version(
+    row: &SessionRow,
+    number: usize,
+    to: &Path,
+    index: &Index,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Vec<PathBuf>, Failure> {
+    let versions = index.versions(row)?;
+    let chosen = number.checked_sub(1).and_then(|at| versions.get(at));
+    let Some(chosen) = chosen else {
+        let what = format!("there is no version {number} of {}", plain_line(&row.id));
+        return Err(Failure::usage(what).hint("`sessionary archive versions` lists them"));
+    };
+    let target = std::env::current_dir()
+        .map_err(anyhow::Error::new)?
+        .join(to);
+    let target = match (target.is_dir(), chosen.path.file_name()) {
+        (true, Some(name)) => target.join(name),
+        _ => target,
+    };
+    may_lie_at(&target, config, screen)?;
+    index.restore_version(chosen, &target)?;
+    Ok(vec![target])
 }
 
 /// Writes the document of a session that is gone from its agent's database.

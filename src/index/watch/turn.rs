@@ -262,7 +262,10 @@ impl Watch<'_> {
 
     /// Sync what the hints name.
     fn sync(&mut self) -> Result<Done, Error> {
-        self.indexer.keeper.renew(&self.indexer.config);
+        let indexer = &mut self.indexer;
+        if indexer.keeper.renew(&indexer.config, &indexer.catalogue)? {
+            self.scan_all("the archive is another one");
+        }
         let mut report = Report::default();
         // A reader that asks wants to be certain, so files that may have changed within a tick of
         // the clock are read again.

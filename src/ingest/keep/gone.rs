@@ -1,10 +1,11 @@
 //! Which sources are gone, so that they are read from the archive?
 
+use std::collections::HashSet;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use super::{Keeper, SyncedRoot, place_of};
-use crate::archive::{Archive, ArchivedFile};
+use crate::archive::{Archive, ArchivedFile, Place, twin};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
@@ -56,7 +57,8 @@ impl Keeper {
                 since => since.unwrap_or(now_ms),
             };
             let has_moved = || self.has_moved(root, lost, discovery);
-            if is_gone && !is_left_alone(spec, format, &lost.relative) && !has_moved() {
+            let is_elsewhere = || is_twin_there(root, &lost.relative, discovery) || has_moved();
+            if is_gone && !is_left_alone(spec, format, &lost.relative) && !is_elsewhere() {
                 all.extend(self.archived_source(root, &lost.relative, gone_ms));
             }
         }
@@ -64,7 +66,8 @@ impl Keeper {
         if catalogue.root_archive(root.number)?.archive.as_deref() != id {
             let places = archive.places_below(&spec.agent, &spec.path);
             for place in self.or_fail(Some(places)).unwrap_or_default() {
-                let is_there = is_there(spec, format, &place.relative, discovery);
+                let is_there = is_there(spec, format, &place.relative, discovery)
+                    || is_twin_there(root, &place.relative, discovery);
                 let state = catalogue.source_state(root.number, &place.relative)?;
                 let is_taken_over = || is_taken_over(format, &place.relative, discovery);
                 if !is_there && state.is_none() && !is_taken_over() {
@@ -72,10 +75,13 @@ impl Keeper {
                 }
             }
         }
+        let mut listed = HashSet::new();
+        all.retain(|gone| listed.insert(gone.found.relative.clone()));
         Ok(all)
     }
 
-    /// How a source is read from the archive; `None` when it is not in it, or of no session.
+    /// How a source is read from the archive, or its twin, where of that more is kept; `None` when
+    /// it is not in it, or of no session.
     fn archived_source(
         &self,
         SyncedRoot { spec, format, .. }: SyncedRoot<'_>,
@@ -84,23 +90,17 @@ impl Keeper {
     ) -> Option<ArchivedSource> {
         let archive = self.archive.as_ref()?;
         let place = place_of(spec, relative);
-        let newest = *self.or_fail(Some(archive.generations(&place)))?.last()?;
-        let (session, part, unlisted) = match format.place(Path::new(relative), spec.flat) {
-            Placement::Source {
-                session,
-                part,
-                unlisted,
-            } => (session, part, unlisted),
-            _ if is_in_database(format, relative) => {
-                let within = content::place_within(format, relative);
-                let session = within.unwrap_or_else(|| relative.to_owned());
-                (session, SourcePart::Main, None)
-            }
-            _ => return None,
+        let newest = |place: &Place| {
+            let kept = self.or_fail(Some(archive.generations(place)))?;
+            kept.last().copied()
         };
+        let both = [place.twin(), place].map(|place| Some((newest(&place)?, place)));
+        let last = both.into_iter().flatten();
+        let (newest, place) = last.max_by_key(|(newest, _)| newest.kept_ms)?;
+        let (session, part, unlisted) = placement(spec, format, &place.relative)?;
         Some(ArchivedSource {
             found: FoundSource {
-                relative: relative.to_owned(),
+                relative: place.relative.clone(),
                 identity: Identity {
                     size: newest.length,
                     mtime_ns: newest.mtime_ns,
@@ -199,6 +199,38 @@ fn is_there(spec: &RootSpec, format: &dyn Format, relative: &str, discovery: &Di
             Err(error) => error.kind() != ErrorKind::NotFound,
             Ok(_) => true,
         },
+    }
+}
+
+/// Whether a file is there as it was compressed, or as it was before, which is its session now.
+fn is_twin_there(
+    SyncedRoot { spec, format, .. }: SyncedRoot<'_>,
+    relative: &str,
+    discovery: &Discovery,
+) -> bool {
+    let twin = twin(relative);
+    placement(spec, format, &twin).is_some() && is_there(spec, format, &twin, discovery)
+}
+
+/// The session of a source, which part of it the source is, and why its agent would not list it;
+/// `None`: at that path there is no source.
+pub fn placement(
+    spec: &RootSpec,
+    format: &dyn Format,
+    relative: &str,
+) -> Option<(String, SourcePart, Option<String>)> {
+    match format.place(Path::new(relative), spec.flat) {
+        Placement::Source {
+            session,
+            part,
+            unlisted,
+        } => Some((session, part, unlisted)),
+        _ if is_in_database(format, relative) => {
+            let within = content::place_within(format, relative);
+            let session = within.unwrap_or_else(|| relative.to_owned());
+            Some((session, SourcePart::Main, None))
+        }
+        _ => None,
     }
 }
 

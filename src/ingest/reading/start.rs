@@ -75,8 +75,11 @@ pub fn resume_point(
     match decision {
         Decision::Unchanged => return Ok(ReadStart::Same { proven: false }),
         Decision::Reread(_) => return Ok(ReadStart::beginning()),
-        // Only lines are read on from where they ended.
-        Decision::ProveTail(_) if plan.format.shape_of(&plan.path) == Shape::Lines => {
+        // Only lines are read on from where they ended. What the archive keeps has to be what the
+        // file said, all of it and now: of a file that goes nobody could prove it later.
+        Decision::ProveTail(_)
+            if plan.kept_as.is_none() && plan.format.shape_of(&plan.path) == Shape::Lines =>
+        {
             let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
             cost.proof_bytes += bytes;
             if let (Some(tail), Some(fold)) = (tail, saved()) {

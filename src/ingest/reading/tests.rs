@@ -1,10 +1,12 @@
 //! Does what is read of a file belong to one state of it, whatever somebody does to it meanwhile?
 
+use std::cell::Cell;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::archive;
 use crate::catalogue::Catalogue;
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::write::EntryRows;
@@ -28,6 +30,8 @@ struct Place {
     path: PathBuf,
     catalogue: Catalogue,
     root: i64,
+    /// What it is called in the archive, if it is kept there.
+    kept_as: Option<archive::Place>,
 }
 
 /// What came of reading the file while `meanwhile` was done to it between two chunks of each
@@ -58,6 +62,7 @@ impl Place {
             root: catalogue.ensure_root(&spec).unwrap(),
             path: folder.path().join("one.jsonl"),
             catalogue,
+            kept_as: None,
             _folder: folder,
         }
     }
@@ -69,7 +74,7 @@ impl Place {
             root: self.root,
             path: self.path.clone().into(),
             gone_ms: None,
-            kept_as: None,
+            kept_as: self.kept_as.clone(),
             relative: "one.jsonl",
             place: "one.jsonl",
             part: SourcePart::Main,
@@ -151,6 +156,29 @@ fn a_file_that_grows_while_it_is_read_is_read_once_and_proven_later() {
         (read.unproven, read.revision),
         (true, Dialect::PI.revision())
     );
+}
+
+/// Its last bytes do not tell.
+#[test]
+fn a_kept_file_that_is_rewritten_and_grows_while_it_is_read_is_read_again() {
+    for (is_kept, reads) in [(false, 1), (true, 2)] {
+        let mut place = Place::new();
+        place.kept_as = is_kept.then(|| archive::Place {
+            agent: "pi".into(),
+            root: "/pi".into(),
+            relative: "one.jsonl".into(),
+        });
+        fs::write(&place.path, text(MANY)).unwrap();
+        let rewritten = text(MANY + 1).replacen("word", "WORD", 1);
+        let once = Cell::new(true);
+        let read = place.read_while(|path| {
+            if once.take() {
+                fs::write(path, &rewritten).unwrap();
+            }
+        });
+        assert!(matches!(read.outcome, Ok(Outcome::Read)));
+        assert_eq!((read.entries, read.reads), (MANY + 1, reads));
+    }
 }
 
 #[test]

@@ -1,0 +1,156 @@
+//! How does something leave the archive, and who keeps it from coming back?
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::gone::placement;
+use super::{Keeper, SyncedRoot};
+use crate::archive::{Archive, Place, SessionName};
+use crate::catalogue::{Catalogue, Error};
+use crate::format::Format;
+
+impl Keeper {
+    /// Forget these sources in the archive, and in the catalogue where they are nowhere else; they
+    /// are all of these sessions, of which nothing is kept again, if any are named. How many there
+    /// were. Within a transaction of the catalogue; [`Keeper::wipe`] has to follow.
+    ///
+    /// # Errors
+    /// When the archive or the catalogue cannot be written.
+    pub fn forget(
+        &self,
+        catalogue: &Catalogue,
+        places: &[Place],
+        for_good: &[SessionName],
+        formats: &[&'static dyn Format],
+    ) -> Result<u64, Error> {
+        let Some(archive) = self.archive()? else {
+            return Ok(0);
+        };
+        let forget = || {
+            for session in for_good {
+                archive.forget_session(session)?;
+            }
+            let is_for_good = !for_good.is_empty();
+            let forgotten = places
+                .iter()
+                .map(|place| archive.forget(place, is_for_good));
+            forgotten.collect::<Result<Vec<_>, _>>()
+        };
+        let forgotten = archive
+            .transaction(forget)
+            .map_err(|error| self.failed(error))?;
+        self.note_changes(catalogue)?;
+        for place in places {
+            let Some((source, format)) = catalogue.gone_source(place)? else {
+                continue;
+            };
+            let (_, left) = catalogue.remove_source(source)?;
+            // Another index may have forgotten it in the archive before.
+            catalogue.owe_wipe()?;
+            let format = formats.iter().find(|known| known.name() == format);
+            for session in left {
+                if let Some(format) = format {
+                    catalogue.refold_session(session, *format)?;
+                }
+            }
+        }
+        Ok(forgotten.into_iter().filter(|was_there| *was_there).count() as u64)
+    }
+
+    /// Forget what is kept of the sessions below a root that are left out. Where the archive cannot
+    /// be written the next sync does it. Within a transaction of the catalogue.
+    pub fn forget_left_out(
+        &self,
+        catalogue: &Catalogue,
+        SyncedRoot { spec, format, .. }: SyncedRoot<'_>,
+        is_out: impl Fn(&str) -> bool,
+        formats: &[&'static dyn Format],
+    ) -> Result<(), Error> {
+        let archive = self.archive.as_ref();
+        let places = archive.map(|archive| archive.places_below(&spec.agent, &spec.path));
+        let mut places = self.or_fail(places).unwrap_or_default();
+        places.retain(|place| {
+            let placed = placement(spec, format, &place.relative);
+            placed.is_some_and(|(session, ..)| is_out(&session))
+        });
+        if places.is_empty() || self.or_fail(archive.map(Archive::begin)).is_none() {
+            return Ok(());
+        }
+        self.forget(catalogue, &places, &[], formats).map(drop)
+    }
+
+    /// The sources in the archive whose path is one of these.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn places_at(&self, is_it: impl Fn(&Path) -> bool) -> Result<Vec<Place>, Error> {
+        let Some(archive) = self.archive()? else {
+            return Ok(Vec::new());
+        };
+        let mut places = archive.places().map_err(|error| self.failed(error))?;
+        places.retain(|place| place.path().is_some_and(|path| is_it(&path)));
+        Ok(places)
+    }
+
+    /// Whether the archive holds something of one of these sources.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn still_holds(&self, places: &[Place]) -> Result<bool, Error> {
+        let Some(archive) = self.archive()? else {
+            return Ok(false);
+        };
+        for place in places {
+            let kept = archive.generations(place);
+            if !kept.map_err(|error| self.failed(error))?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether what the archive forgot is still to be wiped from its files, as far as that can be
+    /// read.
+    pub fn owes_wipe(&self) -> bool {
+        let asked = self.archive.as_ref().map(Archive::owes_wipe);
+        self.or_fail(asked).unwrap_or(false)
+    }
+
+    /// Leave nothing in the archive's files of what was forgotten. `false`: another process still
+    /// uses it after this time, so it has to be done again.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn wipe(&self, patience: Duration) -> Result<bool, Error> {
+        match self.archive()? {
+            Some(archive) => archive.wipe(patience).map_err(|error| self.failed(error)),
+            None => Ok(true),
+        }
+    }
+
+    /// Whether nothing of the session of a source is to be kept, though something may be new: a
+    /// file of it that was not there before, or was elsewhere.
+    pub(super) fn is_forgotten_session(
+        &self,
+        catalogue: &Catalogue,
+        root: i64,
+        relative: &str,
+    ) -> Result<bool, Error> {
+        let archive = self.archive.as_ref();
+        let forgets = archive.map(Archive::forgets_any);
+        if !self.or_fail(forgets).unwrap_or(false) {
+            return Ok(false);
+        }
+        let Some(session) = catalogue.session_of(root, relative)? else {
+            return Ok(false);
+        };
+        let is_forgotten = archive.map(|archive| archive.is_forgotten_session(&session));
+        Ok(self.or_fail(is_forgotten).unwrap_or(false))
+    }
+}
+
+/// Places, and where their files would be if they were compressed, or were not.
+pub fn with_twins(places: &[Place]) -> Vec<Place> {
+    let twins = places.iter().map(Place::twin);
+    places.iter().cloned().chain(twins).collect()
+}

@@ -1,0 +1,376 @@
+//! Does the archive hold what the files held, whatever happened to them, to it or to another index
+//! in between? And is it told when it does not?
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use sessionary::model::Report;
+use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
+
+use crate::archive::{Home, every_content, session, sync};
+use crate::exclusion::files_with;
+use crate::watching::watcher::{Watcher, until};
+
+/// An id as it is given once in the world.
+const ID: &str = "019b3f2a-0000-7000-8000-000000000001";
+
+fn database(home: &Home) -> PathBuf {
+    home.archive().join("archive.sqlite")
+}
+
+/// Every content in the archive that is not empty.
+fn contents(home: &Home) -> Vec<String> {
+    let archive = rusqlite::Connection::open(database(home)).unwrap();
+    let all = every_content(&archive).into_iter();
+    let all = all.map(|bytes| String::from_utf8(bytes).unwrap());
+    all.filter(|text| !text.is_empty()).collect()
+}
+
+fn append(path: &Path, text: &str) {
+    let mut file = OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+/// All files of a folder without folders.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for file in fs::read_dir(from).unwrap().flatten() {
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+fn ids(home: &Home) -> Vec<String> {
+    let mut ids: Vec<String> = home.list().into_iter().map(|row| row.id).collect();
+    ids.sort();
+    ids
+}
+
+fn forget(config: &Config, id: &str) -> (u64, Report) {
+    let index = Index::open(config, Freshness::AsCommitted).unwrap();
+    let rows = index.list(&Default::default()).unwrap().sessions;
+    let row = rows.into_iter().find(|row| row.id == id).unwrap();
+    drop(index);
+    let mut report = Report::default();
+    let forgotten = Indexer::open(config).unwrap().forget(&row, &mut report);
+    (forgotten.unwrap(), report)
+}
+
+/// By its last bytes such a file has only grown.
+#[test]
+fn a_file_that_is_rewritten_while_it_grows_has_two_versions() {
+    let home = Home::new();
+    home.keep();
+    let before = session("a", "alpha", 0..60);
+    home.write("a.jsonl", &before);
+    home.sync();
+    let after = before.replace("alpha 3\"", "OMEGA 3\"") + &session("a", "alpha", 60..61);
+    home.write("a.jsonl", &after);
+    // A look, which proves no file later.
+    assert!(!home.one().archived);
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    let gone = home.one();
+    assert_eq!(home.raw(&gone), after);
+    assert_eq!(contents(&home), [before, after]);
+    home.verify();
+}
+
+/// What has a wrong byte is neither written back nor shown, and what is appended does not make it
+/// whole.
+#[test]
+fn damaged_bytes_are_never_given_out() {
+    let home = Home::new();
+    home.keep();
+    home.write("a.jsonl", &session("a", "alpha", 0..5));
+    home.sync();
+    damage_a_block(&home);
+    for at in 5..50 {
+        append(&home.file("a.jsonl"), &session("a", "alpha", at..at + 1));
+        home.sync();
+    }
+    let kept = home.config().verify_archive().unwrap().unwrap();
+    assert!(!kept.damage.is_empty());
+    let text = fs::read_to_string(home.file("a.jsonl")).unwrap();
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    let gone = home.one();
+    let refused = home.index().restore(&gone).unwrap_err().to_string();
+    assert!(refused.contains("damaged"), "{refused}");
+    assert!(!home.file("a.jsonl").exists());
+    // From its file it is kept anew.
+    home.write("a.jsonl", &text.replacen("alpha 0", "omega 0", 1));
+    home.sync();
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    let gone = home.one();
+    let restored = home.index().restore(&gone).unwrap();
+    let restored = fs::read_to_string(&restored[0]).unwrap();
+    assert_eq!(restored, text.replacen("alpha 0", "omega 0", 1));
+}
+
+/// Other bytes of the same length, as a flipped bit makes them.
+fn damage_a_block(home: &Home) {
+    let archive = rusqlite::Connection::open(database(home)).unwrap();
+    let sql = "SELECT block, length, data FROM blocks ORDER BY block LIMIT 1";
+    let (block, length, data): (i64, usize, Vec<u8>) = archive
+        .query_row(sql, [], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+        .unwrap();
+    let mut bytes = zstd::bulk::decompress(&data, length).unwrap();
+    bytes[length / 2] ^= 1;
+    let data = zstd::bulk::compress(&bytes, 1).unwrap();
+    let damage = "UPDATE blocks SET data = ?2 WHERE block = ?1";
+    archive
+        .execute(damage, rusqlite::params![block, data])
+        .unwrap();
+}
+
+#[test]
+fn sessions_below_a_root_that_is_deleted_are_read_from_the_archive() {
+    let home = Home::new();
+    home.keep();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    home.sync();
+    fs::remove_dir_all(home.0.path().join("pi")).unwrap();
+    let gone = home.one();
+    assert!(gone.archived);
+    assert_eq!(home.hits("zanzibar"), 20);
+    assert_eq!(home.raw(&gone), session("a", "zanzibar", 0..20));
+}
+
+#[test]
+fn what_one_index_forgets_leaves_the_others() {
+    let home = Home::new();
+    home.keep();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    let other = Config {
+        index_dir: home.0.path().join("other"),
+        ..home.config()
+    };
+    home.sync();
+    sync(&other);
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    home.sync();
+    sync(&other);
+    let titles = || files_with(&other.index_dir, "zanzibar");
+    assert!(titles() > 0);
+    assert_eq!(forget(&home.config(), "a").0, 1);
+    assert_eq!(sync(&other).notes, Vec::<String>::new());
+    let index = Index::open(&other, Freshness::AsCommitted).unwrap();
+    let rows = index.list(&Default::default()).unwrap().sessions;
+    assert_eq!(rows.iter().map(|row| &*row.id).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(titles(), 0);
+}
+
+/// Asked by its name before it has looked.
+#[test]
+fn an_index_forgets_what_another_one_has_forgotten() {
+    let home = Home::new();
+    home.keep();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    let other = Config {
+        index_dir: home.0.path().join("other"),
+        ..home.config()
+    };
+    home.sync();
+    sync(&other);
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    home.sync();
+    sync(&other);
+    assert_eq!(forget(&home.config(), "a").0, 1);
+    assert_eq!(forget(&other, "a").0, 0);
+    assert_eq!(files_with(&other.index_dir, "zanzibar"), 0);
+}
+
+/// A new index knows nothing of it.
+#[test]
+fn what_is_excluded_by_its_directory_leaves_the_archive_by_any_index() {
+    let home = Home::new();
+    home.keep();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    let elsewhere = session("b", "quetzal", 0..3).replace("\"/code\"", "\"/other\"");
+    home.write("b.jsonl", &elsewhere);
+    home.sync();
+    fs::remove_dir_all(home.0.path().join("index")).unwrap();
+    let config = Config {
+        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), false),
+        ..home.config()
+    };
+    assert_eq!(sync(&config).notes, Vec::<String>::new());
+    let blocks = home.blocks();
+    assert!(!blocks.contains("zanzibar") && blocks.contains("quetzal"));
+    assert_eq!(contents(&home), [elsewhere]);
+}
+
+/// The remedy for damage is a backup. What is newer than that is kept again.
+#[test]
+fn an_older_copy_of_the_archive_is_filled_up() {
+    let home = Home::new();
+    home.keep();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    home.sync();
+    let backup = home.0.path().join("backup");
+    copy(&home.archive(), &backup);
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    home.sync();
+    fs::remove_dir_all(home.archive()).unwrap();
+    copy(&backup, &home.archive());
+    let notes = home.sync().notes;
+    assert!(
+        notes.len() == 1 && notes[0].contains("an older copy"),
+        "{notes:?}"
+    );
+    assert_eq!(home.sync().notes, Vec::<String>::new());
+    fs::remove_file(home.file("b.jsonl")).unwrap();
+    assert_eq!(ids(&home), ["a", "b"]);
+    home.verify();
+}
+
+#[test]
+fn a_watcher_keeps_in_the_archive_that_is_there_now() {
+    let home = Home::new();
+    home.keep();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    home.sync();
+    let backup = home.0.path().join("backup");
+    copy(&home.archive(), &backup);
+    let watcher = Watcher::start(&home.config());
+    until("it has looked", || !watcher.log().checked.is_empty());
+    fs::rename(home.archive(), home.0.path().join("aside")).unwrap();
+    fs::rename(&backup, home.archive()).unwrap();
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    until("it is kept", || {
+        contents(&home).contains(&session("b", "quetzal", 0..3))
+    });
+    watcher.stop();
+}
+
+#[test]
+fn an_archive_that_is_missing_is_named() {
+    let home = Home::new();
+    home.keep();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    home.sync();
+    let away = home.0.path().join("away");
+    fs::rename(home.archive(), &away).unwrap();
+    let notes = home.sync().notes;
+    assert!(
+        notes.len() == 1 && notes[0].contains("the archive is gone"),
+        "{notes:?}"
+    );
+    assert_eq!(home.sync().notes, Vec::<String>::new());
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    assert_eq!(ids(&home), Vec::<String>::new());
+    // It comes back, and with it what it holds.
+    fs::rename(&away, home.archive()).unwrap();
+    assert_eq!(ids(&home), ["a"]);
+    // Emptied, it is another one.
+    fs::remove_file(home.archive().join("archive.sqlite-wal")).ok();
+    fs::write(database(&home), "").unwrap();
+    let notes = home.sync().notes;
+    assert!(
+        notes.len() == 1 && notes[0].contains("another archive"),
+        "{notes:?}"
+    );
+}
+
+/// Nobody can make a file there, or no more of it.
+#[cfg(unix)]
+#[test]
+fn an_archive_that_is_read_alone_gives_out_what_it_holds() {
+    let home = Home::new();
+    home.keep();
+    let text = session("a", "zanzibar", 0..20);
+    home.write("a.jsonl", &text);
+    home.sync();
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    let gone = home.one();
+    let index = Index::open(&home.config(), Freshness::AsCommitted).unwrap();
+    // In the way of the file by which readers and writers meet.
+    let shared = home.archive().join("archive.sqlite-shm");
+    fs::remove_file(&shared).ok();
+    std::os::unix::fs::symlink("nowhere/at/all", &shared).unwrap();
+    let mut bytes = Vec::new();
+    index.copy_raw(&gone, None, &mut bytes).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), text);
+    assert!(home.config().verify_archive().unwrap().is_some());
+    let restored = index.restore(&gone).unwrap();
+    assert_eq!(fs::read_to_string(&restored[0]).unwrap(), text);
+}
+
+/// Whatever file a session comes to have that was forgotten.
+#[test]
+fn a_forgotten_session_is_not_kept_at_another_path() {
+    let home = Home::new();
+    home.keep();
+    let text = session(ID, "zanzibar", 0..20);
+    home.write("a.jsonl", &text);
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    home.sync();
+    assert_eq!(forget(&home.config(), ID).0, 1);
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    home.write("moved.jsonl", &text);
+    home.sync();
+    assert!(!home.blocks().contains("zanzibar"));
+    // Nor when all is to be read for the archive.
+    let mut indexer = Indexer::open(&home.config()).unwrap();
+    for is_kept in [false, true] {
+        indexer.set_kept(&["pi".to_owned()], is_kept).unwrap();
+        indexer.sync(&mut |_| {}).unwrap();
+    }
+    drop(indexer);
+    let blocks = home.blocks();
+    assert!(!blocks.contains("zanzibar") && blocks.contains("quetzal"));
+}
+
+/// An id that agents give again says nothing of another session.
+#[test]
+fn a_session_that_has_the_id_of_a_forgotten_one_is_kept() {
+    let home = Home::new();
+    home.keep();
+    for name in ["a", "b"] {
+        home.write(&format!("{name}.jsonl"), &session("same", name, 0..20));
+    }
+    home.sync();
+    assert_eq!(forget(&home.config(), "same").0, 1);
+    let more = session("same", "quetzal", 0..30);
+    home.write("c.jsonl", &more);
+    home.sync();
+    assert!(contents(&home).contains(&more));
+}
+
+/// An agent may empty a file before it deletes it.
+#[cfg(unix)]
+#[test]
+fn an_older_version_can_be_written_to_a_new_file() {
+    let home = crate::sandbox::Sandbox::new();
+    let text = session(ID, "zanzibar", 0..20);
+    let path = ".pi/agent/sessions/--code--/a.jsonl";
+    let file = home.write(path, &text);
+    assert!(home.output(&["archive", "on", "pi"]).status.success());
+    fs::write(&file, "").unwrap();
+    let _ = home.run(&["sync"]);
+    fs::remove_file(&file).unwrap();
+    let _ = home.run(&["sync"]);
+    let name = file.to_str().unwrap();
+    let listed = home.run(&["archive", "versions", name]);
+    let sizes: Vec<bool> = listed.lines().map(|line| line.contains(" 0 B ")).collect();
+    assert_eq!(sizes, [false, true], "{listed}");
+    let restore = |more: &[&str]| home.run(&[&["archive", "restore", name], more].concat());
+    let said = restore(&["--version", "1", "--to", "old.jsonl"]);
+    assert!(!said.contains("--- exit"), "{said}");
+    let old = fs::read_to_string(home.cwd.join("old.jsonl")).unwrap();
+    assert_eq!(old, text);
+    // Nothing is replaced, and nothing written where agents look.
+    for refused in [
+        &["--version", "2", "--to", "old.jsonl"][..],
+        &["--version", "3", "--to", "other.jsonl"],
+        &["--version", "1", "--to", name],
+        &["--version", "1"],
+    ] {
+        let said = restore(refused);
+        assert!(said.contains("--- exit"), "{refused:?}: {said}");
+    }
+    assert!(!file.exists() && !home.cwd.join("other.jsonl").exists());
+    let said = restore(&[]);
+    assert!(said.contains("An older version of"), "{said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "");
+}
