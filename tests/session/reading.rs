@@ -273,3 +273,29 @@ fn a_model_is_named_where_its_provider_is_not() {
     let model = model.expect("it is named");
     assert_eq!((model.provider, &*model.model_id), (None, "m"));
 }
+
+#[test]
+fn a_label_is_copied_with_its_time_as_it_is_written() {
+    for (time, copied) in [
+        (
+            r#","timestamp":"2026-01-05T09:00:02.000Z""#,
+            r#","timestamp":"2026-01-05T09:00:02.000Z""#,
+        ),
+        (r#","timestamp":1.0e3"#, r#","timestamp":1000"#),
+        ("", ""),
+    ] {
+        let place = Place::new();
+        let label = format!(
+            r#"{{"type":"label","id":"b","parentId":"a"{time},"targetId":"a","label":"L"}}"#
+        );
+        let path = place.file(format!("{HEADER}\n{}\n{label}\n", line("a", None)));
+        let mut session = place.open(&path);
+        session.create_branched_session("b").expect("a branch");
+        let copy = session.leaf_entry().expect("the label");
+        let id = copy.id().expect("an id");
+        let expected = format!(
+            r#"{{"type":"label","id":"{id}","parentId":"a"{copied},"targetId":"a","label":"L"}}"#
+        );
+        assert_eq!(copy.json(), expected);
+    }
+}

@@ -12,7 +12,7 @@ use super::typed::{
     BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
     LabelEntry, ModelChangeEntry, SessionInfoEntry, ThinkingLevelChangeEntry, UsageEntry,
 };
-use super::value::{Json, put};
+use super::value::{Json, Value, put, quoted};
 use sessionary_formats::json;
 
 /// How often a file is read again that others keep rewriting.
@@ -83,7 +83,8 @@ impl SessionManager {
             put(out, "usage", &compaction.usage);
             put(out, "fromHook", &compaction.from_hook);
             let prompt = if session.setup.profile.knows_prompts {
-                let time = json::date_ms(place.timestamp).unwrap_or(0);
+                let time = place.timestamp.and_then(String::read);
+                let time = time.and_then(|time| json::date_ms(&time)).unwrap_or(0);
                 let context = session.build_session_context();
                 system_message(&context.messages, time).map(|text| Json::trusted(&text))
             } else {
@@ -331,12 +332,12 @@ impl SessionManager {
             }
         }
 
-        let timestamp = self.setup.now();
+        let timestamp = quoted(&self.setup.now());
         let id = self.setup.entry_id(|id| self.log.entry(id).is_some());
         let place = EntryHead {
             id: &id,
             parent: self.leaf_entry().and_then(|leaf| leaf.member("id")),
-            timestamp: &timestamp,
+            timestamp: Some(&timestamp),
         };
         let line = place.line(kind, |out| members(self, &place, out));
         let Some(entry) = Entry::parse(line.as_bytes()) else {

@@ -186,6 +186,13 @@ pub(super) fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// A string as JSON.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    quote(&mut out, text);
+    out
+}
+
 /// Adds a member to an object that is being written; `out` ends behind the brace or the member
 /// before.
 pub(super) fn put(out: &mut String, key: &str, value: &impl Value) {
