@@ -299,3 +299,40 @@ fn a_label_is_copied_with_its_time_as_it_is_written() {
         assert_eq!(copy.json(), expected);
     }
 }
+
+#[test]
+fn what_is_set_counts_for_more_than_what_was_read() {
+    let read = r#"{"role":"user","content":null,"timestamp":"then","more":null}"#;
+    let AgentMessage::User(mut message) = Message::parse(read).expect("JSON").typed() else {
+        panic!("a user's message");
+    };
+    // As it was read it stays.
+    let again = Message::from(message.clone());
+    assert_eq!(
+        again.as_str(),
+        r#"{"role":"user","content":null,"timestamp":"then","more":null}"#
+    );
+    message.content = "new".into();
+    let again = Message::from(message.clone());
+    assert_eq!(
+        again.as_str(),
+        r#"{"role":"user","content":"new","timestamp":"then","more":null}"#
+    );
+    message.timestamp = 7;
+    let again = Message::from(message);
+    assert_eq!(
+        again.as_str(),
+        r#"{"role":"user","content":"new","timestamp":7,"more":null}"#
+    );
+    // Of a key that is written twice the last value counts, whichever of them fits.
+    for (twice, content) in [
+        (r#"{"role":"user","content":"a","content":7}"#, "7"),
+        (r#"{"role":"user","content":7,"content":"a"}"#, r#""a""#),
+    ] {
+        let again = Message::from(Message::parse(twice).expect("JSON").typed());
+        let written = format!(r#"{{"role":"user","content":{content},"timestamp":0}}"#);
+        let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        assert_eq!(json(again.as_str()), json(&written));
+        assert_eq!(again.as_str().matches("content").count(), 1);
+    }
+}
