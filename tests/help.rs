@@ -497,7 +497,7 @@ fn help_of_every_command() {
       echo '{"type":"custom","customType":"todo","data":[]}' | sessionary append last
 
     Without an option, an entry is read as JSON from standard input. It keeps its type and members and
-    gets a new id, parent and time.
+    gets a new id, parent and time. What its agent could not read is refused.
     For a session of clido it is a line as clido writes it:
 
       echo '{"type":"title","title":"Parser"}' | sessionary append f47ac10b

@@ -383,6 +383,9 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     let sandbox = Sandbox::new();
     let new = sandbox.json(&["new", "hello", "--json"]);
     let (id, path) = (text(&new, "session"), text(&new, "path"));
+        r#"{"type":"session_info","name":5}"#,
+        r#"{"type":"message","message":{"role":"user","content":null}}"#,
+        r#"{"type":"context_edit","targetId":"x","replacement":null}"#,
     let fork = sandbox.json(&["fork", id, "--json"]);
     sandbox.touch(Path::new(path), 1_767_600_000);
     let name = Path::new(path).file_name().expect("a name");

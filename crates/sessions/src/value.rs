@@ -244,6 +244,15 @@ macro_rules! object {
                 }
             }
 
+            /// A member that is named here, whose value is neither null nor of the named type.
+            #[allow(dead_code)]
+            pub(crate) fn misfit(&self) -> Option<&'static str> {
+                [$($key),*].into_iter().find(|key| {
+                    let value = self.other.get(key);
+                    value.is_some_and(|value| value.as_str() != "null")
+                })
+            }
+
             /// The object; `None` where the text is none.
             pub(crate) fn read_object(text: &str) -> Option<Self> {
                 if !text.trim_start().starts_with('{') {
