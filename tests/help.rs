@@ -520,7 +520,8 @@ fn help_of_every_command() {
       sessionary name last Parser --dry-run
 
     The name is one entry at the end of the session's file; the agent shows it too. In a session of
-    clido it is a title: clido's list shows the last one, a resumed session the first.
+    clido it is a title: clido's list shows the last one, a resumed session the first. indusagi
+    passes over empty names: there a name is replaced, not removed.
     ----
     Label an entry of a session
 

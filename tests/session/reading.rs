@@ -198,6 +198,13 @@ fn an_agent_gets_nothing_that_it_does_not_know() {
         session.append_message(system),
         Err(Error::Unknown { .. })
     ));
+    // The name before would stay.
+    for empty in ["", " \n"] {
+        assert!(matches!(
+            session.append_session_info(empty),
+            Err(Error::Unknown { .. })
+        ));
+    }
     assert!(matches!(
         session.append_usage(&Default::default()),
         Err(Error::Unknown { .. })

@@ -14,6 +14,7 @@ use super::typed::{
 };
 use super::value::{Json, Value, put, quoted};
 use sessionary_formats::json;
+use sessionary_formats::pi::Names;
 
 /// How often a file is read again that others keep rewriting.
 const TRIES: usize = 8;
@@ -128,6 +129,10 @@ impl SessionManager {
 
     /// Names the session, or with an empty name takes the name away (pi: `appendSessionInfo`). The
     /// name is trimmed, and line ends in it become spaces where the profile says.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] for an empty name where the agent passes over empty names, as indusagi
+    /// does: the name before would stay.
     pub fn append_session_info(&mut self, name: &str) -> Result<String, Error> {
         self.append_name(name, SessionInfoEntry::default())
     }
@@ -144,6 +149,12 @@ impl SessionManager {
             false => name.to_owned(),
         };
         let name = json::trim(&name);
+        if name.is_empty() && profile.dialect.names == Names::LastNotEmpty {
+            return Err(Error::Unknown {
+                agent: profile.agent,
+                what: "names that are taken away",
+            });
+        }
         entry.name = Some(name.to_owned());
         self.append("session_info", "", |out| entry.write_members(out))
     }
