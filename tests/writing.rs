@@ -142,6 +142,43 @@ fn a_session_is_begun_gone_on_with_named_labelled_and_copied() {
     );
 }
 
+/// As where NFS has no lock manager.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_locked_is_not_written_and_said() {
+    use std::process::Command;
+    let sandbox = Sandbox::new();
+    let new = sandbox.json(&["new", "hello", "--json"]);
+    let (id, path) = (text(&new, "session"), text(&new, "path"));
+    let before = fs::read(path).expect("the file");
+    let command = sandbox.command(&["name", id, "x"]);
+    let variables = command.get_envs();
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-P", path])
+        .args(["-e", "trace=flock", "-e", "inject=flock:error=ENOLCK"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .current_dir(&sandbox.cwd)
+        .output();
+    let Ok(output) = output else {
+        eprintln!("SKIPPED: there is no `strace`");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("ptrace") {
+        eprintln!("SKIPPED: no program may be traced here");
+        return;
+    }
+    let expected = "cannot be locked, and nothing is written without a lock: No locks available";
+    assert!(said.contains(expected), "{said}");
+    assert!(said.contains("hint: some network file systems"), "{said}");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(fs::read(path).expect("the file"), before);
+}
+
 /// Entries in the index as it is, with no look at any file.
 #[cfg(target_os = "linux")]
 fn indexed_entries(sandbox: &Sandbox) -> String {
@@ -206,6 +243,9 @@ fn an_entry_is_read_from_standard_input_and_checked() {
         r#"{"type":"session"}"#,
         r#"{"type":"message","message":7}"#,
         r#"{"type":"label","targetId":"x"}"#,
+        r#"{"type":"session_info","name":5}"#,
+        r#"{"type":"message","message":{"role":"user","content":null}}"#,
+        r#"{"type":"context_edit","targetId":"x","replacement":null}"#,
     ] {
         let output = with_input(&sandbox, &["append", &id], bad);
         assert_eq!(output.status.code(), Some(2), "{bad}");
@@ -383,9 +423,6 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     let sandbox = Sandbox::new();
     let new = sandbox.json(&["new", "hello", "--json"]);
     let (id, path) = (text(&new, "session"), text(&new, "path"));
-        r#"{"type":"session_info","name":5}"#,
-        r#"{"type":"message","message":{"role":"user","content":null}}"#,
-        r#"{"type":"context_edit","targetId":"x","replacement":null}"#,
     let fork = sandbox.json(&["fork", id, "--json"]);
     sandbox.touch(Path::new(path), 1_767_600_000);
     let name = Path::new(path).file_name().expect("a name");

@@ -361,6 +361,8 @@ impl Copy {
 }
 
 impl From<Error> for Failure {
+            Error::NoLock { .. } => Self::from(anyhow::Error::new(error))
+                .hint("some network file systems have no locks, or only when mounted with them"),
     fn from(error: Error) -> Self {
         match &error {
             Error::Invalid(_) | Error::Unknown { .. } | Error::ReadOnly => {
