@@ -528,7 +528,7 @@ fn help_of_every_command() {
     Usage: sessionary label [OPTIONS] <SESSION[:ENTRY]> [LABEL]
 
     Arguments:
-      <SESSION[:ENTRY]>  A session and one of its entries; without :ENTRY, the session's leaf
+      <SESSION[:ENTRY]>  An entry of a session; without :ENTRY, the last one that is no label or name
       [LABEL]            The label
 
     Options:
@@ -538,7 +538,7 @@ fn help_of_every_command() {
 
     Examples:
       sessionary label 019b3f2a:c1d2e3f4 "tests are green"
-      sessionary label last "good"                 the session's leaf
+      sessionary label last "good"                 the session's last entry
       sessionary label 019b3f2a:c1d2e3f4 --clear   remove its label
     ----
     Copy one branch of a session into a new one

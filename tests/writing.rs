@@ -142,6 +142,35 @@ fn a_session_is_begun_gone_on_with_named_labelled_and_copied() {
     );
 }
 
+#[test]
+fn a_label_without_an_entry_is_the_last_entrys_that_says_something() {
+    let sandbox = Sandbox::new();
+    let new = run(&sandbox, &["new", "Fix the clock"]);
+    let (id, question) = (text(&new, "session"), text(&new, "entry"));
+    run(&sandbox, &["name", id, "Clock"]);
+    for label in ["one", "two"] {
+        let labelled = run(&sandbox, &["label", id, label]);
+        assert_eq!(labelled["lines"][0]["targetId"], question);
+    }
+    // What is taken along by a branch is the label that it has now.
+    let branch = run(&sandbox, &["branch", id]);
+    let copied = lines(text(&branch, "path"));
+    let labels: Vec<_> = copied.iter().map(|line| &line["label"]).collect();
+    assert_eq!(labels[..3], [&Value::Null; 3]);
+    assert_eq!(labels[3..], ["two"]);
+    let cleared = run(&sandbox, &["label", id, "--clear"]);
+    assert_eq!(cleared["lines"][0]["targetId"], question);
+    assert_eq!(cleared["lines"][0]["label"], Value::Null);
+    let before = files(&sandbox);
+    for named in [id.to_owned(), format!("{id}:{question}")] {
+        let refused = sandbox.run(&["label", &named, "--clear"]);
+        let why = format!("entry {question} has no label");
+        assert!(refused.contains(&why), "{refused}");
+        assert!(refused.ends_with("--- exit Some(2)\n"), "{refused}");
+    }
+    assert_eq!(files(&sandbox), before);
+}
+
 /// As where NFS has no lock manager.
 #[test]
 #[cfg(target_os = "linux")]
