@@ -401,6 +401,9 @@ fn what_cannot_be_written_is_said() {
             "entry nosuch not found",
         ),
         (&["append", "last", "--model", "x"], "not PROVIDER/MODEL"),
+        (&["append", "last", "--model", "a/"], "not PROVIDER/MODEL"),
+        (&["append", "last", "--model", "/x"], "not PROVIDER/MODEL"),
+        (&["append", "last", "--model", " / "], "not PROVIDER/MODEL"),
         (&["append", "last", "--assistant", "x"], "no current model"),
         (&["append", "last", "--user", " "], "the message is empty"),
         (

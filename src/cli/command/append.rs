@@ -106,6 +106,7 @@ fn add(what: &NewEntry, session: &mut SessionManager, now_ms: i64) -> Result<Str
     if let Some(named) = &what.model {
         let (provider, model) = named
             .split_once('/')
+            .filter(|(provider, model)| ![provider, model].iter().any(|it| it.trim().is_empty()))
             .ok_or_else(|| Failure::usage(format!("--model {named}: not PROVIDER/MODEL")))?;
         return Ok(session.append_model_change(provider, model)?);
     }
