@@ -171,6 +171,117 @@ fn a_label_without_an_entry_is_the_last_entrys_that_says_something() {
     assert_eq!(files(&sandbox), before);
 }
 
+/// The folder, below the home, of the session that this writes, where these variables are set.
+fn folder_of_new(sandbox: &Sandbox, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let mut command = sandbox.command(arguments);
+    for (name, below) in variables {
+        command.env(name, sandbox.home.join(below));
+    }
+    let output = command.arg("--json").output().expect("sessionary runs");
+    let answer: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let path = Path::new(text(&answer, "path"));
+    assert!(path.is_file(), "{}", path.display());
+    let folder = path.parent().expect("a folder");
+    let below = folder.strip_prefix(&sandbox.home).expect("below the home");
+    // And it is found again.
+    let list = sandbox.json(&["list", "--all", "--json"])["sessions"].take();
+    if variables.is_empty() {
+        let rows = list.as_array().expect("rows");
+        let listed = rows.iter().any(|row| row["id"] == answer["session"]);
+        assert!(listed, "{answer} in {list}");
+    }
+    below.display().to_string()
+}
+
+/// What a folder of this directory is called in a folder of folders.
+fn folder_called(directory: &Path) -> String {
+    format!("--{}--", directory.to_string_lossy()[1..].replace('/', "-"))
+}
+
+#[test]
+fn a_session_begins_where_its_agent_looks_for_it() {
+    let sandbox = Sandbox::new();
+    let elsewhere = sandbox.home.join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    let there = &*elsewhere.to_string_lossy();
+    let own = ".pi/agent/sessions/";
+    let begin = |variables: &[(&str, &str)]| {
+        let new = folder_of_new(&sandbox, &["new", "hello"], variables);
+        let fork = folder_of_new(&sandbox, &["fork", "last"], variables);
+        assert_eq!(new, fork);
+        let other = folder_of_new(&sandbox, &["new", "hello", "--in", there], variables);
+        let fork = folder_of_new(&sandbox, &["fork", "last", "--in", there], variables);
+        assert_eq!(other, fork);
+        [new, other]
+    };
+    let usual = [&*sandbox.cwd, &*elsewhere].map(|cwd| own.to_owned() + &folder_called(cwd));
+    assert_eq!(begin(&[]), usual);
+    // Each of these gives way to the next.
+    sandbox.write(".pi/agent/settings.json", r#"{"sessionDir":"~/all"}"#);
+    assert_eq!(begin(&[]), ["all", "all"]);
+    sandbox.write("elsewhere/.pi/settings.json", r#"{"sessionDir":"mine"}"#);
+    assert_eq!(begin(&[]), ["all", "elsewhere/mine"]);
+    let variable = [("PI_CODING_AGENT_SESSION_DIR", "flat")];
+    assert_eq!(begin(&variable), ["flat", "flat"]);
+
+    let clido = ["new", "hello", "--agent", "clido"];
+    let folder = sandbox.cwd.to_string_lossy().replace('/', "_");
+    let usual = format!("clido/sessions/{folder}");
+    assert_eq!(folder_of_new(&sandbox, &clido, &[]), usual);
+    let variable = [("CLIDO_SESSION_DIR", "one")];
+    assert_eq!(folder_of_new(&sandbox, &clido, &variable), "one");
+    let new = sandbox.json(&[&clido[..], &["--json"]].concat());
+    let fork = ["fork", text(&new, "session")];
+    assert_eq!(folder_of_new(&sandbox, &fork, &variable), "one");
+}
+
+#[test]
+fn a_fork_lies_where_its_agent_looks_for_it_wherever_the_session_does() {
+    let sandbox = Sandbox::new();
+    let session = |folder: &str| {
+        let lines = [
+            r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#,
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"hi","timestamp":1}}"#,
+        ];
+        let content = lines.join("\n") + "\n";
+        let path = sandbox.write(&format!("{folder}/0a.jsonl"), &content);
+        path.to_string_lossy().into_owned()
+    };
+    let here = folder_called(&sandbox.cwd);
+    let own = format!(".pi/agent/sessions/{here}");
+    // In no folder of an agent's, and in one that is called as none is by pi.
+    for folder in ["Downloads", ".pi/agent/sessions/old"] {
+        let path = session(folder);
+        assert_eq!(folder_of_new(&sandbox, &["fork", &path], &[]), own);
+        fs::remove_file(path).expect("removed");
+    }
+    // One branch of it lies beside it, as in pi.
+    let path = session(".pi/agent/sessions/old");
+    let beside = folder_of_new(&sandbox, &["branch", &path], &[]);
+    assert_eq!(beside, ".pi/agent/sessions/old");
+    fs::remove_file(path).expect("removed");
+    // One folder for all that is called as one of many.
+    let path = session("x/--all--");
+    let variable = [("PI_CODING_AGENT_SESSION_DIR", "x/--all--")];
+    for verb in ["fork", "branch"] {
+        let folder = folder_of_new(&sandbox, &[verb, &path], &variable);
+        assert_eq!(folder, "x/--all--", "{verb}");
+    }
+    // What the user named is kept together, of either kind.
+    for (folder, expected) in [
+        ("kept/--w--", format!("kept/{here}")),
+        ("one", "one".to_owned()),
+    ] {
+        let path = session(folder);
+        let root = sandbox.home.join(folder.split('/').next().expect("a name"));
+        let root = format!("pi:{}", root.display());
+        let variable = [("PI_CODING_AGENT_SESSION_DIR", "flat")];
+        let fork = folder_of_new(&sandbox, &["--root", &root, "fork", &path], &variable);
+        assert_eq!(fork, expected);
+    }
+}
+
 /// As where NFS has no lock manager.
 #[test]
 #[cfg(target_os = "linux")]
