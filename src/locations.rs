@@ -12,10 +12,12 @@ use crate::source::root::RootSpec;
 
 mod foreign;
 mod not_read;
+mod of_new;
 mod others;
 
 pub use foreign::foreign_roots;
 pub use not_read::{NotRead, not_read};
+pub use of_new::root_of_new;
 
 /// What an agent started now, here, would find around it.
 #[derive(Clone)]
@@ -135,17 +137,21 @@ fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
             roots.extend(all.map(|sessions| root(agent, below(&folder, sessions), false, why())));
         }
     }
-    for variable in agent.flat_variables {
-        if let Some(value) = (environment.var)(variable).filter(|value| !value.is_empty()) {
-            let path = session_folder(agent, Path::new(&value), environment);
-            roots.push(root(agent, path, true, format!("${variable}")));
-        }
-    }
+    roots.extend(variable_roots(agent, environment));
     if let (Some((global, _)), Some((folder, _))) = (agent.settings, &folder) {
         roots.extend(settings_root(agent, environment, &folder.join(global)));
     }
     roots.extend(in_project(agent, environment, &environment.cwd));
     roots
+}
+
+/// The flat folders that variables name.
+fn variable_roots(agent: &Agent, environment: &Environment<'_>) -> impl Iterator<Item = RootSpec> {
+    agent.flat_variables.iter().filter_map(move |variable| {
+        let value = (environment.var)(variable).filter(|value| !value.is_empty())?;
+        let path = session_folder(agent, Path::new(&value), environment);
+        Some(root(agent, path, true, format!("${variable}")))
+    })
 }
 
 /// The folder below which the agent keeps everything, and what says so.

@@ -389,7 +389,9 @@ fn write_ours(setup: &Setup) -> Result<(), Error> {
         },
     )?;
     session.append_custom_entry("todo", None)?;
-    session.append_session_info("")?;
+    // The agent would keep the name before.
+    let removed = session.append_session_info("");
+    assert!(matches!(removed, Err(Error::Unknown { .. })), "{removed:?}");
     session.append_message(answer())?;
     Ok(())
 }

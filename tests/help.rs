@@ -497,7 +497,7 @@ fn help_of_every_command() {
       echo '{"type":"custom","customType":"todo","data":[]}' | sessionary append last
 
     Without an option, an entry is read as JSON from standard input. It keeps its type and members and
-    gets a new id, parent and time.
+    gets a new id, parent and time. What its agent could not read is refused.
     For a session of clido it is a line as clido writes it:
 
       echo '{"type":"title","title":"Parser"}' | sessionary append f47ac10b
@@ -520,14 +520,15 @@ fn help_of_every_command() {
       sessionary name last Parser --dry-run
 
     The name is one entry at the end of the session's file; the agent shows it too. In a session of
-    clido it is a title: clido's list shows the last one, a resumed session the first.
+    clido it is a title: clido's list shows the last one, a resumed session the first. indusagi
+    passes over empty names: there a name is replaced, not removed.
     ----
     Label an entry of a session
 
     Usage: sessionary label [OPTIONS] <SESSION[:ENTRY]> [LABEL]
 
     Arguments:
-      <SESSION[:ENTRY]>  A session and one of its entries; without :ENTRY, the session's leaf
+      <SESSION[:ENTRY]>  An entry of a session; without :ENTRY, the last one that is no label or name
       [LABEL]            The label
 
     Options:
@@ -537,7 +538,7 @@ fn help_of_every_command() {
 
     Examples:
       sessionary label 019b3f2a:c1d2e3f4 "tests are green"
-      sessionary label last "good"                 the session's leaf
+      sessionary label last "good"                 the session's last entry
       sessionary label 019b3f2a:c1d2e3f4 --clear   remove its label
     ----
     Copy one branch of a session into a new one

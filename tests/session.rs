@@ -4,6 +4,8 @@
 mod agentuse;
 #[path = "session/clido.rs"]
 mod clido;
+#[path = "session/elsewhere.rs"]
+mod elsewhere;
 #[path = "session/files.rs"]
 mod files;
 #[path = "session/listing.rs"]

@@ -142,6 +142,183 @@ fn a_session_is_begun_gone_on_with_named_labelled_and_copied() {
     );
 }
 
+#[test]
+fn a_label_without_an_entry_is_the_last_entrys_that_says_something() {
+    let sandbox = Sandbox::new();
+    let new = run(&sandbox, &["new", "Fix the clock"]);
+    let (id, question) = (text(&new, "session"), text(&new, "entry"));
+    run(&sandbox, &["name", id, "Clock"]);
+    for label in ["one", "two"] {
+        let labelled = run(&sandbox, &["label", id, label]);
+        assert_eq!(labelled["lines"][0]["targetId"], question);
+    }
+    // What is taken along by a branch is the label that it has now.
+    let branch = run(&sandbox, &["branch", id]);
+    let copied = lines(text(&branch, "path"));
+    let labels: Vec<_> = copied.iter().map(|line| &line["label"]).collect();
+    assert_eq!(labels[..3], [&Value::Null; 3]);
+    assert_eq!(labels[3..], ["two"]);
+    let cleared = run(&sandbox, &["label", id, "--clear"]);
+    assert_eq!(cleared["lines"][0]["targetId"], question);
+    assert_eq!(cleared["lines"][0]["label"], Value::Null);
+    let before = files(&sandbox);
+    for named in [id.to_owned(), format!("{id}:{question}")] {
+        let refused = sandbox.run(&["label", &named, "--clear"]);
+        let why = format!("entry {question} has no label");
+        assert!(refused.contains(&why), "{refused}");
+        assert!(refused.ends_with("--- exit Some(2)\n"), "{refused}");
+    }
+    assert_eq!(files(&sandbox), before);
+}
+
+/// The folder, below the home, of the session that this writes, where these variables are set.
+fn folder_of_new(sandbox: &Sandbox, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let mut command = sandbox.command(arguments);
+    for (name, below) in variables {
+        command.env(name, sandbox.home.join(below));
+    }
+    let output = command.arg("--json").output().expect("sessionary runs");
+    let answer: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let path = Path::new(text(&answer, "path"));
+    assert!(path.is_file(), "{}", path.display());
+    let folder = path.parent().expect("a folder");
+    let below = folder.strip_prefix(&sandbox.home).expect("below the home");
+    // And it is found again.
+    let list = sandbox.json(&["list", "--all", "--json"])["sessions"].take();
+    if variables.is_empty() {
+        let rows = list.as_array().expect("rows");
+        let listed = rows.iter().any(|row| row["id"] == answer["session"]);
+        assert!(listed, "{answer} in {list}");
+    }
+    below.display().to_string()
+}
+
+/// What a folder of this directory is called in a folder of folders.
+fn folder_called(directory: &Path) -> String {
+    format!("--{}--", directory.to_string_lossy()[1..].replace('/', "-"))
+}
+
+#[test]
+fn a_session_begins_where_its_agent_looks_for_it() {
+    let sandbox = Sandbox::new();
+    let elsewhere = sandbox.home.join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    let there = &*elsewhere.to_string_lossy();
+    let own = ".pi/agent/sessions/";
+    let begin = |variables: &[(&str, &str)]| {
+        let new = folder_of_new(&sandbox, &["new", "hello"], variables);
+        let fork = folder_of_new(&sandbox, &["fork", "last"], variables);
+        assert_eq!(new, fork);
+        let other = folder_of_new(&sandbox, &["new", "hello", "--in", there], variables);
+        let fork = folder_of_new(&sandbox, &["fork", "last", "--in", there], variables);
+        assert_eq!(other, fork);
+        [new, other]
+    };
+    let usual = [&*sandbox.cwd, &*elsewhere].map(|cwd| own.to_owned() + &folder_called(cwd));
+    assert_eq!(begin(&[]), usual);
+    // Each of these gives way to the next.
+    sandbox.write(".pi/agent/settings.json", r#"{"sessionDir":"~/all"}"#);
+    assert_eq!(begin(&[]), ["all", "all"]);
+    sandbox.write("elsewhere/.pi/settings.json", r#"{"sessionDir":"mine"}"#);
+    assert_eq!(begin(&[]), ["all", "elsewhere/mine"]);
+    let variable = [("PI_CODING_AGENT_SESSION_DIR", "flat")];
+    assert_eq!(begin(&variable), ["flat", "flat"]);
+
+    let clido = ["new", "hello", "--agent", "clido"];
+    let folder = sandbox.cwd.to_string_lossy().replace('/', "_");
+    let usual = format!("clido/sessions/{folder}");
+    assert_eq!(folder_of_new(&sandbox, &clido, &[]), usual);
+    let variable = [("CLIDO_SESSION_DIR", "one")];
+    assert_eq!(folder_of_new(&sandbox, &clido, &variable), "one");
+    let new = sandbox.json(&[&clido[..], &["--json"]].concat());
+    let fork = ["fork", text(&new, "session")];
+    assert_eq!(folder_of_new(&sandbox, &fork, &variable), "one");
+}
+
+#[test]
+fn a_fork_lies_where_its_agent_looks_for_it_wherever_the_session_does() {
+    let sandbox = Sandbox::new();
+    let session = |folder: &str| {
+        let lines = [
+            r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#,
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"hi","timestamp":1}}"#,
+        ];
+        let content = lines.join("\n") + "\n";
+        let path = sandbox.write(&format!("{folder}/0a.jsonl"), &content);
+        path.to_string_lossy().into_owned()
+    };
+    let here = folder_called(&sandbox.cwd);
+    let own = format!(".pi/agent/sessions/{here}");
+    // In no folder of an agent's, and in one that is called as none is by pi.
+    for folder in ["Downloads", ".pi/agent/sessions/old"] {
+        let path = session(folder);
+        assert_eq!(folder_of_new(&sandbox, &["fork", &path], &[]), own);
+        fs::remove_file(path).expect("removed");
+    }
+    // One branch of it lies beside it, as in pi.
+    let path = session(".pi/agent/sessions/old");
+    let beside = folder_of_new(&sandbox, &["branch", &path], &[]);
+    assert_eq!(beside, ".pi/agent/sessions/old");
+    fs::remove_file(path).expect("removed");
+    // One folder for all that is called as one of many.
+    let path = session("x/--all--");
+    let variable = [("PI_CODING_AGENT_SESSION_DIR", "x/--all--")];
+    for verb in ["fork", "branch"] {
+        let folder = folder_of_new(&sandbox, &[verb, &path], &variable);
+        assert_eq!(folder, "x/--all--", "{verb}");
+    }
+    // What the user named is kept together, of either kind.
+    for (folder, expected) in [
+        ("kept/--w--", format!("kept/{here}")),
+        ("one", "one".to_owned()),
+    ] {
+        let path = session(folder);
+        let root = sandbox.home.join(folder.split('/').next().expect("a name"));
+        let root = format!("pi:{}", root.display());
+        let variable = [("PI_CODING_AGENT_SESSION_DIR", "flat")];
+        let fork = folder_of_new(&sandbox, &["--root", &root, "fork", &path], &variable);
+        assert_eq!(fork, expected);
+    }
+}
+
+/// As where NFS has no lock manager.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_locked_is_not_written_and_said() {
+    use std::process::Command;
+    let sandbox = Sandbox::new();
+    let new = sandbox.json(&["new", "hello", "--json"]);
+    let (id, path) = (text(&new, "session"), text(&new, "path"));
+    let before = fs::read(path).expect("the file");
+    let command = sandbox.command(&["name", id, "x"]);
+    let variables = command.get_envs();
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-P", path])
+        .args(["-e", "trace=flock", "-e", "inject=flock:error=ENOLCK"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .current_dir(&sandbox.cwd)
+        .output();
+    let Ok(output) = output else {
+        eprintln!("SKIPPED: there is no `strace`");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("ptrace") {
+        eprintln!("SKIPPED: no program may be traced here");
+        return;
+    }
+    let expected = "cannot be locked, and nothing is written without a lock: No locks available";
+    assert!(said.contains(expected), "{said}");
+    assert!(said.contains("hint: some network file systems"), "{said}");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(fs::read(path).expect("the file"), before);
+}
+
 /// Entries in the index as it is, with no look at any file.
 #[cfg(target_os = "linux")]
 fn indexed_entries(sandbox: &Sandbox) -> String {
@@ -206,6 +383,9 @@ fn an_entry_is_read_from_standard_input_and_checked() {
         r#"{"type":"session"}"#,
         r#"{"type":"message","message":7}"#,
         r#"{"type":"label","targetId":"x"}"#,
+        r#"{"type":"session_info","name":5}"#,
+        r#"{"type":"message","message":{"role":"user","content":null}}"#,
+        r#"{"type":"context_edit","targetId":"x","replacement":null}"#,
     ] {
         let output = with_input(&sandbox, &["append", &id], bad);
         assert_eq!(output.status.code(), Some(2), "{bad}");
@@ -332,6 +512,9 @@ fn what_cannot_be_written_is_said() {
             "entry nosuch not found",
         ),
         (&["append", "last", "--model", "x"], "not PROVIDER/MODEL"),
+        (&["append", "last", "--model", "a/"], "not PROVIDER/MODEL"),
+        (&["append", "last", "--model", "/x"], "not PROVIDER/MODEL"),
+        (&["append", "last", "--model", " / "], "not PROVIDER/MODEL"),
         (&["append", "last", "--assistant", "x"], "no current model"),
         (&["append", "last", "--user", " "], "the message is empty"),
         (

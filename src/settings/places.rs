@@ -11,7 +11,7 @@ use crate::config::lasting;
 use crate::format::{AGENTS, FORMATS};
 use crate::locations::{self, Environment, foreign_roots};
 use crate::source::exclude::Exclude;
-use crate::source::root::{RootSpec, named};
+use crate::source::root::{BY_FILE, BY_FLAG, RootSpec, named};
 
 impl Settings {
     /// What these settings ask for: the index, and every place that is to be looked at. What is to
@@ -59,7 +59,7 @@ impl Settings {
         flags: &Flags,
     ) -> Result<Vec<RootSpec>, BadSetting> {
         let cwd = &surroundings.cwd;
-        let typed = flags.roots.iter().map(|text| (text, "--root", cwd));
+        let typed = flags.roots.iter().map(|text| (text, BY_FLAG, cwd));
         let mut roots = Vec::new();
         let mut by_hand = Vec::new();
         // Relative paths in the file start at its folder, wherever the command runs.
@@ -70,7 +70,7 @@ impl Settings {
             let team = data.map(|data| data.join("sessionary").join("team"));
             roots.extend(team.iter().flat_map(|team| foreign_roots(team)));
             let configured = self.roots.value.iter();
-            by_hand.extend(configured.map(|text| (text, "config", &at_file)));
+            by_hand.extend(configured.map(|text| (text, BY_FILE, &at_file)));
         }
         for (text, why, place) in by_hand.into_iter().chain(typed) {
             let root = surroundings.ask(place, |environment| parse_root(text, why, environment))?;

@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::CI_VARIABLE;
+use crate::format::agent_called;
 use crate::locations::{self, Environment, NotRead};
 use crate::source::root::RootSpec;
 
@@ -95,6 +96,15 @@ impl Surroundings {
     pub fn not_read(&self, roots: &[RootSpec]) -> Vec<NotRead> {
         self.ask(&self.cwd, |environment| {
             locations::not_read(environment, roots)
+        })
+    }
+
+    /// The folder in which that agent itself would begin a session of this directory, in files of
+    /// that format, as [`locations::root_of_new`] finds it.
+    pub fn root_of_new(&self, agent: &str, format: &str, directory: &Path) -> Option<RootSpec> {
+        let agent = agent_called(agent)?;
+        self.ask(directory, |environment| {
+            locations::root_of_new(agent, format, environment)
         })
     }
 

@@ -50,7 +50,16 @@ pub(crate) fn name_of<'a>(agent: &'a str, format: &'a str) -> Option<&'a str> {
         .find(|name| named(name) == Some((agent, format)))
 }
 
+/// What says where a root is that the user named: the flag, or the configuration file.
+pub(crate) const BY_FLAG: &str = "--root";
+pub(crate) const BY_FILE: &str = "config";
+
 impl RootSpec {
+    /// Whether the user named it, and not an agent's own variables, settings or rules.
+    pub fn is_named_by_hand(&self) -> bool {
+        self.why == BY_FLAG || self.why == BY_FILE
+    }
+
     /// Whether the format of that name finds the same sessions in the folder.
     pub fn is_of_family(&self, format: &str) -> bool {
         family(&self.format) == family(format)

@@ -253,6 +253,33 @@ fn a_session_to_look_at_is_not_changed() {
 }
 
 #[test]
+fn a_session_in_memory_stays_there_with_the_entries_of_a_file() {
+    let place = Place::new();
+    let old = HEADER.replace("\"version\":3", "\"version\":2");
+    for header in [HEADER, &old] {
+        let content = format!("{header}\n{}\n", line("a", None));
+        let path = place.file(&content);
+        let mut session = SessionManager::in_memory(&place.setup, "/w");
+        session.set_session_file(&path).expect("a session");
+        assert_eq!((session.entries().len(), session.leaf_id()), (1, Some("a")));
+        session.append_message(assistant("b")).expect("appended");
+        assert_eq!(session.branch().len(), 2);
+        assert!(!session.is_persisted() && session.session_file().is_none());
+        let next = session.new_session(&NewSession::default());
+        assert_eq!(next.expect("a session"), None);
+        session.append_message(assistant("c")).expect("appended");
+        assert_eq!(read(&path), content);
+        assert_eq!(place.names(), ["session.jsonl"]);
+    }
+    // So does one that is to have the entries of a file that is not there.
+    let mut session = SessionManager::in_memory(&place.setup, "/w");
+    let none = place.folder.path().join("sessions/none.jsonl");
+    session.set_session_file(&none).expect("a session");
+    session.append_message(assistant("d")).expect("appended");
+    assert_eq!(place.names(), ["session.jsonl"]);
+}
+
+#[test]
 fn the_session_used_last_is_continued() {
     let mut place = Place::new();
     let make = |place: &Place, cwd: &str, text: &str| {

@@ -173,6 +173,75 @@ fn a_link_and_the_permissions_stay() {
     assert_eq!(place.open(&real).session_name().as_deref(), Some("x"));
 }
 
+/// Who may not give the new file to the old one's owner leaves the old one: its owner could not read
+/// the new one.
+#[test]
+#[cfg(unix)]
+fn a_file_stays_its_owners() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    const CHILD: &str = "SESSIONARY_NOT_THE_OWNER";
+    if let Some(path) = std::env::var_os(CHILD) {
+        let place = Place::new();
+        let mut session = place.open(path.as_ref());
+        let refused = session.append_session_info("x").expect_err("another user");
+        let backups = place.setup.backups.as_deref().expect("a folder");
+        let left = fs::read_dir(backups).expect("the folder").count();
+        println!("{left} copies: {refused}");
+        return;
+    }
+    let place = Place::new();
+    let path = place.file(V1);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o660)).expect("set");
+    if chown(&path, Some(1000), Some(1001)).is_err() {
+        eprintln!("SKIPPED: only root gives files away");
+        return;
+    }
+    let of = |path: &std::path::Path| {
+        let is = fs::metadata(path).expect("there");
+        (is.uid(), is.gid(), is.mode() & 0o777)
+    };
+    let name = "session::migration::a_file_stays_its_owners";
+    let told = |mode: u32| {
+        for folder in path.ancestors().skip(1).take(3) {
+            fs::set_permissions(folder, fs::Permissions::from_mode(mode)).expect("set");
+        }
+        let output = std::process::Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", name, "--nocapture"])
+            .env(CHILD, &path)
+            .current_dir("/")
+            .uid(65_534)
+            .gid(1001)
+            .output();
+        let output = output.ok()?;
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        Some(told + &String::from_utf8_lossy(&output.stderr))
+    };
+    for (mode, why) in [
+        (
+            0o777,
+            "rewritten here, it would belong to another user or group",
+        ),
+        (
+            0o755,
+            "by a new file in its folder, which cannot be made: permission denied",
+        ),
+    ] {
+        let Some(told) = told(mode) else {
+            eprintln!("SKIPPED: another user may not start this test");
+            return;
+        };
+        assert!(told.contains("0 copies: ") && told.contains(why), "{told}");
+    }
+    assert_eq!((&*read(&path), of(&path)), (V1, (1000, 1001, 0o660)));
+    assert_eq!(place.names(), ["session.jsonl"]);
+    // Root may.
+    let mut session = place.open(&path);
+    session.append_session_info("x").expect("appended");
+    assert_eq!(of(&path), (1000, 1001, 0o660));
+    assert_eq!(place.open(&path).session_name().as_deref(), Some("x"));
+}
+
 #[test]
 fn a_fork_of_an_old_file_can_be_read() {
     // pi copies entries of version 1 under a header of version 3: without ids, without a branch.

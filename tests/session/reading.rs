@@ -198,6 +198,13 @@ fn an_agent_gets_nothing_that_it_does_not_know() {
         session.append_message(system),
         Err(Error::Unknown { .. })
     ));
+    // The name before would stay.
+    for empty in ["", " \n"] {
+        assert!(matches!(
+            session.append_session_info(empty),
+            Err(Error::Unknown { .. })
+        ));
+    }
     assert!(matches!(
         session.append_usage(&Default::default()),
         Err(Error::Unknown { .. })
@@ -272,4 +279,67 @@ fn a_model_is_named_where_its_provider_is_not() {
     let model = place.open(&path).build_session_context().model;
     let model = model.expect("it is named");
     assert_eq!((model.provider, &*model.model_id), (None, "m"));
+}
+
+#[test]
+fn a_label_is_copied_with_its_time_as_it_is_written() {
+    for (time, copied) in [
+        (
+            r#","timestamp":"2026-01-05T09:00:02.000Z""#,
+            r#","timestamp":"2026-01-05T09:00:02.000Z""#,
+        ),
+        (r#","timestamp":1.0e3"#, r#","timestamp":1000"#),
+        ("", ""),
+    ] {
+        let place = Place::new();
+        let label = format!(
+            r#"{{"type":"label","id":"b","parentId":"a"{time},"targetId":"a","label":"L"}}"#
+        );
+        let path = place.file(format!("{HEADER}\n{}\n{label}\n", line("a", None)));
+        let mut session = place.open(&path);
+        session.create_branched_session("b").expect("a branch");
+        let copy = session.leaf_entry().expect("the label");
+        let id = copy.id().expect("an id");
+        let expected = format!(
+            r#"{{"type":"label","id":"{id}","parentId":"a"{copied},"targetId":"a","label":"L"}}"#
+        );
+        assert_eq!(copy.json(), expected);
+    }
+}
+
+#[test]
+fn what_is_set_counts_for_more_than_what_was_read() {
+    let read = r#"{"role":"user","content":null,"timestamp":"then","more":null}"#;
+    let AgentMessage::User(mut message) = Message::parse(read).expect("JSON").typed() else {
+        panic!("a user's message");
+    };
+    // As it was read it stays.
+    let again = Message::from(message.clone());
+    assert_eq!(
+        again.as_str(),
+        r#"{"role":"user","content":null,"timestamp":"then","more":null}"#
+    );
+    message.content = "new".into();
+    let again = Message::from(message.clone());
+    assert_eq!(
+        again.as_str(),
+        r#"{"role":"user","content":"new","timestamp":"then","more":null}"#
+    );
+    message.timestamp = 7;
+    let again = Message::from(message);
+    assert_eq!(
+        again.as_str(),
+        r#"{"role":"user","content":"new","timestamp":7,"more":null}"#
+    );
+    // Of a key that is written twice the last value counts, whichever of them fits.
+    for (twice, content) in [
+        (r#"{"role":"user","content":"a","content":7}"#, "7"),
+        (r#"{"role":"user","content":7,"content":"a"}"#, r#""a""#),
+    ] {
+        let again = Message::from(Message::parse(twice).expect("JSON").typed());
+        let written = format!(r#"{{"role":"user","content":{content},"timestamp":0}}"#);
+        let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        assert_eq!(json(again.as_str()), json(&written));
+        assert_eq!(again.as_str().matches("content").count(), 1);
+    }
 }

@@ -46,7 +46,8 @@ impl Operation {
         match self {
             Self::Usage { .. } | Self::ContextEdit { .. } => false,
             Self::Message { json } => {
-                !json.contains("\"system\"") && !json.contains("null,\"text\"")
+                let lacks_content = ["null,\"text\"", "\"user\",\"text\""];
+                !json.contains("\"system\"") && !lacks_content.iter().any(|it| json.contains(it))
             }
             _ => true,
         }
@@ -250,11 +251,17 @@ fn message(rng: &mut ChaCha8Rng) -> String {
             r#"{{"role":"system","content":"","toolsRemoved":[{{"name":"read"}}],"timestamp":{}}}"#,
             pick(rng, &["10", "null"])
         ),
+        // Of a user's null is refused here, and hides the session in pi.
         _ => format!(
-            r#"{{"role":{},"content":null,"text":{more}}}"#,
+            r#"{{"role":{},"text":{more}}}"#,
             pick(
                 rng,
-                &["\"user\"", "\"toolResult\"", "\"system\"", "\"stranger\""]
+                &[
+                    r#""user""#,
+                    r#""toolResult","content":null"#,
+                    r#""system","content":null"#,
+                    r#""stranger","content":null"#,
+                ]
             )
         ),
     }

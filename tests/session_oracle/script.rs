@@ -331,6 +331,61 @@ impl Operation {
         out
     }
 
+    /// The entry that it writes, as another program would give it; `None`: it writes none, or one
+    /// for which more is asked.
+    fn entry(&self, ids: &[String]) -> Option<String> {
+        let mut out = String::new();
+        let mut put = |key: &str, value: Option<String>| {
+            if let Some(value) = value {
+                let comma = if out.is_empty() { "" } else { "," };
+                write!(out, "{comma}\"{key}\":{value}").expect("a string");
+            }
+        };
+        match self {
+            Self::Message { json } => {
+                put("message", Some(json.clone()));
+                put("type", Some(quoted("message")));
+            }
+            Self::Compaction {
+                summary,
+                first,
+                tokens,
+                details,
+                hook,
+            } => {
+                put("tokensBefore", Some(tokens.to_string()));
+                put("summary", Some(quoted(summary)));
+                put("fromHook", hook.map(|hook| hook.to_string()));
+                put("details", details.clone());
+                let first = first.map(|first| quoted(&name_of(ids, first)));
+                put("firstKeptEntryId", first);
+                put("type", Some(quoted("compaction")));
+            }
+            Self::Name { name } => {
+                put("name", Some(quoted(name)));
+                put("type", Some(quoted("session_info")));
+            }
+            Self::Label { target, label } => {
+                put("type", Some(quoted("label")));
+                put("targetId", Some(quoted(&name_of(ids, *target))));
+                put("label", label.as_deref().map(quoted));
+            }
+            Self::ContextEdit { target, content } => {
+                let replacement = content
+                    .as_ref()
+                    .map(|content| format!("{{\"content\":{content}}}"));
+                put(
+                    "replacement",
+                    Some(replacement.unwrap_or("null".to_owned())),
+                );
+                put("targetId", Some(quoted(&name_of(ids, *target))));
+                put("type", Some(quoted("context_edit")));
+            }
+            _ => return None,
+        }
+        Some(format!("{{{out}}}"))
+    }
+
     fn run(
         &self,
         setup: &mut Setup,
@@ -352,6 +407,12 @@ impl Operation {
         let current = session
             .as_mut()
             .expect("the first operation makes a session");
+        // Every other entry comes from elsewhere: that makes no difference.
+        if ids.len() % 2 == 1
+            && let Some(entry) = self.entry(ids)
+        {
+            return current.append_entry(&json(&entry)).map(Some);
+        }
         match self {
             Self::Create { .. } | Self::InMemory { .. } => Ok(None),
             Self::NewSession { parent } => {

@@ -12,8 +12,9 @@ use super::typed::{
     BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
     LabelEntry, ModelChangeEntry, SessionInfoEntry, ThinkingLevelChangeEntry, UsageEntry,
 };
-use super::value::{Json, put};
+use super::value::{Json, Value, put, quoted};
 use sessionary_formats::json;
+use sessionary_formats::pi::Names;
 
 /// How often a file is read again that others keep rewriting.
 const TRIES: usize = 8;
@@ -34,20 +35,36 @@ enum File<'d> {
 impl SessionManager {
     /// Appends a message (pi: `appendMessage`). Summaries are no messages: they have appends of
     /// their own.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where the content of a user's or a model's message is neither text nor an
+    /// array of blocks, or an answer has no usage with a cost. (pi writes these; its list then
+    /// lacks the session, or it fails as soon as it adds up the costs.)
     pub fn append_message<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<String, Error> {
         let message = message.into();
-        match message.role() {
-            "branchSummary" | "compactionSummary" => {
-                return Err(Error::Invalid(
-                    "append a summary with branch_with_summary or append_compaction".to_owned(),
-                ));
-            }
-            "system" => self.demand_prompts("system messages")?,
-            _ => {}
-        }
+        self.check_message(&message)?;
         self.append("message", message.role(), |out| {
             put(out, "message", &Json::trusted(message.as_str()));
         })
+    }
+
+    /// Refuses a message that the agent does not know or cannot read back.
+    pub(super) fn check_message(&self, message: &Message<'_>) -> Result<(), Error> {
+        let invalid = |why: &str| Err(Error::Invalid(why.to_owned()));
+        let content = message.member("content");
+        match message.role() {
+            "branchSummary" | "compactionSummary" => {
+                invalid("append a summary with branch_with_summary or append_compaction")
+            }
+            "system" => self.demand_prompts("system messages"),
+            "user" | "assistant" if content.is_some_and(|content| !is_content(content)) => {
+                invalid("the content of a message must be a text or an array of blocks")
+            }
+            "assistant" if !is_usage(message.member("usage").unwrap_or_default()) => {
+                invalid("an answer must have its usage, an object with a cost")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Appends a change of the thinking level (pi: `appendThinkingLevelChange`).
@@ -71,28 +88,20 @@ impl SessionManager {
 
     /// Appends a compaction (pi: `appendCompaction`). Without a first kept entry it keeps none. The
     /// prompt in force is written with it, where there is one.
-    pub fn append_compaction(&mut self, mut compaction: CompactionEntry) -> Result<String, Error> {
-        let parts = std::mem::take(&mut compaction.system_message);
+    pub fn append_compaction(&mut self, compaction: CompactionEntry) -> Result<String, Error> {
         self.insert("compaction", "", |session, place, out| {
-            let own = Some(place.id.to_owned());
-            put(out, "summary", &compaction.summary);
-            let first = compaction.first_kept_entry_id.clone().or(own);
-            put(out, "firstKeptEntryId", &first);
-            put(out, "tokensBefore", &compaction.tokens_before);
-            put(out, "details", &compaction.details);
-            put(out, "usage", &compaction.usage);
-            put(out, "fromHook", &compaction.from_hook);
-            let prompt = if session.setup.profile.knows_prompts {
-                let time = json::date_ms(place.timestamp).unwrap_or(0);
+            let mut entry = compaction.clone();
+            let own = || place.id.to_owned();
+            entry.first_kept_entry_id.get_or_insert_with(own);
+            if session.setup.profile.knows_prompts {
+                let now = place.timestamp.and_then(String::read);
+                let time = now.and_then(|now| json::date_ms(&now)).unwrap_or(0);
                 let context = session.build_session_context();
-                system_message(&context.messages, time).map(|text| Json::trusted(&text))
-            } else {
-                None
-            };
-            put(out, "systemMessage", &prompt.or(parts.clone()));
-            for (key, value) in &compaction.other.0 {
-                put(out, key, value);
+                if let Some(prompt) = system_message(&context.messages, time) {
+                    entry.system_message = Some(Json::trusted(&prompt));
+                }
             }
+            entry.write_members(out);
         })
     }
 
@@ -120,15 +129,33 @@ impl SessionManager {
 
     /// Names the session, or with an empty name takes the name away (pi: `appendSessionInfo`). The
     /// name is trimmed, and line ends in it become spaces where the profile says.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] for an empty name where the agent passes over empty names, as indusagi
+    /// does: the name before would stay.
     pub fn append_session_info(&mut self, name: &str) -> Result<String, Error> {
-        let name = match self.setup.profile.one_line_names {
+        self.append_name(name, SessionInfoEntry::default())
+    }
+
+    /// Names the session by an entry that has more to say.
+    pub(super) fn append_name(
+        &mut self,
+        name: &str,
+        mut entry: SessionInfoEntry,
+    ) -> Result<String, Error> {
+        let profile = &self.setup.profile;
+        let name = match profile.one_line_names {
             true => one_line(name),
             false => name.to_owned(),
         };
-        let entry = SessionInfoEntry {
-            name: Some(json::trim(&name).to_owned()),
-            ..Default::default()
-        };
+        let name = json::trim(&name);
+        if name.is_empty() && profile.dialect.names == Names::LastNotEmpty {
+            return Err(Error::Unknown {
+                agent: profile.agent,
+                what: "names that are taken away",
+            });
+        }
+        entry.name = Some(name.to_owned());
         self.append("session_info", "", |out| entry.write_members(out))
     }
 
@@ -154,50 +181,55 @@ impl SessionManager {
     }
 
     /// Has a message on the active branch seen otherwise from here on (pi since 0.87:
-    /// `appendContextEdit`): with other content, text or an array, or without content not at all.
-    /// The message itself stays in the file.
+    /// `appendContextEdit`): with other content, text or an array of blocks, or without content not
+    /// at all. The message itself stays in the file.
     pub fn append_context_edit(
         &mut self,
         target: &str,
         content: Option<&Json>,
     ) -> Result<String, Error> {
-        self.demand_prompts("context edits")?;
-        let entry = self.known(target)?;
-        let role = match entry.kind() {
-            "custom_message" => "custom".to_owned(),
-            _ => entry.role().to_owned(),
-        };
-        if !matches!(&*role, "user" | "assistant" | "toolResult" | "custom")
-            || entry.kind() == "message" && role == "custom"
-        {
-            return Err(Error::Invalid(format!(
-                "entry {target} has no content that the model sees"
-            )));
-        }
-        if !self.branch().iter().any(|entry| entry.id() == Some(target)) {
-            return Err(Error::Invalid(format!(
-                "entry {target} is not on the active branch"
-            )));
-        }
-        let replacement = match content.map(Json::as_str) {
-            None => "null".to_owned(),
-            Some(text) if text.starts_with('"') && matches!(&*role, "assistant" | "toolResult") => {
-                format!("{{\"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}")
-            }
-            Some(content) if content.starts_with(['"', '[']) => {
-                format!("{{\"content\":{content}}}")
-            }
-            Some(_) => {
-                return Err(Error::Invalid(
-                    "content must be a text or an array of blocks".to_owned(),
-                ));
-            }
-        };
         let entry = ContextEditEntry {
             target_id: target.to_owned(),
-            replacement: Some(Json::trusted(&replacement)),
             ..Default::default()
         };
+        let replacement = content.map(|content| format!("{{\"content\":{}}}", content.as_str()));
+        self.append_edit(entry, replacement.as_deref())
+    }
+
+    /// Appends a context edit with this replacement, `{"content":…}`.
+    pub(super) fn append_edit(
+        &mut self,
+        mut entry: ContextEditEntry,
+        replacement: Option<&str>,
+    ) -> Result<String, Error> {
+        self.demand_prompts("context edits")?;
+        let invalid = |why: String| Err(Error::Invalid(why));
+        let target = &*entry.target_id;
+        let edited = self.known(target)?;
+        let role = match edited.kind() {
+            "custom_message" => "custom",
+            // pi edits no message of this role.
+            _ if edited.role() == "custom" => "",
+            _ => edited.role(),
+        };
+        if !matches!(role, "user" | "assistant" | "toolResult" | "custom") {
+            return invalid(format!("entry {target} has no content that the model sees"));
+        }
+        if !self.branch().iter().any(|entry| entry.id() == Some(target)) {
+            return invalid(format!("entry {target} is not on the active branch"));
+        }
+        let content = replacement.and_then(|all| json::member(all, "content"));
+        let content = content.unwrap_or_default();
+        let wants_blocks = matches!(role, "assistant" | "toolResult");
+        let replacement = match replacement {
+            None => "null".to_owned(),
+            Some(_) if wants_blocks && content.starts_with('"') => {
+                format!("{{\"content\":[{{\"type\":\"text\",\"text\":{content}}}]}}")
+            }
+            Some(all) if is_content(content) => all.to_owned(),
+            Some(_) => return invalid("content must be a text or an array of blocks".to_owned()),
+        };
+        entry.replacement = Some(Json::trusted(&replacement));
         self.append("context_edit", "", |out| entry.write_members(out))
     }
 
@@ -224,38 +256,7 @@ impl SessionManager {
         appended
     }
 
-    /// Appends an entry that was written elsewhere: its type and members are kept, and it gets a
-    /// new id, parent and time. What typed appends refuse is refused here too.
-    pub fn append_entry(&mut self, entry: &Json) -> Result<String, Error> {
-        let invalid = |why: &str| Error::Invalid(why.to_owned());
-        let parsed = Entry::parse(entry.as_str().as_bytes())
-            .filter(|parsed| !parsed.kind().is_empty())
-            .ok_or_else(|| invalid("an entry must be a JSON object with a type"))?;
-        match parsed.kind() {
-            "session" => return Err(invalid("a header is not an entry")),
-            "message" => {
-                let message = parsed.message();
-                let message =
-                    message.ok_or_else(|| invalid("a message entry must have a message"))?;
-                return self.append_message(message);
-            }
-            "usage" | "context_edit" => self.demand_prompts("this type of entry")?,
-            "label" => {
-                let target = json::member(parsed.json(), "targetId").unwrap_or_default();
-                self.known(&json::decode(target.as_bytes()))?;
-            }
-            _ => {}
-        }
-        self.append(parsed.kind(), "", |out| {
-            for member in json::members(parsed.json()) {
-                if !matches!(&*member.key, "type" | "id" | "parentId" | "timestamp") {
-                    put(out, &member.key, &Json::trusted(member.value));
-                }
-            }
-        })
-    }
-
-    fn demand_prompts(&self, what: &'static str) -> Result<(), Error> {
+    pub(super) fn demand_prompts(&self, what: &'static str) -> Result<(), Error> {
         let profile = &self.setup.profile;
         match profile.knows_prompts {
             true => Ok(()),
@@ -266,7 +267,7 @@ impl SessionManager {
         }
     }
 
-    fn append(
+    pub(super) fn append(
         &mut self,
         kind: &str,
         role: &str,
@@ -331,12 +332,12 @@ impl SessionManager {
             }
         }
 
-        let timestamp = self.setup.now();
+        let timestamp = quoted(&self.setup.now());
         let id = self.setup.entry_id(|id| self.log.entry(id).is_some());
         let place = EntryHead {
             id: &id,
             parent: self.leaf_entry().and_then(|leaf| leaf.member("id")),
-            timestamp: &timestamp,
+            timestamp: Some(&timestamp),
         };
         let line = place.line(kind, |out| members(self, &place, out));
         let Some(entry) = Entry::parse(line.as_bytes()) else {
@@ -386,6 +387,19 @@ impl SessionManager {
         }
         out
     }
+}
+
+/// Whether agents can read this as the content of a message: text, or blocks. (pi's list leaves out
+/// a session in which it is anything else.)
+pub(super) fn is_content(json: &str) -> bool {
+    let are_blocks = || json::elements(json).iter().all(|one| one.starts_with('{'));
+    json.starts_with('"') || json.starts_with('[') && are_blocks()
+}
+
+/// Whether agents can add it up as usage: with an object of costs. (pi's footer fails at any other
+/// of an answer.)
+pub(super) fn is_usage(json: &str) -> bool {
+    json::member(json, "cost").is_some_and(|cost| cost.starts_with('{'))
 }
 
 /// Runs of line ends as one space each.

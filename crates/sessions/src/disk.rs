@@ -106,11 +106,14 @@ impl Disk {
             .create_new(true)
             .open(path)
             .map_err(Error::io(path))?;
-        let written = file
-            .lock()
-            .and_then(|()| file.write_all(lines))
-            .and_then(|()| if sync { file.sync_all() } else { Ok(()) })
-            .and_then(|()| self.see(&mut file, lines.len() as u64));
+        let locked = file.lock().map_err(Error::no_lock(path));
+        let written = locked.and_then(|()| {
+            let written = file
+                .write_all(lines)
+                .and_then(|()| if sync { file.sync_all() } else { Ok(()) })
+                .and_then(|()| self.see(&mut file, lines.len() as u64));
+            written.map_err(Error::io(&self.path))
+        });
         if sync {
             sync_folders(&to_sync);
         }
@@ -118,7 +121,7 @@ impl Disk {
             // It was not there before, and half of it helps nobody.
             let _ = fs::remove_file(&self.path);
         }
-        written.map_err(Error::io(&self.path))
+        written
     }
 
     /// Locks the file against our own kind (agents lock nothing) and says what is new in it.
@@ -139,7 +142,7 @@ impl Disk {
                 }
                 Err(error) => return Err(Error::io(path)(error)),
             };
-            file.lock().map_err(Error::io(path))?;
+            file.lock().map_err(Error::no_lock(path))?;
             // Who held the lock may have put another file in its place.
             let place = |metadata: fs::Metadata| {
                 let identity = Identity::of(&metadata);

@@ -15,6 +15,13 @@ pub enum Error {
         path: PathBuf,
         error: std::io::Error,
     },
+    /// The file cannot be locked, and without a lock nothing is written: some network file systems
+    /// have no locks.
+    #[error("{} cannot be locked, and nothing is written without a lock: {error}", path.display())]
+    NoLock {
+        path: PathBuf,
+        error: std::io::Error,
+    },
     /// The file holds something, but its first entry is no session header. It is left alone.
     #[error("{} is not a valid session file: its first entry is not a header", path.display())]
     NotASession { path: PathBuf },
@@ -63,5 +70,10 @@ impl Error {
     pub(super) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
         move |error| Self::Io { path, error }
+    }
+
+    pub(super) fn no_lock(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |error| Self::NoLock { path, error }
     }
 }

@@ -14,7 +14,7 @@ use super::load;
 use super::manager::{NewSession, SessionManager, Setup};
 use super::migrate::Migration;
 use super::splice;
-use super::value::{Json, Value, put, quote};
+use super::value::{Json, Value, put, quoted};
 use sessionary_formats::pi::Dialect;
 
 impl SessionManager {
@@ -145,7 +145,7 @@ impl SessionManager {
             let place = EntryHead {
                 id: &id,
                 parent: parent.as_deref(),
-                timestamp: label.timestamp.as_deref().unwrap_or_default(),
+                timestamp: label.timestamp_json.as_deref(),
             };
             let line = place.line("label", |out| {
                 put(out, "targetId", &target.to_owned());
@@ -248,10 +248,4 @@ fn end_line(out: &mut Vec<u8>) {
     if out.last().is_some_and(|byte| *byte != b'\n') {
         out.push(b'\n');
     }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    quote(&mut out, text);
-    out
 }

@@ -63,6 +63,7 @@ mod content;
 mod context;
 mod cores;
 mod disk;
+mod elsewhere;
 mod entry;
 mod error;
 mod fork;

@@ -1,6 +1,6 @@
 //! What does the line of a new entry look like?
 
-use super::value::put;
+use super::value::{Json, put};
 use sessionary_formats::json;
 
 /// What every entry begins with, or, where its agent writes them last, ends with.
@@ -8,7 +8,8 @@ pub(super) struct EntryHead<'a> {
     pub id: &'a str,
     /// The parent's id as it is written, in JSON.
     pub parent: Option<&'a str>,
-    pub timestamp: &'a str,
+    /// When it was written, in JSON; `None`: it does not say.
+    pub timestamp: Option<&'a str>,
 }
 
 impl EntryHead<'_> {
@@ -34,6 +35,6 @@ impl EntryHead<'_> {
         put(out, "id", &self.id.to_owned());
         out.push_str(",\"parentId\":");
         out.push_str(self.parent.unwrap_or("null"));
-        put(out, "timestamp", &self.timestamp.to_owned());
+        put(out, "timestamp", &self.timestamp.map(Json::trusted));
     }
 }

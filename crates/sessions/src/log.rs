@@ -29,6 +29,8 @@ pub(super) struct LabelOf {
     pub json: Box<str>,
     /// When it was set, as the label entry says.
     pub timestamp: Option<Box<str>>,
+    /// That in JSON, as it is written.
+    pub timestamp_json: Option<Box<str>>,
     /// When it was set first since it was last taken away, among all labels.
     order: u64,
 }
@@ -117,6 +119,7 @@ impl Log {
             text,
             json: json.into(),
             timestamp: entry.timestamp().map(Into::into),
+            timestamp_json: entry.member("timestamp").map(Into::into),
             order,
         };
         self.labels.insert(target.into(), label);

@@ -3,7 +3,7 @@
 
 use super::entry::Entry;
 use super::splice;
-use super::value::{Value, quote};
+use super::value::{Value, quoted};
 use sessionary_formats::json;
 
 /// What the entries of one file become. Ids of version 1 are chosen once, so that entries keep them
@@ -101,10 +101,4 @@ fn actual(version: i64, entries: &[Entry]) -> i64 {
 
 fn is_object(entry: &Entry) -> bool {
     entry.json().starts_with('{')
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    quote(&mut out, text);
-    out
 }

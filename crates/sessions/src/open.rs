@@ -59,10 +59,14 @@ impl SessionManager {
     }
 
     /// Takes up another file in this one's place (pi: `setSessionFile`). Working directory and
-    /// folder stay.
+    /// folder stay, and a session in memory stays in memory: it takes the file's entries, and
+    /// writes nothing.
     pub fn set_session_file(&mut self, path: &Path) -> Result<(), Error> {
         let mut other = Self::open_with(&self.setup, path, Some(&self.cwd), self.read_only)?;
         other.session_dir.clone_from(&self.session_dir);
+        if !self.is_persisted() {
+            (other.disk, other.migration) = (None, None);
+        }
         *self = other;
         Ok(())
     }

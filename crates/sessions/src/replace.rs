@@ -58,7 +58,7 @@ impl LockedFile<'_> {
         let path = self.path().to_path_buf();
         // A symbolic link stays one: what it names is replaced.
         let real = path.canonicalize().map_err(Error::io(&path))?;
-        let new = self.beside(&real, bytes).map_err(Error::io(&real))?;
+        let new = self.beside(&real, bytes)?;
         if !self.disk.is_as_seen(&self.file).map_err(Error::io(&path))? {
             self.disk.distrust();
             return Err(Error::Replaced { path });
@@ -70,22 +70,58 @@ impl LockedFile<'_> {
         Ok((new, real))
     }
 
-    /// A locked file with these bytes in the same folder, under a name that ends in no way that an
-    /// agent looks for.
-    fn beside(&self, path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+    /// A locked file with these bytes in the same folder, of the same owner, under a name that ends
+    /// in no way that an agent looks for.
+    fn beside(&self, path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, Error> {
         let folder = path.parent().unwrap_or(Path::new("."));
         let mut new = tempfile::Builder::new()
             .prefix(".session-")
             .suffix(".tmp")
             .append(true)
-            .tempfile_in(folder)?;
-        new.as_file().lock()?;
-        new.write_all(bytes)?;
-        let file = new.as_file();
-        file.set_permissions(self.file.metadata()?.permissions())?;
-        file.sync_all()?;
+            .tempfile_in(folder)
+            .map_err(|error| Error::io(path)(not_made(&error)))?;
+        new.as_file().lock().map_err(Error::no_lock(path))?;
+        let mut fill = || {
+            new.write_all(bytes)?;
+            let (old, file) = (self.file.metadata()?, new.as_file());
+            // A change of the owner may take permissions away.
+            keep_owner(&old, file)?;
+            file.set_permissions(old.permissions())?;
+            file.sync_all()
+        };
+        fill().map_err(Error::io(path))?;
         Ok(new)
     }
+}
+
+/// Why no file could be made beside a session file, in words that say what it was for.
+fn not_made(error: &io::Error) -> io::Error {
+    // What tempfile says names a file that nobody knows.
+    let error = io::Error::from(error.kind());
+    let what =
+        format!("it is rewritten by a new file in its folder, which cannot be made: {error}");
+    io::Error::new(error.kind(), what)
+}
+
+/// Has a new file belong to whom the old one does: its owner could no longer read it else.
+#[cfg(unix)]
+fn keep_owner(old: &fs::Metadata, new: &File) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let made = new.metadata()?;
+    let owner = Some(old.uid()).filter(|uid| *uid != made.uid());
+    let group = Some(old.gid()).filter(|gid| *gid != made.gid());
+    if owner.is_none() && group.is_none() {
+        return Ok(());
+    }
+    fchown(new, owner, group).map_err(|error| {
+        let what = format!("rewritten here, it would belong to another user or group: {error}");
+        io::Error::new(error.kind(), what)
+    })
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_old: &fs::Metadata, _new: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// Appends what the replaced file has from that place on to its copy and to the new file.

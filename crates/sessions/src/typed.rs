@@ -149,3 +149,22 @@ pub enum SessionEntry {
     /// An entry of another type; [`Entry::json`](super::Entry::json) has its text.
     Unknown,
 }
+
+impl SessionEntry {
+    /// A member that the entry's type names, whose value is neither null nor of the named type.
+    pub(super) fn misfit(&self) -> Option<&'static str> {
+        match self {
+            Self::Message(_) | Self::Unknown => None,
+            Self::ThinkingLevelChange(entry) => entry.misfit(),
+            Self::ModelChange(entry) => entry.misfit(),
+            Self::Compaction(entry) => entry.misfit(),
+            Self::BranchSummary(entry) => entry.misfit(),
+            Self::Custom(entry) => entry.misfit(),
+            Self::CustomMessage(entry) => entry.misfit(),
+            Self::Label(entry) => entry.misfit(),
+            Self::SessionInfo(entry) => entry.misfit(),
+            Self::Usage(entry) => entry.misfit(),
+            Self::ContextEdit(entry) => entry.misfit(),
+        }
+    }
+}

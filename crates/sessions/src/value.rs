@@ -42,7 +42,7 @@ impl Json {
 }
 
 /// Members that a type does not name, or whose values are not of the named type: in order, as they
-/// are written.
+/// are written. A value of the wrong type stays only as long as nobody sets the field of its name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Members(pub Vec<(String, Json)>);
 
@@ -186,6 +186,13 @@ pub(super) fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// A string as JSON.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    quote(&mut out, text);
+    out
+}
+
 /// Adds a member to an object that is being written; `out` ends behind the brace or the member
 /// before.
 pub(super) fn put(out: &mut String, key: &str, value: &impl Value) {
@@ -221,13 +228,29 @@ macro_rules! object {
             #[allow(dead_code)]
             pub(crate) fn write_members(&self, out: &mut String) {
                 $(
-                    if self.other.get($key).is_none() {
+                    let is_set = self.$field != <$type>::default();
+                    if is_set || self.other.get($key).is_none() {
                         $crate::value::put(out, $key, &self.$field);
                     }
                 )*
                 for (key, value) in &self.other.0 {
-                    $crate::value::put(out, key, value);
+                    let is_set = match &**key {
+                        $($key => self.$field != <$type>::default(),)*
+                        _ => false,
+                    };
+                    if !is_set {
+                        $crate::value::put(out, key, value);
+                    }
                 }
+            }
+
+            /// A member that is named here, whose value is neither null nor of the named type.
+            #[allow(dead_code)]
+            pub(crate) fn misfit(&self) -> Option<&'static str> {
+                [$($key),*].into_iter().find(|key| {
+                    let value = self.other.get(key);
+                    value.is_some_and(|value| value.as_str() != "null")
+                })
             }
 
             /// The object; `None` where the text is none.
@@ -242,9 +265,14 @@ macro_rules! object {
                     let known = match &*member.key {
                         $($tag => true,)?
                         $(key if $skip.contains(&key) => true,)?
-                        $($key => $crate::value::Value::read(value)
-                            .map(|value| read.$field = value)
-                            .is_some(),)*
+                        $($key => {
+                            // Of a key that is written twice the last value counts.
+                            read.other.0.retain(|(other, _)| other != $key);
+                            let value = $crate::value::Value::read(value);
+                            let known = value.is_some();
+                            read.$field = value.unwrap_or_default();
+                            known
+                        })*
                         _ => false,
                     };
                     if !known {

@@ -23,7 +23,7 @@ use crate::output::Screen;
     sessionary append last --model anthropic/claude-opus-4-5\n  \
     echo '{\"type\":\"custom\",\"customType\":\"todo\",\"data\":[]}' | sessionary append last\n\n\
     Without an option, an entry is read as JSON from standard input. It keeps its type and members \
-    and gets a new id, parent and time.\n\
+    and gets a new id, parent and time. What its agent could not read is refused.\n\
     For a session of clido it is a line as clido writes it:\n\n  \
     echo '{\"type\":\"title\",\"title\":\"Parser\"}' | sessionary append f47ac10b")]
 pub struct Append {
@@ -106,6 +106,7 @@ fn add(what: &NewEntry, session: &mut SessionManager, now_ms: i64) -> Result<Str
     if let Some(named) = &what.model {
         let (provider, model) = named
             .split_once('/')
+            .filter(|(provider, model)| ![provider, model].iter().any(|it| it.trim().is_empty()))
             .ok_or_else(|| Failure::usage(format!("--model {named}: not PROVIDER/MODEL")))?;
         return Ok(session.append_model_change(provider, model)?);
     }

@@ -2,7 +2,7 @@
 //! copy all of it; what clido has no notion of they refuse.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use sessionary::Config;
@@ -10,7 +10,7 @@ use sessionary::model::SessionRow;
 use sessionary::session::clido::{self, SessionLine, SessionReader, SessionWriter};
 use sessionary::session::{Ids, Json, RandomIds};
 
-use super::foreign;
+use super::place;
 use super::writing::{Copy, DryRun, StartTime, WriteResult, catalogued};
 use crate::failure::Failure;
 use crate::output::Screen;
@@ -63,22 +63,21 @@ pub fn append(
     })
 }
 
-/// Copies all of a session into a new one for `cwd`, as clido forks.
+/// Copies all of a session into a new one for a directory, as clido forks.
 pub fn fork(
     row: &SessionRow,
-    cwd: &str,
+    directory: &Path,
     DryRun { dry_run }: DryRun,
     config: &Config,
     screen: &Screen,
 ) -> Result<WriteResult, Failure> {
     is_read_by_clido(&row.path)?;
+    let cwd = &*directory.to_string_lossy();
     let id = RandomIds.random();
-    let folder = match row.host {
-        Some(_) => match foreign::own_root(row, config)? {
-            root if root.flat => root.path.clone(),
-            root => root.path.join(clido::folder(cwd)),
-        },
-        None => folder_of_fork(row, cwd, config),
+    let root = place::of_fork(row, directory, config)?;
+    let folder = match root.flat {
+        true => root.path.clone(),
+        false => root.path.join(clido::folder(cwd)),
     };
     let target = folder.join(format!("{id}.jsonl"));
     let tried = match dry_run {
@@ -93,7 +92,7 @@ pub fn fork(
     let new = fs::read(&path).with_context(|| path.display().to_string())?;
     let unindexed = match dry_run {
         true => None,
-        false => catalogued(std::slice::from_ref(&target), config),
+        false => catalogued(std::slice::from_ref(&target), &place::known(&root, config)),
     };
     Ok(WriteResult {
         dry_run,
@@ -110,18 +109,6 @@ pub fn fork(
 pub fn of_keys(new: &str) -> Option<String> {
     let said = "What looks like a key was written as [REDACTED], as clido writes it.";
     new.contains(REDACTED).then(|| said.to_owned())
-}
-
-/// The folder of the project below the root that the session is in; where there is one folder for
-/// all, that one.
-fn folder_of_fork(row: &SessionRow, cwd: &str, config: &Config) -> PathBuf {
-    let beside = row.path.parent().unwrap_or(Path::new("."));
-    let is_of = |path: &Path| row.path.starts_with(path);
-    let mut roots = config.roots.iter();
-    match roots.find(|root| root.agent == row.agent && is_of(&root.path)) {
-        Some(root) if !root.flat => root.path.join(clido::folder(cwd)),
-        _ => beside.to_path_buf(),
-    }
 }
 
 /// clido opens a session only when it can read every line: to add to another one would help nobody.

@@ -6,7 +6,7 @@ use std::path::Path;
 use sessionary::format::resume;
 use sessionary::model::{Resume, SessionRow};
 use sessionary::session::Profile;
-use sessionary::{Config, Index, RootSpec};
+use sessionary::{Config, Index};
 
 use super::Reply;
 use super::fork;
@@ -30,20 +30,6 @@ pub fn refuse(row: &SessionRow) -> Result<(), Failure> {
     Err(Failure::usage(what)
         .hint(fork)
         .hint("`sessionary team status` says what is shared and by whom"))
-}
-
-/// The folder below which sessions of this machine lie, of the agent and format of one of another.
-pub fn own_root<'a>(row: &SessionRow, config: &'a Config) -> Result<&'a RootSpec, Failure> {
-    let format = format_of(row, config);
-    let is_own =
-        |root: &&RootSpec| root.host.is_none() && root.agent == row.agent && root.format == format;
-    let roots = || config.roots.iter().filter(is_own);
-    let root = roots().find(|root| !root.flat).or_else(|| roots().next());
-    root.ok_or_else(|| {
-        let agent = plain_line(&row.agent);
-        let what = format!("no folder for sessions of {agent} on this machine is known");
-        Failure::usage(what).hint("name one with --root")
-    })
 }
 
 /// How a session of another machine goes on: after a question as a fork for `directory`, without

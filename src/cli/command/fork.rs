@@ -9,8 +9,10 @@ use sessionary::Config;
 use sessionary::model::SessionRow;
 use sessionary::session::{SessionManager, Setup};
 
-use super::writing::{Copy, DryRun, WriteResult, catalogued, directory, entry_id, said, setup_of};
-use super::{clido, foreign};
+use super::writing::{
+    Copy, DryRun, WriteResult, catalogued, directory, entry_id, said, setup_below, setup_of,
+};
+use super::{clido, foreign, place};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -74,9 +76,12 @@ pub fn fork(
 ) -> Result<WriteResult, Failure> {
     let cwd = directory.to_string_lossy();
     if row.agent == "clido" {
-        return clido::fork(row, &cwd, dry_run, config, screen);
+        return clido::fork(row, directory, dry_run, config, screen);
     }
-    copied(row, dry_run, config, screen, |setup, source| {
+    let root = place::of_fork(row, directory, config)?;
+    let setup = setup_below(&root, screen)?;
+    let config = place::known(&root, config);
+    copied(row, setup, dry_run, &config, |setup, source| {
         Ok(SessionManager::fork_from(setup, source, &cwd)?)
     })
 }
@@ -99,7 +104,8 @@ pub fn branch(
     if row.agent == "clido" {
         return Err(clido::has_no("branches").hint("`sessionary fork` copies the whole session"));
     }
-    copied(row, dry_run, config, screen, |setup, source| {
+    let setup = setup_of(row, config, screen)?;
+    copied(row, setup, dry_run, config, |setup, source| {
         let mut session = SessionManager::open(setup, source)?;
         let leaf = match (entry, session.leaf_id()) {
             (Some(entry), _) => entry_id(&session, entry)?,
@@ -128,12 +134,11 @@ fn found(
 
 fn copied(
     row: &SessionRow,
+    real: Setup,
     DryRun { dry_run }: DryRun,
     config: &Config,
-    screen: &Screen,
     copy: impl FnOnce(&Setup, &Path) -> Result<SessionManager, Failure>,
 ) -> Result<WriteResult, Failure> {
-    let real = setup_of(row, config, screen)?;
     let mut setup = real.clone();
     let tried = match dry_run {
         true => Some(Copy::of(&row.path)?.with(&mut setup)),

@@ -16,10 +16,10 @@ use crate::output::Screen;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary label 019b3f2a:c1d2e3f4 \"tests are green\"\n  \
-    sessionary label last \"good\"                 the session's leaf\n  \
+    sessionary label last \"good\"                 the session's last entry\n  \
     sessionary label 019b3f2a:c1d2e3f4 --clear   remove its label")]
 pub struct Label {
-    /// A session and one of its entries; without :ENTRY, the session's leaf
+    /// An entry of a session; without :ENTRY, the last one that is no label or name
     #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     entry: String,
     /// The label
@@ -50,7 +50,7 @@ pub fn run(args: &Label, config: &Config, screen: &Screen) -> Result<Outcome, Fa
     )
 }
 
-/// Gives an entry of a session, or the one where it stands, a label; `None`: takes it away.
+/// Gives an entry of a session, or its last, a label; `None`: takes it away.
 pub fn label(
     row: &SessionRow,
     entry: Option<String>,
@@ -68,11 +68,24 @@ fn given(
     entry: Option<&str>,
     label: Option<&str>,
 ) -> Result<Option<String>, Failure> {
-    let entry = match entry.or(session.leaf_id()) {
-        Some(entry) => entry.to_owned(),
-        None => return Err(Failure::usage("the session has no entry to label")),
-    };
+    let entry = entry.or_else(|| last_entry(session)).map(str::to_owned);
+    let entry = entry.ok_or_else(|| Failure::usage("the session has no entry to label"))?;
+    if label.is_none() && session.label(&entry).is_none() {
+        return Err(Failure::usage(format!("entry {entry} has no label")));
+    }
     Ok(Some(session.append_label_change(&entry, label)?))
+}
+
+/// The last entry on the active branch. Labels and names are entries too, but say something of
+/// others: agents do not show them, and copies of a branch leave labels of labels out.
+fn last_entry(session: &SessionManager) -> Option<&str> {
+    let branch = session.branch();
+    let is_aside = |kind: &str| matches!(kind, "label" | "session_info");
+    let last = branch
+        .into_iter()
+        .rev()
+        .find(|entry| !is_aside(entry.kind()));
+    last?.id()
 }
 
 fn no_labels() -> Result<SessionLine, Failure> {

@@ -27,6 +27,7 @@ pub mod naming;
 pub mod new;
 pub mod overview;
 pub mod pick;
+mod place;
 pub mod rebuild;
 pub mod report;
 pub mod resume;

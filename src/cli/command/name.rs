@@ -18,7 +18,8 @@ use crate::output::Screen;
     sessionary name 019b3f2a \"\"                remove the name\n  \
     sessionary name last Parser --dry-run\n\n\
     The name is one entry at the end of the session's file; the agent shows it too. In a session of\n\
-    clido it is a title: clido's list shows the last one, a resumed session the first.")]
+    clido it is a title: clido's list shows the last one, a resumed session the first. indusagi\n\
+    passes over empty names: there a name is replaced, not removed.")]
 pub struct Name {
     /// Session id, the start of one, a path, a name or title, `last`, or `last~N`
     #[arg(add = values::session())]

@@ -11,6 +11,7 @@ use sessionary::{Config, RootSpec};
 
 use super::append::user;
 use super::clido::of_keys;
+use super::place;
 use super::writing::{
     DryRun, StartTime, WriteResult, catalogued, directory, said, setup, something,
 };
@@ -64,15 +65,7 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         }
     };
     let directory = directory(args.directory.as_deref())?;
-    let is_own = |root: &&RootSpec| root.host.is_none() && root.agent == args.agent;
-    let roots = || config.roots.iter().filter(is_own);
-    let root = roots().find(|root| !root.flat).or_else(|| roots().next());
-    let root = root.ok_or_else(|| {
-        Failure::usage(format!(
-            "no folder for sessions of {} is known: name one with --root",
-            args.agent
-        ))
-    })?;
+    let root = &place::of_new(&args.agent, &directory, config)?;
     let tried = match args.dry_run.dry_run {
         true => Some(tempfile::tempdir()?),
         false => None,
@@ -84,7 +77,7 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     let target = root.path.join(below);
     let unindexed = match args.dry_run.dry_run {
         true => None,
-        false => catalogued(std::slice::from_ref(&target), config),
+        false => catalogued(std::slice::from_ref(&target), &place::known(root, config)),
     };
     let result = WriteResult {
         dry_run: args.dry_run.dry_run,

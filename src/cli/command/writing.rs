@@ -89,24 +89,18 @@ fn backups() -> Option<PathBuf> {
         .map(|dir| dir.join("sessionary/backups"))
 }
 
-/// The folder with a folder for each working directory, above a session's own; or, where that is
-/// not so, the one folder. For a session of another machine, that of this one.
+/// How a session is written where it lies; new ones go into its folder.
 pub fn setup_of(row: &SessionRow, config: &Config, screen: &Screen) -> Result<Setup, Failure> {
-    if row.host.is_some() {
-        let root = foreign::own_root(row, config)?;
-        let mut setup = setup(&root.format, &root.path, screen)?;
-        setup.flat = root.flat.then(|| root.path.clone());
-        return Ok(setup);
-    }
     let folder = row.path.parent().unwrap_or(Path::new("."));
-    let per_project = folder
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with("--"));
-    let above = folder.parent().unwrap_or(folder);
-    let mut setup = setup(format_of(row, config), above, screen)?;
-    if !per_project {
-        setup.flat = Some(folder.to_path_buf());
-    }
+    let mut setup = setup(format_of(row, config), folder, screen)?;
+    setup.flat = Some(folder.to_path_buf());
+    Ok(setup)
+}
+
+/// How new sessions below this folder are written.
+pub fn setup_below(root: &RootSpec, screen: &Screen) -> Result<Setup, Failure> {
+    let mut setup = setup(&root.format, &root.path, screen)?;
+    setup.flat = root.flat.then(|| root.path.clone());
     Ok(setup)
 }
 
@@ -367,6 +361,8 @@ impl From<Error> for Failure {
                 Self::usage(error.to_string())
             }
             Error::NoEntry { .. } => Self::from(anyhow::Error::new(error)).hint(NAMES_ENTRIES),
+            Error::NoLock { .. } => Self::from(anyhow::Error::new(error))
+                .hint("some network file systems have no locks, or only when mounted with them"),
             Error::Replaced { .. } | Error::Gone { .. } => {
                 Self::from(anyhow::Error::new(error)).hint("nothing was written; try again")
             }

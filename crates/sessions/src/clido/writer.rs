@@ -89,11 +89,9 @@ impl SessionWriter {
 
     fn append(&mut self, lines: &str) -> Result<Range<u64>, Error> {
         let file = &mut self.file;
-        let written = file.lock().and_then(|()| {
-            let written = append_lines(file, lines.as_bytes(), self.sync);
-            file.unlock()?;
-            written
-        });
+        file.lock().map_err(Error::no_lock(&self.path))?;
+        let written = append_lines(file, lines.as_bytes(), self.sync);
+        let written = file.unlock().and(written);
         if self.sync && written.is_ok() {
             sync_folders(&take(&mut self.to_sync));
         }
