@@ -355,16 +355,16 @@ fn an_older_version_can_be_written_to_a_new_file() {
     let sizes: Vec<bool> = listed.lines().map(|line| line.contains(" 0 B ")).collect();
     assert_eq!(sizes, [false, true], "{listed}");
     let restore = |more: &[&str]| home.run(&[&["archive", "restore", name], more].concat());
-    let said = restore(&["--version", "1", "--to", "old.jsonl"]);
+    let said = restore(&["--number", "1", "--to", "old.jsonl"]);
     assert!(!said.contains("--- exit"), "{said}");
     let old = fs::read_to_string(home.cwd.join("old.jsonl")).unwrap();
     assert_eq!(old, text);
     // Nothing is replaced, and nothing written where agents look.
     for refused in [
-        &["--version", "2", "--to", "old.jsonl"][..],
-        &["--version", "3", "--to", "other.jsonl"],
-        &["--version", "1", "--to", name],
-        &["--version", "1"],
+        &["--number", "2", "--to", "old.jsonl"][..],
+        &["--number", "3", "--to", "other.jsonl"],
+        &["--number", "1", "--to", name],
+        &["--number", "1"],
     ] {
         let said = restore(refused);
         assert!(said.contains("--- exit"), "{refused:?}: {said}");

@@ -33,7 +33,7 @@ use crate::output::time::{bytes, count};
     sessionary archive off clido          but not those of clido\n  \
     sessionary archive status\n  \
     sessionary archive restore 019b3f2a   write its file back\n  \
-    sessionary archive restore 019b3f2a --version 1 --to old.jsonl"
+    sessionary archive restore 019b3f2a --number 1 --to old.jsonl"
 )]
 pub struct ArchiveArgs {
     #[command(subcommand)]
@@ -90,7 +90,7 @@ struct Restore {
     to: Option<PathBuf>,
     /// Number of the version, as `archive versions` lists them
     #[arg(long, value_name = "NUMBER", requires = "to")]
-    version: Option<usize>,
+    number: Option<usize>,
 }
 
 #[derive(Debug, Args)]
@@ -376,20 +376,20 @@ struct RestoreAnswer<'a> {
 fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let (index, row) = chosen(&args.session, config, screen)?;
     let is_in_database = index.is_in_database(&row)?;
-    let files = match (is_in_database, &args.to, args.version) {
+    let files = match (is_in_database, &args.to, args.number) {
         (true, _, Some(_)) => {
             let what = format!(
                 "of {}, which was in a database, no older version is written",
                 row.id
             );
-            return Err(Failure::usage(what).hint("leave out --version"));
+            return Err(Failure::usage(what).hint("leave out --number"));
         }
         (true, to, None) => document(&row, to.as_deref(), &index, config, screen)?,
         (false, Some(to), Some(number)) => version(&row, number, to, &index, config, screen)?,
         (false, None, _) => index.restore(&row)?,
         (false, Some(_), None) => {
             let what = format!("the files of {} go back to where they were", row.id);
-            return Err(Failure::usage(what).hint("leave out --to, or name a --version"));
+            return Err(Failure::usage(what).hint("leave out --to, or name a version by --number"));
         }
     };
     if screen.json {
@@ -405,7 +405,7 @@ fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, 
         for file in &files {
             screen.print(&format!("restored: {}\n", screen.path(file)))?;
         }
-        if !is_in_database && args.version.is_none() {
+        if !is_in_database && args.number.is_none() {
             say_longer(&row, &files, &index, screen)?;
         }
     }
@@ -426,7 +426,7 @@ fn say_longer(
         if lengths.any(|older| older.content.length > newest) {
             screen.say(&format!(
                 "An older version of {} is longer: `sessionary archive versions {}` lists them, \
-                 and `restore --version` writes one.",
+                 and `restore --number` writes one.",
                 screen.path(file),
                 plain_line(&row.id)
             ));
