@@ -321,6 +321,89 @@ fn a_forgotten_session_is_not_kept_at_another_path() {
     assert!(!blocks.contains("zanzibar") && blocks.contains("quetzal"));
 }
 
+/// Of a long file it is known late of which session it is.
+#[test]
+fn a_long_forgotten_session_is_not_kept_at_another_path() {
+    let home = Home::new();
+    home.keep();
+    let text = session(ID, &"zanzibar ".repeat(1200), 0..900);
+    home.write("a.jsonl", &text);
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    home.sync();
+    assert_eq!(forget(&home.config(), ID).0, 1);
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    home.write("moved.jsonl", &text);
+    let long = session("c", &"walrus ".repeat(1200), 0..900);
+    home.write("c.jsonl", &long);
+    home.sync();
+    home.sync();
+    let kept = contents(&home);
+    assert!(kept.iter().all(|text| !text.contains("zanzibar")));
+    // Any other long one is.
+    assert!(kept.contains(&long));
+}
+
+/// Whoever forgets one copy does not mean that the other is kept as it is now for ever.
+#[test]
+fn another_copy_of_a_forgotten_session_goes_on_to_be_kept() {
+    let home = Home::new();
+    home.keep();
+    for name in ["a", "b"] {
+        home.write(&format!("{name}.jsonl"), &session(ID, name, 0..20));
+    }
+    home.sync();
+    assert_eq!(forget(&home.config(), ID).0, 1);
+    let [left] = &contents(&home)[..] else {
+        panic!("two copies are kept, or none");
+    };
+    let name = if left.contains("\"a 3\"") { "a" } else { "b" };
+    append(
+        &home.file(&format!("{name}.jsonl")),
+        &session(ID, "quetzal", 20..23),
+    );
+    home.sync();
+    let whole = fs::read_to_string(home.file(&format!("{name}.jsonl"))).unwrap();
+    assert_eq!(contents(&home), [whole]);
+}
+
+/// How often another archive was changed says nothing of this one.
+#[test]
+fn an_archive_that_takes_the_place_of_another_stays_itself() {
+    let home = Home::new();
+    home.keep();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    home.sync();
+    for at in 20..30 {
+        append(&home.file("a.jsonl"), &session("a", "zanzibar", at..at + 1));
+        home.sync();
+    }
+    let other = Config {
+        archive_dir: Some(home.0.path().join("other")),
+        ..home.config()
+    };
+    let id = |config: &Config| {
+        let path = config.archive_dir.as_ref().unwrap().join("archive.sqlite");
+        let archive = rusqlite::Connection::open(path).unwrap();
+        let id = archive.query_row("SELECT archive FROM store", [], |r| r.get::<_, String>(0));
+        id.unwrap()
+    };
+    let another = Config {
+        index_dir: home.0.path().join("another"),
+        ..other.clone()
+    };
+    let mut indexer = Indexer::open(&another).unwrap();
+    indexer.set_kept(&["pi".to_owned()], true).unwrap();
+    drop(indexer);
+    sync(&another);
+    let before = [id(&home.config()), id(&other)];
+    for config in [&other, &home.config(), &other] {
+        sync(config);
+        sync(config);
+    }
+    assert_eq!([id(&home.config()), id(&other)], before);
+    assert_eq!(sync(&another).notes, Vec::<String>::new());
+}
+
 /// An id that agents give again says nothing of another session.
 #[test]
 fn a_session_that_has_the_id_of_a_forgotten_one_is_kept() {

@@ -33,7 +33,7 @@ impl Archive {
             None if from == 0 => self.begin_generation(source, now_ms)?,
             _ => return Ok(false),
         };
-        match self.keep_blocks(source, generation, packed, now_ms) {
+        match self.keep_blocks(source, place, generation, packed, now_ms) {
             // Nothing is shared with what is damaged: all of the source is kept anew.
             Err(Error::Damaged { .. }) => {
                 self.begin_generation(source, now_ms)?;
@@ -46,6 +46,7 @@ impl Archive {
     fn keep_blocks(
         &self,
         source: i64,
+        place: &Place,
         mut generation: Generation,
         packed: &PackedBytes,
         now_ms: i64,
@@ -59,8 +60,9 @@ impl Archive {
             return Ok(());
         };
         if generation.length > at {
-            // Another index may have read and kept more of it meanwhile.
-            if mtime_ns < generation.mtime_ns {
+            // Another index may have read and kept more of it meanwhile. An older copy that was put
+            // in its place is as old, but shorter.
+            if mtime_ns < generation.mtime_ns && is_as_long(place, generation.length) {
                 return Ok(());
             }
             generation = self.branch(source, &generation, at, now_ms)?;
@@ -286,4 +288,10 @@ pub(super) fn chained(
     hash.update(length.to_le_bytes());
     hash.update(sha256);
     hash.finalize().into()
+}
+
+/// Whether the file of a source has at least so many bytes now.
+fn is_as_long(place: &Place, length: u64) -> bool {
+    let found = place.path().and_then(|path| std::fs::metadata(path).ok());
+    found.is_some_and(|file| file.len() >= length)
 }

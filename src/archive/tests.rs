@@ -26,10 +26,14 @@ fn keep(archive: &Archive, name: &str, from: usize, bytes: &[u8]) -> bool {
 
 /// The same of a file of this modification time.
 fn keep_as_of(archive: &Archive, name: &str, from: usize, bytes: &[u8], mtime_ns: i64) -> bool {
+    keep_at(archive, &place(name), from, bytes, mtime_ns)
+}
+
+fn keep_at(archive: &Archive, place: &Place, from: usize, bytes: &[u8], mtime_ns: i64) -> bool {
     let mut packer = Packer::at(from as u64).unwrap();
     packer.push(&bytes[from..]).unwrap();
     let packed = packer.finish(mtime_ns).unwrap();
-    let keep = || archive.keep(&place(name), &packed, 7);
+    let keep = || archive.keep(place, &packed, 7);
     archive.transaction(keep).unwrap()
 }
 
@@ -142,13 +146,29 @@ fn what_was_read_earlier_and_is_kept_later_is_no_newer_version() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::open_writable(folder.path()).unwrap();
     let bytes = b"one\ntwo\nthree\n";
-    keep_as_of(&archive, "a", 0, &bytes[..4], 1);
-    keep_as_of(&archive, "a", 4, bytes, 3);
-    assert!(keep_as_of(&archive, "a", 4, &bytes[..8], 2));
-    assert_eq!(contents(folder.path(), "a"), [bytes]);
-    // Cut off later than that, it is.
-    assert!(keep_as_of(&archive, "a", 4, &bytes[..8], 4));
-    assert_eq!(contents(folder.path(), "a"), [&bytes[..], &bytes[..8]]);
+    for name in ["a", "b"] {
+        let place = Place {
+            root: folder.path().to_path_buf(),
+            ..place(name)
+        };
+        let contents = || {
+            let kept = archive.generations(&place).unwrap().into_iter();
+            kept.map(|one| read(folder.path(), one)).collect::<Vec<_>>()
+        };
+        let path = place.path().unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        keep_at(&archive, &place, 0, &bytes[..4], 1);
+        keep_at(&archive, &place, 4, bytes, 3);
+        assert!(keep_at(&archive, &place, 4, &bytes[..8], 2));
+        assert_eq!(contents(), [bytes]);
+        // Cut off later than that, it is; so is an older copy that was put in its place.
+        let mtime_ns = if name == "a" { 4 } else { 2 };
+        if name == "b" {
+            std::fs::write(&path, &bytes[..8]).unwrap();
+        }
+        assert!(keep_at(&archive, &place, 4, &bytes[..8], mtime_ns));
+        assert_eq!(contents(), [&bytes[..], &bytes[..8]]);
+    }
 }
 
 /// Other bytes of the same length in the first block.

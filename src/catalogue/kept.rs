@@ -42,6 +42,12 @@ impl Catalogue {
         Ok(folder.map(PathBuf::from))
     }
 
+    /// Whether an archive is the one of which this catalogue notes anything.
+    pub fn knows_archive(&self, id: &str) -> Result<bool, Error> {
+        let known = "SELECT EXISTS (SELECT 1 FROM _roots WHERE archive = ?1)";
+        self.one(known, [id], |r| r.get(0))
+    }
+
     /// How often the archive had been changed when this catalogue wrote to it last.
     pub fn archive_changes(&self) -> Result<i64, Error> {
         self.one("SELECT archive_changes FROM _store", [], |r| r.get(0))

@@ -54,13 +54,14 @@ impl Indexer {
         Ok(())
     }
 
-    /// Others may read the archive for minutes, as who verifies it does. A caller for whom it is
-    /// not worth waiting tries it again soon, so there is nothing to say either.
+    /// All of the archive is written anew, and others may read it for minutes, as who verifies it
+    /// does. A caller for whom it is not worth waiting leaves that to the next sync.
     fn wipe_archive(&self, report: &mut Report) {
-        let patience = self.patience.archive;
-        let why = match self.keeper.wipe(patience.unwrap_or_default()) {
+        let Some(patience) = self.patience.archive else {
+            return;
+        };
+        let why = match self.keeper.wipe(patience) {
             Ok(true) => return,
-            Ok(false) if patience.is_none() => return,
             Ok(false) => "another process uses the archive".to_owned(),
             Err(error) => error.to_string(),
         };

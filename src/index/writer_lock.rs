@@ -34,7 +34,7 @@ pub(crate) struct WaitPolicy {
     /// meanwhile.
     pub statements: Duration,
     /// How long it waits for who uses the archive, where what was forgotten is to be wiped from it.
-    /// `None`: nobody asked for that, so nobody waits, and the next one tries it again.
+    /// `None`: nobody asked for that, so it is left to the next sync.
     pub archive: Option<Duration>,
 }
 

@@ -66,6 +66,7 @@ impl Keeper {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn renew(&mut self, config: &Config, catalogue: &Catalogue) -> Result<bool, Error> {
+        let had_one = self.archive.is_some();
         let is_another = match &self.archive {
             Some(archive) => archive.is_replaced(),
             None => config.archive_dir.as_deref().is_some_and(Archive::exists),
@@ -73,13 +74,18 @@ impl Keeper {
         if is_another || self.failure.borrow().is_some() {
             *self = Keeper::open(config);
         }
-        let known = catalogue.archive_changes()?;
-        let changes = self.or_fail(self.archive.as_ref().map(Archive::changes));
-        if changes.is_some_and(|changes| changes < known) {
-            let renewed = self.archive.as_mut().map(|archive| archive.renew_id(known));
-            self.or_fail(renewed);
+        if let Some(archive) = &self.archive
+            && catalogue.knows_archive(archive.id())?
+        {
+            let known = catalogue.archive_changes()?;
+            let changes = self.or_fail(self.archive.as_ref().map(Archive::changes));
+            if changes.is_some_and(|changes| changes < known) {
+                let renewed = self.archive.as_mut().map(|archive| archive.renew_id(known));
+                self.or_fail(renewed);
+            }
         }
-        Ok(is_another)
+        // One that cannot be opened is none, each time that it is tried.
+        Ok(is_another && (had_one || self.archive.is_some()))
     }
 
     /// The archive; `None`: there is none.
@@ -187,6 +193,7 @@ impl Keeper {
             catalogue.owe_wipe()?;
         }
         catalogue.note_root_archive(root.number, &before, &now)?;
+        self.note_changes(catalogue)?;
         Ok(nowhere)
     }
 
@@ -229,8 +236,12 @@ impl Keeper {
         let Some(place) = &plan.kept_as else {
             return Ok(());
         };
-        let is_kept = self.is_forgotten_session(catalogue, plan.root, plan.relative)?
-            || self.keep_at(place, plan.format, packed);
+        let is_kept = match self.may_be_kept(catalogue, plan.root, place)? {
+            Some(true) => self.keep_at(place, plan.format, packed),
+            Some(false) => true,
+            // Of a long file that is known once all of it is read. Then it is caught up with.
+            None => false,
+        };
         if packed.end_ns.is_none() {
             return Ok(());
         }
@@ -323,4 +334,27 @@ pub fn can_be_kept(format: &dyn Format) -> bool {
 /// database, of which some hold many gigabytes, has to be named where it deletes none by itself.
 pub fn is_meant_unnamed(agent: &str, format: &dyn Format) -> bool {
     format.database().is_none() || agent_called(agent).is_some_and(|agent| agent.deletes.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who is told of another one looks at all files again.
+    #[test]
+    fn an_archive_that_cannot_be_opened_is_no_other_one() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("archive.sqlite"), "no database").unwrap();
+        let config = Config {
+            archive_dir: Some(folder.path().to_path_buf()),
+            ..Config::new(folder.path().join("index"), Vec::new())
+        };
+        let catalogue = Catalogue::in_memory().unwrap();
+        let mut keeper = Keeper::open(&config);
+        assert!(keeper.failure.borrow().is_some());
+        assert!(!keeper.renew(&config, &catalogue).unwrap());
+        std::fs::remove_file(folder.path().join("archive.sqlite")).unwrap();
+        Archive::open_writable(folder.path()).unwrap();
+        assert!(keeper.renew(&config, &catalogue).unwrap());
+    }
 }

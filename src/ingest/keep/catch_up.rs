@@ -30,7 +30,7 @@ impl Keeper {
                 continue;
             };
             let place = place_of(root.spec, &unkept.relative);
-            let is_kept = self.is_forgotten_session(catalogue, unkept.root, &unkept.relative)?
+            let is_kept = self.may_be_kept(catalogue, unkept.root, &place)? == Some(false)
                 || self.keep_source(root.format, &place, &mut open);
             // One that cannot be read now is tried again.
             if is_kept {

@@ -128,24 +128,31 @@ impl Keeper {
         }
     }
 
-    /// Whether nothing of the session of a source is to be kept, though something may be new: a
-    /// file of it that was not there before, or was elsewhere.
-    pub(super) fn is_forgotten_session(
+    /// Whether a source may be kept: not where its session was forgotten, though it may be a file
+    /// that was not there before, or was elsewhere. What is kept of another copy goes on to be.
+    /// `None`: it is not known yet of which session it is.
+    pub(super) fn may_be_kept(
         &self,
         catalogue: &Catalogue,
         root: i64,
-        relative: &str,
-    ) -> Result<bool, Error> {
+        place: &Place,
+    ) -> Result<Option<bool>, Error> {
         let archive = self.archive.as_ref();
         let forgets = archive.map(Archive::forgets_any);
         if !self.or_fail(forgets).unwrap_or(false) {
-            return Ok(false);
+            return Ok(Some(true));
         }
-        let Some(session) = catalogue.session_of(root, relative)? else {
-            return Ok(false);
+        let kept = archive.map(|archive| archive.generations(place));
+        if self.or_fail(kept).is_some_and(|kept| !kept.is_empty()) {
+            return Ok(Some(true));
+        }
+        let Some(session) = catalogue.session_of(root, &place.relative)? else {
+            return Ok(None);
         };
-        let is_forgotten = archive.map(|archive| archive.is_forgotten_session(&session));
-        Ok(self.or_fail(is_forgotten).unwrap_or(false))
+        let asked = archive.map(|archive| archive.is_forgotten_session(&session));
+        let is_forgotten = self.or_fail(asked).unwrap_or(false);
+        // While a file is being read its session has no id yet.
+        Ok((is_forgotten || !session.id.is_empty()).then_some(!is_forgotten))
     }
 }
 
