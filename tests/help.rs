@@ -951,7 +951,7 @@ fn help_of_every_command() {
       sessionary archive off clido          but not those of clido
       sessionary archive status
       sessionary archive restore 019b3f2a   write its file back
-      sessionary archive restore 019b3f2a --version 1 --to old.jsonl
+      sessionary archive restore 019b3f2a --number 1 --to old.jsonl
     ----
     Show the roots, the stores, and how fresh they are
 
