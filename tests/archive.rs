@@ -41,6 +41,13 @@ impl Home {
         home
     }
 
+    /// One whose sessions are kept.
+    pub fn keeping() -> Home {
+        let home = Home::new();
+        home.keep();
+        home
+    }
+
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.path().join("pi/--code--").join(name)
     }
@@ -134,8 +141,7 @@ pub fn every_block(archive: &Path) -> String {
 
 #[test]
 fn an_agents_own_list_is_without_the_sessions_whose_files_are_gone() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     for name in ["a", "b"] {
         home.write(&format!("{name}.jsonl"), &session(name, "walrus", 0..2));
     }
@@ -156,8 +162,7 @@ fn an_agents_own_list_is_without_the_sessions_whose_files_are_gone() {
 
 #[test]
 fn a_session_whose_file_is_gone_stays() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     let text = session("a", "zanzibar", 0..20);
     home.write("a.jsonl", &text);
     home.sync();
@@ -187,8 +192,7 @@ fn a_session_whose_file_is_gone_stays() {
 
 #[test]
 fn a_rebuilt_index_has_what_only_the_archive_holds() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.write("b.jsonl", &session("b", "quetzal", 0..3));
     home.sync();
@@ -215,8 +219,7 @@ fn a_rebuilt_index_has_what_only_the_archive_holds() {
 
 #[test]
 fn a_file_that_comes_back_is_the_session_again() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     let text = session("a", "zanzibar", 0..20);
     home.write("a.jsonl", &text);
     home.sync();
@@ -272,8 +275,7 @@ fn without_an_archive_what_is_gone_is_gone() {
 
 #[test]
 fn an_archive_that_is_removed_takes_what_only_it_held() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.write("b.jsonl", &session("b", "quetzal", 0..3));
     home.sync();
@@ -290,8 +292,7 @@ fn an_archive_that_is_removed_takes_what_only_it_held() {
 
 #[test]
 fn a_renamed_file_is_one_session() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     let text = session("a", "zanzibar", 0..20);
     home.write("a.jsonl", &text);
     home.sync();
@@ -305,8 +306,7 @@ fn a_renamed_file_is_one_session() {
 
 #[test]
 fn a_rewritten_session_keeps_its_older_versions() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.sync();
     home.write("a.jsonl", &session("a", "quetzal", 0..5));
@@ -321,8 +321,7 @@ fn a_rewritten_session_keeps_its_older_versions() {
 
 #[test]
 fn what_is_forgotten_is_in_no_file() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.write("b.jsonl", &session("b", "quetzal", 0..3));
     home.sync();
@@ -401,8 +400,7 @@ fn keep_pages(home: &Home) {
 /// After `clean`, or with other roots, no catalogue knows what is kept.
 #[test]
 fn what_is_excluded_and_in_the_archive_alone_is_wiped() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     keep_pages(&home);
     home.write("b.jsonl", &session("b", "quetzal", 0..3));
     home.sync();
@@ -422,8 +420,7 @@ fn what_is_excluded_and_in_the_archive_alone_is_wiped() {
 /// What is still to be wiped from the archive is noted in it: the catalogue is a cache.
 #[test]
 fn a_wipe_of_the_archive_outlasts_the_catalogue() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     keep_pages(&home);
     home.write("b.jsonl", &session("b", "quetzal", 0..3));
     home.sync();
@@ -453,8 +450,7 @@ fn a_wipe_of_the_archive_outlasts_the_catalogue() {
 /// Who verifies a large archive reads it for minutes.
 #[test]
 fn who_reads_the_archive_keeps_neither_an_answer_nor_the_watcher() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     keep_pages(&home);
     home.write("b.jsonl", &session("b", "quetzal", 0..3));
     home.sync();
@@ -495,8 +491,7 @@ fn who_reads_the_archive_keeps_neither_an_answer_nor_the_watcher() {
 
 #[test]
 fn deleted_files_leave_the_archive() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.sync();
     fs::remove_file(home.file("a.jsonl")).unwrap();
@@ -516,8 +511,7 @@ fn deleted_files_leave_the_archive() {
 /// kept as soon as it can be.
 #[test]
 fn an_archive_that_cannot_be_written_is_caught_up_with() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     let text = session("a", "zanzibar", 0..20);
     home.write("a.jsonl", &text);
     let other = rusqlite::Connection::open(home.archive().join("archive.sqlite")).unwrap();
@@ -541,8 +535,7 @@ fn an_archive_that_cannot_be_written_is_caught_up_with() {
 /// that goes meanwhile, of which the archive has what was kept before.
 #[test]
 fn an_archive_that_cannot_be_opened_is_caught_up_with() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     for name in ["a", "gone"] {
         home.write(&format!("{name}.jsonl"), &session(name, "zanzibar", 0..20));
     }
@@ -582,8 +575,7 @@ fn an_archive_that_cannot_be_opened_is_caught_up_with() {
 /// Who may not see them can leave them out.
 #[test]
 fn only_live_sessions_are_found_where_that_is_asked_for() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.write("b.jsonl", &session("b", "zanzibar heron", 0..3));
     home.sync();
@@ -609,8 +601,7 @@ fn only_live_sessions_are_found_where_that_is_asked_for() {
 /// The archive takes hardly more than its bytes do when they are compressed file by file.
 #[test]
 fn blocks_pages_and_rows_take_little_room() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     let spec = corpus::Spec {
         bytes: 8 << 20,
         files: 0,
@@ -638,8 +629,7 @@ fn blocks_pages_and_rows_take_little_room() {
 /// Whatever the agent does with it soon afterwards.
 #[test]
 fn a_file_that_was_there_for_a_moment_is_kept_by_the_watcher() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     let watcher = Watcher::start(&home.config());
     let number = |sql: &str| {
         let index = Index::open(&home.config(), Freshness::AsCommitted).unwrap();

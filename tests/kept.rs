@@ -59,8 +59,7 @@ fn forget(config: &Config, id: &str) -> (u64, Report) {
 /// By its last bytes such a file has only grown.
 #[test]
 fn a_file_that_is_rewritten_while_it_grows_has_two_versions() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     let before = session("a", "alpha", 0..60);
     home.write("a.jsonl", &before);
     home.sync();
@@ -79,8 +78,7 @@ fn a_file_that_is_rewritten_while_it_grows_has_two_versions() {
 /// whole.
 #[test]
 fn damaged_bytes_are_never_given_out() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "alpha", 0..5));
     home.sync();
     damage_a_block(&home);
@@ -124,8 +122,7 @@ fn damage_a_block(home: &Home) {
 
 #[test]
 fn sessions_below_a_root_that_is_deleted_are_read_from_the_archive() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.sync();
     fs::remove_dir_all(home.0.path().join("pi")).unwrap();
@@ -137,8 +134,7 @@ fn sessions_below_a_root_that_is_deleted_are_read_from_the_archive() {
 
 #[test]
 fn what_one_index_forgets_leaves_the_others() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.write("b.jsonl", &session("b", "quetzal", 0..3));
     let other = Config {
@@ -163,8 +159,7 @@ fn what_one_index_forgets_leaves_the_others() {
 /// Asked by its name before it has looked.
 #[test]
 fn an_index_forgets_what_another_one_has_forgotten() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     let other = Config {
         index_dir: home.0.path().join("other"),
@@ -183,8 +178,7 @@ fn an_index_forgets_what_another_one_has_forgotten() {
 /// A new index knows nothing of it.
 #[test]
 fn what_is_excluded_by_its_directory_leaves_the_archive_by_any_index() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     let elsewhere = session("b", "quetzal", 0..3).replace("\"/code\"", "\"/other\"");
     home.write("b.jsonl", &elsewhere);
@@ -203,8 +197,7 @@ fn what_is_excluded_by_its_directory_leaves_the_archive_by_any_index() {
 /// The remedy for damage is a backup. What is newer than that is kept again.
 #[test]
 fn an_older_copy_of_the_archive_is_filled_up() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.sync();
     let backup = home.0.path().join("backup");
@@ -226,8 +219,7 @@ fn an_older_copy_of_the_archive_is_filled_up() {
 
 #[test]
 fn a_watcher_keeps_in_the_archive_that_is_there_now() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.sync();
     let backup = home.0.path().join("backup");
@@ -245,8 +237,7 @@ fn a_watcher_keeps_in_the_archive_that_is_there_now() {
 
 #[test]
 fn an_archive_that_is_missing_is_named() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.sync();
     let away = home.0.path().join("away");
@@ -276,8 +267,7 @@ fn an_archive_that_is_missing_is_named() {
 #[cfg(unix)]
 #[test]
 fn an_archive_that_is_read_alone_gives_out_what_it_holds() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     let text = session("a", "zanzibar", 0..20);
     home.write("a.jsonl", &text);
     home.sync();
@@ -299,8 +289,7 @@ fn an_archive_that_is_read_alone_gives_out_what_it_holds() {
 /// Whatever file a session comes to have that was forgotten.
 #[test]
 fn a_forgotten_session_is_not_kept_at_another_path() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     let text = session(ID, "zanzibar", 0..20);
     home.write("a.jsonl", &text);
     home.write("b.jsonl", &session("b", "quetzal", 0..3));
@@ -324,8 +313,7 @@ fn a_forgotten_session_is_not_kept_at_another_path() {
 /// Of a long file it is known late of which session it is.
 #[test]
 fn a_long_forgotten_session_is_not_kept_at_another_path() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     let text = session(ID, &"zanzibar ".repeat(1200), 0..900);
     home.write("a.jsonl", &text);
     home.write("b.jsonl", &session("b", "quetzal", 0..3));
@@ -346,8 +334,7 @@ fn a_long_forgotten_session_is_not_kept_at_another_path() {
 /// Whoever forgets one copy does not mean that the other is kept as it is now for ever.
 #[test]
 fn another_copy_of_a_forgotten_session_goes_on_to_be_kept() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     for name in ["a", "b"] {
         home.write(&format!("{name}.jsonl"), &session(ID, name, 0..20));
     }
@@ -369,8 +356,7 @@ fn another_copy_of_a_forgotten_session_goes_on_to_be_kept() {
 /// How often another archive was changed says nothing of this one.
 #[test]
 fn an_archive_that_takes_the_place_of_another_stays_itself() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.sync();
     for at in 20..30 {
@@ -407,8 +393,7 @@ fn an_archive_that_takes_the_place_of_another_stays_itself() {
 /// An id that agents give again says nothing of another session.
 #[test]
 fn a_session_that_has_the_id_of_a_forgotten_one_is_kept() {
-    let home = Home::new();
-    home.keep();
+    let home = Home::keeping();
     for name in ["a", "b"] {
         home.write(&format!("{name}.jsonl"), &session("same", name, 0..20));
     }
