@@ -14,6 +14,7 @@ use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 use crate::archive::{every_block, every_content, is_whole, sync};
 use crate::databases::Store;
 use crate::histories::sync_stopped_at;
+use crate::kept::damage_a_block;
 use crate::sandbox::Sandbox;
 use crate::watching::watcher::{Watcher, until};
 
@@ -306,6 +307,28 @@ fn every_version_of_a_row_is_kept() {
     );
     assert_eq!(kept.hits("otter"), 0);
     kept.verify();
+}
+
+/// And what other files and sessions say goes on to be kept.
+#[test]
+fn damaged_rows_are_kept_anew() {
+    let mut kept = ArchivedStore::new();
+    kept.0.talk("ses_1", "walrus", "first");
+    kept.sync();
+    damage_a_block(&kept.database());
+    kept.0
+        .update("ses_1", "prt_1_ses_1", r#"{"type":"text","text":"otter"}"#);
+    kept.0.talk("ses_2", "quetzal", "second");
+    assert_eq!(kept.sync().notes, Vec::<String>::new());
+    let raw = |id: &str| kept.raw(&kept.one(id));
+    let before = ["ses_1", "ses_2"].map(raw);
+    for session in ["ses_1", "ses_2"] {
+        kept.delete(session);
+    }
+    kept.sync();
+    let gone = ["ses_1", "ses_2"].map(|id| kept.one(id).archived);
+    assert_eq!(gone, [true, true]);
+    assert_eq!(["ses_1", "ses_2"].map(raw), before);
 }
 
 #[test]

@@ -403,6 +403,43 @@ fn a_compressed_rollout_is_kept_as_it_was() {
     assert_eq!(fs::read(&compressed).unwrap(), bytes);
 }
 
+/// What cannot be decoded is not the session of which the archive has every byte.
+#[test]
+fn a_kept_rollout_beside_a_torn_copy_stays() {
+    let home = Home::new("the-same-talk");
+    let plain = home.day().join(name("the-same-talk", 0));
+    let compressed = plain.with_extension("jsonl.zst");
+    let bytes = zstd::bulk::compress(&fs::read(&plain).unwrap(), 1).unwrap();
+    let config = Config {
+        archive_dir: Some(home.folder.path().join("archive")),
+        ..home.config()
+    };
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.set_kept(&["codex".to_owned()], true).unwrap();
+    drop(indexer);
+    let look = || {
+        crate::archive::sync(&config);
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let row = session(&index, 1);
+        (row.archived, row.entries)
+    };
+    let (_, entries) = look();
+    // It is torn while the plain one goes, then once more when that has been gone for long.
+    fs::write(&compressed, &bytes[..bytes.len() / 2]).unwrap();
+    fs::remove_file(&plain).unwrap();
+    assert_eq!(look(), (true, entries));
+    fs::remove_file(&compressed).unwrap();
+    assert_eq!(look(), (true, entries));
+    fs::write(&compressed, &bytes[..bytes.len() / 3]).unwrap();
+    assert_eq!(look(), (true, entries));
+    fs::write(&compressed, &bytes).unwrap();
+    assert_eq!(look(), (false, entries));
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let versions = index.versions(&session(&index, 1)).unwrap();
+    let paths: Vec<_> = versions.into_iter().map(|version| version.path).collect();
+    assert_eq!(paths, [plain, compressed]);
+}
+
 /// One of them is the session, whichever Codex has made of the other; what is gone is listed once.
 #[test]
 fn a_kept_rollout_that_is_compressed_or_unpacked_is_one_session() {

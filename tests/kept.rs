@@ -81,7 +81,7 @@ fn damaged_bytes_are_never_given_out() {
     let home = Home::keeping();
     home.write("a.jsonl", &session("a", "alpha", 0..5));
     home.sync();
-    damage_a_block(&home);
+    damage_a_block(&rusqlite::Connection::open(database(&home)).unwrap());
     for at in 5..50 {
         append(&home.file("a.jsonl"), &session("a", "alpha", at..at + 1));
         home.sync();
@@ -105,8 +105,7 @@ fn damaged_bytes_are_never_given_out() {
 }
 
 /// Other bytes of the same length, as a flipped bit makes them.
-fn damage_a_block(home: &Home) {
-    let archive = rusqlite::Connection::open(database(home)).unwrap();
+pub fn damage_a_block(archive: &rusqlite::Connection) {
     let sql = "SELECT block, length, data FROM blocks ORDER BY block LIMIT 1";
     let (block, length, data): (i64, usize, Vec<u8>) = archive
         .query_row(sql, [], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
@@ -192,6 +191,84 @@ fn what_is_excluded_by_its_directory_leaves_the_archive_by_any_index() {
     let blocks = home.blocks();
     assert!(!blocks.contains("zanzibar") && blocks.contains("quetzal"));
     assert_eq!(contents(&home), [elsewhere]);
+}
+
+/// Whoever has no such rule, or another one, keeps it all the same.
+#[test]
+fn what_another_index_keeps_of_excluded_sessions_leaves_the_archive() {
+    let home = Home::keeping();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    let config = Config {
+        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), false),
+        index_dir: home.0.path().join("other"),
+        ..home.config()
+    };
+    for _ in 0..2 {
+        sync(&config);
+        assert_eq!(contents(&home), Vec::<String>::new());
+    }
+    home.sync();
+    assert_eq!(contents(&home).len(), 1);
+    sync(&config);
+    assert_eq!(contents(&home), Vec::<String>::new());
+}
+
+/// The answer is complete all the same.
+#[test]
+fn what_is_excluded_leaves_an_archive_that_could_not_be_written() {
+    let home = Home::keeping();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    let elsewhere = session("b", "quetzal", 0..3).replace("\"/code\"", "\"/other\"");
+    home.write("b.jsonl", &elsewhere);
+    home.sync();
+    fs::remove_dir_all(home.0.path().join("index")).unwrap();
+    let config = Config {
+        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), false),
+        ..home.config()
+    };
+    let other = rusqlite::Connection::open(database(&home)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let notes = sync(&config).notes;
+    assert!(
+        notes.iter().any(|note| note.contains("archive")),
+        "{notes:?}"
+    );
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let listed = index.list(&Default::default()).unwrap().sessions;
+    assert_eq!(listed.len(), 1);
+    drop(index);
+    other.execute_batch("ROLLBACK").unwrap();
+    drop(other);
+    assert_eq!(contents(&home).len(), 2);
+    assert_eq!(sync(&config).notes, Vec::<String>::new());
+    assert_eq!(contents(&home), [elsewhere]);
+}
+
+/// It came back, from the trash for one.
+#[test]
+fn what_another_index_deleted_is_kept_again_while_its_file_is_there() {
+    let home = Home::keeping();
+    let text = session("a", "zanzibar", 0..20);
+    home.write("a.jsonl", &text);
+    home.sync();
+    let other = Config {
+        index_dir: home.0.path().join("other"),
+        ..home.config()
+    };
+    sync(&other);
+    let index = Index::open(&other, Freshness::AsCommitted).unwrap();
+    let row = index.list(&Default::default()).unwrap().sessions.remove(0);
+    drop(index);
+    let mut indexer = Indexer::open(&other).unwrap();
+    let path = home.file("a.jsonl");
+    let deleted = indexer.forget_deleted(&row, &path, &mut Report::default());
+    assert!(deleted.unwrap());
+    drop(indexer);
+    assert_eq!(contents(&home), Vec::<String>::new());
+    home.sync();
+    fs::remove_file(path).unwrap();
+    assert_eq!(home.raw(&home.one()), text);
+    home.verify();
 }
 
 /// The remedy for damage is a backup. What is newer than that is kept again.
@@ -439,6 +516,7 @@ fn an_older_version_can_be_written_to_a_new_file() {
     }
     assert!(!file.exists() && !home.cwd.join("other.jsonl").exists());
     let said = restore(&[]);
-    assert!(said.contains("An older version of"), "{said}");
+    let remedy = "is longer: `sessionary archive restore a --number 1 --to PATH` writes it.";
+    assert!(said.contains(remedy), "{said}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "");
 }

@@ -92,10 +92,12 @@ impl Catalogue {
         self.execute(set, bound).map(drop)
     }
 
-    /// Sources of a root whose files are gone, sorted by path.
-    pub fn gone_sources(&self, root: i64) -> Result<Vec<StoredSource>, Error> {
+    /// Sources of a root that the archive is said to hold: those whose files are gone, and those of
+    /// which all that was read is kept. Sorted by path.
+    pub fn kept_sources(&self, root: i64) -> Result<Vec<StoredSource>, Error> {
         let sql = format!(
-            "SELECT {KNOWN} FROM _sources WHERE root = ?1 AND gone_ms IS NOT NULL ORDER BY relative"
+            "SELECT {KNOWN} FROM _sources
+            WHERE root = ?1 AND (gone_ms IS NOT NULL OR is_kept = 1) ORDER BY relative"
         );
         self.all(&sql, [root], known)
     }

@@ -38,7 +38,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0002_repositories.sql"),
     include_str!("../../migrations/0003_turns.sql"),
     include_str!("../../migrations/0004_sums.sql"),
-    include_str!("../../migrations/0005_archive_state.sql"),
+    include_str!("../../migrations/0005_kept.sql"),
 ];
 
 /// An open catalogue.

@@ -59,13 +59,14 @@ pub fn row_states(versions: impl Read) -> io::Result<Vec<RowState>> {
 /// are.
 ///
 /// # Errors
-/// As of [`newest_rows`]; that one of the lines begins as none of a row does.
+/// As of [`newest_rows`]; that one of the lines begins as none of a row does
+/// ([`ErrorKind::Unsupported`]).
 pub fn next_rows(versions: impl Read, lines: &[u8], kept_ms: i64) -> io::Result<Vec<u8>> {
     let old = replay(versions, |_, _| {})?;
     let new: Vec<&[u8]> = lines.split_inclusive(|byte| *byte == b'\n').collect();
     if new.iter().any(|line| line.starts_with(STEP)) {
         let why = "a row of it looks like a note of this archive, so its changes are not kept";
-        return Err(io::Error::new(ErrorKind::InvalidData, why));
+        return Err(io::Error::new(ErrorKind::Unsupported, why));
     }
     let changes = changes(&old, &new);
     if changes.is_empty() {

@@ -113,7 +113,11 @@ impl Index {
         };
         let is_rows = self.is_in_database(session)?;
         let mut versions = Vec::new();
-        for place in self.places_of(session)? {
+        // What a file held before it was compressed, too.
+        let mut places = with_twins(&self.places_of(session)?);
+        places.sort();
+        places.dedup();
+        for place in places {
             let path = place.root.join(&place.relative);
             let mut contents = archive.generations(&place)?;
             if is_rows {

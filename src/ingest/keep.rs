@@ -6,6 +6,7 @@
 //! kept.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -71,7 +72,7 @@ impl Keeper {
             Some(archive) => archive.is_replaced(),
             None => config.archive_dir.as_deref().is_some_and(Archive::exists),
         };
-        if is_another || self.failure.borrow().is_some() {
+        if is_another || self.has_failed() {
             *self = Keeper::open(config);
         }
         if let Some(archive) = &self.archive
@@ -135,6 +136,11 @@ impl Keeper {
         }
     }
 
+    /// Whether the archive could not be opened, read or written, so that nothing more is kept.
+    pub fn has_failed(&self) -> bool {
+        self.failure.borrow().is_some()
+    }
+
     /// Tell why nothing is kept, once.
     pub fn tell(&self, report: &mut Report) {
         if let Some(why) = &*self.failure.borrow()
@@ -157,7 +163,7 @@ impl Keeper {
         let archive = self.archive.as_ref();
         let forgets = self.or_fail(archive.map(Archive::forgets));
         let is_kept = self.keeps(root);
-        if self.failure.borrow().is_some() {
+        if self.has_failed() {
             return Ok(Vec::new());
         }
         let now = RootArchive {
@@ -172,19 +178,26 @@ impl Keeper {
             return Ok(Vec::new());
         }
         // What was read from the archive before, or was forgotten by way of another index, is
-        // nowhere any more, unless this one has it.
+        // nowhere any more, unless this one has it; what has a file is to be kept again.
         let is_another = before.archive.is_some() && before.archive != now.archive;
         let mut nowhere = Vec::new();
         if is_another || before.forgets != now.forgets {
-            for gone in catalogue.gone_sources(root.number)? {
-                let place = place_of(root.spec, &gone.relative);
-                let asked = archive.map(|archive| archive.generations(&place));
-                if self.or_fail(asked).is_none_or(|kept| kept.is_empty()) {
-                    nowhere.push(gone.source);
+            let spec = root.spec;
+            let places = archive.map(|archive| archive.places_below(&spec.agent, &spec.path));
+            let places = self.or_fail(places).unwrap_or_default().into_iter();
+            let held: HashSet<String> = places.map(|place| place.relative).collect();
+            for source in catalogue.kept_sources(root.number)? {
+                match held.contains(&source.relative) {
+                    true => {}
+                    false if source.gone_ms.is_some() => nowhere.push(source.source),
+                    false if is_kept => {
+                        catalogue.note_kept(root.number, &source.relative, false)?;
+                    }
+                    false => {}
                 }
             }
         }
-        if self.failure.borrow().is_some() {
+        if self.has_failed() {
             return Ok(Vec::new());
         }
         if is_another {
@@ -220,7 +233,7 @@ impl Keeper {
     pub fn kept_as(&self, root: SyncedRoot<'_>, relative: &str) -> Option<Place> {
         // Nor is a name that lies beside the root.
         let is_below = !is_beside_root(relative);
-        let may_be = is_below && self.failure.borrow().is_none();
+        let may_be = is_below && !self.has_failed();
         let is_kept = may_be && self.keeps(root);
         is_kept.then(|| place_of(root.spec, relative))
     }
@@ -252,7 +265,7 @@ impl Keeper {
     /// the archive. Within a transaction of the catalogue.
     pub fn owe(&self, catalogue: &Catalogue, plan: &SourcePlan<'_>) -> Result<(), Error> {
         // It may be back before it is noted that it is not there.
-        let cannot_keep = self.archive.is_none() || self.failure.borrow().is_some();
+        let cannot_keep = self.archive.is_none() || self.has_failed();
         // A name that lies beside the root is no session.
         match cannot_keep && !is_beside_root(plan.relative) {
             true => catalogue.note_owed(plan.root, plan.relative),
@@ -261,7 +274,7 @@ impl Keeper {
     }
 
     fn keep_at(&self, place: &Place, format: &dyn Format, packed: &PackedBytes) -> bool {
-        if self.failure.borrow().is_some() {
+        if self.has_failed() {
             return false;
         }
         let kept = self.archive.as_ref().map(|archive| {
@@ -301,7 +314,7 @@ impl Keeper {
     pub fn commit(&self, catalogue: &Catalogue) -> Result<(), Error> {
         let archive = self.archive.as_ref();
         let committed = archive.map(Archive::commit);
-        let has_failed = self.or_fail(committed).is_none() || self.failure.borrow().is_some();
+        let has_failed = self.or_fail(committed).is_none() || self.has_failed();
         if !has_failed && !self.pending.borrow().is_empty() {
             self.note_changes(catalogue)?;
         }

@@ -8,7 +8,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::model::SourcePart;
 use crate::source::checkpoint::{Decision, decide};
-use crate::source::content::{Location, is_in_database};
+use crate::source::content::{Content, Location, is_in_database};
 use crate::source::discover::{Discovery, FoundSource};
 
 /// One source that has to be read or compared.
@@ -107,12 +107,12 @@ pub fn plan<'a>(
         });
     }
     work.gone.extend(rest);
-    // What is in the archive is known to be gone, unless its file has come back, compressed or not.
+    // What is in the archive is known to be gone, unless its file has come back, compressed or not,
+    // and can be read.
     let has_twin = |k: &StoredSource| {
         let (twin, found) = (twin(&k.relative), &discovery.found);
-        found
-            .binary_search_by(|found| found.relative.cmp(&twin))
-            .is_ok()
+        let is_found = found.binary_search_by(|found| found.relative.cmp(&twin));
+        is_found.is_ok() && Content::open(root.format, &root.spec.path.join(twin)).is_ok()
     };
     let is_lost =
         |k: &&StoredSource| (k.gone_ms.is_none() || has_twin(k)) && !discovery.hides(&k.relative);

@@ -192,15 +192,18 @@ fn write(
     let SyncTargets { catalogue, keeper } = targets;
     let has_changed = work.changed() > 0;
     let mut stale: OutdatedSessions<'_> = BTreeMap::new();
+    let is_as_noted = keeper.is_as_noted(catalogue)?;
     for (at, gone) in scanned.iter().zip(&work.gone_by_root) {
         let root = at.root;
-        note_root(catalogue, at, report)?;
-        // A catalogue that is new does not know what was kept before that was excluded.
         let left_out = &at.scan.left_out;
-        if !left_out.places.is_empty() {
+        // A catalogue that is new does not know what was kept before that was excluded, nor does
+        // any what another index has kept.
+        let is_known = is_as_noted && catalogue.excluded(root.number)? == left_out.places;
+        if !(is_known || left_out.places.is_empty()) {
             let is_out = |place: &str| left_out.holds(place);
             keeper.forget_left_out(catalogue, root, is_out, &config.formats)?;
         }
+        note_root(targets, at, report)?;
         for nowhere in keeper.prepare(catalogue, root, report)? {
             let (vanished, left) = catalogue.remove_source(nowhere)?;
             report.vanished += u64::from(vanished);
@@ -266,7 +269,7 @@ pub(super) fn of_archived<'a>(
 
 /// Store what was found of a root besides its sources.
 fn note_root(
-    catalogue: &Catalogue,
+    SyncTargets { catalogue, keeper }: SyncTargets<'_>,
     scanned: &ScannedRoot<'_>,
     report: &mut Report,
 ) -> Result<(), Error> {
@@ -288,7 +291,10 @@ fn note_root(
     catalogue.note_root(root, place, discovery.error.as_deref(), &foreign_files)?;
     if discovery.error.is_none() {
         let left = &scan.left_out;
-        catalogue.note_excluded(root, &left.places, left.files)?;
+        // Where the archive fails they are still to be forgotten there.
+        let (none, has_failed) = (BTreeMap::new(), keeper.has_failed());
+        let places = if has_failed { &none } else { &left.places };
+        catalogue.note_excluded(root, places, left.files)?;
     }
     Ok(())
 }

@@ -421,12 +421,16 @@ fn say_longer(
 ) -> Result<(), Failure> {
     let versions = index.versions(row)?;
     for file in files {
-        let mut lengths = versions.iter().filter(|version| version.path == *file);
-        let newest = lengths.next_back().map_or(0, |last| last.content.length);
-        if lengths.any(|older| older.content.length > newest) {
+        let of_file = (1..).zip(&versions).filter(|(_, one)| one.path == *file);
+        let lengths: Vec<(u64, usize)> = of_file.map(|(n, one)| (one.content.length, n)).collect();
+        // Of two that are as long the newer one.
+        if let (Some(newest), Some(longest)) = (lengths.last(), lengths.iter().max())
+            && longest != newest
+        {
+            let number = longest.1;
             screen.say(&format!(
-                "An older version of {} is longer: `sessionary archive versions {}` lists them, \
-                 and `restore --number` writes one.",
+                "An older version of {} is longer: `sessionary archive restore {} --number \
+                 {number} --to PATH` writes it.",
                 screen.path(file),
                 plain_line(&row.id)
             ));
@@ -457,6 +461,8 @@ fn version(
         (true, Some(name)) => target.join(name),
         _ => target,
     };
+    // Without the dots that somebody typed.
+    let target: PathBuf = target.components().collect();
     may_lie_at(&target, config, screen)?;
     index.restore_version(chosen, &target)?;
     Ok(vec![target])

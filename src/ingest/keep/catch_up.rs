@@ -21,7 +21,7 @@ impl Keeper {
         most: u64,
         mut commit: impl FnMut() -> Result<bool, Error>,
     ) -> Result<(), Error> {
-        if self.archive.is_none() || self.failure.borrow().is_some() {
+        if self.archive.is_none() || self.has_failed() {
             return Ok(());
         }
         let mut open = 0;
@@ -36,7 +36,7 @@ impl Keeper {
             if is_kept {
                 self.note(catalogue, unkept.root, &unkept.relative, true)?;
             }
-            if self.failure.borrow().is_some() {
+            if self.has_failed() {
                 break;
             }
             if open >= most {
@@ -60,7 +60,7 @@ impl Keeper {
         };
         match keep() {
             // What is kept of it is damaged: it is kept anew now.
-            Ok(false) if self.failure.borrow().is_none() => keep().unwrap_or(false),
+            Ok(false) if !self.has_failed() => keep().unwrap_or(false),
             kept => kept.unwrap_or(false),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::gone::placement;
 use super::{Keeper, SyncedRoot};
-use crate::archive::{Archive, Place, SessionName};
+use crate::archive::{self, Archive, Place, SessionName};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 
@@ -26,19 +26,21 @@ impl Keeper {
         let Some(archive) = self.archive()? else {
             return Ok(0);
         };
-        let forget = || {
-            for session in for_good {
-                archive.forget_session(session)?;
-            }
-            let is_for_good = !for_good.is_empty();
-            let forgotten = places
-                .iter()
-                .map(|place| archive.forget(place, is_for_good));
-            forgotten.collect::<Result<Vec<_>, _>>()
-        };
-        let forgotten = archive
-            .transaction(forget)
-            .map_err(|error| self.failed(error))?;
+        if places.is_empty() && for_good.is_empty() {
+            return Ok(0);
+        }
+        let forgotten = forget_in(archive, places, for_good).map_err(|error| self.failed(error))?;
+        self.forget_catalogued(catalogue, places, formats)?;
+        Ok(forgotten)
+    }
+
+    /// What was forgotten in the archive is nowhere any more where its file is gone.
+    fn forget_catalogued(
+        &self,
+        catalogue: &Catalogue,
+        places: &[Place],
+        formats: &[&'static dyn Format],
+    ) -> Result<(), Error> {
         self.note_changes(catalogue)?;
         for place in places {
             let Some((source, format)) = catalogue.gone_source(place)? else {
@@ -54,7 +56,13 @@ impl Keeper {
                 }
             }
         }
-        Ok(forgotten.into_iter().filter(|was_there| *was_there).count() as u64)
+        Ok(())
+    }
+
+    /// Whether nobody has changed the archive since this catalogue noted what is in it.
+    pub fn is_as_noted(&self, catalogue: &Catalogue) -> Result<bool, Error> {
+        let changes = self.or_fail(self.archive.as_ref().map(Archive::changes));
+        Ok(changes == Some(catalogue.archive_changes()?))
     }
 
     /// Forget what is kept of the sessions below a root that are left out. Where the archive cannot
@@ -73,10 +81,11 @@ impl Keeper {
             let placed = placement(spec, format, &place.relative);
             placed.is_some_and(|(session, ..)| is_out(&session))
         });
-        if places.is_empty() || self.or_fail(archive.map(Archive::begin)).is_none() {
-            return Ok(());
+        let forget = |archive| forget_in(archive, &places, &[]);
+        match places.is_empty() || self.or_fail(archive.map(forget)).is_none() {
+            true => Ok(()),
+            false => self.forget_catalogued(catalogue, &places, formats),
         }
-        self.forget(catalogue, &places, &[], formats).map(drop)
     }
 
     /// The sources in the archive whose path is one of these.
@@ -154,6 +163,24 @@ impl Keeper {
         // While a file is being read its session has no id yet.
         Ok((is_forgotten || !session.id.is_empty()).then_some(!is_forgotten))
     }
+}
+
+/// Forget these sources in the archive; see [`Keeper::forget`]. How many there were.
+fn forget_in(
+    archive: &Archive,
+    places: &[Place],
+    for_good: &[SessionName],
+) -> Result<u64, archive::Error> {
+    archive.transaction(|| {
+        for session in for_good {
+            archive.forget_session(session)?;
+        }
+        let mut forgotten = 0;
+        for place in places {
+            forgotten += u64::from(archive.forget(place, !for_good.is_empty())?);
+        }
+        Ok(forgotten)
+    })
 }
 
 /// Places, and where their files would be if they were compressed, or were not.

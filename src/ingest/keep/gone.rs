@@ -12,7 +12,7 @@ use crate::format::Format;
 use crate::model::{Placement, SourcePart};
 use crate::regular;
 use crate::source::checkpoint::read_full;
-use crate::source::content::{self, Location, is_in_database};
+use crate::source::content::{self, Content, Location, is_in_database};
 use crate::source::discover::{Discovery, FoundSource};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::root::RootSpec;
@@ -80,8 +80,8 @@ impl Keeper {
         Ok(all)
     }
 
-    /// How a source is read from the archive, or its twin, where of that more is kept; `None` when
-    /// it is not in it, or of no session.
+    /// How a source is read from the archive, or its twin, where that was kept later; `None` when it
+    /// is not in it, or of no session.
     fn archived_source(
         &self,
         SyncedRoot { spec, format, .. }: SyncedRoot<'_>,
@@ -168,8 +168,7 @@ impl Keeper {
     pub fn is_forgotten(&self, lost: &StoredSource, archived: &[ArchivedSource]) -> bool {
         let is_archived = archived.iter().any(|a| a.found.relative == lost.relative);
         // It could not be looked at.
-        let may_be =
-            lost.is_kept.is_some() && self.folder.is_some() && self.failure.borrow().is_some();
+        let may_be = lost.is_kept.is_some() && self.folder.is_some() && self.has_failed();
         !is_archived && !may_be
     }
 }
@@ -202,14 +201,17 @@ fn is_there(spec: &RootSpec, format: &dyn Format, relative: &str, discovery: &Di
     }
 }
 
-/// Whether a file is there as it was compressed, or as it was before, which is its session now.
+/// Whether a file is there as it was compressed, or as it was before, which is its session now. Of
+/// one that cannot be decoded the archive has the session still.
 fn is_twin_there(
     SyncedRoot { spec, format, .. }: SyncedRoot<'_>,
     relative: &str,
     discovery: &Discovery,
 ) -> bool {
     let twin = twin(relative);
-    placement(spec, format, &twin).is_some() && is_there(spec, format, &twin, discovery)
+    placement(spec, format, &twin).is_some()
+        && is_there(spec, format, &twin, discovery)
+        && Content::open(format, &spec.path.join(twin)).is_ok()
 }
 
 /// The session of a source, which part of it the source is, and why its agent would not list it;

@@ -2,22 +2,24 @@
 //! it: rows that are new or other ones, each once. So every version of every row stays, and one
 //! message costs its own bytes, though the session's own row, which comes first, changes with it.
 
-use std::io;
+use std::io::{self, ErrorKind};
 
 use crate::archive::{self, Archive, ArchivedFile, PackedBytes, Packer, Place};
 use crate::databases::next_rows;
 
-/// What is to be kept of a session whose rows are `all`, behind what is kept of it.
+/// What is to be kept of a session whose rows are `all`, behind what is kept of it. `None`: nothing
+/// is, or it is damaged, so all of them are.
 ///
 /// # Errors
-/// When what is kept cannot be read.
+/// When there is no telling the rows from what this archive writes between them.
 pub fn changed_rows(
     archive: &Archive,
     place: &Place,
     all: &PackedBytes,
     now_ms: i64,
 ) -> Result<Option<PackedBytes>, archive::Error> {
-    let Some(newest) = archive.generations(place)?.pop() else {
+    let newest = archive.generations(place)?.pop();
+    let Some(newest) = newest.filter(|newest| newest.length > 0) else {
         return Ok(None);
     };
     let end_ns = all.end_ns.unwrap_or(newest.mtime_ns);
@@ -28,8 +30,12 @@ pub fn changed_rows(
         packer.push(&more)?;
         packer.finish(end_ns)
     };
-    behind().map(Some).map_err(|error| archive::Error::Io {
-        path: place.path().unwrap_or_else(|| place.root.clone()),
-        error,
-    })
+    match behind() {
+        Ok(more) => Ok(Some(more)),
+        Err(error) if error.kind() == ErrorKind::Unsupported => Err(archive::Error::Io {
+            path: place.path().unwrap_or_else(|| place.root.clone()),
+            error,
+        }),
+        Err(_) => Ok(None),
+    }
 }
