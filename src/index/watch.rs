@@ -305,9 +305,12 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Notifications are missing or incomplete: from now on files are polled.
+    /// Notifications are missing or incomplete: from now on, and at once, files are polled.
     fn poll(&mut self, why: String) {
-        self.polls.get_or_insert(why);
+        if self.polls.is_none() {
+            self.polls = Some(why);
+            self.next_full = Instant::now();
+        }
     }
 
     fn scan_all(&mut self, why: &str) {

@@ -238,14 +238,21 @@ fn beyond_the_limits_of_the_system_all_is_looked_at_again_and_again() {
             done
             echo "waited in vain: $1"; cat "$HOME/said"; exit 1
         }
+        if [ -n "$LATER" ]; then
+            waited Watching said
+            echo "$LATER" >/proc/sys/user/max_inotify_watches
+        fi
+        mkdir -p "$HOME/$(dirname "$TWO")"
         waited Polling said
         cp "$HOME/$ONE" "$HOME/$TWO"
         waited "changed .*two.jsonl" told
         cat "$HOME/said"
     "#;
-    for (watches, instances, why) in [
-        ("3", "9", "watched directories"),
-        ("99", "0", "watching processes"),
+    for (watches, instances, later, why) in [
+        ("3", "9", "", "watched directories"),
+        ("99", "0", "", "watching processes"),
+        // By then all is watched that was there.
+        ("99", "9", "3", "watched directories"),
     ] {
         let home = Sandbox::new();
         for number in 0..6 {
@@ -257,9 +264,13 @@ fn beyond_the_limits_of_the_system_all_is_looked_at_again_and_again() {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", &home.home)
             .env("SESSIONARY", env!("CARGO_BIN_EXE_sessionary"))
-            .envs([("WATCHES", watches), ("INSTANCES", instances)])
+            .envs([
+                ("WATCHES", watches),
+                ("INSTANCES", instances),
+                ("LATER", later),
+            ])
             .env("ONE", ".pi/agent/sessions/--w0--/one.jsonl")
-            .env("TWO", ".pi/agent/sessions/--w5--/two.jsonl")
+            .env("TWO", ".pi/agent/sessions/--w6--/two.jsonl")
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
