@@ -244,7 +244,14 @@ fn goes_on(bytes: &[u8]) -> usize {
 /// Whether one of the words stands before it in the same command or line.
 fn is_near(before: &[u8], words: &[&str]) -> bool {
     let before = &before[before.len().saturating_sub(ROOM_BEFORE)..];
-    let begins = memchr::memrchr3(b';', b'|', b'&', before).map_or(0, |at| at + 1);
+    // A backslash before the end of a line goes on with it. The end may be escaped.
+    let ends = |at: &usize| match before[..=*at] {
+        [.., b';' | b'|' | b'&'] => true,
+        [.., b'\\', b'\n'] | [.., b'\\', b'\\', b'n'] => false,
+        [.., b'\n'] | [.., b'\\', b'n'] => true,
+        _ => false,
+    };
+    let begins = (0..before.len()).rev().find(ends).map_or(0, |at| at + 1);
     let command = &before[begins..];
     words
         .iter()

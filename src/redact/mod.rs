@@ -23,7 +23,7 @@ pub const MARK: &str = "[redacted]";
 
 /// Raised whenever other secrets are found than before: what was redacted by an older revision is
 /// redacted again where it was shared.
-pub const REVISION: u32 = 2;
+pub const REVISION: u32 = 3;
 
 /// So often escapes are read: JSON in a URL in JSON.
 const ESCAPED: usize = 3;
@@ -211,6 +211,31 @@ mod tests {
                 "psql postgres://ada:s3c@ret@db:5432/x ada@example.com",
                 "psql postgres://ada:[redacted]@db:5432/x ada@example.com",
             ),
+            (
+                "machine a.example login ada password s3cr3tpw x",
+                "machine a.example login ada password [redacted] x",
+            ),
+            (
+                "machine a.example\n  login ada\n  password s3cr3tpw\n",
+                "machine a.example\n  login ada\n  password [redacted]\n",
+            ),
+            (
+                r#"{"text":"default login ada\npassword s3cr3tpw\n"}"#,
+                r#"{"text":"default login ada\npassword [redacted]\n"}"#,
+            ),
+            (
+                "mysql -u ada \\\n -ps3cr3tpw x",
+                "mysql -u ada \\\n -p[redacted] x",
+            ),
+            // All cookies of a header that may be keys.
+            (
+                "curl -b x -H 'Cookie: lang=de; session=a1B2c3D4e5F6g7H8; auth=b1B2c3D4e5F6g7H8; n=1' y",
+                "curl -b x -H 'Cookie: lang=de; session=[redacted]; n=1' y",
+            ),
+            (
+                r#"{"Cookie": "session=a1B2c3D4e5F6g7H8; n=1"}"#,
+                r#"{"Cookie": "session=[redacted]; n=1"}"#,
+            ),
             // What manifests say of a container.
             (
                 "- name: DB_PASSWORD\n        value: s3cr3tpw\n",
@@ -292,6 +317,11 @@ mod tests {
             "--- PASS: TestParse2 (0.00s)\nPASS: test1",
             "cd /srv; pwd=/srv/App2; PWD=/Users/Ada/Git2",
             "archive.open(member, pwd=pwd)",
+            "On the login page the password field is empty; a machine where the login and the password differ",
+            "docker pull mysql\ngit log -p main1234",
+            r#"{"command":"docker pull mysql\ngit log -p main1234"}"#,
+            "docker run --name mysql -p 3306:3306 -p 127.0.0.1:33060:33060 x",
+            "Set-Cookie: theme=dark; Path=/; session-expired=never",
             "glpk-4.65-h4d5e6f7a8b9c0d1e2 https://example.com/glrF00d1234567890abcd",
             "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      key: password1",
             "restore_key-d41d8cd98f00b204e9800998ecf8427e 4api-3f2b8c1d-9e8f-7a6b-5c4d-3e2f1a0b9c8d",

@@ -99,13 +99,16 @@ pub const RULES: &[Rule] = &[
         "[A-Za-z0-9+/=]{8,}",
     )
     .within_a_word(),
-    issued(
+    Rule {
+        more: further_cookies,
+        ..issued(
         "Cookie header",
-        &["ookie: "],
-        "[^\\n]{0,200}?(?i:sess|sid|auth|token|jwt|remember)[A-Za-z0-9_.-]{0,20}=([A-Za-z0-9%._~+/=-]{16,})",
-    )
-    .within_a_word()
-    .judged(ValueCheck::As(Family::Token, ValueContext::Passed)),
+        &["ookie: ", "ookie\": \"", "ookie\":\""],
+        "[^\\n\"']{0,200}?(?i:sess|sid|auth|token|jwt|remember)[A-Za-z0-9_.-]{0,20}=([A-Za-z0-9%._~+/=-]{16,})",
+        )
+        .within_a_word()
+        .judged(ValueCheck::As(Family::Token, ValueContext::Passed))
+    },
     // A private key to its end, or as far as it goes.
     Rule {
         more: pem::body,
@@ -135,7 +138,11 @@ pub const RULES: &[Rule] = &[
         .near(&["zip", "ssh-keygen"]),
     typed("PowerShell", &["ConvertTo-SecureString "], "(?:-String )?[\"']([^\\s\"'$]{4,})"),
     typed("openssl's pass:", &["pass:"], "([^\\s\"'\\\\]{3,})").near(&["openssl", "-passin", "-passout"]),
-    typed("netrc", &["password "], "([^\\s\"'\\\\]{3,})").near(&["login ", "machine "]),
+    typed(
+        "netrc",
+        &["machine ", "default "],
+        "(?:[^\\s\"'\\\\]{1,253}(?:\\s|\\\\n){1,8})?login\\s{1,4}[^\\s\"'\\\\]{1,64}(?:\\s|\\\\n){1,8}password\\s{1,4}([^\\s\"'\\\\]{3,})",
+    ),
     typed(
         "a user in SQL",
         &["IDENTIFIED BY ", "identified by ", "WITH PASSWORD ", "with password "],
@@ -159,6 +166,27 @@ pub const RULES: &[Rule] = &[
     .within_a_word()
     .judged(ValueCheck::Not),
 ];
+
+/// How many bytes hold further cookies of a header, up to the last one that is as long as keys are.
+fn further_cookies(text: &str) -> usize {
+    let is_of_value = |c: char| c.is_ascii_alphanumeric() || "%._~+/=-".contains(c);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    let (mut rest, mut end) = (text, 0);
+    while let Some(pair) = rest.strip_prefix(';') {
+        let pair = pair.trim_start_matches(' ');
+        let Some(value) = pair.trim_start_matches(is_of_name).strip_prefix('=') else {
+            break;
+        };
+        rest = value.trim_start_matches(is_of_value);
+        if value.len() - rest.len() >= LEAST_COOKIE {
+            end = text.len() - rest.len();
+        }
+    }
+    end
+}
+
+/// The value of a cookie that is a key has so many letters.
+const LEAST_COOKIE: usize = 16;
 
 impl Rule {
     pub const fn within_a_word(self) -> Rule {

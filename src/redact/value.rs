@@ -265,6 +265,7 @@ fn stands_for_another(value: &str) -> bool {
         || NO_VALUES.contains(&&*joined)
         || KEYS_OF_OPTIONS.iter().any(|key| lower.starts_with(key))
         || is_member(value)
+        || is_port(value)
         || value
             .strip_prefix('!')
             .is_some_and(|tag| tag.bytes().all(|b| b.is_ascii_alphabetic()))
@@ -282,6 +283,14 @@ fn is_path(value: &str) -> bool {
         && !value
             .bytes()
             .any(|byte| byte.is_ascii_uppercase() || b"+=".contains(&byte))
+}
+
+/// Ports of a machine, and one of its addresses: `127.0.0.1:3306:3306`.
+fn is_port(value: &str) -> bool {
+    value.contains(':')
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b".:".contains(&byte))
 }
 
 /// A member of something in code: `form.csrf_token2`.
