@@ -15,7 +15,7 @@ use super::checkpoint::hash;
 /// too.
 ///
 /// A glob without a separator matches a name at any depth, `*` does not cross a separator, `**`
-/// does; what matches stands for all that lies below it.
+/// does; what matches stands for all that lies below it, and `folder/**` for the folder too.
 ///
 /// ```
 /// use sessionary::Exclude;
@@ -61,10 +61,12 @@ impl Exclude {
                     why: "it names nothing, and as a glob it would match everything".to_owned(),
                 });
             }
+            // What lies below a folder is asked for with it.
+            let folder = trimmed.trim_end_matches("/**");
             let whole = match glob {
                 // The root of all: `/**` is what lies below it.
                 "/" => String::new(),
-                _ if trimmed.contains('/') => trimmed.to_owned(),
+                _ if trimmed.contains('/') => folder.to_owned(),
                 _ => format!("**/{trimmed}"),
             };
             for whole in without_links(&whole).into_iter().chain([whole]) {
@@ -105,8 +107,8 @@ impl Exclude {
 
     /// A fingerprint of the globs; `None` when there are none.
     pub(crate) fn fingerprint(&self) -> Option<i64> {
-        // The prefix makes it differ from those of versions that matched paths as written.
-        let text = format!("links everywhere\n{}", self.globs.join("\n"));
+        // The prefix makes it differ from those of versions that matched less.
+        let text = format!("links everywhere, folders too\n{}", self.globs.join("\n"));
         (!self.is_empty()).then(|| hash(text.as_bytes()).cast_signed())
     }
 }
@@ -233,7 +235,8 @@ mod tests {
 
     #[test]
     fn globs_stand_for_all_below_them() -> Result<(), BadGlob> {
-        let exclude = Exclude::new(&["/a/b", "private", "/c/*/x/", "**/*.tmp.jsonl"])?;
+        let globs = ["/a/b", "private", "/c/*/x/", "**/*.tmp.jsonl", "/d/e/**"];
+        let exclude = Exclude::new(&globs)?;
         for (path, is_out) in [
             ("/a/b", true),
             ("/a/b/c/d", true),
@@ -244,12 +247,16 @@ mod tests {
             ("/c/1/x/2", true),
             ("/c/1/2/x", false),
             ("/q/w.tmp.jsonl", true),
+            ("/d/e", true),
+            ("/d/e/f/g", true),
+            ("/d/ef", false),
             ("", false),
         ] {
             assert_eq!(exclude.matches(path.as_ref()), is_out, "{path}");
         }
         assert!(!Exclude::new(&[""; 0])?.matches("/a".as_ref()));
         assert!(Exclude::new(&["/"])?.matches("/a/b".as_ref()));
+        assert!(Exclude::new(&["/**"])?.matches("/a/b".as_ref()));
         assert!(Exclude::new(&["a{b"]).is_err());
         assert!(Exclude::new(&["/a", ""]).is_err() && Exclude::new(&["//"]).is_err());
         Ok(())
