@@ -181,9 +181,17 @@ pub fn is_typed(value: &str) -> bool {
         && !value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// So much of a value tells what it is. A text of nothing but names and values has a value at each,
+/// up to its end.
+const JUDGED: usize = 64;
+
 /// Whether it is a secret.
 pub fn is_secret(value: &str, family: Family, place: ValueContext) -> bool {
-    if !value.is_ascii() || stands_for_another(value) {
+    let value = match value.is_ascii() {
+        true => &value[..value.len().min(JUDGED)],
+        false => return false,
+    };
+    if stands_for_another(value) {
         return false;
     }
     let bytes = value.as_bytes();
