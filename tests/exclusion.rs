@@ -394,6 +394,22 @@ fn a_rebuild_under_new_globs_wipes() {
 
 /// Excluded is excluded, by whatever name a file is found.
 #[cfg(unix)]
+/// A program that goes on, as `mcp` and `serve` do, opens the index again and again.
+#[test]
+fn rules_are_set_once_and_then_those_of_others_hold() {
+    for (own, of_another) in [(&[][..], &["hush"][..]), (&["hush"], &[])] {
+        let home = tempfile::tempdir().unwrap();
+        build_index(home.path());
+        let is_out = |config: &Config| !paths(config).contains(&"cwd.jsonl".to_owned());
+        let goes_on = config(home.path(), own);
+        assert_eq!(is_out(&goes_on.clone()), !own.is_empty());
+        sync(&config(home.path(), of_another));
+        assert_eq!(is_out(&goes_on.clone()), own.is_empty());
+        // One that has just begun sets its own.
+        assert_eq!(is_out(&config(home.path(), own)), !own.is_empty());
+    }
+}
+
 #[test]
 fn what_a_link_leads_to_is_excluded_by_its_own_path() {
     use std::os::unix::fs::symlink;

@@ -641,6 +641,24 @@ fn secrets_stay_out_whatever_is_configured() {
 }
 
 #[test]
+fn what_the_user_excludes_meanwhile_stays_out() {
+    let home = home();
+    let mut talk = initialized(&home, &["--all"], &[]);
+    let mut list = || good(&mut talk, "list_sessions", json!({}));
+    assert!(list().contains("0199a:x"));
+    home.write(
+        ".config/sessionary/config.toml",
+        "exclude = [\"*.jsonl\"]\n",
+    );
+    for _ in 0..2 {
+        home.run(&["sync"]);
+        let own = home.run(&["list", "--all"]);
+        assert!(!own.contains("0199a:x"), "{own}");
+        assert!(!list().contains("0199a:x"));
+    }
+}
+
+#[test]
 fn the_asking_session_is_left_out_or_stands_last() {
     let home = home();
     let now = NOW.replace('Z', ".000Z").replace("12:00", "11:59");
