@@ -401,10 +401,13 @@ fn rules_are_set_once_and_then_those_of_others_hold() {
         let home = tempfile::tempdir().unwrap();
         build_index(home.path());
         let is_out = |config: &Config| !paths(config).contains(&"cwd.jsonl".to_owned());
-        let goes_on = config(home.path(), own);
-        assert_eq!(is_out(&goes_on.clone()), !own.is_empty());
+        let mut goes_on = config(home.path(), own);
+        let index = Index::open(&goes_on, Freshness::Check).unwrap();
+        assert!(!index.config().rules.are_set());
+        goes_on.rules = goes_on.rules.as_stored();
+        assert_eq!(is_out(&goes_on), !own.is_empty());
         sync(&config(home.path(), of_another));
-        assert_eq!(is_out(&goes_on.clone()), own.is_empty());
+        assert_eq!(is_out(&goes_on), own.is_empty());
         // One that has just begun sets its own.
         assert_eq!(is_out(&config(home.path(), own)), !own.is_empty());
     }

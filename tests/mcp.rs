@@ -651,7 +651,7 @@ fn what_the_user_excludes_meanwhile_stays_out() {
         "exclude = [\"*.jsonl\"]\n",
     );
     for _ in 0..2 {
-        home.run(&["sync"]);
+        let _ = home.run(&["sync"]);
         let own = home.run(&["list", "--all"]);
         assert!(!own.contains("0199a:x"), "{own}");
         assert!(!list().contains("0199a:x"));

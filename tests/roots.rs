@@ -160,6 +160,57 @@ fn one_folder_is_one_root_under_every_name_it_ever_had() {
     verify(&home, &["one", "link"]);
 }
 
+/// Whoever has named the folder above it, as `~/.claude` beside its `projects`, finds each session
+/// once, and by its id.
+#[test]
+fn what_lies_in_a_root_within_a_root_is_one_session() {
+    for (agent, at) in [("pi", "one"), ("claude", "projects")] {
+        let home = Sandbox::new();
+        let line = match agent {
+            "pi" => session,
+            _ => |id: &str| {
+                format!(
+                    "{{\"type\":\"user\",\"uuid\":\"u\",\"parentUuid\":null,\"sessionId\":\"{id}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\",\"message\":{{\"role\":\"user\",\"content\":\"of {id}\"}}}}\n"
+                )
+            },
+        };
+        let one = "0198c0de-0000-7000-8000-000000000001";
+        let two = "0198c0de-0000-7000-8000-000000000002";
+        home.write(&format!("{at}/-w-/{one}.jsonl"), &line(one));
+        home.write(&format!("{at}/sub/-w-/{two}.jsonl"), &line(two));
+        home.settle();
+        let named = |roots: &[&str], args: &[&str]| {
+            let root = |root: &&str| format!("--root={agent}:{}", home.home.join(root).display());
+            let roots: Vec<String> = roots.iter().map(root).collect();
+            let flags = ["--no-default-roots", "--json"].into_iter();
+            let all = flags.chain(roots.iter().map(String::as_str));
+            home.json(&all.chain(args.iter().copied()).collect::<Vec<_>>())
+        };
+        let (outer, inner) = (at, format!("{at}/sub"));
+        for roots in [
+            &[outer][..],
+            &[outer, &inner],
+            &[outer],
+            &[&inner, outer],
+            &[&inner],
+        ] {
+            let listed = named(roots, &["list", "--all"]);
+            let both = [one, two];
+            let expected = if roots == [&*inner] {
+                &both[1..]
+            } else {
+                &both
+            };
+            assert_eq!(ids(&listed), expected, "{roots:?}");
+            assert_eq!(named(roots, &["show", two])["session"]["id"], two);
+            let verified = named(roots, &["verify"]);
+            for what in ["differences", "behind"] {
+                assert_eq!(verified[what], serde_json::json!([]), "{verified}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_command_lists_and_forgets() {
     let home = home();

@@ -6,8 +6,6 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -47,9 +45,6 @@ pub struct Rules {
     /// Whether links are followed whatever is stored, and without storing it.
     follows_this_time: bool,
     said: RuleSource,
-    /// Whether they are stored, if they were to be set: by any clone, since a program that goes on
-    /// opens the index again and again.
-    are_kept: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -87,12 +82,10 @@ impl Rules {
             follow_links,
             follows_this_time: false,
             said: RuleSource::AtFirst,
-            are_kept: Arc::default(),
         }
     }
 
-    /// The next sync stores these rules in the index, and from then on they hold for every program,
-    /// until one sets others: also for this one and all clones of them.
+    /// The next sync stores these rules in the index, and from then on they hold for every program.
     /// Nothing is stored of what `exclude` matches. With `follow_links` symbolic links below a root
     /// are followed wherever they lead; without it only to what lies below a root of the same
     /// agent, and other links are listed as files that are no source.
@@ -104,7 +97,6 @@ impl Rules {
     pub fn to_be_set(self) -> Rules {
         Rules {
             said: RuleSource::Set,
-            are_kept: Arc::default(),
             ..self
         }
     }
@@ -118,9 +110,29 @@ impl Rules {
         }
     }
 
-    /// Whether they change what is stored.
+    /// These rules where they were set before: those that are stored hold, which another program may
+    /// have changed since. So a program that opens the index again and again sets its own once:
+    ///
+    /// ```no_run
+    /// use sessionary::{Config, Error, Freshness, Index};
+    /// # fn open(config: &mut Config) -> Result<Index, Error> {
+    /// let index = Index::open(config, Freshness::Check)?;
+    /// if !index.config().rules.are_set() {
+    ///     config.rules = config.rules.clone().as_stored();
+    /// }
+    /// # Ok(index)
+    /// # }
+    /// ```
+    pub fn as_stored(self) -> Rules {
+        Rules {
+            follows_this_time: self.follows_this_time,
+            ..Rules::stored()
+        }
+    }
+
+    /// Whether they change what is stored, as rules do that are set and are not stored yet.
     pub fn are_set(&self) -> bool {
-        self.said == RuleSource::Set && !self.are_kept.load(Ordering::Relaxed)
+        self.said == RuleSource::Set
     }
 
     /// What is left out. In [`Index::config`](crate::Index::config) these are the rules that hold;
@@ -141,10 +153,16 @@ impl Rules {
     /// [`Error::Rules`] when what is stored cannot be read.
     pub(crate) fn held(&self, index_dir: &Path) -> Result<Rules, Error> {
         if self.are_set() {
-            if read(index_dir).is_ok_and(|stored| stored == Some(self.file())) {
-                self.are_kept.store(true, Ordering::Relaxed);
-            }
-            return Ok(self.clone());
+            let are_stored = read(index_dir).is_ok_and(|stored| stored == Some(self.file()));
+            let said = if are_stored {
+                RuleSource::AtFirst
+            } else {
+                RuleSource::Set
+            };
+            return Ok(Rules {
+                said,
+                ..self.clone()
+            });
         }
         let Some(stored) = read(index_dir)? else {
             return Ok(self.clone());
@@ -153,7 +171,7 @@ impl Rules {
         Ok(Rules {
             exclude: exclude.map_err(|bad| unknown(index_dir, bad.to_string()))?,
             follow_links: stored.follow_links,
-            ..self.clone()
+            ..*self
         })
     }
 
@@ -163,7 +181,7 @@ impl Rules {
     /// # Errors
     /// [`Error::Unwritable`]; [`Error::Rules`] when none are stored, yet the catalogue was made by
     /// others than these.
-    pub(crate) fn keep(&self, index_dir: &Path, was_made_by: Option<i64>) -> Result<(), Error> {
+    pub(crate) fn keep(&mut self, index_dir: &Path, was_made_by: Option<i64>) -> Result<(), Error> {
         // Setting other rules replaces a file that cannot be read.
         let stored = match read(index_dir) {
             Err(_) if self.are_set() => None,
@@ -171,12 +189,7 @@ impl Rules {
         };
         let ours = self.file();
         let is_of_others = was_made_by.is_some() && was_made_by != self.fingerprint();
-        let said = match self.said {
-            // They were set before.
-            RuleSource::Set if !self.are_set() => RuleSource::AtFirst,
-            said => said,
-        };
-        match (said, stored) {
+        match (self.said, stored) {
             (RuleSource::Nothing | RuleSource::AtFirst, None) if is_of_others => {
                 return Err(unknown(index_dir, "is missing".to_owned()));
             }
@@ -187,7 +200,9 @@ impl Rules {
             (_, Some(stored)) if stored == ours => {}
             _ => write(index_dir, &ours)?,
         }
-        self.are_kept.store(true, Ordering::Relaxed);
+        if self.are_set() {
+            self.said = RuleSource::AtFirst;
+        }
         Ok(())
     }
 

@@ -355,7 +355,7 @@ impl Indexer {
     fn apply_exclude(&mut self, report: &mut Report) -> Result<(), Error> {
         // Where the lock was given up in between, others may stand there now.
         let (index_dir, rules) = (&self.config.index_dir, &self.config.rules);
-        let rules = rules.held(index_dir)?;
+        let mut rules = rules.held(index_dir)?;
         rules.keep(index_dir, self.catalogue.excluded_by()?)?;
         self.config.rules = rules;
         let files = ingest::apply_exclude(self.sync_targets(), &self.config)?;

@@ -223,7 +223,7 @@ fn scan_paths<'a>(
     let hints = hint.paths.iter().filter(|path| !is_beside_root(path));
     let hints = hints.filter_map(|path| hinted(format, spec.flat, path));
     let mut paths = outermost(&hints.collect());
-    let links = config.links(&spec.agent);
+    let links = config.links(spec);
     let found = discover_at(&spec.path, spec.flat, format, &links, device, &paths);
     let Some(mut discovery) = found else {
         return Ok(None);

@@ -51,7 +51,7 @@ pub fn scan_root(
     now_ms: i64,
 ) -> Result<RootScan, Error> {
     let folders = folders(catalogue, config, format, root, now_ms)?;
-    let links = config.links(&spec.agent);
+    let links = config.links(spec);
     let mut discovery = discover_changes(&spec.path, spec.flat, format, &links, &folders);
     let names = look_at_names(&spec.path, format, &folders, &mut discovery);
     // What was below a root that is not there any more may be in the archive.

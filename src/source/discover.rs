@@ -71,6 +71,8 @@ pub struct Discovery {
     pub inode: i64,
     /// The root itself could not be read: nothing below it counts as gone.
     pub error: Option<String>,
+    /// Folders below it that are roots of their own: what is in them is found there.
+    pub other_roots: Vec<String>,
     /// Every directory whose path is UTF-8, and every database: its sessions lie in it as files lie
     /// in a directory.
     pub folders: Vec<Folder>,
@@ -82,14 +84,14 @@ pub struct Discovery {
 impl Discovery {
     /// Whether a source that was not found may still exist.
     pub fn hides(&self, relative: &str) -> bool {
-        self.error.is_some()
-            || self.unreadable.iter().any(|unread| {
-                let below = unread.relative.as_str();
-                relative == below
-                    || relative
-                        .strip_prefix(below)
-                        .is_some_and(|rest| rest.starts_with('/'))
-            })
+        let mut unreadable = self.unreadable.iter();
+        self.error.is_some() || unreadable.any(|unread| is_at_or_below(relative, &unread.relative))
+    }
+
+    /// Whether a source belongs to another root.
+    pub fn is_of_another_root(&self, relative: &str) -> bool {
+        let mut others = self.other_roots.iter();
+        others.any(|other| is_at_or_below(relative, other))
     }
 
     fn foreign_file(&mut self, path: &Path, reason: &str) {
@@ -183,6 +185,7 @@ impl Discovery {
         self.foreign_files.append(&mut other.foreign_files);
         self.unreadable.append(&mut other.unreadable);
         self.folders.append(&mut other.folders);
+        self.other_roots.append(&mut other.other_roots);
         self.read.append(&mut other.read);
     }
 
@@ -273,6 +276,11 @@ fn is_companion(path: &Path, flat: bool, format: &dyn Format) -> bool {
             .to_str()
             .and_then(companion)
             .is_some_and(|database| format.place(Path::new(database), flat) == Placement::Database)
+}
+
+fn is_at_or_below(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// As paths are stored on every system.

@@ -1,4 +1,5 @@
-//! May a symbolic link be followed? Not out of the roots, unless that was asked for.
+//! Where does a scan below a root go? Not along links that lead out of the roots, unless that was
+//! asked for, and not into another root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,12 @@ pub const NOT_FOLLOWED: &str = "link that leads out of the roots: not followed";
 /// mean scanning most of a disk.
 pub const ABOVE_A_ROOT: &str = "link to a folder that a root lies in: not followed";
 
-/// Where links below a root may lead.
+/// Where links below a root may lead, and which folders below it are roots of their own.
 #[derive(Debug, Default)]
 pub struct Links {
     roots: Vec<PathBuf>,
+    /// What lies below these is read there.
+    others: Vec<PathBuf>,
     /// Only to what lies below the roots.
     within: bool,
     /// Those that are there, by their real paths; asked for at the first link.
@@ -33,9 +36,24 @@ impl Links {
     pub fn anywhere(roots: Vec<PathBuf>) -> Links {
         Links {
             roots,
+            others: Vec::new(),
             within: false,
             real: OnceLock::new(),
         }
+    }
+
+    /// And not into these roots.
+    pub fn beside(self, others: Vec<PathBuf>) -> Links {
+        Links { others, ..self }
+    }
+
+    /// The paths below `root` of other roots.
+    pub fn nested_in(&self, root: &Path) -> Vec<PathBuf> {
+        let below = self.others.iter().map(|other| other.strip_prefix(root));
+        let below = below
+            .flatten()
+            .filter(|below| !below.as_os_str().is_empty());
+        below.map(Path::to_path_buf).collect()
     }
 
     /// Whether the link at this path is followed, or why not. One that leads nowhere leads out of

@@ -11,6 +11,7 @@ mod lines;
 mod message;
 mod output_queue;
 mod requests;
+mod served;
 
 use std::io;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use message::Incoming;
 pub use message::{Code, Fault, Reply, Request};
 pub use output_queue::OutputQueue;
 use requests::Requests;
+pub use served::ServedIndex;
 
 /// Lines that were read and not taken in yet, at most.
 const MOST_LINES: usize = 16;

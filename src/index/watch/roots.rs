@@ -240,8 +240,8 @@ impl Watch<'_> {
     /// Where links below a root may lead.
     fn links(&self, at: usize) -> Links {
         let config = &self.indexer.config;
-        let agent = config.roots.get(at).map_or("", |spec| &spec.agent);
-        config.links(agent)
+        let spec = config.roots.get(at);
+        spec.map_or_else(Links::default, |spec| config.links(spec))
     }
 
     /// A directory above a root needs to be watched no more, unless for another root.

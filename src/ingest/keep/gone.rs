@@ -51,6 +51,9 @@ impl Keeper {
         let root_is_gone = discovery.error.is_some() && matches!(spec.path.try_exists(), Ok(false));
         for lost in lost(discovery, known) {
             let is_gone = root_is_gone || !discovery.hides(&lost.relative);
+            if discovery.is_of_another_root(&lost.relative) {
+                continue;
+            }
             let is_read = lost.stored.revision == format.revision() && !lost.unread;
             let gone_ms = match lost.gone_ms {
                 Some(_) if is_read => continue,
@@ -70,7 +73,8 @@ impl Keeper {
                     || is_twin_there(root, &place.relative, discovery);
                 let state = catalogue.source_state(root.number, &place.relative)?;
                 let is_taken_over = || is_taken_over(format, &place.relative, discovery);
-                if !is_there && state.is_none() && !is_taken_over() {
+                let is_elsewhere = discovery.is_of_another_root(&place.relative);
+                if !is_there && !is_elsewhere && state.is_none() && !is_taken_over() {
                     all.extend(self.archived_source(root, &place.relative, now_ms));
                 }
             }

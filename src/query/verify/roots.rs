@@ -57,7 +57,7 @@ impl<'i> Inspection<'i> {
             let what = "its format, label or shape differs from what is asked for".to_string();
             self.differs("catalogue", Some(&spec.path), what);
         }
-        let links = config.links(&spec.agent);
+        let links = config.links(spec);
         let mut discovery = discover(&spec.path, spec.flat, format, &links);
         let names = look_at_names(&spec.path, format, &Folders::default(), &mut discovery);
         DatabaseListing {

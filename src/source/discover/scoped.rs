@@ -121,6 +121,10 @@ impl Walk<'_> {
                 self.look_at_documents(below, here);
                 None
             }
+            Kind::Folder if !self.flat && self.is_another_root(below) => {
+                self.leave_to_its_root(below, false, here);
+                None
+            }
             Kind::Folder if !self.flat => {
                 if let Some(why) = self.format.leaves_out(below) {
                     here.foreign_file(below, why);
@@ -145,13 +149,14 @@ impl Walk<'_> {
     }
 
     /// Device and inode of the root and of every directory on the way to `below`; `None` where a
-    /// walk does not come along there: a link is not followed, or leads to a folder above it.
+    /// walk does not come along there: a link is not followed, or leads to a folder above it, or
+    /// there is another root.
     fn way(&self, below: &Path, root: Identity) -> Option<Vec<(i64, i64)>> {
         let mut above = vec![(root.device, root.inode)];
         let mut way = PathBuf::new();
         for name in below.parent().into_iter().flat_map(Path::iter) {
             way.push(name);
-            if self.format.leaves_out(&way).is_some() {
+            if self.is_another_root(&way) || self.format.leaves_out(&way).is_some() {
                 return None;
             }
             let Ok(own) = fs::symlink_metadata(self.root.join(&way)) else {

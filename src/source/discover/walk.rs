@@ -26,6 +26,8 @@ pub struct Walk<'a> {
     pub flat: bool,
     pub format: &'a dyn Format,
     links: &'a Links,
+    /// Folders that are roots of their own.
+    other_roots: Vec<PathBuf>,
     /// Directories as they were.
     known: &'a Folders,
     /// Whether directories vouch for the files in them.
@@ -87,6 +89,7 @@ impl<'a> Walk<'a> {
             flat,
             format,
             links,
+            other_roots: links.nested_in(root),
             known,
             vouches: vouches(flat, format),
             started_ns: now_ns(),
@@ -194,6 +197,11 @@ impl Walk<'_> {
                 Kind::Folder if self.is_database(&path()) => {
                     databases.extend(self.look_at_documents(&path(), here));
                 }
+                Kind::Folder if self.is_another_root(&path()) => {
+                    // It may be named no more the next time.
+                    settled = false;
+                    self.leave_to_its_root(&path(), folder.is_some(), here);
+                }
                 Kind::Folder => match self.enter(directory, path(), &found) {
                     Ok(inside) => deeper.push(inside),
                     Err(why) if folder.is_none() => here.foreign_file(&path(), why),
@@ -225,6 +233,21 @@ impl Walk<'_> {
             );
         }
         deeper
+    }
+
+    pub fn is_another_root(&self, path: &Path) -> bool {
+        self.other_roots.iter().any(|other| other == path)
+    }
+
+    /// Whatever was found in it while it was none belongs to it now. `is_kept`: the directory that
+    /// it is in is not read.
+    pub fn leave_to_its_root(&self, path: &Path, is_kept: bool, here: &mut Discovery) {
+        if let Some(path) = path.to_str().map(slashed) {
+            if is_kept {
+                here.read.push((path.clone(), Vec::new()));
+            }
+            here.other_roots.push(path);
+        }
     }
 
     pub fn is_database(&self, path: &Path) -> bool {
@@ -356,6 +379,10 @@ impl Walk<'_> {
     ) -> Vec<Directory> {
         let mut deeper = Vec::with_capacity(inside.len());
         for below in inside {
+            if self.is_another_root(Path::new(below)) {
+                self.leave_to_its_root(Path::new(below), true, here);
+                continue;
+            }
             match fs::metadata(self.root.join(below)) {
                 Ok(metadata) if metadata.is_dir() => {
                     deeper.push(directory.with(PathBuf::from(below), Identity::of(&metadata)));

@@ -114,7 +114,7 @@ pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
         moment("until", &asked.until)?,
     );
     let scope = call.list_scope(ListScope {
-        agent: listing::known_agent(asked.agent.as_deref(), &call.config)?,
+        agent: listing::known_agent(asked.agent.as_deref(), call.index.config())?,
         since_ms: since.since_ms,
         until_ms: until.until_ms,
         fold_subagents: true,

@@ -113,7 +113,7 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
             query.push_str(&format!(" {name}:\"{when}\""));
         }
     }
-    if let Some(agent) = list::known_agent(asked.agent.as_deref(), &call.config)? {
+    if let Some(agent) = list::known_agent(asked.agent.as_deref(), call.index.config())? {
         query.push_str(&format!(" agent:\"{agent}\""));
     }
     Ok(query)

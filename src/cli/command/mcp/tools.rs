@@ -24,7 +24,7 @@ use crate::demo;
 use crate::failure::Failure;
 use crate::output::Screen;
 use crate::redact;
-use crate::rpc::{Code, Fault};
+use crate::rpc::{Code, Fault, ServedIndex};
 
 /// What the client's model is told of all of them.
 pub const INSTRUCTIONS: &str = "Earlier sessions of coding agents in this repository, of every \
@@ -154,7 +154,7 @@ pub struct Caller {
 /// What answers calls.
 #[derive(Clone)]
 pub struct Toolbox {
-    config: Config,
+    served: ServedIndex,
     pub screen: Screen,
     /// Whether the user lets agents see the sessions of every directory.
     all: bool,
@@ -169,14 +169,13 @@ pub struct Call {
     /// Sessions that ask, as far as that is known, and those that work for them.
     pub asking: Vec<String>,
     pub screen: Screen,
-    pub config: Config,
     pub cancel: Cancel,
 }
 
 impl Toolbox {
     pub fn new(config: &Config, screen: &Screen, all: bool) -> Self {
         Self {
-            config: config.clone(),
+            served: ServedIndex::new(config),
             screen: screen.clone(),
             all,
             is_paying: Arc::default(),
@@ -223,20 +222,17 @@ impl Toolbox {
             true => None,
             false => Some(self.place(caller)?),
         };
-        let config = Config {
-            cancel: caller.cancel.clone(),
-            ..self.config.clone()
-        };
+        let served = self.served.cancelled_by(&caller.cancel);
+        let open = || served.open(Freshness::Check);
         let mut screen = self.screen.clone();
         if !screen.is_rehearsed {
             screen.now_ms = jiff::Timestamp::now().as_millisecond();
         }
         let mut call = Call {
-            index: Index::open(&config, Freshness::Check)?,
+            index: open()?,
             place,
             asking: asking(&caller.meta),
             screen,
-            config,
             cancel: caller.cancel.clone(),
         };
         let answer = |call: &mut Call| {
@@ -247,7 +243,7 @@ impl Toolbox {
         if let Err(failure) = &said
             && (failure.is_damage() || failure.is_replaced())
         {
-            call.index = Index::open(&call.config, Freshness::Check)?;
+            call.index = open()?;
             said = answer(&mut call);
         }
         self.pay();
@@ -274,10 +270,10 @@ impl Toolbox {
         if demo::runs() || self.is_paying.swap(true, Ordering::SeqCst) {
             return;
         }
-        let (config, is_paying) = (self.config.clone(), Arc::clone(&self.is_paying));
+        let (served, is_paying) = (self.served.clone(), Arc::clone(&self.is_paying));
         let pay = move || {
             // What cannot be done now is done by the next one.
-            let index = Index::open(&config, Freshness::AsCommitted);
+            let index = served.open(Freshness::AsCommitted);
             let _ = index.and_then(|mut index| index.pay(PAY));
             is_paying.store(false, Ordering::SeqCst);
         };

@@ -23,6 +23,7 @@ use crate::output::cursor::question;
 use crate::output::fields::Fields;
 use crate::output::{SafeJson, Screen};
 use crate::places;
+use crate::rpc::ServedIndex;
 
 /// A watcher that has not seen everything by then is busy: then the files are looked at here.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// What every answerer asks by.
 #[derive(Clone)]
 pub struct Asker {
-    config: Config,
+    served: ServedIndex,
     screen: Screen,
     /// The moment that `--now` names.
     now_ms: Option<i64>,
@@ -40,7 +41,7 @@ pub struct Asker {
 impl Asker {
     pub fn new(config: &Config, screen: &Screen, first_look: FirstLook) -> Self {
         Self {
-            config: config.clone(),
+            served: ServedIndex::new(config),
             screen: screen.clone(),
             now_ms: screen.is_rehearsed.then_some(screen.now_ms),
             first_look,
@@ -108,7 +109,7 @@ impl Answerer {
             within: here.map_or_else(Vec::new, |here| here.within.clone()),
             repositories: here.map_or_else(Vec::new, Here::repositories),
             remotes: here.map_or_else(Vec::new, Here::remotes),
-            agent: list::known_agent(asked.agent.as_deref(), &self.asker.config)?,
+            agent: list::known_agent(asked.agent.as_deref(), &self.asker.served.config())?,
             project: asked.project.as_deref().map(list::project),
             ids: None,
             named: asked.named,
@@ -280,20 +281,21 @@ impl Answerer {
 
     /// The index, which holds all that is on disk unless that is not asked for.
     fn current(&mut self, as_committed: bool) -> Result<&Index, Failure> {
-        let config = &self.asker.config;
+        let served = &self.asker.served;
         if self.index.is_none() && !as_committed {
             self.asker.first_look.wait();
         }
+        let config = served.config();
         let is_good = |index: &Index| {
             index.is_made()
-                && (as_committed || index.is_complete() && caught_up(config, PATIENCE).is_some())
+                && (as_committed || index.is_complete() && caught_up(&config, PATIENCE).is_some())
         };
         if !self.index.as_ref().is_some_and(is_good) {
             let freshness = match as_committed {
                 true => Freshness::AsCommitted,
                 false => Freshness::Check,
             };
-            self.index = Some(Index::open(config, freshness)?);
+            self.index = Some(served.open(freshness)?);
         }
         self.index
             .as_ref()
