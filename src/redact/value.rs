@@ -187,13 +187,15 @@ const JUDGED: usize = 64;
 
 /// Whether it is a secret.
 pub fn is_secret(value: &str, family: Family, place: ValueContext) -> bool {
-    let value = match value.is_ascii() {
-        true => &value[..value.len().min(JUDGED)],
-        false => return false,
-    };
-    if stands_for_another(value) {
+    if !value.is_ascii() {
         return false;
     }
+    let value = &value[..value.len().min(JUDGED)];
+    !stands_for_another(value) && is_made_up(value, family, place)
+}
+
+/// Whether it has what words, names, numbers and paths have not.
+fn is_made_up(value: &str, family: Family, place: ValueContext) -> bool {
     let bytes = value.as_bytes();
     let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
     let letters = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
