@@ -109,18 +109,18 @@ impl Config {
     }
 
     /// Where links below this root may lead, and which folders are other roots, where the same
-    /// sessions would be found. A flat one has none but its own files.
+    /// sessions would be found.
     pub(crate) fn links(&self, root: &RootSpec) -> Links {
         let roots = self.roots.iter().filter(|other| other.agent == root.agent);
         let roots = roots.map(|other| other.path.clone()).collect();
         let others = self.roots.iter();
-        let others = others.filter(|other| !other.flat && root.is_of_family(&other.format));
-        let others = others.map(|other| other.path.clone()).collect();
+        let others = others.filter(|other| root.is_of_family(&other.format));
+        let others = others.map(|other| (other.path.clone(), other.flat));
         let links = match self.rules.follow_links() {
             true => Links::anywhere(roots),
             false => Links::within(roots),
         };
-        links.beside(others)
+        links.beside(others.collect())
     }
 
     /// A fingerprint of the rules of what is left out; `None` when they are the default ones.

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use sessionary::model::Report;
 use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
-use crate::archive::{Home, every_content, session, sync};
+use crate::archive::{Home, every_content, is_whole, session, sync};
 use crate::exclusion::files_with;
+use crate::histories::dump::root;
 use crate::watching::watcher::{Watcher, until};
 
 /// An id as it is given once in the world.
@@ -213,6 +214,32 @@ fn what_another_index_keeps_of_excluded_sessions_leaves_the_archive() {
     assert_eq!(contents(&home), Vec::<String>::new());
 }
 
+/// Also where something was kept since.
+#[test]
+fn what_another_index_keeps_beside_a_watcher_leaves_the_archive() {
+    let home = Home::keeping();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    let elsewhere = session("b", "quetzal", 0..3).replace("\"/code\"", "\"/other\"");
+    home.write("b.jsonl", &elsewhere);
+    let config = Config {
+        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), false),
+        index_dir: home.0.path().join("other"),
+        ..home.config()
+    };
+    sync(&config);
+    let watcher = Watcher::start(&config);
+    until("it has looked", || !watcher.log().checked.is_empty());
+    home.sync();
+    assert_eq!(contents(&home).len(), 2);
+    let more = session("b", "quetzal", 3..4);
+    append(&home.file("b.jsonl"), &more);
+    let whole = elsewhere + &more;
+    until("it is kept", || contents(&home).contains(&whole));
+    watcher.stop();
+    sync(&config);
+    assert_eq!(contents(&home), [whole]);
+}
+
 /// The answer is complete all the same.
 #[test]
 fn what_is_excluded_leaves_an_archive_that_could_not_be_written() {
@@ -269,6 +296,43 @@ fn what_another_index_deleted_is_kept_again_while_its_file_is_there() {
     fs::remove_file(path).unwrap();
     assert_eq!(home.raw(&home.one()), text);
     home.verify();
+}
+
+/// What the outer root has kept stays listed once, whoever names the inner one, and when.
+#[test]
+fn what_was_kept_below_a_root_within_a_root_is_listed_once() {
+    let home = Home::keeping();
+    let path = home.0.path().join("pi/inner/--code--/b.jsonl");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
+    fs::write(&path, session("b", "quetzal", 0..3)).unwrap();
+    home.sync();
+    fs::remove_file(&path).unwrap();
+    home.sync();
+    let mut both = home.config();
+    both.roots
+        .push(root("pi", "pi", &home.0.path().join("pi/inner")));
+    let listed = |config: &Config| {
+        let index = Index::open(config, Freshness::Check).unwrap();
+        let rows = index.list(&Default::default()).unwrap().sessions;
+        let mut rows: Vec<_> = rows.into_iter().map(|row| (row.id, row.archived)).collect();
+        rows.sort();
+        rows
+    };
+    let archived = |b| [("a".to_owned(), false), ("b".to_owned(), b)];
+    assert_eq!(listed(&home.config()), archived(true));
+    assert_eq!(listed(&both), archived(true));
+    Indexer::open(&both).unwrap().rebuild(&mut |_| {}).unwrap();
+    assert_eq!(listed(&both), archived(true));
+    // It comes back, is kept by the inner root as well, and goes again.
+    fs::write(&path, session("b", "quetzal", 0..3)).unwrap();
+    assert_eq!(listed(&both), archived(false));
+    sync(&both);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(listed(&both), archived(true));
+    Indexer::open(&both).unwrap().rebuild(&mut |_| {}).unwrap();
+    assert_eq!(listed(&both), archived(true));
+    is_whole(&both);
 }
 
 /// The remedy for damage is a backup. What is newer than that is kept again.

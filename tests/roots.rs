@@ -4,6 +4,10 @@
 use std::fs;
 use std::path::Path;
 
+use sessionary::index::ListScope;
+use sessionary::{Config, Freshness, Index, RootSpec};
+
+use crate::histories::dump;
 use crate::sandbox::Sandbox;
 
 fn session(id: &str) -> String {
@@ -208,6 +212,71 @@ fn what_lies_in_a_root_within_a_root_is_one_session() {
                 assert_eq!(verified[what], serde_json::json!([]), "{verified}");
             }
         }
+    }
+}
+
+/// A folder that pi's settings name holds files of all projects; folders in it are the outer root's.
+#[test]
+fn of_a_flat_root_within_a_root_only_its_own_files_are() {
+    let home = Sandbox::new();
+    for (path, id) in [("out/-w-", "a"), ("out/flat", "b"), ("out/flat/deep", "c")] {
+        home.write(&format!("{path}/{id}.jsonl"), &session(id));
+    }
+    let at = |path: &str, flat| RootSpec {
+        flat,
+        ..dump::root("pi", "pi", &home.home.join(path))
+    };
+    let outer = Config::new(home.home.join("index"), vec![at("out", false)]);
+    let mut both = outer.clone();
+    both.roots.insert(0, at("out/flat", true));
+    for config in [&outer, &both, &outer, &both] {
+        let index = Index::open(config, Freshness::Check).unwrap();
+        let rows = index.list(&ListScope::default()).unwrap().sessions;
+        let mut ids: Vec<String> = rows.into_iter().map(|row| row.id).collect();
+        ids.sort();
+        assert_eq!(ids, ["a", "b", "c"]);
+        dump::clean(&index, "roots within roots");
+    }
+}
+
+/// Directories vouch for the files in them, and not for a root among them.
+#[test]
+fn a_root_that_is_one_no_more_is_read_with_the_outer_one() {
+    let home = Sandbox::new();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agentuse/subagents/project");
+    for to in ["ls", "ls/inner"] {
+        let to = home.home.join(to);
+        for file in walkdir::WalkDir::new(&from).into_iter().flatten() {
+            let to = to.join(file.path().strip_prefix(&from).unwrap());
+            match file.file_type().is_dir() {
+                true => fs::create_dir_all(to).unwrap(),
+                false => drop(fs::copy(file.path(), to).unwrap()),
+            }
+        }
+    }
+    home.settle();
+    let at = |path: &str| dump::root("agentuse", "agentuse", &home.home.join(path));
+    let outer = Config::new(home.home.join("index"), vec![at("ls")]);
+    let both = Config {
+        roots: vec![at("ls"), at("ls/inner")],
+        ..outer.clone()
+    };
+    let paths = |config: &Config| {
+        let index = Index::open(config, Freshness::Check).unwrap();
+        dump::clean(&index, "roots within roots");
+        let rows = index.list(&ListScope::default()).unwrap().sessions;
+        let mut paths: Vec<_> = rows.into_iter().map(|row| row.path).collect();
+        paths.sort();
+        paths
+    };
+    let all = paths(&outer);
+    assert!(
+        all.iter()
+            .any(|path| path.to_string_lossy().contains("inner")),
+        "{all:?}"
+    );
+    for config in [&outer, &both, &both, &outer, &outer] {
+        assert_eq!(paths(config), all);
     }
 }
 

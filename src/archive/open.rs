@@ -1,5 +1,6 @@
 //! How is the archive opened, and whose sessions are kept in it?
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct Archive {
     id: String,
     /// Which file it is: another one may stand at the path by now.
     file: Option<FileId>,
+    /// How many changes were made by this one since that was asked.
+    own_changes: Cell<i64>,
 }
 
 impl Archive {
@@ -69,6 +72,7 @@ impl Archive {
             path,
             id: String::new(),
             file,
+            own_changes: Cell::new(0),
         };
         archive.prepare()?.with_id()
     }
@@ -93,6 +97,7 @@ impl Archive {
                 path: path.clone(),
                 id: String::new(),
                 file: file_at(&path),
+                own_changes: Cell::new(0),
             };
             archive.with(|c| c.busy_timeout(PATIENCE))?;
             match archive.version()? {
@@ -201,7 +206,13 @@ impl Archive {
     /// Count a change.
     pub(super) fn note_change(&self) -> Result<(), Error> {
         let note = "UPDATE store SET changes = changes + 1";
+        self.own_changes.set(self.own_changes.get() + 1);
         self.execute(note, []).map(drop)
+    }
+
+    /// How many of the changes were made here since this was last asked.
+    pub fn take_own_changes(&self) -> i64 {
+        self.own_changes.take()
     }
 
     /// It is an older copy of an archive that had so many changes. From now on it is another one,

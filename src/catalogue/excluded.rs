@@ -147,6 +147,11 @@ impl Catalogue {
         )
     }
 
+    /// What was left out is to be looked at again.
+    pub fn doubt_excluded(&self) -> Result<(), Error> {
+        self.execute("DELETE FROM _excluded", []).map(drop)
+    }
+
     /// How many files the last scan left out.
     pub fn excluded_files(&self, root: i64) -> Result<u64, Error> {
         let files = "SELECT excluded FROM _roots WHERE root = ?1";

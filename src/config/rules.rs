@@ -110,8 +110,8 @@ impl Rules {
         }
     }
 
-    /// These rules where they were set before: those that are stored hold, which another program may
-    /// have changed since. So a program that opens the index again and again sets its own once:
+    /// These rules after they were set: those that are stored hold, which another program may have
+    /// changed since, and these where none are stored any more. So a program that opens the index again and again sets its own once:
     ///
     /// ```no_run
     /// use sessionary::{Config, Error, Freshness, Index};
@@ -125,8 +125,8 @@ impl Rules {
     /// ```
     pub fn as_stored(self) -> Rules {
         Rules {
-            follows_this_time: self.follows_this_time,
-            ..Rules::stored()
+            said: RuleSource::AtFirst,
+            ..self
         }
     }
 

@@ -303,10 +303,18 @@ impl Keeper {
         catalogue.note_kept(root, relative, is_kept)
     }
 
-    /// Note how often the archive has been changed. Within a transaction of the catalogue.
+    /// Note how often the archive has been changed. If others have changed it meanwhile, they may
+    /// have kept what is left out here. Within a transaction of the catalogue.
     fn note_changes(&self, catalogue: &Catalogue) -> Result<(), Error> {
+        let own = self.archive.as_ref().map_or(0, Archive::take_own_changes);
         let changes = self.or_fail(self.archive.as_ref().map(Archive::changes));
-        changes.map_or(Ok(()), |changes| catalogue.note_archive_changes(changes))
+        let Some(changes) = changes else {
+            return Ok(());
+        };
+        if changes != catalogue.archive_changes()? + own {
+            catalogue.doubt_excluded()?;
+        }
+        catalogue.note_archive_changes(changes)
     }
 
     /// Make what was kept last. Where that fails the catalogue learns it. To be done before the

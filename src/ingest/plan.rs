@@ -114,8 +114,14 @@ pub fn plan<'a>(
         let is_found = found.binary_search_by(|found| found.relative.cmp(&twin));
         is_found.is_ok() && Content::open(root.format, &root.spec.path.join(twin)).is_ok()
     };
-    let is_lost =
-        |k: &&StoredSource| (k.gone_ms.is_none() || has_twin(k)) && !discovery.hides(&k.relative);
+    // Or has come back in a root within this one.
+    let is_in_another = |k: &StoredSource| {
+        discovery.other_root_of(&k.relative).is_some() && root.spec.path.join(&k.relative).exists()
+    };
+    let is_lost = |k: &&StoredSource| {
+        let is_known_to_be_gone = k.gone_ms.is_some() && !has_twin(k) && !is_in_another(k);
+        !is_known_to_be_gone && !discovery.hides(&k.relative)
+    };
     work.gone.retain(is_lost);
     work
 }

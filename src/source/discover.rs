@@ -88,10 +88,11 @@ impl Discovery {
         self.error.is_some() || unreadable.any(|unread| is_at_or_below(relative, &unread.relative))
     }
 
-    /// Whether a source belongs to another root.
-    pub fn is_of_another_root(&self, relative: &str) -> bool {
+    /// The folder below the root that is a root of its own, to which a source belongs.
+    pub fn other_root_of(&self, relative: &str) -> Option<&str> {
         let mut others = self.other_roots.iter();
-        others.any(|other| is_at_or_below(relative, other))
+        let is_its = |other: &&String| is_at_or_below(relative, other);
+        others.find(is_its).map(String::as_str)
     }
 
     fn foreign_file(&mut self, path: &Path, reason: &str) {

@@ -15,8 +15,8 @@ pub const ABOVE_A_ROOT: &str = "link to a folder that a root lies in: not follow
 #[derive(Debug, Default)]
 pub struct Links {
     roots: Vec<PathBuf>,
-    /// What lies below these is read there.
-    others: Vec<PathBuf>,
+    /// What lies below these is read there; flat ones have no more than their own files.
+    others: Vec<(PathBuf, bool)>,
     /// Only to what lies below the roots.
     within: bool,
     /// Those that are there, by their real paths; asked for at the first link.
@@ -42,17 +42,16 @@ impl Links {
         }
     }
 
-    /// And not into these roots.
-    pub fn beside(self, others: Vec<PathBuf>) -> Links {
+    /// And not into these roots, each with whether it is flat.
+    pub fn beside(self, others: Vec<(PathBuf, bool)>) -> Links {
         Links { others, ..self }
     }
 
-    /// The paths below `root` of other roots.
-    pub fn nested_in(&self, root: &Path) -> Vec<PathBuf> {
-        let below = self.others.iter().map(|other| other.strip_prefix(root));
-        let below = below
-            .flatten()
-            .filter(|below| !below.as_os_str().is_empty());
+    /// The paths below `root` of other roots that are `flat`, or are not.
+    pub fn nested_in(&self, root: &Path, flat: bool) -> Vec<PathBuf> {
+        let others = self.others.iter().filter(|other| other.1 == flat);
+        let below = others.flat_map(|(other, _)| other.strip_prefix(root));
+        let below = below.filter(|below| !below.as_os_str().is_empty());
         below.map(Path::to_path_buf).collect()
     }
 

@@ -51,16 +51,17 @@ impl Keeper {
         let root_is_gone = discovery.error.is_some() && matches!(spec.path.try_exists(), Ok(false));
         for lost in lost(discovery, known) {
             let is_gone = root_is_gone || !discovery.hides(&lost.relative);
-            if discovery.is_of_another_root(&lost.relative) {
-                continue;
-            }
             let is_read = lost.stored.revision == format.revision() && !lost.unread;
             let gone_ms = match lost.gone_ms {
                 Some(_) if is_read => continue,
                 since => since.unwrap_or(now_ms),
             };
             let has_moved = || self.has_moved(root, lost, discovery);
-            let is_elsewhere = || is_twin_there(root, &lost.relative, discovery) || has_moved();
+            let is_elsewhere = || {
+                is_twin_there(root, &lost.relative, discovery)
+                    || self.is_of_another_root(root, &lost.relative, discovery)
+                    || has_moved()
+            };
             if is_gone && !is_left_alone(spec, format, &lost.relative) && !is_elsewhere() {
                 all.extend(self.archived_source(root, &lost.relative, gone_ms));
             }
@@ -72,9 +73,11 @@ impl Keeper {
                 let is_there = is_there(spec, format, &place.relative, discovery)
                     || is_twin_there(root, &place.relative, discovery);
                 let state = catalogue.source_state(root.number, &place.relative)?;
-                let is_taken_over = || is_taken_over(format, &place.relative, discovery);
-                let is_elsewhere = discovery.is_of_another_root(&place.relative);
-                if !is_there && !is_elsewhere && state.is_none() && !is_taken_over() {
+                let is_elsewhere = || {
+                    is_taken_over(format, &place.relative, discovery)
+                        || self.is_of_another_root(root, &place.relative, discovery)
+                };
+                if !is_there && state.is_none() && !is_elsewhere() {
                     all.extend(self.archived_source(root, &place.relative, now_ms));
                 }
             }
@@ -158,6 +161,27 @@ impl Keeper {
         }
         let moved = archive.transaction(|| archive.rename(&old, &new));
         self.or_fail(Some(moved)).unwrap_or(false)
+    }
+
+    /// Whether a source is in a root within this one: its file is there, or that is what the archive
+    /// has it from, too.
+    fn is_of_another_root(
+        &self,
+        SyncedRoot { spec, .. }: SyncedRoot<'_>,
+        relative: &str,
+        discovery: &Discovery,
+    ) -> bool {
+        let Some(folder) = discovery.other_root_of(relative) else {
+            return false;
+        };
+        let within = Place {
+            agent: spec.agent.clone(),
+            root: spec.path.join(folder),
+            relative: relative[folder.len()..].trim_start_matches('/').to_owned(),
+        };
+        let kept = self.archive.as_ref();
+        let kept = self.or_fail(kept.map(|archive| archive.generations(&within)));
+        spec.path.join(relative).exists() || kept.is_some_and(|kept| !kept.is_empty())
     }
 
     /// Whether anything of this root is in the archive.

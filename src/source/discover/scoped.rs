@@ -113,6 +113,7 @@ impl Walk<'_> {
         };
         let identity = Identity::of(&found);
         match Kind::of(&found) {
+            Kind::File if below.parent().is_some_and(|at| self.is_flat_root(at)) => None,
             Kind::File => {
                 self.file(below, identity, is_link, here);
                 None

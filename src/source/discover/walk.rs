@@ -26,8 +26,9 @@ pub struct Walk<'a> {
     pub flat: bool,
     pub format: &'a dyn Format,
     links: &'a Links,
-    /// Folders that are roots of their own.
+    /// Folders that are roots of their own, and those of which only the files are.
     other_roots: Vec<PathBuf>,
+    flat_roots: Vec<PathBuf>,
     /// Directories as they were.
     known: &'a Folders,
     /// Whether directories vouch for the files in them.
@@ -89,7 +90,8 @@ impl<'a> Walk<'a> {
             flat,
             format,
             links,
-            other_roots: links.nested_in(root),
+            other_roots: links.nested_in(root, false),
+            flat_roots: links.nested_in(root, true),
             known,
             vouches: vouches(flat, format),
             started_ns: now_ns(),
@@ -161,8 +163,11 @@ impl Walk<'_> {
             path.as_ref()
                 .and_then(|path| self.known.kept(path, fingerprint))
         };
+        let is_flat_root = self.is_flat_root(below);
         if self.vouches
+            && !is_flat_root
             && let Some(folder) = kept(DirectoryFingerprint::of_directory(&directory.identity))
+            && !self.has_another_root(folder)
         {
             here.folders.push(folder.clone());
             let inside = self.known.inside(&folder.relative);
@@ -184,7 +189,9 @@ impl Walk<'_> {
                 names.iter().map(|n| (&*n.name, n.kind, &n.identity)),
             ),
         };
-        let folder = kept(fingerprint).filter(|_| settled && !self.vouches);
+        let folder = kept(fingerprint).filter(|_| settled && !self.vouches && !is_flat_root);
+        // It may be none the next time.
+        settled &= !is_flat_root;
         let files_before = here.found.len();
         // The directory itself, and what is in it.
         let listed = 1 + names.len();
@@ -198,7 +205,6 @@ impl Walk<'_> {
                     databases.extend(self.look_at_documents(&path(), here));
                 }
                 Kind::Folder if self.is_another_root(&path()) => {
-                    // It may be named no more the next time.
                     settled = false;
                     self.leave_to_its_root(&path(), folder.is_some(), here);
                 }
@@ -207,6 +213,7 @@ impl Walk<'_> {
                     Err(why) if folder.is_none() => here.foreign_file(&path(), why),
                     Err(_) => {}
                 },
+                Kind::File if is_flat_root => {}
                 Kind::File if self.is_database(&path()) => {
                     databases.extend(self.look_at_database(&path(), settled, here));
                 }
@@ -237,6 +244,16 @@ impl Walk<'_> {
 
     pub fn is_another_root(&self, path: &Path) -> bool {
         self.other_roots.iter().any(|other| other == path)
+    }
+
+    /// Whether only the files in it are another root's.
+    pub fn is_flat_root(&self, path: &Path) -> bool {
+        self.flat_roots.iter().any(|other| other == path)
+    }
+
+    fn has_another_root(&self, folder: &Folder) -> bool {
+        let mut inside = self.known.inside(&folder.relative).iter();
+        inside.any(|inside| self.is_another_root(Path::new(inside)))
     }
 
     /// Whatever was found in it while it was none belongs to it now. `is_kept`: the directory that
@@ -379,10 +396,6 @@ impl Walk<'_> {
     ) -> Vec<Directory> {
         let mut deeper = Vec::with_capacity(inside.len());
         for below in inside {
-            if self.is_another_root(Path::new(below)) {
-                self.leave_to_its_root(Path::new(below), true, here);
-                continue;
-            }
             match fs::metadata(self.root.join(below)) {
                 Ok(metadata) if metadata.is_dir() => {
                     deeper.push(directory.with(PathBuf::from(below), Identity::of(&metadata)));
