@@ -191,7 +191,10 @@ fn what_lies_in_a_root_within_a_root_is_one_session() {
             home.json(&all.chain(args.iter().copied()).collect::<Vec<_>>())
         };
         let (outer, inner) = (at, format!("{at}/sub"));
+        // Whether the agent would find something in it, or not.
+        let project = format!("{at}/sub/-w-");
         for roots in [
+            &[outer, &project],
             &[outer][..],
             &[outer, &inner],
             &[outer],

@@ -71,7 +71,7 @@ pub struct Discovery {
     pub inode: i64,
     /// The root itself could not be read: nothing below it counts as gone.
     pub error: Option<String>,
-    /// Folders below it that are roots of their own: what is in them is found there.
+    /// Folders below it that are roots of their own: what they have is found there.
     pub other_roots: Vec<String>,
     /// Every directory whose path is UTF-8, and every database: its sessions lie in it as files lie
     /// in a directory.
@@ -186,7 +186,6 @@ impl Discovery {
         self.foreign_files.append(&mut other.foreign_files);
         self.unreadable.append(&mut other.unreadable);
         self.folders.append(&mut other.folders);
-        self.other_roots.append(&mut other.other_roots);
         self.read.append(&mut other.read);
     }
 
@@ -246,6 +245,7 @@ pub fn discover_changes(
     let mut walk = Walk::new(path, flat, format, links, known, waiting);
     walk.started_ns = started_ns;
     std::thread::scope(|scope| walk.walk(scope));
+    let other_roots = walk.other_roots();
     let mut all = walk
         .all
         .into_inner()
@@ -258,6 +258,7 @@ pub fn discover_changes(
         all.error = Some(all.unreadable.swap_remove(at).reason);
     }
     (all.device, all.inode) = identity.file();
+    all.other_roots = other_roots;
     all.sort();
     all
 }

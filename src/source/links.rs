@@ -1,5 +1,5 @@
-//! Where does a scan below a root go? Not along links that lead out of the roots, unless that was
-//! asked for, and not into another root.
+//! What does a scan below a root leave alone? Links that lead out of the roots, unless they are to be
+//! followed, and what another root has.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ pub const NOT_FOLLOWED: &str = "link that leads out of the roots: not followed";
 /// mean scanning most of a disk.
 pub const ABOVE_A_ROOT: &str = "link to a folder that a root lies in: not followed";
 
-/// Where links below a root may lead, and which folders below it are roots of their own.
+/// Where links below a root may lead, and which folders are roots of their own.
 #[derive(Debug, Default)]
 pub struct Links {
     roots: Vec<PathBuf>,
-    /// What lies below these is read there; flat ones have no more than their own files.
+    /// What lies in these is read there; in flat ones no more than their own files.
     others: Vec<(PathBuf, bool)>,
     /// Only to what lies below the roots.
     within: bool,
@@ -42,17 +42,18 @@ impl Links {
         }
     }
 
-    /// And not into these roots, each with whether it is flat.
+    /// Without what these roots have, each with whether it is flat.
     pub fn beside(self, others: Vec<(PathBuf, bool)>) -> Links {
         Links { others, ..self }
     }
 
-    /// The paths below `root` of other roots that are `flat`, or are not.
-    pub fn nested_in(&self, root: &Path, flat: bool) -> Vec<PathBuf> {
-        let others = self.others.iter().filter(|other| other.1 == flat);
-        let below = others.flat_map(|(other, _)| other.strip_prefix(root));
-        let below = below.filter(|below| !below.as_os_str().is_empty());
-        below.map(Path::to_path_buf).collect()
+    /// The paths below `root` of other roots, and whether they are flat.
+    pub fn nested_in(&self, root: &Path) -> Vec<(PathBuf, bool)> {
+        let below = |(other, flat): &(PathBuf, bool)| {
+            let below = other.strip_prefix(root).ok()?;
+            (!below.as_os_str().is_empty()).then(|| (below.to_path_buf(), *flat))
+        };
+        self.others.iter().filter_map(below).collect()
     }
 
     /// Whether the link at this path is followed, or why not. One that leads nowhere leads out of

@@ -47,11 +47,13 @@ pub fn discover_at(
     if !walk.waiting().is_empty() {
         std::thread::scope(|scope| walk.walk(scope));
     }
+    let other_roots = walk.other_roots();
     let mut all = walk
         .all
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
     all.add(here);
+    all.other_roots = other_roots;
     all.device = identity.device;
     all.sort();
     Some(all)
@@ -113,17 +115,13 @@ impl Walk<'_> {
         };
         let identity = Identity::of(&found);
         match Kind::of(&found) {
-            Kind::File if below.parent().is_some_and(|at| self.is_flat_root(at)) => None,
+            kind if self.is_of_another_root(below, kind) => None,
             Kind::File => {
                 self.file(below, identity, is_link, here);
                 None
             }
             Kind::Folder if !self.flat && self.is_database(below) => {
                 self.look_at_documents(below, here);
-                None
-            }
-            Kind::Folder if !self.flat && self.is_another_root(below) => {
-                self.leave_to_its_root(below, false, here);
                 None
             }
             Kind::Folder if !self.flat => {
@@ -150,14 +148,13 @@ impl Walk<'_> {
     }
 
     /// Device and inode of the root and of every directory on the way to `below`; `None` where a
-    /// walk does not come along there: a link is not followed, or leads to a folder above it, or
-    /// there is another root.
+    /// walk does not come along there: a link is not followed, or leads to a folder above it.
     fn way(&self, below: &Path, root: Identity) -> Option<Vec<(i64, i64)>> {
         let mut above = vec![(root.device, root.inode)];
         let mut way = PathBuf::new();
         for name in below.parent().into_iter().flat_map(Path::iter) {
             way.push(name);
-            if self.is_another_root(&way) || self.format.leaves_out(&way).is_some() {
+            if self.format.leaves_out(&way).is_some() {
                 return None;
             }
             let Ok(own) = fs::symlink_metadata(self.root.join(&way)) else {

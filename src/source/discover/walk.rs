@@ -26,9 +26,8 @@ pub struct Walk<'a> {
     pub flat: bool,
     pub format: &'a dyn Format,
     links: &'a Links,
-    /// Folders that are roots of their own, and those of which only the files are.
-    other_roots: Vec<PathBuf>,
-    flat_roots: Vec<PathBuf>,
+    /// Folders that are roots of their own, and whether they are flat.
+    other_roots: Vec<(PathBuf, bool)>,
     /// Directories as they were.
     known: &'a Folders,
     /// Whether directories vouch for the files in them.
@@ -90,8 +89,7 @@ impl<'a> Walk<'a> {
             flat,
             format,
             links,
-            other_roots: links.nested_in(root, false),
-            flat_roots: links.nested_in(root, true),
+            other_roots: links.nested_in(root),
             known,
             vouches: vouches(flat, format),
             started_ns: now_ns(),
@@ -163,11 +161,11 @@ impl Walk<'_> {
             path.as_ref()
                 .and_then(|path| self.known.kept(path, fingerprint))
         };
-        let is_flat_root = self.is_flat_root(below);
+        // Who has the files in it may be another root than before.
+        let is_shared = self.is_in_another_root(below);
         if self.vouches
-            && !is_flat_root
+            && !is_shared
             && let Some(folder) = kept(DirectoryFingerprint::of_directory(&directory.identity))
-            && !self.has_another_root(folder)
         {
             here.folders.push(folder.clone());
             let inside = self.known.inside(&folder.relative);
@@ -189,9 +187,8 @@ impl Walk<'_> {
                 names.iter().map(|n| (&*n.name, n.kind, &n.identity)),
             ),
         };
-        let folder = kept(fingerprint).filter(|_| settled && !self.vouches && !is_flat_root);
-        // It may be none the next time.
-        settled &= !is_flat_root;
+        settled &= !is_shared;
+        let folder = kept(fingerprint).filter(|_| settled && !self.vouches);
         let files_before = here.found.len();
         // The directory itself, and what is in it.
         let listed = 1 + names.len();
@@ -201,19 +198,15 @@ impl Walk<'_> {
             match found.kind {
                 // Often a folder of a project: what lies below it is the project's.
                 Kind::Folder if self.flat => {}
+                _ if is_shared && self.is_of_another_root(&path(), found.kind) => {}
                 Kind::Folder if self.is_database(&path()) => {
                     databases.extend(self.look_at_documents(&path(), here));
-                }
-                Kind::Folder if self.is_another_root(&path()) => {
-                    settled = false;
-                    self.leave_to_its_root(&path(), folder.is_some(), here);
                 }
                 Kind::Folder => match self.enter(directory, path(), &found) {
                     Ok(inside) => deeper.push(inside),
                     Err(why) if folder.is_none() => here.foreign_file(&path(), why),
                     Err(_) => {}
                 },
-                Kind::File if is_flat_root => {}
                 Kind::File if self.is_database(&path()) => {
                     databases.extend(self.look_at_database(&path(), settled, here));
                 }
@@ -242,29 +235,34 @@ impl Walk<'_> {
         deeper
     }
 
-    pub fn is_another_root(&self, path: &Path) -> bool {
-        self.other_roots.iter().any(|other| other == path)
+    /// Whether another root has what is at this path. In a folder that is named as a root and is
+    /// none of the format's it has nothing.
+    pub fn is_of_another_root(&self, path: &Path, kind: Kind) -> bool {
+        let mut others = self.other_roots.iter();
+        others.any(|(root, flat)| {
+            path.strip_prefix(root).is_ok_and(|within| {
+                let is_below = *flat && within.components().count() > 1;
+                match self.format.place(within, *flat) {
+                    Placement::Source { .. } => kind == Kind::File && !is_below,
+                    Placement::Database => !is_below,
+                    Placement::Ignore(_) => false,
+                }
+            })
+        })
     }
 
-    /// Whether only the files in it are another root's.
-    pub fn is_flat_root(&self, path: &Path) -> bool {
-        self.flat_roots.iter().any(|other| other == path)
+    fn is_in_another_root(&self, folder: &Path) -> bool {
+        let mut others = self.other_roots.iter();
+        others.any(|(root, _)| folder.starts_with(root))
     }
 
-    fn has_another_root(&self, folder: &Folder) -> bool {
-        let mut inside = self.known.inside(&folder.relative).iter();
-        inside.any(|inside| self.is_another_root(Path::new(inside)))
-    }
-
-    /// Whatever was found in it while it was none belongs to it now. `is_kept`: the directory that
-    /// it is in is not read.
-    pub fn leave_to_its_root(&self, path: &Path, is_kept: bool, here: &mut Discovery) {
-        if let Some(path) = path.to_str().map(slashed) {
-            if is_kept {
-                here.read.push((path.clone(), Vec::new()));
-            }
-            here.other_roots.push(path);
-        }
+    /// The folders that are other roots.
+    pub fn other_roots(&self) -> Vec<String> {
+        let paths = self
+            .other_roots
+            .iter()
+            .filter_map(|(path, _)| path.to_str());
+        paths.map(slashed).collect()
     }
 
     pub fn is_database(&self, path: &Path) -> bool {
