@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use insta::assert_snapshot;
+
 use crate::cli::home;
 #[cfg(target_os = "linux")]
 use crate::picker::pty::Pty;
@@ -385,6 +387,44 @@ fn init_takes_names_that_are_names() {
             .ends_with("alias s sessionary\n")
     );
     assert_eq!(home.output(&["init", "cmd"]).status.code(), Some(2));
+}
+
+/// After `alias if=sessionary` every script that has an `if` would be a syntax error.
+#[test]
+fn init_takes_no_word_that_a_shell_reserves() {
+    let home = Sandbox::new();
+    // Each shell is asked for its own words; fish tells them by refusing to define them.
+    let of_fish = "for word in (builtin -n)
+            $__fish_bin_dir/fish --no-config -c \"function $word; end\" 2>/dev/null; or echo $word
+        end";
+    for (shell, ask) in [
+        ("bash", "compgen -k"),
+        ("zsh", "zmodload zsh/parameter; print -l ${(k)reswords}"),
+        ("fish", of_fish),
+    ] {
+        let Some(said) = run(&home, shell, ask) else {
+            continue;
+        };
+        assert!(said.lines().any(|word| word == "while"), "{shell}: {said}");
+        let is_name = |word: &&str| word.starts_with(|c: char| c.is_ascii_alphabetic());
+        for word in said.lines().filter(is_name) {
+            let output = home.output(&["init", shell, "--alias", word]);
+            assert_eq!(output.status.code(), Some(2), "{shell}: {word}");
+            assert!(output.stdout.is_empty(), "{shell}: {word}");
+        }
+    }
+    // What one of them reserves is refused for the others, too.
+    assert_snapshot!(home.run(&["init", "bash", "--alias", "repeat"]), @r"
+    --- stderr
+    error: `repeat` cannot be a short name
+    hint: bash, zsh or fish has that word for something else; choose another, say sy
+    --- exit Some(2)
+    ");
+    assert!(
+        home.output(&["init", "bash", "--alias", "iff"])
+            .status
+            .success()
+    );
 }
 
 #[test]
