@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use self::file::Written;
 use crate::config::Config;
 pub use crate::error::BadSetting;
 use crate::error::Error;
@@ -95,6 +96,16 @@ pub struct Settings {
     /// What was set that cannot be, and what holds instead: for the user to read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Where in the file what is named there stands.
+    #[serde(skip)]
+    places: Places,
+}
+
+/// The file and the line of each root and each glob, for errors to name them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Places {
+    roots: Vec<String>,
+    exclude: Vec<String>,
 }
 
 impl Config {
@@ -136,12 +147,18 @@ impl Settings {
             None => file::ConfigFile::default(),
         };
         let (timezone, warning) = timezone::timezone(surroundings, flags, settled.timezone)?;
+        let (roots, places_of_roots) = apart(settled.roots);
+        let (exclude, places_of_globs) = apart(settled.exclude);
         Ok(Settings {
             timezone,
             warnings: warning.into_iter().collect(),
             index: index(surroundings, flags, settled.index)?,
-            roots: from_file(settled.roots, Vec::new()),
-            exclude: from_file(settled.exclude, Vec::new()),
+            roots: from_file(roots, Vec::new()),
+            exclude: from_file(exclude, Vec::new()),
+            places: Places {
+                roots: places_of_roots,
+                exclude: places_of_globs,
+            },
             follow_links: match flags.follow_links && settled.follow_links != Some(true) {
                 true => of(true, THIS_TIME),
                 false => from_file(settled.follow_links, false),
@@ -158,7 +175,7 @@ impl Settings {
                 true => of(false, "--no-pager"),
                 false => from_file(settled.pager, true),
             },
-            team_auto: from_file(settled.team.auto, false),
+            team_auto: from_file(settled.team_auto, false),
         })
     }
 }
@@ -174,10 +191,22 @@ fn from_file<T>(value: Option<T>, default: T) -> Setting<T> {
     }
 }
 
+/// The texts, if there is such a list, and where each stands.
+fn apart(list: Option<Vec<Written>>) -> (Option<Vec<String>>, Vec<String>) {
+    let Some(list) = list else {
+        return (None, Vec::new());
+    };
+    let pairs = list
+        .into_iter()
+        .map(|written| (written.text, written.place));
+    let (texts, places) = pairs.unzip();
+    (Some(texts), places)
+}
+
 fn index(
     surroundings: &Surroundings,
     flags: &Flags,
-    configured: Option<PathBuf>,
+    configured: Option<Written>,
 ) -> Result<Setting<PathBuf>, BadSetting> {
     // Shells do not expand the `~` of `--index=~/x`, and nobody wants a folder named `~`.
     if let Some(named) = &flags.index {
@@ -187,9 +216,19 @@ fn index(
         let named = expanded(surroundings, named.as_ref());
         return Ok(of(named, "$SESSIONARY_INDEX_DIR"));
     }
-    if let Some(named) = configured {
+    if let Some(written) = configured {
+        // Else the index would be the folder of the file itself.
+        if written.text.trim().is_empty() {
+            let hint =
+                "name a folder, for example index = \"~/.cache/sessionary\", or leave the line out";
+            return Err(written.wrong("index", "it is empty").hint(hint));
+        }
+        if let Some(hint) = without_variable(&written.text) {
+            let what = format!("{} begins with a variable", written.text);
+            return Err(written.wrong("index", &what).hint(hint));
+        }
         // A relative path starts at the folder of the file, wherever the command runs.
-        let named = expanded(surroundings, &named);
+        let named = expanded(surroundings, written.text.as_ref());
         let folder = folder(surroundings).unwrap_or_default();
         return Ok(of(folder.join(named), "config"));
     }
@@ -198,6 +237,15 @@ fn index(
             .hint(format!("name one: --index DIR or ${INDEX_VARIABLE}"))
     })?;
     Ok(of(cache.join("sessionary"), "default"))
+}
+
+/// What to write instead of a path in the file that begins with a variable, if it does: no shell
+/// reads the file, so that would be a folder named `$HOME`.
+fn without_variable(path: &str) -> Option<String> {
+    let (_, below) = path.strip_prefix('$')?.split_once('/').unwrap_or_default();
+    Some(format!(
+        "no variables are read in this file; ~ is your home folder, as in ~/{below}"
+    ))
 }
 
 /// A leading `~` as the home folder: no shell has read it.

@@ -268,6 +268,35 @@ fn a_working_directory_that_is_told_late_is_swept() {
     }
 }
 
+/// As docs/usage.md says: where a session began counts, and where Claude Code notes that it moved it.
+#[test]
+fn a_session_that_goes_on_elsewhere_is_of_where_it_began() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("claude/-code-open");
+    fs::create_dir_all(&folder).unwrap();
+    let said = |id: &str, at: &str, cwd: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{at}\",\"sessionId\":\"{id}\",\"cwd\":\"{cwd}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\"}}}}\n"
+        )
+    };
+    let moved = "{\"type\":\"relocated\",\"sessionId\":\"b\",\"relocatedCwd\":\"/code/hush\"}\n";
+    for (id, more) in [("a", ""), ("b", moved)] {
+        let text = said(id, "e1", "/code/open") + &said(id, "e2", "/code/hush") + more;
+        fs::write(folder.join(format!("{id}.jsonl")), text).unwrap();
+    }
+    let of = |globs: &[&str]| {
+        let mut config = config(place.path(), globs);
+        config.roots.truncate(1);
+        let root = &mut config.roots[0];
+        (root.agent, root.format) = ("claude".into(), "claude".into());
+        root.path = place.path().join("claude");
+        sync(&config);
+        paths(&config)
+    };
+    assert_eq!(of(&[]), ["a.jsonl", "b.jsonl"]);
+    assert_eq!(of(&["/code/hush"]), ["a.jsonl"]);
+}
+
 /// Its words are wiped or rebuilt, and no answer waits for it.
 #[test]
 fn damaged_words_do_not_keep_what_is_excluded() {

@@ -133,14 +133,15 @@ fn every_setting_says_where_it_comes_from() {
     home.write(path, "roots = [\"vim:/x\"]\n");
     assert_snapshot!(home.run(&["list"]), @"
     --- stderr
-    error: config vim:/x: no format or agent is called `vim`
+    error: $HOME/.config/sessionary/config.toml:1: `roots`: vim:/x: no format or agent is called `vim`
     hint: known names: pi, indusagi, clido, agentuse, claude, codex, copilot, cursor, gemini, induscode, openclaw, opencode, qwen
     --- exit Some(2)
     ");
     home.write(path, "exclude = \"x\"\n");
     assert_snapshot!(home.run(&["list"]), @r#"
     --- stderr
-    error: $HOME/.config/sessionary/config.toml:1: invalid type: string "x", expected a sequence
+    error: $HOME/.config/sessionary/config.toml:1: `exclude` takes a list of texts, not "x"
+    hint: for example exclude = ["~/code/secret", "*.draft.jsonl"]
     --- exit Some(2)
     "#);
     // What only asks where the file is needs none that can be read.
@@ -153,14 +154,14 @@ fn every_setting_says_where_it_comes_from() {
     home.write(path, "exclude = [\"\"]\n");
     assert_snapshot!(home.run(&["list"]), @r#"
     --- stderr
-    error: exclude of the configuration file: "": it names nothing, and as a glob it would match everything
+    error: $HOME/.config/sessionary/config.toml:1: `exclude`: "": it names nothing, and as a glob it would match everything
     hint: for example exclude = ["~/code/secret", "*.draft.jsonl"]
     --- exit Some(2)
     "#);
     home.write(path, "exclude = [\"code/secret/\"]\n");
     assert_snapshot!(home.run(&["list"]), @r"
     --- stderr
-    error: exclude of the configuration file: code/secret/: no path starts like this, so it would exclude nothing
+    error: $HOME/.config/sessionary/config.toml:1: `exclude`: code/secret/: no path starts like this, so it would exclude nothing
     hint: ~/code/secret/ is below your home folder, **/code/secret/ anywhere
     --- exit Some(2)
     ");
@@ -177,6 +178,65 @@ fn every_setting_says_where_it_comes_from() {
         .collect();
     assert_eq!(old, [&json!(folder.join("more"))]);
     assert!(folder.join("kept/v5/catalogue.sqlite").is_file());
+}
+
+/// A wrong value is told with its file, line and key, and by `config show` too, which is asked first
+/// when something is wrong.
+#[test]
+fn a_value_that_cannot_be_followed_is_told_with_its_line() {
+    let home = Sandbox::new();
+    let path = ".config/sessionary/config.toml";
+    for (text, said, hint) in [
+        ("index = \"\"", "1: `index`: it is empty", "name a folder"),
+        (
+            "\nindex = \"$HOME/x\"",
+            "2: `index`: $HOME/x begins with a variable",
+            "~ is your home folder, as in ~/x",
+        ),
+        (
+            "roots = [\n\"pi:~/y\",\n\"pi:${HOME}/z\"\n]",
+            "3: `roots`: pi:${HOME}/z: the folder begins with a variable",
+            "~ is your home folder, as in ~/z",
+        ),
+        (
+            "roots = [\"/x\"]",
+            "1: `roots`: /x: not FORMAT:DIR",
+            "for example roots = [\"pi:~/backup/sessions=laptop\"]",
+        ),
+        (
+            "exclude = [\"ok\",\n\"a{b\"]",
+            "2: `exclude`: a{b: ",
+            "for example exclude = [",
+        ),
+        (
+            "exclude = [\"$HOME/x\"]",
+            "1: `exclude`: $HOME/x: no path starts like this",
+            "~ is your home folder, as in ~/x",
+        ),
+        (
+            "\n\ntimezone = \"Berlin\"",
+            "3: `timezone`: \"Berlin\" is no time zone",
+            "did you mean Europe/Berlin?",
+        ),
+    ] {
+        home.write(path, text);
+        for asked in [&["config", "show"][..], &["list"]] {
+            let refused = home.run(asked);
+            let place = format!("error: $HOME/{path}:{said}");
+            assert!(refused.contains(&place), "{asked:?}: {refused}");
+            assert!(refused.contains(hint), "{asked:?}: {refused}");
+            assert!(refused.ends_with("--- exit Some(2)\n"), "{refused}");
+        }
+    }
+    // Nothing was made beside the file, nor a folder named by a variable.
+    let beside = fs::read_dir(home.home.join(".config/sessionary")).expect("its folder");
+    assert_eq!(beside.count(), 1);
+    // What is overridden is not looked at.
+    home.write(path, "index = \"\"");
+    assert!(home.output(&["--index", "here", "list"]).status.code() != Some(2));
+    // A folder may be called like a variable, and names may have one in them.
+    home.write(path, "index = \"./$x\"\nexclude = [\"$RECYCLE.BIN\"]");
+    assert!(home.output(&["config", "show"]).status.success());
 }
 
 #[test]

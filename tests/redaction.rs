@@ -586,7 +586,8 @@ fn the_configuration_says_when() {
     home.write(&path, "redact = \"sometimes\"\n");
     assert_snapshot!(home.run(&["show", "0a"]), @r#"
     --- stderr
-    error: $HOME/.config/sessionary/config.toml:1: unknown variant `sometimes`, expected one of `never`, `not-a-terminal`, `always`
+    error: $HOME/.config/sessionary/config.toml:1: `redact` takes "never", "not-a-terminal" or "always", not "sometimes"
+    hint: for example redact = "always"
     --- exit Some(2)
     "#);
 }

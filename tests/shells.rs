@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use insta::assert_snapshot;
+
 use crate::cli::home;
 #[cfg(target_os = "linux")]
-use crate::picker::pty::Pty;
+use crate::picker::pty::{Program, Pty};
 use crate::sandbox::Sandbox;
 
 /// What `shell` is told of the words typed so far, the last of which is being typed.
@@ -387,6 +389,44 @@ fn init_takes_names_that_are_names() {
     assert_eq!(home.output(&["init", "cmd"]).status.code(), Some(2));
 }
 
+/// After `alias if=sessionary` every script that has an `if` would be a syntax error.
+#[test]
+fn init_takes_no_word_that_a_shell_reserves() {
+    let home = Sandbox::new();
+    // Each shell is asked for its own words; fish tells them by refusing to define them.
+    let of_fish = "for word in (builtin -n)
+            $__fish_bin_dir/fish --no-config -c \"function $word; end\" 2>/dev/null; or echo $word
+        end";
+    for (shell, ask) in [
+        ("bash", "compgen -k"),
+        ("zsh", "zmodload zsh/parameter; print -l ${(k)reswords}"),
+        ("fish", of_fish),
+    ] {
+        let Some(said) = run(&home, shell, ask) else {
+            continue;
+        };
+        assert!(said.lines().any(|word| word == "while"), "{shell}: {said}");
+        let is_name = |word: &&str| word.starts_with(|c: char| c.is_ascii_alphabetic());
+        for word in said.lines().filter(is_name) {
+            let output = home.output(&["init", shell, "--alias", word]);
+            assert_eq!(output.status.code(), Some(2), "{shell}: {word}");
+            assert!(output.stdout.is_empty(), "{shell}: {word}");
+        }
+    }
+    // What one of them reserves is refused for the others, too.
+    assert_snapshot!(home.run(&["init", "bash", "--alias", "repeat"]), @r"
+    --- stderr
+    error: `repeat` cannot be a short name
+    hint: bash, zsh or fish has that word for something else; choose another, say sy
+    --- exit Some(2)
+    ");
+    assert!(
+        home.output(&["init", "bash", "--alias", "iff"])
+            .status
+            .success()
+    );
+}
+
 #[test]
 fn what_could_not_be_typed_is_not_offered() {
     let home = Sandbox::new();
@@ -474,46 +514,48 @@ fn init_binds_a_key_as_each_shell_writes_it() {
     }
 }
 
+/// A shell on a terminal of its own that has read what `init` prints; `None` where it is missing.
+#[cfg(target_os = "linux")]
+fn set_up(home: &Sandbox, shell: &str, agents: Option<&Path>) -> Option<(Pty, Program)> {
+    let (options, lines) = match shell {
+        "bash" => (&["--norc", "-i"][..], "eval \"$(sessionary init bash)\""),
+        "zsh" => (&["-f", "-i"][..], "eval \"$(sessionary init zsh)\""),
+        _ => (&["--no-config", "-i"][..], "sessionary init fish | source"),
+    };
+    let own = Path::new(env!("CARGO_BIN_EXE_sessionary")).parent();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = agents.into_iter().chain(own).map(Path::to_path_buf);
+    let path = std::env::join_paths(folders.chain(std::env::split_paths(&path))).expect("a path");
+    if !std::env::split_paths(&path).any(|folder| folder.join(shell).is_file()) {
+        eprintln!("SKIPPED: there is no {shell}");
+        return None;
+    }
+    let pty = Pty::new(150, 30);
+    let mut command = Command::new(shell);
+    command
+        .args(options)
+        .env("HOME", &home.home)
+        .env("PATH", &path)
+        .env("CLIDO_DATA_DIR", home.home.join("clido"))
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir(&home.cwd);
+    let program = pty.start(&command);
+    // What is typed is shown too, so what is waited for is put together.
+    pty.keys(&format!("{lines}; echo is-\"\"set\r"));
+    pty.until_shown("\nis-set");
+    Some((pty, program))
+}
+
 /// The key opens the picker, and what is chosen there goes into the line that is being typed.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_key_puts_a_session_into_the_line_of_each_shell() {
     let home = indexed();
     let bin = crate::picked::agent(&home);
-    let program = Path::new(env!("CARGO_BIN_EXE_sessionary"));
-    let own = program.parent().expect("a folder").display();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{own}:{path}", bin.display());
-    for (shell, options, lines) in [
-        (
-            "bash",
-            &["--norc", "-i"][..],
-            "eval \"$(sessionary init bash)\"",
-        ),
-        ("zsh", &["-f", "-i"], "eval \"$(sessionary init zsh)\""),
-        (
-            "fish",
-            &["--no-config", "-i"],
-            "sessionary init fish | source",
-        ),
-    ] {
-        if !std::env::split_paths(&path).any(|folder| folder.join(shell).is_file()) {
-            eprintln!("SKIPPED: there is no {shell}");
+    for shell in ["bash", "zsh", "fish"] {
+        let Some((pty, _shell)) = set_up(&home, shell, Some(&bin)) else {
             continue;
-        }
-        let pty = Pty::new(150, 30);
-        let mut command = Command::new(shell);
-        command
-            .args(options)
-            .env("HOME", &home.home)
-            .env("PATH", &path)
-            .env("CLIDO_DATA_DIR", home.home.join("clido"))
-            .env("LC_ALL", "C.UTF-8")
-            .current_dir(&home.cwd);
-        let _shell = pty.start(&command);
-        // What is typed is shown too, so what is waited for is put together.
-        pty.keys(&format!("{lines}; echo is-\"\"set\r"));
-        pty.until_shown("\nis-set");
+        };
         // At the beginning of a line that goes on.
         pty.keys("; echo and-\"\"the-rest\x01\x1bi");
         pty.until_shown("Tokenizer work");
@@ -531,5 +573,55 @@ fn a_key_puts_a_session_into_the_line_of_each_shell() {
         pty.until_gone("Tokenizer work");
         pty.keys("\r");
         pty.until_shown("\nstill-here");
+    }
+}
+
+/// What is asked for is what a word says, and what comes is quoted as the word was begun.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_word_that_is_quoted_is_completed_in_each_shell() {
+    let home = Sandbox::new();
+    home.write(
+        ".pi/agent/sessions/--w--/one.jsonl",
+        concat!(
+            r#"{"type":"session","version":3,"id":"a0012345-one","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w/my project"}"#, "\n",
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"hello"}}"#, "\n",
+            r#"{"type":"label","id":"f1","parentId":"a1","timestamp":"2026-01-05T11:55:01.000Z","targetId":"a1","label":"it's $(touch owned) \"so\""}"#, "\n",
+        ),
+    );
+    let _ = home.run(&["sync"]);
+    let label = r#"it's $(touch owned) "so""#;
+    for shell in ["bash", "zsh", "fish"] {
+        let Some((pty, _shell)) = set_up(&home, shell, None) else {
+            continue;
+        };
+        for (typed, comes, word) in [
+            ("list -p my", "project", "my project"),
+            (r"list -p my\ proj", "project", "my project"),
+            (r#"list -p "my proj"#, "project", "my project"),
+            ("list -p 'my proj", "project", "my project"),
+            (r#"list -p my" proj"#, "project", "my project"),
+            (r#"list --agent="cli"#, "clido", "--agent=clido"),
+            // Words before it are read, too.
+            (r#"list -p "my project" -A 'cli"#, "clido", "clido"),
+            (r#"show "a00"#, "a0012345", "a0012345-one"),
+            ("resume 'a00", "a0012345", "a0012345-one"),
+            (r#"search "role:us"#, "role:user", "role:user"),
+            ("search role:us", "role:user", "role:user"),
+            // What is inserted is a word and no command.
+            (r"label last it\'", "owned", label),
+            (r#"label last "it"#, "owned", label),
+            ("label last 'it", "owned", label),
+        ] {
+            eprintln!("{shell}: {typed}");
+            pty.keys(&format!("sessionary {typed}\t"));
+            pty.until_shown(comes);
+            // Which words does the shell itself take the line for?
+            pty.keys("\x01printf '%s;\\n' \r");
+            pty.until_shown(&format!("\n{word};\n"));
+            pty.keys("\x0c");
+            pty.until_gone(&format!("\n{word};\n"));
+        }
+        assert!(!home.cwd.join("owned").exists(), "{shell}");
     }
 }

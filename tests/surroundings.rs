@@ -174,7 +174,10 @@ fn what_the_command_refuses_a_program_is_told() {
         assert_eq!(said, format!("error: {bad}\n{hint}"));
         bad.what
     };
-    assert!(wrong("background = 1\n").contains("config.toml:1: invalid type"));
+    assert!(
+        wrong("background = 1\n")
+            .ends_with("config.toml:1: `background` takes true or false, not 1")
+    );
     assert!(wrong("rots = []\n").ends_with("unknown key `rots`"));
     assert!(wrong("roots = [\"vim:/x\"]\n").contains("no format or agent is called `vim`"));
     assert!(wrong("exclude = [\"a/b\"]\n").contains("it would exclude nothing"));

@@ -25,6 +25,21 @@ const PROGRAM: &str = "sessionary";
 /// The shells that can ask.
 const SHELLS: Shells<'static> = Shells(&[&ColonBash, &Elvish, &Fish, &Powershell, &Zsh]);
 
+/// How clap's script for zsh names the words that were typed.
+const ZSH_WORDS: &str = r#""${words[@]}""#;
+
+/// The same without their quotes: of a quote that is open at the cursor zsh knows the beginning,
+/// and the end that it still lacks. Words that are empty stay.
+const ZSH_WORDS_UNQUOTED: &str = r#""${(@Q)words[1,CURRENT-1]}" \
+        "${(Q):-$QIPREFIX$PREFIX$compstate[quote]}" "${(@Q)words[CURRENT+1,-1]}""#;
+
+/// How clap's script for fish asks for the word that is being typed.
+const FISH_WORD: &str = "(commandline --current-token)";
+
+/// The same without its quotes, if fish can read them.
+const FISH_WORD_UNQUOTED: &str =
+    "(commandline --current-token | string unescape; or commandline --current-token)";
+
 /// Answers a shell, if one asks.
 pub fn answered() -> bool {
     if std::env::var_os(VARIABLE).is_none_or(|shell| shell.is_empty()) {
@@ -61,13 +76,20 @@ pub fn script(shell: &str) -> io::Result<String> {
     let known = SHELLS.completer(shell).ok_or_else(unknown)?;
     let mut script = Vec::new();
     known.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)?;
+    let mut script = String::from_utf8(script).map_err(io::Error::other)?;
+    // What is asked for is what a word says, and not how it is quoted.
+    let (as_typed, as_meant) = match shell {
+        "zsh" => (ZSH_WORDS, ZSH_WORDS_UNQUOTED),
+        "fish" => (FISH_WORD, FISH_WORD_UNQUOTED),
+        _ => return Ok(script),
+    };
+    script = script.replace(as_typed, as_meant);
     if shell == "zsh" {
         // Read from a folder of functions, the file is run by the first question.
-        script.extend_from_slice(
-            b"[[ $funcstack[1] != _sessionary ]] || _clap_dynamic_completer_sessionary\n",
-        );
+        script
+            .push_str("[[ $funcstack[1] != _sessionary ]] || _clap_dynamic_completer_sessionary\n");
     }
-    String::from_utf8(script).map_err(io::Error::other)
+    Ok(script)
 }
 
 /// The command line. Options are offered only where nothing else is, or a hyphen is typed.

@@ -41,6 +41,12 @@ pub fn config(global: &Global, settings: &Settings) -> Result<Config, Failure> {
     Ok(config)
 }
 
+/// What is wrong with roots and globs: it is found out only where they are put to use.
+pub fn check(global: &Global, settings: &Settings) -> Result<(), Failure> {
+    settings.config(&surroundings(), &flags(global))?;
+    Ok(())
+}
+
 /// Whether this is root with the home folder of another user, as by `sudo` or `su`.
 #[cfg(unix)]
 pub fn is_in_home_of_another() -> bool {

@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{BadSetting, Flags, Settings, Surroundings, THIS_TIME, expanded, folder};
+use super::file::{EXAMPLE_OF_EXCLUDE, EXAMPLE_OF_ROOTS, Written};
+use super::{
+    BadSetting, Flags, Settings, Surroundings, THIS_TIME, expanded, folder, without_variable,
+};
 use crate::config::Config;
 use crate::config::Rules;
 use crate::config::each_once;
@@ -36,7 +39,8 @@ impl Settings {
         let mut config = Config::new(index_dir, roots);
         let data = surroundings.data_dir();
         config.archive_dir = data.map(|data| data.join("sessionary").join("archive"));
-        let exclude = exclude(surroundings, &self.exclude.value)?;
+        let globs = written(&self.exclude.value, &self.places.exclude);
+        let exclude = exclude(surroundings, globs)?;
         config.rules = match self.follow_links.source {
             THIS_TIME => Rules::at_first(exclude, false).following_links(),
             _ => Rules::at_first(exclude, self.follow_links.value),
@@ -59,25 +63,43 @@ impl Settings {
         flags: &Flags,
     ) -> Result<Vec<RootSpec>, BadSetting> {
         let cwd = &surroundings.cwd;
-        let typed = flags.roots.iter().map(|text| (text, BY_FLAG, cwd));
         let mut roots = Vec::new();
-        let mut by_hand = Vec::new();
-        // Relative paths in the file start at its folder, wherever the command runs.
-        let at_file = folder(surroundings).unwrap_or_else(|| cwd.clone());
         if !flags.no_default_roots {
             roots = surroundings.ask(cwd, locations::roots);
             let data = surroundings.data_dir();
             let team = data.map(|data| data.join("sessionary").join("team"));
             roots.extend(team.iter().flat_map(|team| foreign_roots(team)));
-            let configured = self.roots.value.iter();
-            by_hand.extend(configured.map(|text| (text, BY_FILE, &at_file)));
+            // Relative paths in the file start at its folder, wherever the command runs.
+            let at_file = folder(surroundings).unwrap_or_else(|| cwd.clone());
+            for written in written(&self.roots.value, &self.places.roots) {
+                let root = surroundings
+                    .ask(&at_file, |environment| root_of_file(&written, environment))?;
+                add(&mut roots, root);
+            }
         }
-        for (text, why, place) in by_hand.into_iter().chain(typed) {
-            let root = surroundings.ask(place, |environment| parse_root(text, why, environment))?;
+        for text in &flags.roots {
+            let root = surroundings.ask(cwd, |environment| {
+                let wrong = |what: &str| BadSetting::new(format!("{BY_FLAG} {text}: {what}"));
+                let example = "--root pi:~/backup/sessions=laptop";
+                parse_root(text, BY_FLAG, environment).map_err(|bad| bad.said(wrong, example))
+            })?;
             add(&mut roots, root);
         }
         Ok(roots)
     }
+}
+
+/// Texts of the file, each with where it stands. A program may have put others in their place.
+fn written(texts: &[String], places: &[String]) -> Vec<Written> {
+    let texts = texts.iter().enumerate();
+    let written = texts.map(|(at, text)| Written {
+        text: text.clone(),
+        place: places
+            .get(at)
+            .map_or("configuration", String::as_str)
+            .to_owned(),
+    });
+    written.collect()
 }
 
 /// Add a root that is named by hand. A folder that is named twice keeps its first name and its
@@ -91,11 +113,9 @@ fn add(roots: &mut Vec<RootSpec>, mut root: RootSpec) {
 }
 
 /// Globs of the configuration file; `~` is the home folder.
-fn exclude(surroundings: &Surroundings, globs: &[String]) -> Result<Exclude, BadSetting> {
-    let wrong =
-        |what: String| BadSetting::new(format!("exclude of the configuration file: {what}"));
-    let globs = globs.iter().map(|glob| {
-        let glob = expanded(surroundings, Path::new(glob));
+fn exclude(surroundings: &Surroundings, written: Vec<Written>) -> Result<Exclude, BadSetting> {
+    let globs = written.iter().map(|written| {
+        let glob = expanded(surroundings, Path::new(&written.text));
         let glob = glob.display().to_string();
         match cfg!(windows) {
             true => glob.replace('\\', "/"),
@@ -103,23 +123,28 @@ fn exclude(surroundings: &Surroundings, globs: &[String]) -> Result<Exclude, Bad
         }
     });
     let globs: Vec<String> = globs.collect();
-    // Every path that is asked about is absolute.
-    let never = |glob: &&String| {
-        let glob = glob.trim_end_matches('/');
-        let begins_anywhere = glob.starts_with(['*', '?', '[', '{']);
-        glob.contains('/') && !begins_anywhere && !Path::new(glob).is_absolute()
-    };
-    if let Some(glob) = globs.iter().find(never) {
-        return Err(wrong(format!(
-            "{glob}: no path starts like this, so it would exclude nothing"
-        ))
-        .hint(format!(
-            "~/{glob} is below your home folder, **/{glob} anywhere"
-        )));
+    for (glob, written) in globs.iter().zip(&written) {
+        if begins_nowhere(glob) {
+            let what = format!("{glob}: no path starts like this, so it would exclude nothing");
+            let hint = without_variable(glob).unwrap_or_else(|| {
+                format!("~/{glob} is below your home folder, **/{glob} anywhere")
+            });
+            return Err(written.wrong("exclude", &what).hint(hint));
+        }
     }
     Exclude::new(&globs).map_err(|bad| {
-        wrong(bad.to_string()).hint("for example exclude = [\"~/code/secret\", \"*.draft.jsonl\"]")
+        let is_bad = |glob: &String| Exclude::new(&[glob]).is_err();
+        let at = globs.iter().position(is_bad).unwrap_or_default();
+        let wrong = written[at].wrong("exclude", &bad.to_string());
+        wrong.hint(format!("for example {EXAMPLE_OF_EXCLUDE}"))
     })
+}
+
+/// Whether no path matches this glob: every path that is asked about is absolute.
+fn begins_nowhere(glob: &str) -> bool {
+    let glob = glob.trim_end_matches('/');
+    let begins_anywhere = glob.starts_with(['*', '?', '[', '{']);
+    glob.contains('/') && !begins_anywhere && !Path::new(glob).is_absolute()
 }
 
 /// The folders that the agents' settings in a project name.
@@ -132,24 +157,47 @@ fn roots_of_project(surroundings: &Surroundings, project: &Path) -> Vec<RootSpec
     }
 }
 
+/// A root that the file names.
+fn root_of_file(written: &Written, environment: &Environment<'_>) -> Result<RootSpec, BadSetting> {
+    let text = &written.text;
+    let wrong = |what: &str| written.wrong("roots", &format!("{text}: {what}"));
+    let place = text.split_once(':').map_or("", |(_, place)| place);
+    if let Some(hint) = without_variable(place) {
+        return Err(wrong("the folder begins with a variable").hint(hint));
+    }
+    parse_root(text, BY_FILE, environment).map_err(|bad| bad.said(wrong, EXAMPLE_OF_ROOTS))
+}
+
+/// Why a text names no root.
+#[derive(Debug)]
+enum BadRoot {
+    /// It is not `FORMAT:DIR`.
+    Shape,
+    /// Nothing has this name.
+    Name(String),
+}
+
+impl BadRoot {
+    /// As `wrong` says where it stands, with an example of what may stand there.
+    fn said(&self, wrong: impl Fn(&str) -> BadSetting, example: &str) -> BadSetting {
+        match self {
+            Self::Shape => wrong("not FORMAT:DIR").hint(format!("for example {example}")),
+            Self::Name(name) => wrong(&format!("no format or agent is called `{name}`"))
+                .hint(format!("known names: {}", known_names().join(", "))),
+        }
+    }
+}
+
 /// Reads `FORMAT:DIR[=LABEL]`.
-fn parse_root(
-    text: &str,
-    why: &str,
-    environment: &Environment<'_>,
-) -> Result<RootSpec, BadSetting> {
-    let example = "for example --root pi:~/backup/sessions=laptop";
+fn parse_root(text: &str, why: &str, environment: &Environment<'_>) -> Result<RootSpec, BadRoot> {
     let Some((name, place)) = text
         .split_once(':')
         .filter(|(name, place)| !name.is_empty() && !place.is_empty())
     else {
-        return Err(BadSetting::new(format!("{why} {text}: not FORMAT:DIR")).hint(example));
+        return Err(BadRoot::Shape);
     };
     let Some((agent, format)) = named(name) else {
-        return Err(BadSetting::new(format!(
-            "{why} {text}: no format or agent is called `{name}`"
-        ))
-        .hint(format!("known names: {}", known_names().join(", "))));
+        return Err(BadRoot::Name(name.to_owned()));
     };
     let expand = |place: &str| lasting(&locations::expand(Path::new(place), environment));
     let whole = expand(place);
@@ -222,7 +270,7 @@ mod tests {
         assert_eq!(missing.path, real.join("a/../missing"));
     }
 
-    fn parse(text: &str) -> Result<RootSpec, BadSetting> {
+    fn parse(text: &str) -> Result<RootSpec, BadRoot> {
         let environment = Environment {
             home: Some("/home/ada".into()),
             data_dir: None,

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
+use super::file::Written;
 use super::{BadSetting, Flags, Setting, Surroundings, of};
 use crate::model::Zone;
 
@@ -22,16 +23,18 @@ const LONGEST_FILE: u64 = 1 << 20;
 pub(super) fn timezone(
     surroundings: &Surroundings,
     flags: &Flags,
-    configured: Option<String>,
+    configured: Option<Written>,
 ) -> Result<(Setting<Zone>, Option<String>), BadSetting> {
     if flags.utc {
         return Ok((of(Zone::UTC, "--utc"), None));
     }
-    if let Some(name) = configured {
-        let zone = named(&name).ok_or_else(|| {
-            let name = shortened(&name);
-            let what = format!("timezone of the configuration file: {name:?} is no time zone");
-            BadSetting::new(what).hint(hint(&name))
+    if let Some(written) = configured {
+        // An empty `TZ` is UTC, but who writes an empty line into the file means something else.
+        let zone = Some(&written.text).filter(|name| !name.is_empty());
+        let zone = zone.and_then(|name| named(name)).ok_or_else(|| {
+            let name = shortened(&written.text);
+            let wrong = written.wrong("timezone", &format!("{name:?} is no time zone"));
+            wrong.hint(hint(&name))
         })?;
         return Ok((of(zone, "config"), None));
     }
@@ -132,7 +135,11 @@ mod tests {
             utc,
             ..Flags::default()
         };
-        match timezone(&surroundings, &flags, configured.map(str::to_owned)) {
+        let configured = configured.map(|name| Written {
+            text: name.to_owned(),
+            place: "config.toml:3".to_owned(),
+        });
+        match timezone(&surroundings, &flags, configured) {
             Ok((zone, warning)) => (
                 zone.value.name().to_owned(),
                 zone.source,
@@ -159,9 +166,17 @@ mod tests {
         assert_eq!(
             said(tokyo, Some("Berlin"), false),
             (
-                "timezone of the configuration file: \"Berlin\" is no time zone".to_owned(),
+                "config.toml:3: `timezone`: \"Berlin\" is no time zone".to_owned(),
                 "",
                 "did you mean Europe/Berlin?".to_owned()
+            )
+        );
+        assert_eq!(
+            said(tokyo, Some(""), false),
+            (
+                "config.toml:3: `timezone`: \"\" is no time zone".to_owned(),
+                "",
+                "time zones are named like Europe/Berlin".to_owned()
             )
         );
     }

@@ -87,6 +87,7 @@ pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcom
         }
         ConfigCommand::Show => {
             let settings = places::settings(global)?;
+            places::check(global, &settings)?;
             screen.take(&settings);
             if screen.json {
                 screen.json(&Answer {

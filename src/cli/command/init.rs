@@ -127,12 +127,70 @@ pub fn run(args: &Init, screen: &Screen) -> Result<Outcome, Failure> {
     Ok(Outcome::Yes)
 }
 
-/// A name that no shell reads as anything else.
+/// Words that bash, zsh or fish keeps for its own grammar. An alias of that name would break every
+/// line that has the word: after `alias if=sessionary` no `if` of any script is one.
+const RESERVED: [&str; 46] = [
+    "and",
+    "argparse",
+    "begin",
+    "break",
+    "builtin",
+    "case",
+    "command",
+    "continue",
+    "coproc",
+    "declare",
+    "do",
+    "done",
+    "elif",
+    "else",
+    "end",
+    "esac",
+    "eval",
+    "exec",
+    "export",
+    "fi",
+    "float",
+    "for",
+    "foreach",
+    "function",
+    "if",
+    "in",
+    "integer",
+    "local",
+    "nocorrect",
+    "not",
+    "or",
+    "read",
+    "readonly",
+    "repeat",
+    "return",
+    "select",
+    "set",
+    "status",
+    "string",
+    "switch",
+    "test",
+    "then",
+    "time",
+    "typeset",
+    "until",
+    "while",
+];
+
+/// A name that no shell reads as anything else. One configuration is often shared by several
+/// shells, so what one of them reserves is refused for all.
 fn checked(name: &str) -> Result<&str, Failure> {
+    let refused = || Failure::usage(format!("`{name}` cannot be a short name"));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_plain) {
-        return Ok(name);
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_plain) {
+        return Err(
+            refused().hint("it starts with a letter, and only letters, digits, - and _ follow")
+        );
     }
-    Err(Failure::usage(format!("`{name}` cannot be a short name"))
-        .hint("it starts with a letter, and only letters, digits, - and _ follow"))
+    if RESERVED.contains(&name) {
+        return Err(refused()
+            .hint("bash, zsh or fish has that word for something else; choose another, say sy"));
+    }
+    Ok(name)
 }
