@@ -175,16 +175,7 @@ impl State {
         match message {
             Message::Begin => vec![self.ask_anew()],
             Message::Terminal(TerminalEvent::Key(key)) => self.key(key),
-            Message::Terminal(TerminalEvent::Paste(text)) => match &mut self.dialog {
-                Some(dialog) => {
-                    dialog.paste(&text);
-                    Vec::new()
-                }
-                None => {
-                    self.line.insert(&text);
-                    vec![self.ask_anew()]
-                }
-            },
+            Message::Terminal(TerminalEvent::Paste(text)) => self.paste(&text),
             Message::Terminal(TerminalEvent::Resize(width, height)) => {
                 self.size = Size::new(width, height);
                 self.scroll();
@@ -320,7 +311,21 @@ impl State {
             return None;
         };
         let request = self.pane.look(row, &self.summary.query, size);
+        self.leave_tree_that_is_gone();
         request.map(Box::new).map(Task::Preview)
+    }
+
+    /// Takes what was pasted; where text is read, it is no query, as letters are none.
+    fn paste(&mut self, text: &str) -> Vec<Task> {
+        match &mut self.dialog {
+            Some(dialog) => dialog.paste(text),
+            None if self.focus == Focus::List => {
+                self.line.insert(text);
+                return vec![self.ask_anew()];
+            }
+            None => {}
+        }
+        Vec::new()
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
