@@ -208,6 +208,11 @@ impl State {
                 self.notice = Some(said);
                 Vec::new()
             }
+            JobResult::NotBranched(why) => {
+                self.is_branching = false;
+                self.notice = Some(why);
+                Vec::new()
+            }
             JobResult::Changed(said) => {
                 self.notice = Some(said);
                 vec![self.ask_again()]

@@ -50,16 +50,6 @@ pub enum System {
     Panicked,
 }
 
-impl Message {
-    /// What came of something, if this is about that.
-    pub fn done(self) -> Option<String> {
-        match self {
-            Self::Done(done) => done.said(),
-            _ => None,
-        }
-    }
-}
-
 /// A word that may be completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionRequest {

@@ -119,11 +119,15 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
         screen,
     }
     .run(Message::Begin);
+    let tty = terminal.tty();
     drop(terminal);
     // What was asked for is done to its end, and said where nobody has seen it yet.
     jobs.finish();
-    let done = messages.try_iter().filter_map(Message::done);
-    done.for_each(|said| screen.say(&said));
+    for message in messages.try_iter() {
+        if let Message::Done(done) = message {
+            done.at_the_end(&tty, screen);
+        }
+    }
     // Whoever is at work in the library ends as soon as it can; nobody waits for that.
     cancel.cancel();
     questions.close();
@@ -213,7 +217,7 @@ impl Loop<'_> {
                 Task::Preview(request) => self.previews.put(*request),
                 Task::Complete(request) => self.completions.put(request),
                 Task::Do(job) => self.jobs.put(job),
-                Task::Copy(text) => copy::to_terminal(&text, self.terminal)?,
+                Task::Copy(text) => copy::to_terminal(&text, &self.terminal.tty())?,
                 Task::Suspend => self.terminal.suspend(true),
                 Task::Leave(choice) => return Ok(Some(choice)),
             }

@@ -104,6 +104,8 @@ pub struct State {
     answered: u64,
     /// Enter was pressed before the answer was there.
     chooses_first: bool,
+    /// A new session is being made, with which the picker ends.
+    pub(super) is_branching: bool,
 }
 
 /// What an answer said beside its rows.
@@ -157,6 +159,7 @@ impl State {
             typed: 0,
             answered: 0,
             chooses_first: false,
+            is_branching: false,
         }
     }
 
@@ -439,6 +442,10 @@ impl State {
     }
 
     pub(super) fn accept(&mut self, action: ChosenAction) -> Vec<Task> {
+        if self.is_branching {
+            self.notice = Some("The new session is being made; then the picker ends.".to_owned());
+            return Vec::new();
+        }
         let is_from_entry = action == ChosenAction::ResumeFrom;
         let prints = matches!(self.purpose, Purpose::Print(_));
         let targets = match prints && !is_from_entry {
@@ -451,6 +458,7 @@ impl State {
         };
         if is_from_entry && (prints || self.purpose == Purpose::Resume) {
             // It is made before the picker goes; where that fails, the picker stays.
+            self.is_branching = true;
             return vec![Task::Do(Job::Branch(Box::new(first.clone())))];
         }
         vec![Task::Leave(Some(Choice {

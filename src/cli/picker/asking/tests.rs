@@ -145,15 +145,24 @@ fn a_session_is_branched_before_the_picker_goes() {
         Job::Branch(target) => assert_eq!(target.session.id, "a"),
         other => panic!("{other:?}"),
     }
+    // Another one is not begun meanwhile, nor is the picker left with something else.
+    for modifiers in [KeyModifiers::ALT, KeyModifiers::NONE] {
+        assert!(press(&mut state, KeyCode::Enter, modifiers).is_empty());
+        assert!(state.notice.is_some());
+    }
     // Where it fails, the picker stays and says why.
-    assert!(done(&mut state, JobResult::Said("no branches".into())).is_empty());
+    let failed = JobResult::NotBranched("no branches".into());
+    assert!(done(&mut state, failed).is_empty());
     assert_eq!(state.notice.as_deref(), Some("no branches"));
+    // Then it may be tried again.
+    let again = job(press(&mut state, KeyCode::Enter, KeyModifiers::ALT));
+    assert!(matches!(again, Job::Branch(_)));
     let branched = JobResult::Branched(Box::new(row("new").session));
     let choice = chosen(done(&mut state, branched));
     assert_eq!(ids(&choice.sessions), ["new"]);
     assert_eq!(choice.action, ChosenAction::Accept);
     // To read it nothing is branched.
-    state.purpose = Purpose::Show;
+    let mut state = with(Purpose::Show, &["a", "b"]);
     let choice = chosen(press(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(choice.action, ChosenAction::ResumeFrom);
 }

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use sessionary::index::TreeFilter;
 use sessionary::model::SessionRow;
 
-use super::super::actions::{Job, Target};
+use super::super::actions::{Job, JobResult, Target};
 use super::*;
 use crate::news::News;
 use crate::picker::Opening;
@@ -53,6 +53,12 @@ fn branched(tasks: Vec<Task>) -> Option<Target> {
         Task::Do(Job::Branch(target)) => Some(*target),
         _ => None,
     })
+}
+
+/// That branch cannot be made.
+fn fails(state: &mut State) {
+    let failed = JobResult::NotBranched(String::new());
+    state.take(Message::Done(Box::new(failed)));
 }
 
 fn chosen(tasks: Vec<Task>) -> Option<Choice> {
@@ -212,12 +218,14 @@ fn keys_move_to_an_entry_and_it_is_taken() {
         (from.entry.as_deref(), &*from.session.id),
         (Some("e1"), "one")
     );
+    fails(&mut state);
     let all = chosen(press(&mut state, KeyCode::Enter)).expect("a choice");
     assert_eq!(all.action, ChosenAction::Accept);
     // It is what is shown, wherever the keys are.
     press(&mut state, KeyCode::Esc);
     let from = branched(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("e1"));
+    fails(&mut state);
     press(&mut state, KeyCode::Down);
     let from = branched(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("e5"));
