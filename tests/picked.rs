@@ -90,6 +90,36 @@ fn with_agent(home: &Sandbox, arguments: &[&str]) -> Command {
     command
 }
 
+/// The picker, opened by a program that reads the id from this file.
+fn for_another_program(home: &Sandbox, out: &Path) -> Command {
+    let mut bash = Command::new("bash");
+    let ours = home.command(&["pick", "--print", "id"]);
+    let variables = ours.get_envs();
+    bash.arg("-c")
+        .arg(format!("\"$0\" \"$@\" >{}", out.display()))
+        .arg(ours.get_program())
+        .args(ours.get_args())
+        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(&home.cwd);
+    bash
+}
+
+#[test]
+fn a_name_with_a_key_in_it_is_not_erased_by_who_cannot_see_it() {
+    let home = settled();
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let _ = home.run(&["name", "019b8d10", &format!("Token {key}")]);
+    let before = text(&home.home.join(PARSER));
+    assert!(before.contains(&key));
+    let command = for_another_program(&home, &home.home.join("out"));
+    let picker = Picker::of(&command, "▌ Token ");
+    picker.types(&format!("{ACTIONS}r"), "Name of “Token ");
+    picker.types("\r", "It keeps its name");
+    assert_eq!(text(&home.home.join(PARSER)), before);
+    let another = format!("{ACTIONS}rAnother\r");
+    picker.types(&another, "Its name is “Another” now.");
+}
+
 #[test]
 fn a_session_is_named_labelled_and_forked() {
     let home = settled();
@@ -257,16 +287,7 @@ fn pins_stand_first_the_next_time() {
     assert_eq!(mode & 0o777, 0o600);
     drop(first);
     let out = home.home.join("out");
-    let mut bash = Command::new("bash");
-    let ours = home.command(&["pick", "--print", "id"]);
-    let variables = ours.get_envs();
-    bash.arg("-c")
-        .arg(format!("\"$0\" \"$@\" >{}", out.display()))
-        .arg(ours.get_program())
-        .args(ours.get_args())
-        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
-        .current_dir(&home.cwd);
-    let mut second = Picker::of(&bash, "▌ ★ 日本語");
+    let mut second = Picker::of(&for_another_program(&home, &out), "▌ ★ 日本語");
     second.pty.keys("\r");
     assert_eq!(second.program.code(), Some(0));
     assert_eq!(text(&out), "019b87e9-0000-7000-8000-00000000000b\n");

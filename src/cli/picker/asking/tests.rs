@@ -247,6 +247,15 @@ fn a_name_from_which_a_key_was_left_out_is_not_given_back() {
     alt(&mut state, 'a');
     types(&mut state, "r");
     assert!(matches!(&state.dialog, Some(Dialog::Prompt(prompt)) if prompt.line.text().is_empty()));
+    // The line is not what it is called: left as it is, it takes nothing away.
+    assert!(key(&mut state, KeyCode::Enter).is_empty());
+    assert!(state.notice.is_some());
+    alt(&mut state, 'a');
+    types(&mut state, "rnew");
+    match job(key(&mut state, KeyCode::Enter)) {
+        Job::Name { name, .. } => assert_eq!(name, "new"),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
