@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sessionary::index::{ListScope, SearchScope, Snapshot};
 use sessionary::model::{Cancel, Mask, SessionRow};
@@ -12,13 +12,18 @@ use sessionary::syntax::{self, Alternative, FilterValue, Now};
 use sessionary::{Config, Error, Freshness, Index};
 
 use super::latest::Latest;
-use super::message::{Answer, Key, Message, Order, Place, Question, Row};
+use super::message::{Answer, Key, Message, Order, Place, Question, Reason, Row};
 use super::pins::{self, PinsProblem};
 use super::{may_panic, start_thread};
 use crate::here::Here;
 use crate::not_read;
 use crate::output::Screen;
 use crate::places;
+
+/// Rows among which the session is looked for, at most, on which the selection stands.
+const MOST_TO_KEEP: usize = 1000;
+/// What has changed in the index is asked for after so long, at most.
+const MOST_REST: Duration = Duration::from_secs(2);
 
 /// Answers questions until there are no more, and calls off what was to announce each answer.
 pub fn start(
@@ -40,10 +45,17 @@ pub fn start(
         index: None,
     };
     start_thread("picker-asks", move || {
-        while let Some((question, cancel)) = questions.take() {
+        let mut rested = Instant::now();
+        while let Some((mut question, cancel)) = questions.take() {
+            // Where the index changes all the time, half of the time is left to others.
+            let rest = rested.saturating_duration_since(Instant::now());
+            let is_patient = question.reason == Reason::Changed;
+            if is_patient && questions.is_called_off_within(rest) {
+                continue;
+            }
             may_panic("picker-asks");
             let began = Instant::now();
-            let mut answer = match asker.answer(&question, &cancel) {
+            let mut answer = match asker.answer(&mut question, &cancel) {
                 // Another question is waiting.
                 Err(Error::Cancelled) => continue,
                 Ok(answer) => answer,
@@ -54,6 +66,7 @@ pub fn start(
             };
             answer.question = question;
             answer.took = began.elapsed();
+            rested = Instant::now() + answer.took.min(MOST_REST);
             if !cancel.is_cancelled() {
                 hints.call_off();
             }
@@ -77,19 +90,57 @@ struct Asker {
 }
 
 impl Asker {
-    fn answer(&mut self, question: &Question, cancel: &Cancel) -> Result<Answer, Error> {
+    /// Answers a question, with as many rows as it takes to keep the selection.
+    fn answer(&mut self, question: &mut Question, cancel: &Cancel) -> Result<Answer, Error> {
         let is_fresh = match &self.index {
             Some(index) if index.is_made() => false,
             _ => self.open()?,
         };
-        match self.ask(question, cancel) {
+        match self.ask_and_keep(question, cancel) {
             // It was built anew meanwhile.
             Err(error) if !is_fresh && !matches!(error, Error::Cancelled) => {
                 self.open()?;
-                self.ask(question, cancel)
+                self.ask_and_keep(question, cancel)
             }
             answered => answered,
         }
+    }
+
+    fn ask_and_keep(&self, question: &mut Question, cancel: &Cancel) -> Result<Answer, Error> {
+        let answer = self.ask(question, cancel)?;
+        let Some(keep) = question.keep.clone() else {
+            return Ok(answer);
+        };
+        let has = |answer: &Answer| answer.rows.iter().any(|row| row.key() == keep);
+        if has(&answer) || !answer.has_more || self.is_gone(&keep)? {
+            return Ok(answer);
+        }
+        let mut further = question.clone();
+        while further.rows < MOST_TO_KEEP {
+            further.rows = further.rows.saturating_mul(4).min(MOST_TO_KEEP);
+            let answer = self.ask(&further, cancel)?;
+            if has(&answer) {
+                *question = further;
+                return Ok(answer);
+            }
+            if !answer.has_more {
+                break;
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Whether the index does not have it any more.
+    fn is_gone(&self, (path, id): &Key) -> Result<bool, Error> {
+        let Some(index) = &self.index else {
+            return Ok(true);
+        };
+        let listing = index.list(&ListScope {
+            ids: Some(vec![id.clone()]),
+            ..ListScope::default()
+        })?;
+        // A copy of a session has its id.
+        Ok(!listing.sessions.iter().any(|row| row.path == *path))
     }
 
     fn open(&mut self) -> Result<bool, Error> {
@@ -364,14 +415,45 @@ mod tests {
     }
 
     fn ask(asker: &mut Asker, query: &str, place: Place, rows: usize) -> Answer {
-        let question = Question {
+        let mut question = Question {
             query: query.to_owned(),
             place,
             rows,
             ..Question::default()
         };
-        let answered = asker.answer(&question, &Cancel::default());
+        let answered = asker.answer(&mut question, &Cancel::default());
         answered.expect("an answer")
+    }
+
+    #[test]
+    fn there_are_as_many_rows_as_it_takes_to_keep_the_selection() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().canonicalize().expect("a folder");
+        let mut asker = asker(&folder);
+        for (query, id, wanted, rows) in [
+            // Six sessions; the third one is the first that does not fit.
+            ("", "s1", "s1. s3.", 2),
+            ("", "s5", "s1. s3. s5. s0 s2 s4", 8),
+            ("linker", "s5", "s0 s1 s2 s3 s4 s5", 8),
+            // It is there, and was not found.
+            ("linker -4 -5", "s5", "s0 s1", 2),
+            // It is gone: nothing is looked for.
+            ("", "gone", "s1. s3.", 2),
+        ] {
+            let mut question = Question {
+                query: query.to_owned(),
+                rows: 2,
+                order: Order::Newest,
+                keep: Some((
+                    folder.join(format!("pi/--w--/{}.jsonl", &id[1..])),
+                    id.to_owned(),
+                )),
+                ..Question::default()
+            };
+            let answer = asker.answer(&mut question, &Cancel::default());
+            assert_eq!(shown(&answer.expect("an answer")), wanted, "{query} {id}");
+            assert_eq!(question.rows, rows, "{query} {id}");
+        }
     }
 
     fn shown(answer: &Answer) -> String {

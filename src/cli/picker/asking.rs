@@ -220,7 +220,7 @@ impl State {
             }
             JobResult::Changed(said) => {
                 self.notice = Some(said);
-                vec![self.ask_again()]
+                self.ask_again()
             }
             JobResult::Copied { text, said } => {
                 self.notice = Some(said);
@@ -234,12 +234,12 @@ impl State {
                 self.has_trashed |= is_any_moved;
                 self.marked.forget(&gone);
                 self.notice = Some(said);
-                vec![self.ask_again()]
+                self.ask_again()
             }
             JobResult::Restored(said) => {
                 self.has_trashed = false;
                 self.notice = Some(said);
-                vec![self.ask_again()]
+                self.ask_again()
             }
             JobResult::Branched(session) => vec![Task::Leave(Some(Choice {
                 action: ChosenAction::Accept,

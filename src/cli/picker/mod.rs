@@ -31,6 +31,7 @@ mod state;
 mod terminal;
 mod titles;
 mod tree;
+mod waiting;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -49,7 +50,7 @@ use actions::Jobs;
 pub use choice::{Choice, ChosenAction, PrintFormat, Purpose};
 use draw::Reader;
 use latest::Latest;
-use message::{Message, System};
+use message::{Message, Reason, System};
 use palette::Palette;
 use state::{State, Task};
 pub use terminal::Height;
@@ -210,7 +211,7 @@ impl Loop<'_> {
             match task {
                 Task::Ask(question) => {
                     self.questions.put(question.clone());
-                    if question.is_new {
+                    if question.reason == Reason::Typed {
                         self.hints.put(question);
                     }
                 }

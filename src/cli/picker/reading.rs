@@ -166,11 +166,14 @@ impl State {
                 Vec::new()
             }
             (Some(Spot::Preview(_)), None) => tasks(self.pane.scroll(by * WHEEL)),
+            // The list of what is typed is still to come.
+            _ if !self.is_listed => Vec::new(),
             _ => self.moved(by),
         }
     }
 
     fn click(&mut self, spot: Option<Spot>) -> Vec<Task> {
+        self.take_back();
         match spot {
             Some(Spot::Row(row)) if row < self.rows.len() => {
                 self.focus = Focus::List;

@@ -325,6 +325,7 @@ fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
     };
     // Others have deleted it: nothing of it is in the trash.
     done(&mut state, trashed(false));
+    list(&mut state, &["a", "b"]);
     assert!(!offers_undo(&mut state));
     let tasks = done(&mut state, trashed(true));
     assert!(matches!(tasks[..], [Task::Ask(_)]));
@@ -451,6 +452,7 @@ fn typing_goes_on_while_candidates_are_offered() {
     let tasks = complete(&mut state);
     let number = asked(&tasks).0;
     candidates(&mut state, number, &[]);
+    list(&mut state, &["a", "b"]);
     key(&mut state, KeyCode::Down);
     assert_eq!(state.selected, 1);
 }
