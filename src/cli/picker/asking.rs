@@ -71,7 +71,7 @@ impl State {
             true => &ACTIONS,
             false => &ACTIONS[..ACTIONS.len() - 1],
         };
-        match self.rows.is_empty() && can_undo {
+        match self.targets().is_empty() && can_undo {
             // The last session of the list may be the one that is wanted back.
             true => vec![Task::Do(Job::Restore)],
             false => self.open_menu("Do", items),

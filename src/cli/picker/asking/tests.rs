@@ -332,6 +332,9 @@ fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
     assert!(!state.marked.contains(&row("a").key()) && state.marked.contains(&row("b").key()));
     assert_eq!(offers_undo(&mut state), trashing::CAN_RESTORE);
     if trashing::CAN_RESTORE {
+        // What is marked can be acted on wherever it is.
+        list(&mut state, &[]);
+        assert!(offers_undo(&mut state));
         // Also where no session is left.
         state.marked.forget(&[row("b").key()]);
         list(&mut state, &[]);
