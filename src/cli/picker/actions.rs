@@ -10,6 +10,7 @@ use sessionary::format::resume;
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index};
 
+use super::clock::Clock;
 use super::copy::{self, CopyFormat};
 use super::message::{Key, Message};
 use super::pins;
@@ -152,10 +153,9 @@ struct Worker {
 
 impl Worker {
     fn work(mut self, asked: &Receiver<Job>) {
-        // The moment that ages count from may be another than that of the clock.
-        let ahead = self.screen.now_ms - now_ms();
+        let clock = Clock::of(&self.screen);
         for job in asked {
-            self.screen.now_ms = now_ms() + ahead;
+            self.screen.now_ms = clock.now_ms();
             let done = self.done(job);
             let done = done.unwrap_or_else(|failure| JobResult::Said(failure.line()));
             // What was asked for is done also where nobody listens any more.
@@ -428,10 +428,6 @@ fn each<T>(
     let session = called(&target.session);
     let said = format!("Not done for {session}{others}: {}", failure.line());
     Ok((results, Some(said)))
-}
-
-fn now_ms() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }
 
 /// What is said, and what else is to be said of it.

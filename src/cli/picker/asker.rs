@@ -11,6 +11,7 @@ use sessionary::model::{Cancel, Mask, SessionRow};
 use sessionary::syntax::{self, Alternative, FilterValue, Now};
 use sessionary::{Config, Error, Freshness, Index};
 
+use super::clock::Clock;
 use super::latest::Latest;
 use super::message::{Answer, Key, Message, Order, Place, Question, Reason, Row};
 use super::pins::{self, PinsProblem};
@@ -40,7 +41,7 @@ pub fn start(
         here: here.cloned(),
         home: screen.home.clone(),
         mask: screen.mask(),
-        now_ms: screen.now_ms,
+        clock: Clock::of(screen),
         pins: pins::file(&places::surroundings()),
         index: None,
     };
@@ -82,7 +83,7 @@ struct Asker {
     here: Option<Here>,
     home: Option<PathBuf>,
     mask: Option<Mask>,
-    now_ms: i64,
+    clock: Clock,
     /// The file of the pins.
     pins: Option<PathBuf>,
     /// As its last writer left it: [`super::news`] keeps it current.
@@ -152,7 +153,7 @@ impl Asker {
         let Some(index) = &self.index else {
             return Ok(Answer::default());
         };
-        let typed = syntax::parse_as_typed(&question.query, Now::utc(self.now_ms));
+        let typed = syntax::parse_as_typed(&question.query, Now::utc(self.clock.now_ms()));
         let (pins, problem) = self.pinned();
         // One letter, or half a filter, asks for nothing yet.
         let asks_nothing = typed.alternatives == [Alternative::default()];
@@ -269,7 +270,7 @@ impl Asker {
                 per_session: Some(1),
                 // A fork is a session too, even where it only repeats.
                 every_copy: true,
-                now_ms: self.now_ms,
+                now_ms: self.clock.now_ms(),
                 home: self.home.clone(),
                 cancel: cancel.clone(),
                 mask: self.mask,
@@ -408,7 +409,7 @@ mod tests {
             here: Some(Here::alone(folder.join("here"))),
             home: None,
             mask: None,
-            now_ms: 0,
+            clock: Clock::set_to(0),
             pins: Some(folder.join("pins.json")),
             index: None,
         }
@@ -423,6 +424,19 @@ mod tests {
         };
         let answered = asker.answer(&mut question, &Cancel::default());
         answered.expect("an answer")
+    }
+
+    #[test]
+    fn what_is_recent_is_so_when_it_is_asked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut asker = asker(&folder.path().canonicalize().expect("a folder"));
+        // An hour after the newest session, and three days after that.
+        let noon: jiff::Timestamp = "2026-01-09T10:00:00Z".parse().expect("a moment");
+        for (days, found) in [(0, "s0 s1"), (3, "")] {
+            asker.clock = Clock::set_to(noon.as_millisecond() + days * 86_400_000);
+            let answer = ask(&mut asker, "linker since:2d", Place::Everywhere, 10);
+            assert_eq!(shown(&answer), found);
+        }
     }
 
     #[test]

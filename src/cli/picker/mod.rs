@@ -10,6 +10,7 @@ mod actions;
 mod asker;
 mod asking;
 mod choice;
+mod clock;
 mod completion;
 mod copy;
 mod draw;
@@ -48,6 +49,7 @@ use crate::here::Here;
 use crate::output::Screen;
 use actions::Jobs;
 pub use choice::{Choice, ChosenAction, PrintFormat, Purpose};
+use clock::Clock;
 use draw::Reader;
 use latest::Latest;
 use message::{Message, Reason, System};
@@ -154,7 +156,7 @@ struct Loop<'a> {
 
 impl Loop<'_> {
     fn run(mut self, first: Message) -> Result<Option<Choice>, Failure> {
-        let begun = Instant::now();
+        let (begun, clock) = (Instant::now(), Clock::of(self.screen));
         if let Some(end) = self.take(first)? {
             return Ok(end);
         }
@@ -190,7 +192,7 @@ impl Loop<'_> {
                 screen: self.screen,
                 palette: Palette::of(self.screen).plain(self.state.is_plain),
                 now: Now {
-                    ms: self.screen.now_ms + begun.elapsed().as_millis() as i64,
+                    ms: clock.now_ms(),
                     zone: self.screen.zone(),
                 },
             };
