@@ -373,7 +373,7 @@ impl State {
         Vec::new()
     }
 
-    fn key(&mut self, key: KeyEvent) -> Vec<Task> {
+    pub(super) fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         self.notice = None;
         if self.dialog.is_some() {
             return self.key_to_answer(key);

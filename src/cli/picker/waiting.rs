@@ -10,7 +10,7 @@ use ratatui::crossterm::event::KeyEvent;
 
 use super::keys::{self, Action};
 use super::menu::Dialog;
-use super::state::{State, Task};
+use super::state::{Focus, State, Task};
 
 impl State {
     /// Whether a key is about a list that is not there yet; then it is kept until it is.
@@ -53,7 +53,8 @@ impl State {
                 // Nobody has seen yet what would go to the trash.
                 Some(Dialog::Confirmation(_)) => break,
                 Some(_) => self.key_to_answer(key),
-                None => self.key_in_list(key),
+                None if self.focus == Focus::List => self.key_in_list(key),
+                None => self.key(key),
             });
         }
         tasks

@@ -412,3 +412,18 @@ fn keys_behind_one_that_opens_a_menu_are_meant_for_the_menu() {
     assert!(state.take(answer(&question, &ABC)).is_empty());
     assert!(matches!(state.dialog, Some(Dialog::Confirmation(_))));
 }
+
+#[test]
+fn a_key_that_waited_goes_to_what_has_the_keys_by_then() {
+    let none = KeyModifiers::NONE;
+    let mut state = state();
+    let question = type_in(&mut state, "title");
+    press(&mut state, KeyCode::Char('c'), KeyModifiers::ALT);
+    // It copies; then the help is opened, and closed.
+    press(&mut state, KeyCode::Char('i'), none);
+    for _ in 0..2 {
+        press(&mut state, KeyCode::F(1), none);
+    }
+    state.take(answer(&question, &ABC));
+    assert_eq!(state.focus, Focus::List);
+}
