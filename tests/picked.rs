@@ -90,6 +90,36 @@ fn with_agent(home: &Sandbox, arguments: &[&str]) -> Command {
     command
 }
 
+/// The picker, opened by a program that reads the id from this file.
+fn for_another_program(home: &Sandbox, out: &Path) -> Command {
+    let mut bash = Command::new("bash");
+    let ours = home.command(&["pick", "--print", "id"]);
+    let variables = ours.get_envs();
+    bash.arg("-c")
+        .arg(format!("\"$0\" \"$@\" >{}", out.display()))
+        .arg(ours.get_program())
+        .args(ours.get_args())
+        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(&home.cwd);
+    bash
+}
+
+#[test]
+fn a_name_with_a_key_in_it_is_not_erased_by_who_cannot_see_it() {
+    let home = settled();
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let _ = home.run(&["name", "019b8d10", &format!("Token {key}")]);
+    let before = text(&home.home.join(PARSER));
+    assert!(before.contains(&key));
+    let command = for_another_program(&home, &home.home.join("out"));
+    let picker = Picker::of(&command, "▌ Token ");
+    picker.types(&format!("{ACTIONS}r"), "Name of “Token ");
+    picker.types("\r", "It keeps its name");
+    assert_eq!(text(&home.home.join(PARSER)), before);
+    let another = format!("{ACTIONS}rAnother\r");
+    picker.types(&another, "Its name is “Another” now.");
+}
+
 #[test]
 fn a_session_is_named_labelled_and_forked() {
     let home = settled();
@@ -257,16 +287,7 @@ fn pins_stand_first_the_next_time() {
     assert_eq!(mode & 0o777, 0o600);
     drop(first);
     let out = home.home.join("out");
-    let mut bash = Command::new("bash");
-    let ours = home.command(&["pick", "--print", "id"]);
-    let variables = ours.get_envs();
-    bash.arg("-c")
-        .arg(format!("\"$0\" \"$@\" >{}", out.display()))
-        .arg(ours.get_program())
-        .args(ours.get_args())
-        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
-        .current_dir(&home.cwd);
-    let mut second = Picker::of(&bash, "▌ ★ 日本語");
+    let mut second = Picker::of(&for_another_program(&home, &out), "▌ ★ 日本語");
     second.pty.keys("\r");
     assert_eq!(second.program.code(), Some(0));
     assert_eq!(text(&out), "019b87e9-0000-7000-8000-00000000000b\n");
@@ -322,6 +343,67 @@ fn an_agent_goes_on_from_where_somebody_has_gone_in_the_preview() {
 }
 
 #[test]
+fn one_new_session_is_made_however_often_it_is_asked_for() {
+    let home = settled();
+    let all = sessions(&home);
+    let command = with_agent(&home, &["pick", "bigrams"]);
+    let mut picker = Picker::of(&command, "abandoned Try bigrams");
+    picker.pty.keys(&ALT_ENTER.repeat(3));
+    picker.pty.until_shown("agent in");
+    assert_eq!(picker.program.code(), Some(0));
+    assert!(new_one(&all, &home).contains("Try bigrams"));
+    // Whoever leaves meanwhile is told of it.
+    let all = sessions(&home);
+    let mut picker = Picker::of(&command, "Try bigrams");
+    picker.pty.keys(&format!("{ALT_ENTER}\x03"));
+    assert_eq!(picker.program.code(), Some(1));
+    picker.pty.until_shown("The new session was made already:");
+    assert!(new_one(&all, &home).contains("Try bigrams"));
+}
+
+#[test]
+fn an_agent_goes_on_from_an_entry_of_a_long_session_chosen_in_its_tree() {
+    let home = settled();
+    let mut long = concat!(
+        r#"{"type":"session","version":3,"id":"long","timestamp":"2026-01-05T11:58:00.000Z","#,
+        r#""cwd":"~/code/parser"}"#
+    )
+    .to_owned();
+    for at in 1..=2_100 {
+        let parent = match at {
+            1 => "null".to_owned(),
+            _ => format!("\"m{}\"", at - 1),
+        };
+        long += &format!(
+            "\n{{\"type\":\"message\",\"id\":\"m{at}\",\"parentId\":{parent},\"timestamp\":\
+             \"2026-01-05T11:58:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"step {at}.\"}}}}"
+        );
+    }
+    let name = PARSER.replace("09-00-00-000Z_0a", "11-58-00-000Z_long");
+    home.write(&name, &(long + "\n"));
+    let _ = home.run(&["sync"]);
+    let all = sessions(&home);
+    let mut picker = Picker::of(&with_agent(&home, &[]), "▌ step 1.");
+    picker.pty.until_shown("step 2100.");
+    // To its preview, its tree, the fifth entry of that, and its branch.
+    picker.types("\x1b[Ct", "(leaf)  step 2100.");
+    picker.types("\x1b[H\x1b[B\x1b[B\x1b[B\x1b[B", "step 5.");
+    picker.types("\r", "Esc list");
+    picker.pty.until("where somebody stands", |screen| {
+        screen.contents().contains('▶') && screen.contents().contains("step 6.")
+    });
+    picker.pty.keys(ALT_ENTER);
+    picker.pty.until_shown("agent in");
+    assert_eq!(picker.program.code(), Some(0));
+    let new = new_one(&all, &home);
+    assert!(
+        new.contains("step 5.") && !new.contains("step 6."),
+        "{}",
+        new.len()
+    );
+}
+
+#[test]
 fn where_there_are_no_branches_nothing_is_done() {
     let home = settled();
     let all = || {
@@ -362,6 +444,18 @@ fn what_is_copied_goes_to_the_terminal() {
         &format!("{COPY}m"),
         "Copied: the branch as Markdown, of 2 sessions.",
     );
+}
+
+#[test]
+fn what_is_copied_is_copied_where_the_picker_is_left_at_once() {
+    let home = settled();
+    let mut picker = Picker::open(&home, &[], "Tokenizer work");
+    picker.pty.keys(&format!("{COPY}i\x03"));
+    assert_eq!(picker.program.code(), Some(1));
+    picker.pty.until_shown("Copied: its id.");
+    let id = "MDE5YjhkMTAtMDAwMC03MDAwLTgwMDAtMDAwMDAwMDAwMDBh";
+    let sequence = format!("\x1b]52;c;{id}\x07");
+    assert!(picker.pty.written().contains(&sequence));
 }
 
 #[test]

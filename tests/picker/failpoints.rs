@@ -1,7 +1,13 @@
-//! What becomes of the terminal when the picker panics?
+//! What becomes of the terminal when the picker panics, and of an answer that takes long?
 
-use super::home;
-use super::pty::Pty;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{scope, sleep};
+use std::time::Duration;
+
+use super::pty::{Pty, lines};
+use super::{FOLDER, home};
 
 #[test]
 fn a_panic_in_any_thread_is_told_on_a_terminal_that_is_as_it_was() {
@@ -32,4 +38,41 @@ fn a_panic_in_any_thread_is_told_on_a_terminal_that_is_as_it_was() {
             assert!(!pty.text().contains("Linker"), "{}", pty.text());
         }
     }
+}
+
+#[test]
+fn a_question_is_answered_while_a_session_is_being_written() {
+    let home = home();
+    let pty = Pty::new(100, 30);
+    let mut command = home.command(&["pick", "--print", "id"]);
+    // Each answer takes longer than the next change of the index.
+    command.env("FAILPOINTS", "picker-asks=sleep(700)");
+    let mut program = pty.start(&command);
+    pty.until_shown("36 sessions");
+    let id = format!("019b8d10-0000-7000-8000-{:012}", 540);
+    let path = home.home.join(FOLDER).join(format!("{id}.jsonl"));
+    let is_done = AtomicBool::new(false);
+    let write_on = || {
+        // As long as somebody waits for the answer.
+        for number in 0..1_400 {
+            if is_done.load(Ordering::SeqCst) {
+                return;
+            }
+            let line = format!(
+                r#"{{"type":"custom","customType":"tick","id":"t{number:07}","parentId":null,"timestamp":"2026-01-03T11:30:00.000Z"}}"#
+            );
+            let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+            writeln!(file, "{line}").unwrap();
+            sleep(Duration::from_millis(50));
+        }
+    };
+    scope(|scope| {
+        scope.spawn(write_on);
+        pty.keys("\"number 17\"");
+        pty.until("the answer", |screen| lines(screen).contains(" 1 of 36 "));
+        is_done.store(true, Ordering::SeqCst);
+    });
+    pty.keys("\r");
+    assert_eq!(program.code(), Some(0));
+    pty.until_shown("019b8d10-0000-7000-8000-000000000017");
 }

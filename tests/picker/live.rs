@@ -96,3 +96,45 @@ impl Drop for Killed {
         let _ = self.0.wait();
     }
 }
+
+#[test]
+fn a_session_that_is_read_stays_selected_however_many_are_newer() {
+    let home = home();
+    for reads in [true, false] {
+        let pty = Pty::new(120, 24);
+        let mut program = start(&home, &pty, &["pick", "--print", "id"]);
+        pty.until_shown(if reads { "36 sessions" } else { "56 sessions" });
+        let (title, id) = match reads {
+            true => ("Linker error in CI", 600),
+            false => ("newer 719", 719),
+        };
+        until_selected(&pty, title);
+        if reads {
+            pty.keys("\x1b[C");
+            pty.until_shown("Esc list");
+        }
+        let first = if reads { 700 } else { 720 };
+        for minute in first..first + 20 {
+            let said = format!("newer {minute}");
+            write(&home, minute, &said, "~/code/parser", &[("user", &said)]);
+        }
+        pty.until_shown(if reads { "56 sessions" } else { "76 sessions" });
+        until_selected(&pty, title);
+        assert!(!pty.text().contains("no longer in the list"));
+        pty.keys("\r");
+        assert_eq!(program.code(), Some(0));
+        pty.until_shown(&format!("019b8d10-0000-7000-8000-{id:012}"));
+    }
+}
+
+#[test]
+fn a_larger_terminal_has_more_rows() {
+    let home = home();
+    let pty = Pty::new(50, 16);
+    let mut program = start(&home, &pty, &["pick", "--print", "id"]);
+    pty.until_shown("36 sessions");
+    pty.resize(50, 70);
+    pty.until_shown("walrus number 15");
+    pty.keys("\x03");
+    assert_eq!(program.code(), Some(1));
+}

@@ -155,3 +155,36 @@ fn without_a_terminal_nothing_is_opened() {
     pty.keys("clear; s > ~/got; echo \"code $?\"\n");
     pty.until_shown("code 0\n");
 }
+
+#[test]
+fn keys_typed_ahead_mean_what_was_typed_before_them() {
+    let home = home();
+    for (keys, minute) in [
+        ("\"number 17\"\r", 17),
+        // One thing is found: there is nothing below it.
+        ("\"number 17\"\x1b[B\r", 17),
+        ("walrus number\x1bo\x1b[B\x1b[B\r", 37),
+        // Another key takes Enter back.
+        ("\"number 17\"\r\x15\"number 18\"\r", 18),
+        // The last of all, and the one above it.
+        ("\x1b[1;5F\r", 10),
+        ("\x1b[1;5F\x1b[A\r", 11),
+    ] {
+        let pty = Pty::new(100, 24);
+        let mut program = start(&home, &pty, &["pick", "--print", "id"]);
+        pty.until_shown("36 sessions");
+        pty.keys(keys);
+        assert_eq!(program.code(), Some(0), "{keys:?}");
+        pty.until_shown(&format!("019b8d10-0000-7000-8000-{minute:012}"));
+    }
+    // A branch is made of what was typed, too.
+    let pty = Pty::new(100, 24);
+    let mut program = start(&home, &pty, &["pick", "--print", "path"]);
+    pty.until_shown("36 sessions");
+    pty.keys("\"number 17\"\x1b\r");
+    assert_eq!(program.code(), Some(0));
+    pty.until("its path", |screen| screen.contents().contains(".jsonl"));
+    let path = pty.look(|screen| screen.contents().replace('\n', ""));
+    let text = std::fs::read_to_string(path.trim()).unwrap();
+    assert!(text.contains("walrus number 17"), "{text}");
+}

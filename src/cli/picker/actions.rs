@@ -1,6 +1,7 @@
 //! What is done with sessions? By a thread of its own, in the order in which it was asked for, with
 //! the code of the commands that do the same.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -9,6 +10,7 @@ use sessionary::format::resume;
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index};
 
+use super::clock::Clock;
 use super::copy::{self, CopyFormat};
 use super::message::{Key, Message};
 use super::pins;
@@ -80,16 +82,26 @@ pub enum JobResult {
     Restored(String),
     /// The new session.
     Branched(Box<SessionRow>),
+    /// There is none, for this reason.
+    NotBranched(String),
 }
 
 impl JobResult {
-    /// The line about it.
-    pub fn said(self) -> Option<String> {
-        match self {
-            Self::Said(said) | Self::Changed(said) | Self::Restored(said) => Some(said),
-            Self::Copied { said, .. } | Self::Trashed { said, .. } => Some(said),
-            Self::Branched(_) => None,
-        }
+    /// What follows, and what is said, where the picker was left before it was done.
+    pub fn at_the_end(self, tty: &File, screen: &Screen) {
+        let said = match self {
+            Self::Said(said) | Self::Changed(said) | Self::Restored(said) => said,
+            Self::Trashed { said, .. } | Self::NotBranched(said) => said,
+            Self::Copied { text, said } => match copy::to_terminal(&text, tty) {
+                Ok(()) => said,
+                Err(error) => format!("{said} The terminal did not take it: {error}"),
+            },
+            Self::Branched(session) => {
+                let path = screen.path(&session.path);
+                format!("The new session was made already: {path}")
+            }
+        };
+        screen.say(&said);
     }
 }
 
@@ -141,10 +153,9 @@ struct Worker {
 
 impl Worker {
     fn work(mut self, asked: &Receiver<Job>) {
-        // The moment that ages count from may be another than that of the clock.
-        let ahead = self.screen.now_ms - now_ms();
+        let clock = Clock::of(&self.screen);
         for job in asked {
-            self.screen.now_ms = now_ms() + ahead;
+            self.screen.now_ms = clock.now_ms();
             let done = self.done(job);
             let done = done.unwrap_or_else(|failure| JobResult::Said(failure.line()));
             // What was asked for is done also where nobody listens any more.
@@ -162,7 +173,10 @@ impl Worker {
             Job::Copy(targets, what) => self.copy(&targets, what),
             Job::Trash(sessions) => self.trash(sessions),
             Job::Restore => self.restore(),
-            Job::Branch(target) => self.branch(*target),
+            Job::Branch(target) => Ok(match self.branch(*target) {
+                Ok(session) => JobResult::Branched(Box::new(session)),
+                Err(failure) => JobResult::NotBranched(failure.line()),
+            }),
         }
     }
 
@@ -361,7 +375,7 @@ impl Worker {
         Ok(JobResult::Restored(with(what, unindexed.as_slice())))
     }
 
-    fn branch(&self, target: Target) -> Result<JobResult, Failure> {
+    fn branch(&self, target: Target) -> Result<SessionRow, Failure> {
         demo::refuse(
             "no agent knows a made-up session",
             "Enter would not continue it either",
@@ -376,7 +390,7 @@ impl Worker {
         row.resume = resume(&session.agent, format, &path, (&row.id, None), &row.cwd);
         (row.listed_by_agent, row.reason) = (true, None);
         (row.agent, row.label) = (session.agent, session.label);
-        Ok(JobResult::Branched(Box::new(row)))
+        Ok(row)
     }
 
     fn index(&self) -> Result<Index, Failure> {
@@ -414,10 +428,6 @@ fn each<T>(
     let session = called(&target.session);
     let said = format!("Not done for {session}{others}: {}", failure.line());
     Ok((results, Some(said)))
-}
-
-fn now_ms() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }
 
 /// What is said, and what else is to be said of it.

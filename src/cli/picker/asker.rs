@@ -4,21 +4,27 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sessionary::index::{ListScope, SearchScope, Snapshot};
 use sessionary::model::{Cancel, Mask, SessionRow};
 use sessionary::syntax::{self, Alternative, FilterValue, Now};
 use sessionary::{Config, Error, Freshness, Index};
 
+use super::clock::Clock;
 use super::latest::Latest;
-use super::message::{Answer, Key, Message, Order, Place, Question, Row};
+use super::message::{Answer, Key, Message, Order, Place, Question, Reason, Row};
 use super::pins::{self, PinsProblem};
 use super::{may_panic, start_thread};
 use crate::here::Here;
 use crate::not_read;
 use crate::output::Screen;
 use crate::places;
+
+/// Rows among which the session is looked for, at most, on which the selection stands.
+const MOST_TO_KEEP: usize = 1000;
+/// What has changed in the index is asked for after so long, at most.
+const MOST_REST: Duration = Duration::from_secs(2);
 
 /// Answers questions until there are no more, and calls off what was to announce each answer.
 pub fn start(
@@ -35,15 +41,22 @@ pub fn start(
         here: here.cloned(),
         home: screen.home.clone(),
         mask: screen.mask(),
-        now_ms: screen.now_ms,
+        clock: Clock::of(screen),
         pins: pins::file(&places::surroundings()),
         index: None,
     };
     start_thread("picker-asks", move || {
-        while let Some((question, cancel)) = questions.take() {
+        let mut rested = Instant::now();
+        while let Some((mut question, cancel)) = questions.take() {
+            // Where the index changes all the time, half of the time is left to others.
+            let rest = rested.saturating_duration_since(Instant::now());
+            let is_patient = question.reason == Reason::Changed;
+            if is_patient && questions.is_called_off_within(rest) {
+                continue;
+            }
             may_panic("picker-asks");
             let began = Instant::now();
-            let mut answer = match asker.answer(&question, &cancel) {
+            let mut answer = match asker.answer(&mut question, &cancel) {
                 // Another question is waiting.
                 Err(Error::Cancelled) => continue,
                 Ok(answer) => answer,
@@ -54,6 +67,7 @@ pub fn start(
             };
             answer.question = question;
             answer.took = began.elapsed();
+            rested = Instant::now() + answer.took.min(MOST_REST);
             if !cancel.is_cancelled() {
                 hints.call_off();
             }
@@ -69,7 +83,7 @@ struct Asker {
     here: Option<Here>,
     home: Option<PathBuf>,
     mask: Option<Mask>,
-    now_ms: i64,
+    clock: Clock,
     /// The file of the pins.
     pins: Option<PathBuf>,
     /// As its last writer left it: [`super::news`] keeps it current.
@@ -77,19 +91,57 @@ struct Asker {
 }
 
 impl Asker {
-    fn answer(&mut self, question: &Question, cancel: &Cancel) -> Result<Answer, Error> {
+    /// Answers a question, with as many rows as it takes to keep the selection.
+    fn answer(&mut self, question: &mut Question, cancel: &Cancel) -> Result<Answer, Error> {
         let is_fresh = match &self.index {
             Some(index) if index.is_made() => false,
             _ => self.open()?,
         };
-        match self.ask(question, cancel) {
+        match self.ask_and_keep(question, cancel) {
             // It was built anew meanwhile.
             Err(error) if !is_fresh && !matches!(error, Error::Cancelled) => {
                 self.open()?;
-                self.ask(question, cancel)
+                self.ask_and_keep(question, cancel)
             }
             answered => answered,
         }
+    }
+
+    fn ask_and_keep(&self, question: &mut Question, cancel: &Cancel) -> Result<Answer, Error> {
+        let answer = self.ask(question, cancel)?;
+        let Some(keep) = question.keep.clone() else {
+            return Ok(answer);
+        };
+        let has = |answer: &Answer| answer.rows.iter().any(|row| row.key() == keep);
+        if has(&answer) || !answer.has_more || self.is_gone(&keep)? {
+            return Ok(answer);
+        }
+        let mut further = question.clone();
+        while further.rows < MOST_TO_KEEP {
+            further.rows = further.rows.saturating_mul(4).min(MOST_TO_KEEP);
+            let answer = self.ask(&further, cancel)?;
+            if has(&answer) {
+                *question = further;
+                return Ok(answer);
+            }
+            if !answer.has_more {
+                break;
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Whether the index does not have it any more.
+    fn is_gone(&self, (path, id): &Key) -> Result<bool, Error> {
+        let Some(index) = &self.index else {
+            return Ok(true);
+        };
+        let listing = index.list(&ListScope {
+            ids: Some(vec![id.clone()]),
+            ..ListScope::default()
+        })?;
+        // A copy of a session has its id.
+        Ok(!listing.sessions.iter().any(|row| row.path == *path))
     }
 
     fn open(&mut self) -> Result<bool, Error> {
@@ -101,7 +153,7 @@ impl Asker {
         let Some(index) = &self.index else {
             return Ok(Answer::default());
         };
-        let typed = syntax::parse_as_typed(&question.query, Now::utc(self.now_ms));
+        let typed = syntax::parse_as_typed(&question.query, Now::utc(self.clock.now_ms()));
         let (pins, problem) = self.pinned();
         // One letter, or half a filter, asks for nothing yet.
         let asks_nothing = typed.alternatives == [Alternative::default()];
@@ -218,7 +270,7 @@ impl Asker {
                 per_session: Some(1),
                 // A fork is a session too, even where it only repeats.
                 every_copy: true,
-                now_ms: self.now_ms,
+                now_ms: self.clock.now_ms(),
                 home: self.home.clone(),
                 cancel: cancel.clone(),
                 mask: self.mask,
@@ -357,21 +409,65 @@ mod tests {
             here: Some(Here::alone(folder.join("here"))),
             home: None,
             mask: None,
-            now_ms: 0,
+            clock: Clock::set_to(0),
             pins: Some(folder.join("pins.json")),
             index: None,
         }
     }
 
     fn ask(asker: &mut Asker, query: &str, place: Place, rows: usize) -> Answer {
-        let question = Question {
+        let mut question = Question {
             query: query.to_owned(),
             place,
             rows,
             ..Question::default()
         };
-        let answered = asker.answer(&question, &Cancel::default());
+        let answered = asker.answer(&mut question, &Cancel::default());
         answered.expect("an answer")
+    }
+
+    #[test]
+    fn what_is_recent_is_so_when_it_is_asked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut asker = asker(&folder.path().canonicalize().expect("a folder"));
+        // An hour after the newest session, and three days after that.
+        let noon: jiff::Timestamp = "2026-01-09T10:00:00Z".parse().expect("a moment");
+        for (days, found) in [(0, "s0 s1"), (3, "")] {
+            asker.clock = Clock::set_to(noon.as_millisecond() + days * 86_400_000);
+            let answer = ask(&mut asker, "linker since:2d", Place::Everywhere, 10);
+            assert_eq!(shown(&answer), found);
+        }
+    }
+
+    #[test]
+    fn there_are_as_many_rows_as_it_takes_to_keep_the_selection() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().canonicalize().expect("a folder");
+        let mut asker = asker(&folder);
+        for (query, id, wanted, rows) in [
+            // Six sessions; the third one is the first that does not fit.
+            ("", "s1", "s1. s3.", 2),
+            ("", "s5", "s1. s3. s5. s0 s2 s4", 8),
+            ("linker", "s5", "s0 s1 s2 s3 s4 s5", 8),
+            // It is there, and was not found.
+            ("linker -4 -5", "s5", "s0 s1", 2),
+            // It is gone: nothing is looked for.
+            ("", "gone", "s1. s3.", 2),
+        ] {
+            let mut question = Question {
+                query: query.to_owned(),
+                rows: 2,
+                order: Order::Newest,
+                keep: Some((
+                    folder.join(format!("pi/--w--/{}.jsonl", &id[1..])),
+                    id.to_owned(),
+                )),
+                ..Question::default()
+            };
+            let answer = asker.answer(&mut question, &Cancel::default());
+            assert_eq!(shown(&answer.expect("an answer")), wanted, "{query} {id}");
+            assert_eq!(question.rows, rows, "{query} {id}");
+        }
     }
 
     fn shown(answer: &Answer) -> String {

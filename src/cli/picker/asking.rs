@@ -71,7 +71,7 @@ impl State {
             true => &ACTIONS,
             false => &ACTIONS[..ACTIONS.len() - 1],
         };
-        match self.rows.is_empty() && can_undo {
+        match self.targets().is_empty() && can_undo {
             // The last session of the list may be the one that is wanted back.
             true => vec![Task::Do(Job::Restore)],
             false => self.open_menu("Do", items),
@@ -173,9 +173,7 @@ impl State {
             0 => String::new(),
             more => format!(", {more} more to come"),
         };
-        // Where a key was left out of it, the name is not what is shown.
-        let name = session.name.as_deref();
-        let name = name.filter(|name| !name.contains(redact::MARK));
+        let name = session.name.as_deref().filter(|name| is_whole(name));
         self.dialog = Some(Dialog::Prompt(Prompt {
             title: format!("Name of {}{more}", called(&session)),
             line: QueryLine::new(name.unwrap_or_default()),
@@ -191,8 +189,15 @@ impl State {
             })],
             NameTarget::Session(session, more) => {
                 self.ask_name(more);
+                let name = session.name.as_deref().unwrap_or_default();
+                if !is_whole(name) && text.is_empty() {
+                    // The line was empty because the name could not stand there.
+                    let said = "It keeps its name, from which a key was left out here.";
+                    self.notice = Some(said.to_owned());
+                    return Vec::new();
+                }
                 // It has that name already.
-                if session.name.as_deref().unwrap_or_default() == text {
+                if name == text {
                     return Vec::new();
                 }
                 let name = text;
@@ -208,9 +213,14 @@ impl State {
                 self.notice = Some(said);
                 Vec::new()
             }
+            JobResult::NotBranched(why) => {
+                self.is_branching = false;
+                self.notice = Some(why);
+                Vec::new()
+            }
             JobResult::Changed(said) => {
                 self.notice = Some(said);
-                vec![self.ask_again()]
+                self.ask_again()
             }
             JobResult::Copied { text, said } => {
                 self.notice = Some(said);
@@ -224,12 +234,12 @@ impl State {
                 self.has_trashed |= is_any_moved;
                 self.marked.forget(&gone);
                 self.notice = Some(said);
-                vec![self.ask_again()]
+                self.ask_again()
             }
             JobResult::Restored(said) => {
                 self.has_trashed = false;
                 self.notice = Some(said);
-                vec![self.ask_again()]
+                self.ask_again()
             }
             JobResult::Branched(session) => vec![Task::Leave(Some(Choice {
                 action: ChosenAction::Accept,
@@ -304,6 +314,11 @@ impl State {
         }
         Some(Vec::new())
     }
+}
+
+/// Whether a name is what is shown of it: no key was left out.
+fn is_whole(name: &str) -> bool {
+    !name.contains(redact::MARK)
 }
 
 fn target(row: &Row) -> Target {

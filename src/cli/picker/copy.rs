@@ -2,6 +2,7 @@
 //! the system's clipboard program, where there is one.
 
 use std::env;
+use std::fs::File;
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
 use std::thread;
@@ -9,7 +10,6 @@ use std::thread;
 use sessionary::Index;
 
 use super::actions::Target;
-use super::terminal::Terminal;
 use crate::command::export::{self, ExportFormat};
 use crate::command::resume;
 use crate::failure::Failure;
@@ -78,9 +78,10 @@ fn inert(text: &str) -> String {
 }
 
 /// Has the terminal copy it.
-pub fn to_terminal(text: &str, terminal: &Terminal) -> std::io::Result<()> {
+pub fn to_terminal(text: &str, mut terminal: &File) -> std::io::Result<()> {
     let in_tmux = is_set("TMUX");
-    sequence(text, in_tmux).map_or(Ok(()), |sequence| terminal.tell(&sequence))
+    let write = |sequence: String| terminal.write_all(sequence.as_bytes());
+    sequence(text, in_tmux).map_or(Ok(()), write)
 }
 
 /// What a terminal is told to copy; `None`: it is too long for many. tmux is asked to pass it on.

@@ -11,6 +11,7 @@ use sessionary::syntax::{self, Alternative, Now};
 use sessionary::{Config, Error, Freshness, Index};
 
 use super::asker::row;
+use super::clock::Clock;
 use super::latest::Latest;
 use super::message::{Answer, Message, Place, Question, Row};
 use super::titles::{self, Titles};
@@ -34,7 +35,7 @@ pub fn start(
     let mut hinter = Hinter {
         config: config.clone(),
         mask: screen.mask(),
-        now_ms: screen.now_ms,
+        clock: Clock::of(screen),
         index: None,
         titles: Titles::default(),
         read: None,
@@ -58,7 +59,7 @@ pub fn start(
 struct Hinter {
     config: Config,
     mask: Option<Mask>,
-    now_ms: i64,
+    clock: Clock,
     index: Option<Index>,
     titles: Titles,
     /// When they were read.
@@ -72,7 +73,7 @@ impl Hinter {
         let words = titles::words(&question.query);
         let words = words.filter(|_| question.place == Place::Everywhere)?;
         // One letter asks for nothing yet.
-        let typed = syntax::parse_as_typed(&question.query, Now::utc(self.now_ms));
+        let typed = syntax::parse_as_typed(&question.query, Now::utc(self.clock.now_ms()));
         if typed.alternatives == [Alternative::default()] {
             return None;
         }

@@ -50,16 +50,6 @@ pub enum System {
     Panicked,
 }
 
-impl Message {
-    /// What came of something, if this is about that.
-    pub fn done(self) -> Option<String> {
-        match self {
-            Self::Done(done) => done.said(),
-            _ => None,
-        }
-    }
-}
-
 /// A word that may be completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionRequest {
@@ -107,8 +97,22 @@ pub struct Question {
     pub order: Order,
     /// So many rows at most.
     pub rows: usize,
-    /// Whether it was not asked before: what is shown is no answer to it.
-    pub is_new: bool,
+    /// The session on which the selection stands: there are more rows, where it takes more to
+    /// have it among them.
+    pub keep: Option<Key>,
+    pub reason: Reason,
+}
+
+/// Why something is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reason {
+    /// What is listed is no answer to what is typed.
+    #[default]
+    Typed,
+    /// More rows are wanted.
+    More,
+    /// The index has changed, and the answer with it.
+    Changed,
 }
 
 /// A session in the list.

@@ -10,6 +10,7 @@ mod actions;
 mod asker;
 mod asking;
 mod choice;
+mod clock;
 mod completion;
 mod copy;
 mod draw;
@@ -31,6 +32,7 @@ mod state;
 mod terminal;
 mod titles;
 mod tree;
+mod waiting;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -47,9 +49,10 @@ use crate::here::Here;
 use crate::output::Screen;
 use actions::Jobs;
 pub use choice::{Choice, ChosenAction, PrintFormat, Purpose};
+use clock::Clock;
 use draw::Reader;
 use latest::Latest;
-use message::{Message, System};
+use message::{Message, Reason, System};
 use palette::Palette;
 use state::{State, Task};
 pub use terminal::Height;
@@ -119,11 +122,15 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
         screen,
     }
     .run(Message::Begin);
+    let tty = terminal.tty();
     drop(terminal);
     // What was asked for is done to its end, and said where nobody has seen it yet.
     jobs.finish();
-    let done = messages.try_iter().filter_map(Message::done);
-    done.for_each(|said| screen.say(&said));
+    for message in messages.try_iter() {
+        if let Message::Done(done) = message {
+            done.at_the_end(&tty, screen);
+        }
+    }
     // Whoever is at work in the library ends as soon as it can; nobody waits for that.
     cancel.cancel();
     questions.close();
@@ -149,7 +156,7 @@ struct Loop<'a> {
 
 impl Loop<'_> {
     fn run(mut self, first: Message) -> Result<Option<Choice>, Failure> {
-        let begun = Instant::now();
+        let (begun, clock) = (Instant::now(), Clock::of(self.screen));
         if let Some(end) = self.take(first)? {
             return Ok(end);
         }
@@ -185,7 +192,7 @@ impl Loop<'_> {
                 screen: self.screen,
                 palette: Palette::of(self.screen).plain(self.state.is_plain),
                 now: Now {
-                    ms: self.screen.now_ms + begun.elapsed().as_millis() as i64,
+                    ms: clock.now_ms(),
                     zone: self.screen.zone(),
                 },
             };
@@ -206,14 +213,14 @@ impl Loop<'_> {
             match task {
                 Task::Ask(question) => {
                     self.questions.put(question.clone());
-                    if question.is_new {
+                    if question.reason == Reason::Typed {
                         self.hints.put(question);
                     }
                 }
                 Task::Preview(request) => self.previews.put(*request),
                 Task::Complete(request) => self.completions.put(request),
                 Task::Do(job) => self.jobs.put(job),
-                Task::Copy(text) => copy::to_terminal(&text, self.terminal)?,
+                Task::Copy(text) => copy::to_terminal(&text, &self.terminal.tty())?,
                 Task::Suspend => self.terminal.suspend(true),
                 Task::Leave(choice) => return Ok(Some(choice)),
             }

@@ -39,6 +39,10 @@ struct Subject {
     hits: Vec<Hit>,
     /// The entry through which the branch goes.
     through: Option<String>,
+    /// Whether somebody has gone to a place in it.
+    is_moved: bool,
+    /// The entry of the tree to which they went, until it is read.
+    chosen: Option<String>,
 }
 
 impl Subject {
@@ -104,20 +108,24 @@ impl Pane {
 
     fn open(&mut self, row: &Row, query: &str) -> PreviewRequest {
         self.tree = None;
-        if let Some(stretch) = &mut self.stretch {
-            stretch.is_moved = false;
-        }
         self.subject = Some(Subject {
             session: row.session.clone(),
             query: query.to_owned(),
             through: row.hits.first().map(|hit| hit.entry.clone()),
             hits: row.hits.clone(),
+            is_moved: false,
+            chosen: None,
         });
         self.request(PreviewPart::Through, RequestPurpose::Elsewhere)
     }
 
     /// Asks for what is shown once more.
     fn again(&mut self) -> PreviewRequest {
+        let is_chosen = |subject: &Subject| subject.chosen.is_some();
+        if self.subject.as_ref().is_some_and(is_chosen) {
+            // What is shown is not yet what was chosen.
+            return self.request(PreviewPart::Through, RequestPurpose::Elsewhere);
+        }
         let shown = self.shown().filter(|stretch| !stretch.is_at_end());
         let bookmark = shown.and_then(Stretch::bookmark);
         match (bookmark, self.shown()) {
@@ -191,17 +199,19 @@ impl Pane {
                 line,
                 is_provisional,
             } => {
-                let Some(of) = self.subject.as_ref().map(Subject::key) else {
+                let Some(subject) = &mut self.subject else {
                     return false;
                 };
-                let is_moved = self.shown().is_some_and(|stretch| stretch.is_moved);
+                if !is_provisional {
+                    subject.chosen = None;
+                }
+                let of = subject.key();
                 let mut stretch = Stretch {
                     of,
                     length,
                     blocks: blocks.into(),
                     top: 0,
                     at: 0,
-                    is_moved,
                     is_provisional,
                 };
                 match purpose {
@@ -258,12 +268,21 @@ impl Pane {
 
     /// The entry to which somebody went in this session, in the preview or the tree.
     pub fn chosen_entry(&self, key: &Key) -> Option<String> {
-        let stretch = self.shown()?;
+        let subject = self.subject.as_ref()?;
+        let subject = Some(subject).filter(|subject| subject.key() == *key)?;
         if let Some(tree) = &self.tree {
-            return tree.selected_entry().filter(|_| stretch.of == *key);
+            return tree.selected_entry();
         }
-        self.entry()
-            .filter(|_| stretch.is_moved && stretch.of == *key)
+        let chosen = subject.chosen.clone();
+        chosen.or_else(|| self.entry().filter(|_| subject.is_moved))
+    }
+
+    /// Somebody goes to another place of what is shown.
+    fn moves(&mut self) {
+        if let Some(subject) = &mut self.subject {
+            subject.is_moved = true;
+            subject.chosen = None;
+        }
     }
 
     /// Goes so many lines down, or up.
@@ -271,6 +290,7 @@ impl Pane {
         let height = self.height();
         self.note = None;
         self.shown_mut()?.scroll(by, height);
+        self.moves();
         self.more(by.signum())
     }
 
@@ -284,8 +304,9 @@ impl Pane {
     /// Goes to the beginning of the branch.
     pub fn first(&mut self) -> Option<PreviewRequest> {
         let height = self.height();
+        self.shown()?;
+        self.moves();
         let stretch = self.shown_mut()?;
-        stretch.is_moved = true;
         if stretch.has_start() {
             stretch.go(0, height);
             return None;
@@ -296,8 +317,9 @@ impl Pane {
     /// Goes to its end.
     pub fn last(&mut self) -> Option<PreviewRequest> {
         let height = self.height();
+        self.shown()?;
+        self.moves();
         let stretch = self.shown_mut()?;
-        stretch.is_moved = true;
         if stretch.has_end() {
             stretch.go(stretch.rows().saturating_sub(1), height);
             return None;
@@ -315,8 +337,8 @@ impl Pane {
         self.note = None;
         let stretch = self.shown_mut()?;
         if let Some(row) = stretch.next_match(direction) {
-            stretch.is_moved = true;
             stretch.go(row, height);
+            self.moves();
             return None;
         }
         let edge = match direction {
@@ -327,7 +349,7 @@ impl Pane {
             self.note = Some("no more matches".to_owned());
             return None;
         };
-        stretch.is_moved = true;
+        self.moves();
         let request = self.request(
             PreviewPart::Match { from, direction },
             RequestPurpose::Match(direction),
@@ -360,10 +382,10 @@ impl Pane {
     pub fn choose_branch(&mut self) -> Option<PreviewRequest> {
         let entry = self.tree.as_ref()?.selected_entry()?;
         self.tree = None;
-        self.subject.as_mut()?.through = Some(entry);
-        if let Some(stretch) = self.shown_mut() {
-            stretch.is_moved = true;
-        }
+        self.moves();
+        let subject = self.subject.as_mut()?;
+        subject.through = Some(entry.clone());
+        subject.chosen = Some(entry);
         Some(self.request(PreviewPart::Through, RequestPurpose::Elsewhere))
     }
 

@@ -37,18 +37,33 @@ impl State {
     /// There is nothing to be read any more, or no room for it.
     pub(super) fn leave_preview(&mut self) {
         self.pane.close();
-        if matches!(self.focus, Focus::Preview | Focus::Tree) {
-            self.focus = Focus::List;
+        let focus = self.focus_below_help();
+        if matches!(focus, Focus::Preview | Focus::Tree) {
+            *focus = Focus::List;
+        }
+    }
+
+    /// Where another session is looked at than the one whose tree had the keys, its text has them.
+    pub(super) fn leave_tree_that_is_gone(&mut self) {
+        let is_gone = self.pane.tree.is_none();
+        let focus = self.focus_below_help();
+        if is_gone && *focus == Focus::Tree {
+            *focus = Focus::Preview;
+        }
+    }
+
+    /// What has the keys once the help is closed.
+    fn focus_below_help(&mut self) -> &mut Focus {
+        match self.focus {
+            Focus::Help => &mut self.before_help,
+            _ => &mut self.focus,
         }
     }
 
     /// The session that was read is no longer in the list: what is typed now is not meant for the
     /// one in its place.
     pub(super) fn stop_reading(&mut self) {
-        let focus = match self.focus {
-            Focus::Help => &mut self.before_help,
-            _ => &mut self.focus,
-        };
+        let focus = self.focus_below_help();
         if matches!(focus, Focus::Preview | Focus::Tree) {
             *focus = Focus::List;
             self.pane.close();
@@ -151,11 +166,14 @@ impl State {
                 Vec::new()
             }
             (Some(Spot::Preview(_)), None) => tasks(self.pane.scroll(by * WHEEL)),
+            // The list of what is typed is still to come.
+            _ if !self.is_listed => Vec::new(),
             _ => self.moved(by),
         }
     }
 
     fn click(&mut self, spot: Option<Spot>) -> Vec<Task> {
+        self.take_back();
         match spot {
             Some(Spot::Row(row)) if row < self.rows.len() => {
                 self.focus = Focus::List;

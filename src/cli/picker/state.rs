@@ -16,7 +16,7 @@ use super::line::QueryLine;
 use super::marks::Marks;
 use super::menu::Dialog;
 use super::message::{
-    Answer, CompletionRequest, Key, Message, Order, Place, PreviewRequest, Question, Row,
+    Answer, CompletionRequest, Key, Message, Order, Place, PreviewRequest, Question, Reason, Row,
 };
 use super::pane::Pane;
 use crate::news::News;
@@ -100,10 +100,20 @@ pub struct State {
     is_answered: bool,
     /// The number of the first question that asks what the query line does now, and of the last one
     /// that was answered as a whole.
-    typed: u64,
-    answered: u64,
-    /// Enter was pressed before the answer was there.
-    chooses_first: bool,
+    pub(super) typed: u64,
+    pub(super) answered: u64,
+    /// Whether what is listed answers what the query line asks, if only by titles.
+    pub(super) is_listed: bool,
+    /// Keys that wait for that answer.
+    pub(super) waiting: Vec<KeyEvent>,
+    /// Whether the last question is not answered yet.
+    is_under_way: bool,
+    /// Whether the index has changed since that was asked.
+    is_overtaken: bool,
+    /// Ctrl-End was pressed, and the last session is not there yet.
+    pub(super) goes_to_last: bool,
+    /// A new session is being made, with which the picker ends.
+    pub(super) is_branching: bool,
 }
 
 /// What an answer said beside its rows.
@@ -156,7 +166,12 @@ impl State {
             is_answered: false,
             typed: 0,
             answered: 0,
-            chooses_first: false,
+            is_listed: false,
+            waiting: Vec::new(),
+            is_under_way: false,
+            is_overtaken: false,
+            goes_to_last: false,
+            is_branching: false,
         }
     }
 
@@ -175,20 +190,12 @@ impl State {
         match message {
             Message::Begin => vec![self.ask_anew()],
             Message::Terminal(TerminalEvent::Key(key)) => self.key(key),
-            Message::Terminal(TerminalEvent::Paste(text)) => match &mut self.dialog {
-                Some(dialog) => {
-                    dialog.paste(&text);
-                    Vec::new()
-                }
-                None => {
-                    self.line.insert(&text);
-                    vec![self.ask_anew()]
-                }
-            },
+            Message::Terminal(TerminalEvent::Paste(text)) => self.paste(&text),
             Message::Terminal(TerminalEvent::Resize(width, height)) => {
                 self.size = Size::new(width, height);
                 self.scroll();
-                self.look().into_iter().collect()
+                let more = self.more(0);
+                self.look().into_iter().chain(more).collect()
             }
             Message::Terminal(TerminalEvent::Mouse(mouse)) => self.mouse(mouse),
             Message::Terminal(_) => Vec::new(),
@@ -208,27 +215,37 @@ impl State {
     /// What the query line asks now, as much of it as is seen.
     pub(super) fn ask_anew(&mut self) -> Task {
         let rows = super::draw::rows_shown(self.size, self.is_plain) + 1;
-        let task = self.ask(rows, true);
+        let task = self.ask(rows, Reason::Typed);
         self.typed = self.asked.number;
+        self.is_listed = false;
+        self.take_back();
         task
     }
 
     /// The question that the query line asks now.
-    fn ask(&mut self, rows: usize, is_new: bool) -> Task {
+    fn ask(&mut self, rows: usize, reason: Reason) -> Task {
+        let is_typed = reason == Reason::Typed;
         self.asked = Question {
             number: self.asked.number + 1,
             query: self.line.text().to_owned(),
             place: self.place,
             order: self.order,
             rows,
-            is_new,
+            keep: self.row().filter(|_| !is_typed).map(Row::key),
+            reason,
         };
+        (self.is_under_way, self.is_overtaken) = (true, false);
         Task::Ask(self.asked.clone())
     }
 
-    /// The same question again: its answer may be another.
-    pub(super) fn ask_again(&mut self) -> Task {
-        self.ask(self.asked.rows, false)
+    /// The same question again: its answer may be another. One that is under way is answered
+    /// first, because it would never be where the index changes all the time.
+    pub(super) fn ask_again(&mut self) -> Vec<Task> {
+        if self.is_under_way {
+            self.is_overtaken = true;
+            return Vec::new();
+        }
+        vec![self.ask(self.asked.rows, Reason::Changed)]
     }
 
     fn answered(&mut self, answer: Answer) -> Vec<Task> {
@@ -240,19 +257,39 @@ impl State {
         if !is_waited_for {
             return Vec::new();
         }
-        self.is_answered = true;
+        if !answer.is_provisional {
+            self.is_under_way = false;
+            self.asked.rows = answer.question.rows;
+        }
+        let mut tasks = self.show(answer);
+        if self.is_overtaken && !self.is_under_way {
+            tasks.extend(self.ask_again());
+        }
+        tasks
+    }
+
+    /// Shows an answer, and does what has waited for it.
+    fn show(&mut self, answer: Answer) -> Vec<Task> {
         // The selection stays on its session where only the index has changed.
         let is_same = self.summary.query == answer.question.query;
         // Whoever has not moved looks at the best, which titles alone do not tell.
-        let is_first = self.summary.is_provisional && self.selected == 0;
+        let has_moved = self.selected > 0 || self.answered >= self.typed;
+        let is_first = self.summary.is_provisional && !has_moved;
         let stays = self.row().filter(|_| is_same && !is_first);
         let stays = stays.map(Row::key);
-        self.rows = answer.rows;
-        let position = |key: &Key| self.rows.iter().position(|row| row.key() == *key);
+        let position = |key: &Key| answer.rows.iter().position(|row| row.key() == *key);
         let place = stays.as_ref().and_then(position);
-        if stays.is_some() && place.is_none() {
+        if stays.is_some() && place.is_none() && !self.goes_to_last {
+            let is_looked_for = answer.question.keep == stays || !self.is_listed;
+            if answer.has_more && !is_looked_for {
+                // The selection has come to it since that was asked; it may stand further below.
+                return vec![self.ask(answer.question.rows, Reason::More)];
+            }
             self.stop_reading();
         }
+        self.is_answered = true;
+        self.is_listed = true;
+        self.rows = answer.rows;
         self.selected = match (place, is_same) {
             (Some(place), _) => place,
             (None, true) => self.selected.min(self.rows.len().saturating_sub(1)),
@@ -278,13 +315,14 @@ impl State {
             took: answer.took,
             is_provisional: answer.is_provisional,
         };
-        if !answer.is_provisional {
-            self.answered = number;
-            if std::mem::take(&mut self.chooses_first) {
-                return self.accept(ChosenAction::Accept);
-            }
+        if answer.is_provisional {
+            return self.look().into_iter().collect();
         }
-        self.look().into_iter().collect()
+        self.answered = answer.question.number;
+        let mut tasks: Vec<Task> = self.look().into_iter().collect();
+        tasks.extend(self.do_what_waits());
+        tasks.extend(self.more(0));
+        tasks
     }
 
     fn news(&mut self, news: News) -> Vec<Task> {
@@ -293,9 +331,7 @@ impl State {
                 self.reading = (done < all).then_some((done, all));
                 Vec::new()
             }
-            News::Changed => {
-                vec![self.ask_again()]
-            }
+            News::Changed => self.ask_again(),
             News::Current => {
                 (self.reading, self.behind) = (None, None);
                 Vec::new()
@@ -320,18 +356,34 @@ impl State {
             return None;
         };
         let request = self.pane.look(row, &self.summary.query, size);
+        self.leave_tree_that_is_gone();
         request.map(Box::new).map(Task::Preview)
     }
 
-    fn key(&mut self, key: KeyEvent) -> Vec<Task> {
+    /// Takes what was pasted; where text is read, it is no query, as letters are none.
+    fn paste(&mut self, text: &str) -> Vec<Task> {
+        match &mut self.dialog {
+            Some(dialog) => dialog.paste(text),
+            None if self.focus == Focus::List => {
+                self.line.insert(text);
+                return vec![self.ask_anew()];
+            }
+            None => {}
+        }
+        Vec::new()
+    }
+
+    pub(super) fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         self.notice = None;
-        self.chooses_first = false;
         if self.dialog.is_some() {
             return self.key_to_answer(key);
         }
         match self.focus {
             Focus::List => match self.key_to_complete(key) {
-                Some(tasks) => tasks,
+                Some(tasks) => {
+                    self.take_back();
+                    tasks
+                }
                 None => self.key_in_list(key),
             },
             Focus::Preview => self.key_in_preview(key),
@@ -343,10 +395,13 @@ impl State {
         }
     }
 
-    fn key_in_list(&mut self, key: KeyEvent) -> Vec<Task> {
+    pub(super) fn key_in_list(&mut self, key: KeyEvent) -> Vec<Task> {
         let Some(action) = keys::in_list(key) else {
             return Vec::new();
         };
+        if self.waits(key, &action) {
+            return Vec::new();
+        }
         let is_new = action == Action::Complete;
         let (before, cursor) = (self.line.text().to_owned(), self.line.cursor());
         let mut tasks = self.act(action);
@@ -367,8 +422,7 @@ impl State {
             Action::PageUp => return self.moved(-self.page()),
             Action::PageDown => return self.moved(self.page()),
             Action::First => return self.moved(isize::MIN),
-            Action::Last => return self.moved(isize::MAX),
-            Action::Accept if self.typed > self.answered => self.chooses_first = true,
+            Action::Last => return self.go_to_last(),
             Action::Accept => return self.accept(ChosenAction::Accept),
             Action::AcceptEntry => return self.accept(ChosenAction::ResumeFrom),
             Action::Leave => return vec![Task::Leave(None)],
@@ -425,15 +479,40 @@ impl State {
         // What is chosen is among what is seen.
         self.answered = self.typed;
         self.scroll();
-        let mut tasks = Vec::new();
-        if self.summary.has_more && self.selected + NEAR_END > last && self.asked.rows <= last + 1 {
-            tasks.push(self.ask(self.rows.len() * 2, false));
+        let more = self.more(NEAR_END);
+        more.into_iter().chain(self.look()).collect()
+    }
+
+    /// Goes to the last session of all, which may have to be asked for.
+    fn go_to_last(&mut self) -> Vec<Task> {
+        if !self.summary.has_more {
+            return self.moved(isize::MAX);
         }
-        tasks.extend(self.look());
-        tasks
+        self.goes_to_last = true;
+        let all = usize::try_from(self.summary.total).unwrap_or(usize::MAX);
+        // Some may have come since they were counted.
+        let rows = all.max(self.rows.len()).saturating_add(NEAR_END);
+        vec![self.ask(rows, Reason::More)]
+    }
+
+    /// Asks for more rows where the selection is as near the last one as that, or where those that
+    /// are there do not fill the screen.
+    fn more(&mut self, near: usize) -> Option<Task> {
+        let rows = self.rows.len();
+        let shown = super::draw::rows_shown(self.size, self.is_plain);
+        let are_few = self.selected + near >= rows || self.top + shown > rows;
+        let are_asked_for = self.asked.rows > rows || !self.is_listed;
+        (self.summary.has_more && are_few && !are_asked_for).then(|| {
+            let wanted = (rows * 2).max(self.top + shown + 1);
+            self.ask(wanted, Reason::More)
+        })
     }
 
     pub(super) fn accept(&mut self, action: ChosenAction) -> Vec<Task> {
+        if self.is_branching {
+            self.notice = Some("The new session is being made; then the picker ends.".to_owned());
+            return Vec::new();
+        }
         let is_from_entry = action == ChosenAction::ResumeFrom;
         let prints = matches!(self.purpose, Purpose::Print(_));
         let targets = match prints && !is_from_entry {
@@ -446,6 +525,7 @@ impl State {
         };
         if is_from_entry && (prints || self.purpose == Purpose::Resume) {
             // It is made before the picker goes; where that fails, the picker stays.
+            self.is_branching = true;
             return vec![Task::Do(Job::Branch(Box::new(first.clone())))];
         }
         vec![Task::Leave(Some(Choice {

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Write};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use ratatui::backend::CrosstermBackend;
@@ -56,7 +57,7 @@ const UNKNOWN_SIZE: Size = Size::new(80, 24);
 
 /// The terminal while it is the picker's.
 pub struct Terminal {
-    tty: File,
+    tty: Arc<File>,
     height: Option<Height>,
     tell: Sender<Message>,
     /// Who reads what is typed; nobody while the terminal is not the picker's.
@@ -87,7 +88,7 @@ impl Terminal {
         let pen = Pen::default();
         let mut terminal = Self {
             drawing: drawing(Rect::ZERO, &pen)?,
-            tty,
+            tty: Arc::new(tty),
             height,
             tell: tell.clone(),
             keyboard: None,
@@ -222,9 +223,10 @@ impl Terminal {
         self.is_ending = true;
     }
 
-    /// Tells the terminal something that draws nothing.
-    pub fn tell(&self, sequence: &str) -> io::Result<()> {
-        held::write(sequence.as_bytes())
+    /// The terminal itself, which can be told something that draws nothing, also once it was given
+    /// back.
+    pub fn tty(&self) -> Arc<File> {
+        Arc::clone(&self.tty)
     }
 
     /// Stops the process, all of its job or it alone, until a shell lets it go on.

@@ -145,15 +145,24 @@ fn a_session_is_branched_before_the_picker_goes() {
         Job::Branch(target) => assert_eq!(target.session.id, "a"),
         other => panic!("{other:?}"),
     }
+    // Another one is not begun meanwhile, nor is the picker left with something else.
+    for modifiers in [KeyModifiers::ALT, KeyModifiers::NONE] {
+        assert!(press(&mut state, KeyCode::Enter, modifiers).is_empty());
+        assert!(state.notice.is_some());
+    }
     // Where it fails, the picker stays and says why.
-    assert!(done(&mut state, JobResult::Said("no branches".into())).is_empty());
+    let failed = JobResult::NotBranched("no branches".into());
+    assert!(done(&mut state, failed).is_empty());
     assert_eq!(state.notice.as_deref(), Some("no branches"));
+    // Then it may be tried again.
+    let again = job(press(&mut state, KeyCode::Enter, KeyModifiers::ALT));
+    assert!(matches!(again, Job::Branch(_)));
     let branched = JobResult::Branched(Box::new(row("new").session));
     let choice = chosen(done(&mut state, branched));
     assert_eq!(ids(&choice.sessions), ["new"]);
     assert_eq!(choice.action, ChosenAction::Accept);
     // To read it nothing is branched.
-    state.purpose = Purpose::Show;
+    let mut state = with(Purpose::Show, &["a", "b"]);
     let choice = chosen(press(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(choice.action, ChosenAction::ResumeFrom);
 }
@@ -238,6 +247,15 @@ fn a_name_from_which_a_key_was_left_out_is_not_given_back() {
     alt(&mut state, 'a');
     types(&mut state, "r");
     assert!(matches!(&state.dialog, Some(Dialog::Prompt(prompt)) if prompt.line.text().is_empty()));
+    // The line is not what it is called: left as it is, it takes nothing away.
+    assert!(key(&mut state, KeyCode::Enter).is_empty());
+    assert!(state.notice.is_some());
+    alt(&mut state, 'a');
+    types(&mut state, "rnew");
+    match job(key(&mut state, KeyCode::Enter)) {
+        Job::Name { name, .. } => assert_eq!(name, "new"),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -307,12 +325,16 @@ fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
     };
     // Others have deleted it: nothing of it is in the trash.
     done(&mut state, trashed(false));
+    list(&mut state, &["a", "b"]);
     assert!(!offers_undo(&mut state));
     let tasks = done(&mut state, trashed(true));
     assert!(matches!(tasks[..], [Task::Ask(_)]));
     assert!(!state.marked.contains(&row("a").key()) && state.marked.contains(&row("b").key()));
     assert_eq!(offers_undo(&mut state), trashing::CAN_RESTORE);
     if trashing::CAN_RESTORE {
+        // What is marked can be acted on wherever it is.
+        list(&mut state, &[]);
+        assert!(offers_undo(&mut state));
         // Also where no session is left.
         state.marked.forget(&[row("b").key()]);
         list(&mut state, &[]);
@@ -433,6 +455,7 @@ fn typing_goes_on_while_candidates_are_offered() {
     let tasks = complete(&mut state);
     let number = asked(&tasks).0;
     candidates(&mut state, number, &[]);
+    list(&mut state, &["a", "b"]);
     key(&mut state, KeyCode::Down);
     assert_eq!(state.selected, 1);
 }

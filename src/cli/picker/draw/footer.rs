@@ -29,6 +29,9 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
     }
     let mut said = vec![String::new(), found(state)];
     said.extend(progress(state));
+    if state.is_waiting() {
+        said.push("waiting for the list".to_owned());
+    }
     if !state.marked.is_empty() {
         said.push(format!("{} marked", state.marked.len()));
     }

@@ -57,8 +57,6 @@ pub struct Stretch {
     pub top: usize,
     /// The line where somebody stands.
     pub at: usize,
-    /// Whether that is no longer where they were put.
-    pub is_moved: bool,
     /// Whether it is a first look, in which nobody goes anywhere.
     pub is_provisional: bool,
 }
@@ -153,7 +151,6 @@ impl Stretch {
 
     /// Moves the text; where it cannot be moved any further, only where somebody stands.
     pub fn scroll(&mut self, by: isize, height: usize) {
-        self.is_moved = true;
         let top = self
             .top
             .saturating_add_signed(by)

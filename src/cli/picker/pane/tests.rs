@@ -417,3 +417,42 @@ fn in_a_first_look_nobody_goes_anywhere() {
     assert_eq!(pane.entry().as_deref(), Some("e503"));
     assert!(pane.last().is_some());
 }
+
+#[test]
+fn an_entry_chosen_in_the_tree_stays_chosen_while_its_branch_is_read() {
+    let mut reader = Reader::new(1000, Some("e503"));
+    let key = row(1, None).key();
+    let tree = reader.pane.open_tree().expect("the tree");
+    let rows = ["e4", "e5"].map(|entry| tree::TreeLine {
+        entry: entry.to_owned(),
+        is_leaf: entry == "e5",
+        parts: Vec::new(),
+    });
+    assert!(reader.pane.take(Preview {
+        number: tree.number,
+        content: PreviewContent::Tree(rows.into()),
+    }));
+    let chosen = |pane: &Pane| pane.chosen_entry(&key).unwrap_or_default();
+    let request = reader.pane.choose_branch().expect("that branch");
+    assert_eq!(chosen(&reader.pane), "e5");
+    // It grows meanwhile: what was chosen is asked for again.
+    let request = match reader.pane.look(&row(2, Some("e503")), "a", SIZE) {
+        Some(again) => {
+            assert_eq!(again.part, request.part);
+            again
+        }
+        None => panic!("it is read again"),
+    };
+    let mut first = answer(&request, 1000);
+    if let PreviewContent::Opened { is_provisional, .. } = &mut first.content {
+        *is_provisional = true;
+    }
+    assert!(reader.pane.take(first));
+    assert_eq!(chosen(&reader.pane), "e5");
+    assert!(reader.pane.take(answer(&request, 1000)));
+    assert_eq!(chosen(&reader.pane), "e5");
+    for _ in 0..6 {
+        reader.with(|pane| pane.scroll(1));
+    }
+    assert_eq!(chosen(&reader.pane), "e7");
+}

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use sessionary::index::TreeFilter;
 use sessionary::model::SessionRow;
 
-use super::super::actions::{Job, Target};
+use super::super::actions::{Job, JobResult, Target};
 use super::*;
 use crate::news::News;
 use crate::picker::Opening;
@@ -53,6 +53,12 @@ fn branched(tasks: Vec<Task>) -> Option<Target> {
         Task::Do(Job::Branch(target)) => Some(*target),
         _ => None,
     })
+}
+
+/// That branch cannot be made.
+fn fails(state: &mut State) {
+    let failed = JobResult::NotBranched(String::new());
+    state.take(Message::Done(Box::new(failed)));
 }
 
 fn chosen(tasks: Vec<Task>) -> Option<Choice> {
@@ -212,12 +218,14 @@ fn keys_move_to_an_entry_and_it_is_taken() {
         (from.entry.as_deref(), &*from.session.id),
         (Some("e1"), "one")
     );
+    fails(&mut state);
     let all = chosen(press(&mut state, KeyCode::Enter)).expect("a choice");
     assert_eq!(all.action, ChosenAction::Accept);
     // It is what is shown, wherever the keys are.
     press(&mut state, KeyCode::Esc);
     let from = branched(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("e1"));
+    fails(&mut state);
     press(&mut state, KeyCode::Down);
     let from = branched(press_with(&mut state, KeyCode::Enter, KeyModifiers::ALT));
     assert_eq!(from.and_then(|from| from.entry).as_deref(), Some("e5"));
@@ -362,4 +370,43 @@ fn keys_meant_for_a_session_that_is_gone_are_not_the_next_ones() {
         let request = requested(tasks).expect("it is read");
         assert_eq!(request.session.id, "two");
     }
+}
+
+#[test]
+fn the_wheel_leads_from_a_tree_to_the_text_of_another_session() {
+    let mut state = with_tree();
+    let request = requested(mouse(&mut state, MouseEventKind::ScrollDown, 10, 3));
+    let request = request.expect("the other one");
+    assert_eq!(
+        (&*request.session.id, request.part),
+        ("two", PreviewPart::Through)
+    );
+    assert_eq!((state.selected, state.focus), (1, Focus::Preview));
+    state.take(opened(request.number));
+    press(&mut state, KeyCode::Char('n'));
+    assert_eq!(state.pane.entry().as_deref(), Some("e6"));
+}
+
+#[test]
+fn what_goes_while_the_help_is_open_has_no_keys_afterwards() {
+    for keys in [&[KeyCode::Right][..], &[KeyCode::Right, KeyCode::Char('t')]] {
+        let mut state = state();
+        keys.iter().for_each(|key| drop(press(&mut state, *key)));
+        press(&mut state, KeyCode::F(1));
+        state.take(Message::Terminal(Event::Resize(50, 20)));
+        assert_eq!(state.focus, Focus::Help);
+        press(&mut state, KeyCode::Esc);
+        assert_eq!(state.focus, Focus::List);
+        press(&mut state, KeyCode::Char('b'));
+        assert_eq!(state.line.text(), "ab");
+    }
+}
+
+#[test]
+fn what_is_pasted_into_a_text_is_no_query() {
+    let mut state = state();
+    press(&mut state, KeyCode::Right);
+    let pasted = Message::Terminal(Event::Paste("words".to_owned()));
+    assert!(state.take(pasted).is_empty());
+    assert_eq!((state.line.text(), state.focus), ("a", Focus::Preview));
 }
