@@ -28,8 +28,11 @@ pub struct Rule {
     /// How many bytes behind what the pattern finds are secret too.
     pub more: fn(&str) -> usize,
     /// Finds in what follows the beginning what no pattern tells.
-    pub reads: Option<fn(&str) -> Option<Range<usize>>>,
+    pub reads: Option<Reads>,
 }
+
+/// Finds a secret in what follows a beginning.
+pub type Reads = fn(&str) -> Option<Range<usize>>;
 
 /// What stands before the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,11 +91,7 @@ const fn typed(name: &'static str, begins: &'static [&'static str], rest: &'stat
 }
 
 /// What a function finds.
-const fn read(
-    name: &'static str,
-    begins: &'static [&'static str],
-    reads: fn(&str) -> Option<Range<usize>>,
-) -> Rule {
+const fn read(name: &'static str, begins: &'static [&'static str], reads: Reads) -> Rule {
     let rule = issued(name, begins, "")
         .within_a_word()
         .judged(ValueCheck::Not);

@@ -1,7 +1,6 @@
 //! What is a value called in JSON? By its key, and by a member beside it, where forms and manifests
 //! have their names: `{"name": "DB_PASSWORD", "value": "…"}`.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::lenient::decode;
@@ -95,7 +94,7 @@ fn plain(name: &str) -> String {
 const ARGUMENTS: [&str; 3] = ["arguments", "args", "input"];
 
 /// Whether it is JSON that a tool was given.
-pub(super) fn are_arguments(key: &str, text: &Cow<'_, str>) -> bool {
+pub(super) fn are_arguments(key: &str, text: &str) -> bool {
     ARGUMENTS.contains(&key)
         && text.starts_with(['{', '['])
         && super::whole(text.as_bytes()).is_some_and(|value| value == (0..text.len()))
