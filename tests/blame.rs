@@ -421,6 +421,54 @@ fn as_people_read_it() {
     "#);
 }
 
+/// What is secret in a line another one may tell: that a key begins, and what a value is called.
+#[test]
+fn no_line_of_a_secret_is_printed_alone() {
+    let line = "MIIEpAIBAAKCAQEA0123456789abcdef0123456789abcdef0123456789abcdef";
+    let file = format!(
+        "- name: DB_PASSWORD\n  value: s3cretpw42\n\n-----BEGIN RSA PRIVATE KEY-----\n\
+         {line}\n{line}\n{}\n-----END RSA PRIVATE KEY-----\nand on\n",
+        &line[..20]
+    );
+    let home = Sandbox::new();
+    home.write("code/parser/k.pem", &file);
+    session(
+        &home,
+        ("pi", FIRST),
+        0,
+        &[Step::Prompt("Write it"), Step::Write("k.pem", &file)],
+    );
+    let answer = home.json(&["blame", "k.pem", "--json"]);
+    let lines = answer["lines"].as_array().expect("lines").iter();
+    let lines: Vec<&str> = lines
+        .map(|line| line["text"].as_str().expect("text"))
+        .collect();
+    let expected = [
+        "- name: DB_PASSWORD",
+        "  value: [redacted]",
+        "",
+        "-----BEGIN RSA PRIVATE KEY-----[redacted]",
+        "[redacted]",
+        "[redacted]",
+        "[redacted]",
+        "[redacted]-----",
+        "and on",
+    ];
+    assert_eq!(lines, expected);
+    let printed = home.run(&["blame", "k.pem"]);
+    assert!(
+        !printed.contains("s3cretpw42") && !printed.contains("MIIE"),
+        "{printed}"
+    );
+    for (number, expected) in expected.iter().enumerate() {
+        let file = format!("k.pem:{}", number + 1);
+        let one = home.json(&["blame", &file, "--json"]);
+        assert_eq!(one["lines"][0]["text"], *expected, "{file}");
+    }
+    let revealed = home.json(&["blame", "k.pem", "--json", "--reveal"]);
+    assert_eq!(revealed["lines"][4]["text"], line);
+}
+
 /// Runs git in the working directory; `None` where there is no git.
 fn git(home: &Sandbox, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")

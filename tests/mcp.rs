@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::lines::{Talk, error, pi_session};
+use crate::redaction::{NAMED_BESIDE, SECRETS_BESIDE, called_with};
 use crate::sandbox::{NOW, Sandbox};
 
 const MODERN: &str = "2026-07-28";
@@ -656,6 +657,19 @@ fn what_the_user_excludes_meanwhile_stays_out() {
         assert!(!own.contains("0199a:x"), "{own}");
         assert!(!list().contains("0199a:x"));
     }
+}
+
+#[test]
+fn what_a_name_beside_a_value_tells_stays_out_too() {
+    let home = called_with(&NAMED_BESIDE.replace('\n', ""));
+    let mut talk = initialized(&home, &["--all"], &[]);
+    let text = good(&mut talk, "show_entry", json!({"address": "0a:a1"}));
+    assert_eq!(text.matches("[redacted]").count(), SECRETS_BESIDE, "{text}");
+    assert!(
+        !text.contains("Q1w2") && !text.contains("51234567"),
+        "{text}"
+    );
+    assert!(text.contains("heron in the reeds"), "{text}");
 }
 
 #[test]

@@ -331,7 +331,7 @@ fn a_secret_that_only_its_name_tells_is_found_in_arguments() {
 }
 
 /// One session whose only call, in which nothing is said, was given these arguments.
-fn called_with(arguments: &str) -> Sandbox {
+pub fn called_with(arguments: &str) -> Sandbox {
     let home = Sandbox::new();
     let lines = [
         r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#.to_owned(),
@@ -378,6 +378,52 @@ fn in_arguments_no_sign_ends_a_secret() {
         );
         assert!(said.contains(prompt), "{said}");
         assert_eq!(said.matches("[redacted]").count(), secrets.len(), "{said}");
+    }
+}
+
+/// What a form, a manifest and a request are given: each value with `Q1w2E3r4` in it, and the number
+/// 51234567, is a secret; each with `heron` in it, and the number 51234568, is none.
+pub const NAMED_BESIDE: &str = r##"{"fields":[
+    {"name":"Password","type":"textbox","ref":"e12","value":"Q1w2E3r4"},
+    {"name":"Bird","type":"textbox","ref":"e13","value":"heron2"}],
+    "element":"Password field of ada","ref":"e14","text":"Q1w2E3r4",
+    "env":[{"value":"Q1w2E3r4 x","name":"DB_PASSWORD"},{"key":"BIRD","value":"heron 3"}],
+    "fill":{"selector":"input[name='password']","value":"Q1w2E3r4"},
+    "said":{"name":"Password","note":"heron4","text":["heron in the reeds"]},
+    "number":{"name":"admin password","value":51234567},
+    "password":51234567,"count":51234568,
+    "headers":{"Cookie":"theme=heron; sessionid=Q1w2E3r4Q1w2E3r4"},
+    "header":{"name":"Cookie","value":"theme=heron; sessionid=Q1w2E3r4Q1w2E3r4"}}"##;
+
+/// So many values of [`NAMED_BESIDE`] are secrets.
+pub const SECRETS_BESIDE: usize = 8;
+
+#[test]
+fn in_arguments_a_name_beside_a_value_and_a_number_tell_a_secret_too() {
+    let home = called_with(&NAMED_BESIDE.replace('\n', ""));
+    for arguments in [
+        &["show", "0a"][..],
+        &["show", "0a", "--json"],
+        &["context", "0a"],
+        &["context", "0a", "--json"],
+        &["export", "0a"],
+        &["export", "0a", "--format", "html"],
+    ] {
+        let said = String::from_utf8(home.output(arguments).stdout).expect("text");
+        for secret in ["Q1w2", "51234567"] {
+            assert!(!said.contains(secret), "{arguments:?}: {said}");
+        }
+        let marks = said.matches("[redacted]").count();
+        assert_eq!(marks, SECRETS_BESIDE, "{arguments:?}: {said}");
+        for innocent in [
+            "heron2",
+            "heron 3",
+            "heron4",
+            "heron in the reeds",
+            "51234568",
+        ] {
+            assert!(said.contains(innocent), "{arguments:?}: {said}");
+        }
     }
 }
 

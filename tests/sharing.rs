@@ -16,6 +16,7 @@ use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules, redact};
 
 use crate::databases::{Store, hits};
 use crate::histories::dump::root;
+use crate::redaction::{NAMED_BESIDE, SECRETS_BESIDE};
 
 const REMOTE: &str = "github.com/ada/boat";
 
@@ -439,6 +440,34 @@ fn lines_keep_their_shape_and_no_secret() {
     fs::write(place.path().join("pi/--x--/one.jsonl"), &text).unwrap();
     let again = bytes_of(&index, 0);
     assert_eq!((again.redactions, again.bytes), (0, text.into_bytes()));
+}
+
+/// Forms and manifests have the name beside the value, and some agents write down as a string what
+/// a tool was given.
+#[test]
+fn what_a_name_beside_a_value_tells_is_not_shared() {
+    let given: Value = serde_json::from_str(NAMED_BESIDE).unwrap();
+    for arguments in [given.clone(), Value::from(given.to_string())] {
+        let line = json!({"type": "message", "id": "e1", "parentId": null, "message": {
+            "role": "assistant", "content": [{"type": "toolCall", "arguments": arguments}]}});
+        let place = tempfile::tempdir().unwrap();
+        let (index, _) = pi(place.path(), &format!("{line}\n"));
+        let shared = bytes_of(&index, 0);
+        let text = String::from_utf8(shared.bytes).unwrap();
+        assert!(
+            !text.contains("Q1w2") && !text.contains("51234567"),
+            "{text}"
+        );
+        assert_eq!(shared.redactions, SECRETS_BESIDE, "{text}");
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        let after = &last["message"]["content"][0]["arguments"];
+        let after = after
+            .as_str()
+            .map_or(after.clone(), |json| serde_json::from_str(json).unwrap());
+        assert_eq!(after["said"], given["said"]);
+        assert_eq!(after["count"], given["count"]);
+        assert_eq!(after["password"], redact::MARK);
+    }
 }
 
 /// What Codex calls its sessions stands in one file of all of them, beside its root: that is not

@@ -45,6 +45,13 @@ pub fn redacted(text: &str) -> Option<String> {
     Some(redacted)
 }
 
+/// As [`redacted`], with as many lines as before.
+pub fn redacted_by_line(text: &str) -> Option<String> {
+    let redacted = redact::redacted_by_line(text)?;
+    LEFT_OUT.store(true, Ordering::Relaxed);
+    Some(redacted)
+}
+
 thread_local! {
     /// What [`noting`] has found on this thread.
     static FOUND: RefCell<Vec<FoundSecret>> = const { RefCell::new(Vec::new()) };

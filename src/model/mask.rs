@@ -2,10 +2,9 @@
 //! of that text unreadable.
 
 use serde_json::Value;
+use sessionary_formats::json::masked;
 
-use super::{
-    Listing, Mask, NamedMatch, SessionRow, Spending, SpendingBy, UnknownValue, masked_behind,
-};
+use super::{Listing, Mask, NamedMatch, SessionRow, Spending, SpendingBy, UnknownValue};
 
 fn text(text: &mut String, mask: Mask) {
     if let Some(masked) = mask(text) {
@@ -17,18 +16,10 @@ fn maybe(said: &mut Option<String>, mask: Mask) {
     said.iter_mut().for_each(|said| text(said, mask));
 }
 
-fn value(json: &mut Value, name: &str, mask: Mask) {
-    match json {
-        Value::String(said) => {
-            if let Some(masked) = masked_behind(name, said, mask) {
-                *said = masked;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| value(item, name, mask)),
-        Value::Object(members) => members
-            .iter_mut()
-            .for_each(|(name, member)| value(member, name, mask)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+fn value(json: &mut Value, mask: Mask) {
+    let masked = masked(&json.to_string(), mask);
+    if let Some(masked) = masked.and_then(|masked| serde_json::from_str(&masked).ok()) {
+        *json = masked;
     }
 }
 
@@ -50,7 +41,7 @@ impl SessionRow {
             maybe(named, mask);
         }
         if let Some(own) = &mut self.own {
-            value(own, "", mask);
+            value(own, mask);
         }
     }
 }

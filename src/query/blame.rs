@@ -34,7 +34,9 @@ pub struct BlameScope {
     pub text: String,
     /// Only this line, counted from 1.
     pub line: Option<u64>,
-    /// Makes parts of what is shown unreadable.
+    /// Makes parts of what is shown unreadable. It is asked about all of the text at once: what is
+    /// secret may be told by another line. Of a mask that keeps the ends of lines, as
+    /// [`redacted_by_line`](crate::redact::redacted_by_line) does, every line is shown.
     pub mask: Option<Mask>,
 }
 
@@ -69,13 +71,14 @@ impl Snapshot<'_> {
                 found[*at] = (LineOrigin::Command, Some(call));
             }
         }
-        let numbered = found.into_iter().zip(texts).enumerate();
+        let shown = masked_lines(&scope.text, scope.mask);
+        let numbered = found.into_iter().zip(shown).enumerate();
         let numbered = numbered.filter(|(at, _)| is_asked(*at));
         let blamed = numbered.map(|(at, ((origin, call), text))| BlamedLine {
             line: at as u64 + 1,
             origin,
             call,
-            text: masked(text, scope.mask),
+            text,
         });
         let mut answer = Blame {
             schema_version: SCHEMA_VERSION,
@@ -178,6 +181,25 @@ impl Snapshot<'_> {
         }
         Ok(())
     }
+}
+
+/// The lines of a text, masked as a whole.
+fn masked_lines(text: &str, mask: Option<Mask>) -> Vec<String> {
+    let masked = masked(text, mask);
+    let (before, after) = (lines(text), lines(&masked));
+    if before.len() == after.len() {
+        return after.into_iter().map(str::to_owned).collect();
+    }
+    // The mask has joined lines: of these nobody knows which is which.
+    let same = |(before, after): &(&&str, &&str)| before == after;
+    let head = before.iter().zip(&after).take_while(same).count();
+    let tail = before[head..].iter().rev().zip(after[head..].iter().rev());
+    let tail = before.len() - tail.take_while(same).count();
+    let known = |(at, line): (usize, &str)| match at < head || at >= tail {
+        true => line.to_owned(),
+        false => String::new(),
+    };
+    before.into_iter().enumerate().map(known).collect()
 }
 
 fn masked(text: &str, mask: Option<Mask>) -> String {

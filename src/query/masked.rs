@@ -1,9 +1,10 @@
 //! How is the text of an entry masked? The name of a secret stands only in the record, not in the
 //! text that is taken from it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
-use crate::format::json::{Leaf, is_encoded, leaves};
+use crate::format::json::{Leaf, is_encoded, named_leaves};
 use crate::format::terminal::seen;
 use crate::model::{MASKED_BEHIND, Mask, masked_behind};
 
@@ -14,14 +15,18 @@ pub(super) fn mask_pieces<'a>(
     mask: Mask,
 ) {
     let mut names: HashMap<String, BTreeSet<String>> = HashMap::new();
-    leaves(record, |name, leaf| {
-        if let Leaf::Text(text) = leaf
-            && let text = seen(text)
-            && text.len() <= MASKED_BEHIND
-        {
-            let names = names.entry(text.into_owned()).or_default();
-            if !names.contains(name) {
-                names.insert(name.to_owned());
+    named_leaves(record, &mut |called, leaf| {
+        let text = match leaf {
+            Leaf::Text(text) => seen(text),
+            Leaf::Number(number) => Cow::Borrowed(number),
+        };
+        if text.len() > MASKED_BEHIND {
+            return;
+        }
+        let names = names.entry(text.into_owned()).or_default();
+        for name in called {
+            if !names.contains(*name) {
+                names.insert((*name).to_owned());
             }
         }
     });
@@ -30,9 +35,7 @@ pub(super) fn mask_pieces<'a>(
     for piece in pieces {
         let masked = match names.remove_entry(piece.as_str()) {
             Some((text, names)) => {
-                let masked = names
-                    .iter()
-                    .find_map(|name| masked_behind(name, &text, mask));
+                let masked = masked_behind(names.iter().map(|name| &**name), &text, mask);
                 behind.entry(text).or_insert(masked).clone()
             }
             None => match behind.get(piece.as_str()) {
@@ -49,11 +52,12 @@ pub(super) fn mask_pieces<'a>(
 /// All texts of a record but pictures and what is encrypted, masked.
 pub(super) fn all_texts(record: &[u8], mask: Option<Mask>) -> Vec<String> {
     let mut texts = Vec::new();
-    leaves(record, |_, leaf| {
+    named_leaves(record, &mut |names, leaf| {
         if let Leaf::Text(text) = leaf
             && !is_encoded(text.as_bytes())
         {
-            let masked = mask.and_then(|mask| mask(&text));
+            let names = names.iter().copied();
+            let masked = mask.and_then(|mask| masked_behind(names, &text, mask));
             texts.push(masked.unwrap_or_else(|| text.into_owned()));
         }
     });

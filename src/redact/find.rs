@@ -15,7 +15,7 @@ use regex::Regex;
 use super::marked::MARKED;
 use super::named;
 use super::rules::{Boundary, RULES, Rule, ValueCheck};
-use super::value::{is_composed, is_secret, is_typed};
+use super::value::{Family, ValueContext, is_composed, is_secret, is_typed};
 
 /// What a beginning is of.
 #[derive(Debug, Clone, Copy)]
@@ -214,25 +214,35 @@ fn of_rule(text: &str, begins: Range<usize>, number: usize, end: usize) -> Optio
         Boundary::NoLetter => is_start_of_word(before) || may_join(before, &text[begins.clone()]),
         Boundary::Digit => before.last().is_some_and(u8::is_ascii_digit),
     };
-    if !stands || !rule.near.is_empty() && !is_near(before, rule.near) {
+    let is_near = rule.near.is_empty() || is_near(before, rule.near);
+    let is_given = || rule.programs.is_empty() || is_called(before, rule.programs);
+    if !stands || !is_near || !is_given() {
         return None;
     }
     let behind = begins.end;
-    let captures = pattern(number)?.captures(&text[behind..end])?;
-    let secret = captures.get(1).or(captures.get(2)).or(captures.get(0))?;
+    let secret = match rule.reads {
+        Some(reads) => reads(&text[behind..])?,
+        None => {
+            let captures = pattern(number)?.captures(&text[behind..end])?;
+            // One of several ways to write it.
+            let group = captures.iter().skip(1).flatten().next();
+            group.or(captures.get(0))?.range()
+        }
+    };
+    let (start, stop) = (behind + secret.start, behind + secret.end);
+    let value = &text[start..stop];
     let is_one = match rule.judged {
         ValueCheck::Not => true,
-        ValueCheck::NoWords(letters) => {
-            is_no_word(secret.as_str(), letters) && !is_composed(secret.as_str())
-        }
-        ValueCheck::Typed => is_typed(secret.as_str()),
-        ValueCheck::As(family, place) => is_secret(secret.as_str(), family, place),
+        ValueCheck::NoWords(letters) => is_no_word(value, letters) && !is_composed(value),
+        ValueCheck::Typed => is_typed(value),
+        ValueCheck::As(family, place) => is_secret(value, family, place),
+        ValueCheck::Argument => is_secret(
+            &value.replace(' ', ""),
+            Family::Password,
+            ValueContext::Passed,
+        ),
     };
-    if !is_one {
-        return None;
-    }
-    let (start, stop) = (behind + secret.start(), behind + secret.end());
-    Some(start..stop + (rule.more)(&text[stop..]))
+    is_one.then(|| start..stop + (rule.more)(&text[stop..]))
 }
 
 /// How many bytes of a key that goes on follow.
@@ -243,6 +253,30 @@ fn goes_on(bytes: &[u8]) -> usize {
 
 /// Whether one of the words stands before it in the same command or line.
 fn is_near(before: &[u8], words: &[&str]) -> bool {
+    let command = command(before);
+    words
+        .iter()
+        .any(|word| memchr::memmem::find(command, word.as_bytes()).is_some())
+}
+
+/// Whether one of the programs is called before it in the same command or line: it is a word of its
+/// own, perhaps with a path before it, and a blank follows. What only has its name in it is no
+/// program: `-f mysql.yml`, `-lmysqlclient`, `"mysql"`.
+fn is_called(before: &[u8], programs: &[&str]) -> bool {
+    let command = command(before);
+    programs.iter().any(|program| {
+        memchr::memmem::find_iter(command, program.as_bytes()).any(|at| {
+            let (before, behind) = (&command[..at], &command[at + program.len()..]);
+            let behind = behind.strip_prefix(b".exe").unwrap_or(behind);
+            let is_behind = matches!(before.last(), Some(b'-' | b'.' | b'='));
+            let is_before = behind.first().is_none_or(|byte| b" \t".contains(byte));
+            is_before && !is_behind && is_start_of_word(before)
+        })
+    })
+}
+
+/// What stands before it in the same command or line.
+fn command(before: &[u8]) -> &[u8] {
     let before = &before[before.len().saturating_sub(ROOM_BEFORE)..];
     // A backslash before the end of a line goes on with it. The end may be escaped.
     let ends = |at: &usize| match before[..=*at] {
@@ -252,10 +286,7 @@ fn is_near(before: &[u8], words: &[&str]) -> bool {
         _ => false,
     };
     let begins = (0..before.len()).rev().find(ends).map_or(0, |at| at + 1);
-    let command = &before[begins..];
-    words
-        .iter()
-        .any(|word| memchr::memmem::find(command, word.as_bytes()).is_some())
+    &before[begins..]
 }
 
 /// Whether there is a digit in it, or so many letters in a row.

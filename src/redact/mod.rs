@@ -4,6 +4,7 @@
 //! what other `rules` tell.
 
 mod colours;
+mod cookies;
 mod escapes;
 mod find;
 mod marked;
@@ -61,20 +62,44 @@ pub fn redacted(text: &str) -> Option<String> {
 
 /// As [`redacted`]; each secret is told as it is left out.
 pub fn masked(text: &str, mut each: impl FnMut(&Secret)) -> Option<String> {
-    let secrets = secrets(text, ESCAPED);
-    if secrets.is_empty() {
+    replaced(text, |secret, out| {
+        out.push_str(MARK);
+        each(secret);
+    })
+}
+
+/// As [`redacted`], with as many lines as before: where a secret goes over several, each of them
+/// has the mark.
+pub fn redacted_by_line(text: &str) -> Option<String> {
+    replaced(text, |secret, out| {
+        out.push_str(MARK);
+        for _ in text[secret.range.clone()].matches('\n') {
+            out.push('\n');
+            out.push_str(MARK);
+        }
+    })
+}
+
+/// The text with what is written for each of its secrets; `None` when there are none.
+fn replaced(text: &str, mut write: impl FnMut(&Secret, &mut String)) -> Option<String> {
+    let mut apart: Vec<Secret> = Vec::new();
+    for secret in secrets(text, ESCAPED) {
+        match apart.last_mut() {
+            Some(last) if secret.range.start < last.range.end => {
+                last.range.end = last.range.end.max(secret.range.end);
+            }
+            _ => apart.push(secret),
+        }
+    }
+    if apart.is_empty() {
         return None;
     }
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for secret in secrets {
-        let range = &secret.range;
-        if range.start >= from {
-            out.push_str(&text[from..range.start]);
-            out.push_str(MARK);
-            each(&secret);
-        }
-        from = from.max(range.end);
+    for secret in apart {
+        out.push_str(&text[from..secret.range.start]);
+        write(&secret, &mut out);
+        from = secret.range.end;
     }
     out.push_str(&text[from..]);
     Some(out)
@@ -236,10 +261,92 @@ mod tests {
                 r#"{"Cookie": "session=a1B2c3D4e5F6g7H8; n=1"}"#,
                 r#"{"Cookie": "session=[redacted]; n=1"}"#,
             ),
+            // However many others stand before them, and whatever is in one between.
+            (
+                &format!("Cookie: {}sid=a1B2c3D4e5F6g7H8", "lang=de; ".repeat(60)),
+                &format!("Cookie: {}sid=[redacted]", "lang=de; ".repeat(60)),
+            ),
+            (
+                "> Cookie: sessionid=a1B2c3D4e5F6g7H8; prefs=tz:Berlin; auth=b1B2c3D4e5F6g7H8; n=1\nx",
+                "> Cookie: sessionid=[redacted]; n=1\nx",
+            ),
+            (
+                r#"Cookie: sid="a1B2c3D4e5F6g7H8"; n=1"#,
+                r#"Cookie: sid="[redacted]"; n=1"#,
+            ),
+            (
+                "Cookie: cookie-consent=1; my_cookie=a:2; sid_cookie=a1B2c3D4e5F6g7H8; cookie=b1B2c3D4e5F6g7H8; n=1",
+                "Cookie: cookie-consent=1; my_cookie=a:2; sid_cookie=[redacted]; n=1",
+            ),
+            (
+                "headers: { Cookie: `theme=dark; sid=a1B2c3D4e5F6g7H8` }",
+                "headers: { Cookie: `theme=dark; sid=[redacted]` }",
+            ),
+            (
+                "curl -b 'n=1; session=a1B2c3D4e5F6g7H8' https://a.example",
+                "curl -b 'n=1; session=[redacted]' https://a.example",
+            ),
+            (
+                "curl --cookie \"session=a1B2c3D4e5F6g7H8\" https://a.example",
+                "curl --cookie \"session=[redacted]\" https://a.example",
+            ),
+            (
+                "curl -s -b session=a1B2c3D4e5F6g7H8 https://a.example/b?c=d",
+                "curl -s -b session=[redacted] https://a.example/b?c=d",
+            ),
+            (
+                "curl --cookie=session=a1B2c3D4e5F6g7H8 https://a.example",
+                "curl --cookie=session=[redacted] https://a.example",
+            ),
+            // A value in quotes goes to the one that closes.
+            (
+                "mysql -u root -p'S3cr3t Pw9' db",
+                "mysql -u root -p'[redacted]' db",
+            ),
+            (
+                "/usr/bin/mysql -u root -p\"S3cr3t Pw9\" db",
+                "/usr/bin/mysql -u root -p\"[redacted]\" db",
+            ),
+            (
+                "sshpass -p 'correct horse staple' ssh ada@host",
+                "sshpass -p '[redacted]' ssh ada@host",
+            ),
+            (
+                "redis-cli -a 'S3cr3t Pw9' ping; zip -P \"S3cr3t Pw9\" a.zip b",
+                "redis-cli -a '[redacted]' ping; zip -P \"[redacted]\" a.zip b",
+            ),
+            (
+                "curl -u 'ada:S3cr3t Pw9' x; curl -u'ada:S3cr3t Pw9' x; curl --user \"ada:S3cr3t Pw9\" x",
+                "curl -u 'ada:[redacted]' x; curl -u'ada:[redacted]' x; curl --user \"ada:[redacted]\" x",
+            ),
+            (
+                "openssl rsa -passin 'pass:S3cr3t Pw9' -in k",
+                "openssl rsa -passin 'pass:[redacted]' -in k",
+            ),
+            (
+                "CREATE USER ada IDENTIFIED BY 'S3cr3t Pw9';",
+                "CREATE USER ada IDENTIFIED BY '[redacted]';",
+            ),
+            (
+                "mysqldump -uroot -pS3cret99 app | mongosh -u a -p s3cr3tpw",
+                "mysqldump -uroot -p[redacted] app | mongosh -u a -p [redacted]",
+            ),
             // What manifests say of a container.
             (
                 "- name: DB_PASSWORD\n        value: s3cr3tpw\n",
                 "- name: DB_PASSWORD\n        value: [redacted]\n",
+            ),
+            (
+                "     1→- name: DB_PASSWORD\n     2→  value: s3cretpw\n",
+                "     1→- name: DB_PASSWORD\n     2→  value: [redacted]\n",
+            ),
+            (
+                "12 | - name: DB_PASSWORD\n13 |   value: s3cretpw\n",
+                "12 | - name: DB_PASSWORD\n13 |   value: [redacted]\n",
+            ),
+            (
+                "+- name: DB_PASSWORD\n+  value: s3cretpw\n",
+                "+- name: DB_PASSWORD\n+  value: [redacted]\n",
             ),
             (
                 r#"{"name":"API_TOKEN","value":"0123456789abcdef0"}"#,
@@ -270,6 +377,19 @@ mod tests {
         let public = "AAAAC3NzaC1lZDI1NTE5AAAAIJ1l2m3n4o5p6q7r8s9t0u1v2w3x4y5z6A7B8C9D0E1";
         let redacted = format!("-----BEGIN PRIVATE KEY-----{MARK}-----\nssh-ed25519 {public}\n");
         assert_eq!(shown(&redacted), redacted);
+    }
+
+    /// Whoever shows a file line by line has as many as it has.
+    #[test]
+    fn by_line_no_line_is_lost() {
+        let key = "-----BEGIN PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nAAAA\n-----END PRIVATE KEY-----";
+        let text = format!("a\r\n{key}\r\nTOKEN=a1B2c3D4e5F6g7H8\nb\n");
+        let expected = format!(
+            "a\r\n-----BEGIN PRIVATE KEY-----{MARK}\n{MARK}\n{MARK}\n{MARK}-----\r\nTOKEN={MARK}\nb\n"
+        );
+        assert_eq!(redacted_by_line(&text), Some(expected.clone()));
+        assert_eq!(redacted_by_line(&expected), None);
+        assert_eq!(redacted_by_line("a\nb\n"), None);
     }
 
     #[test]
@@ -320,6 +440,18 @@ mod tests {
             "On the login page the password field is empty; a machine where the login and the password differ",
             "docker pull mysql\ngit log -p main1234",
             r#"{"command":"docker pull mysql\ngit log -p main1234"}"#,
+            "- name: DB_PASSWORD\n- name: OTHER\n  value: other1\nThe password\n3 | has 2 values",
+            "docker compose -f mysql.yml -p myproject up",
+            "gcc -lmysqlclient -pthread -o x",
+            r#"grep -r "mysql" -pattern x"#,
+            "gzip -N notes1.txt; sysbench --db-driver=mysql -pattern1 x",
+            r#"run("mysql -u root -p", "then it asks 2 times"); sh -c "mysql -p" and "x1 y2""#,
+            r#"curl -u "ada:" -H "a: b1" -b cookies.txt -c jar2.txt x"#,
+            "Cookie: theme=dark; lang=de; consent=2026-01-05T09:00:00Z; page=/a/b/c/d/e/f/g/h1",
+            "Set-Cookie: a=b; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Domain=app1.example.com; HttpOnly",
+            "A cookie: it has a name and a value; then session=never_expires_in_the_browser follows",
+            "let cookie = parse(header); cookie==other; Cookie::new(name, value)",
+            "sort -b session=a1B2c3D4e5F6g7H8; git checkout -b feature=a1B2c3D4e5F6g7H8",
             "docker run --name mysql -p 3306:3306 -p 127.0.0.1:33060:33060 x",
             "Set-Cookie: theme=dark; Path=/; session-expired=never",
             "glpk-4.65-h4d5e6f7a8b9c0d1e2 https://example.com/glrF00d1234567890abcd",
@@ -348,6 +480,16 @@ mod tests {
             " mysql -p",
             "curl -u a",
             "Cookie: sid",
+            "Cookie: a=1;",
+            "Cookie: session=\"",
+            "ookie=,",
+            "ookie=a=b;",
+            "a=ookie=;",
+            "ookie=;sid=a1B2c3D4e5F6g7H8;",
+            "Cookie: a=b; a-cookie.c=d;",
+            " -b a=b;",
+            " mysql -p'",
+            "mysql ",
             "Authorization: ",
             "%25",
             "&#",

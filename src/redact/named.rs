@@ -449,6 +449,7 @@ impl NamedValue<'_> {
     fn pair(&mut self) -> Option<(usize, ValueContext)> {
         let from = self.at;
         let is_apart = self.takes(b",") | (self.blanks(INDENT) > 0);
+        self.beginning_of_line();
         let _ = self.quote();
         let is_value = is_apart && (self.takes(b"value") || self.takes(b"Value"));
         let _ = self.quote();
@@ -461,6 +462,16 @@ impl NamedValue<'_> {
         }
         self.at = from;
         None
+    }
+
+    /// What tools put before a line: its number, or the sign of a diff.
+    fn beginning_of_line(&mut self) {
+        let number = self.rest().iter().take(8);
+        self.at += number.take_while(|byte| byte.is_ascii_digit()).count();
+        let signs: [&[u8]; 5] = ["→".as_bytes(), b"|", b":", b"+", b"-"];
+        self.blanks(1);
+        let _ = signs.iter().any(|sign| self.takes(sign));
+        self.blanks(INDENT);
     }
 
     /// A prefix of a string, or one call around it: `b"…"`, `String::from("…")`.

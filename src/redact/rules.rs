@@ -5,8 +5,10 @@
 //! crypt(3)'s hashes as its manual writes them, `sig=` Azure's shared access signatures, and AWS's
 //! and Google's signed URLs.
 
-use super::pem;
+use std::ops::Range;
+
 use super::value::{Family, ValueContext};
+use super::{cookies, pem};
 
 /// One kind of secret: a beginning that stays, and what follows it.
 pub struct Rule {
@@ -20,10 +22,17 @@ pub struct Rule {
     pub before: Boundary,
     /// One of these stands before it in the same command or line.
     pub near: &'static [&'static str],
+    /// One of these programs is called before it in the same command or line.
+    pub programs: &'static [&'static str],
     pub judged: ValueCheck,
     /// How many bytes behind what the pattern finds are secret too.
     pub more: fn(&str) -> usize,
+    /// Finds in what follows the beginning what no pattern tells.
+    pub reads: Option<Reads>,
 }
+
+/// Finds a secret in what follows a beginning.
+pub type Reads = fn(&str) -> Option<Range<usize>>;
 
 /// What stands before the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +58,8 @@ pub enum ValueCheck {
     NoWords(usize),
     /// As what stands behind a name.
     As(Family, ValueContext),
+    /// As a password that a program is given: in quotes it may have blanks.
+    Argument,
 }
 
 /// So many letters in a row are no word.
@@ -66,16 +77,86 @@ pub const fn issued(
         rest,
         before: Boundary::NoLetter,
         near: &[],
+        programs: &[],
         judged: ValueCheck::NoWords(NO_WORD),
         more: |_| 0,
+        reads: None,
     }
 }
 
 /// What people type in a place of its own.
 const fn typed(name: &'static str, begins: &'static [&'static str], rest: &'static str) -> Rule {
     let rule = issued(name, begins, rest).within_a_word();
-    rule.judged(ValueCheck::As(Family::Password, ValueContext::Passed))
+    rule.judged(ValueCheck::Argument)
 }
+
+/// What a function finds.
+const fn read(name: &'static str, begins: &'static [&'static str], reads: Reads) -> Rule {
+    let rule = issued(name, begins, "")
+        .within_a_word()
+        .judged(ValueCheck::Not);
+    let reads = Some(reads);
+    Rule { reads, ..rule }
+}
+
+/// A pattern of a value in quotes up to the one that closes, or of a word. What stands between a
+/// quote and the next one may be none: `"mysql -p", "…"`.
+macro_rules! quoted_or {
+    ($before:literal, $word:literal) => {
+        concat!(
+            $before,
+            "(?:'([^\\s'\"$=\\\\;|&),.-](?:[^'\\n\\\\]*[^\\s'\\\\])?)'",
+            "|\"([^\\s'\"$=\\\\;|&),.-](?:[^\"\\n\\\\]*[^\\s\"\\\\])?)\"",
+            "|[\"']?(",
+            $word,
+            "))"
+        )
+    };
+}
+
+/// What is near a user and password of a request.
+const CURL: &[&str] = &["curl", "wget", "http", "api"];
+
+/// What is near a pass phrase of openssl's.
+const OPENSSL: &[&str] = &["openssl", "-passin", "-passout"];
+
+/// Programs to which `-p` gives a password.
+const CLIENTS: &[&str] = &[
+    "mysql",
+    "mysqldump",
+    "mysqladmin",
+    "mysqlimport",
+    "mysqlshow",
+    "mysqlcheck",
+    "mysqlbinlog",
+    "mysqlslap",
+    "mysqlsh",
+    "mysql_upgrade",
+    "mycli",
+    "mariadb",
+    "mariadb-dump",
+    "mariadb-admin",
+    "mariadb-import",
+    "mariadb-check",
+    "mariadb-backup",
+    "mongo",
+    "mongosh",
+    "mongodump",
+    "mongorestore",
+    "mongoexport",
+    "mongoimport",
+    "mongostat",
+    "mongotop",
+    "sshpass",
+    "docker login",
+    "podman login",
+    "az login",
+    "oc login",
+    "7z",
+    "7za",
+    "7zr",
+    "7zz",
+];
 
 /// All of them but those of `marked` and `named`: no beginning is shorter than three bytes.
 pub const RULES: &[Rule] = &[
@@ -99,16 +180,13 @@ pub const RULES: &[Rule] = &[
         "[A-Za-z0-9+/=]{8,}",
     )
     .within_a_word(),
-    Rule {
-        more: further_cookies,
-        ..issued(
+    read(
         "Cookie header",
-        &["ookie: ", "ookie\": \"", "ookie\":\""],
-        "[^\\n\"']{0,200}?(?i:sess|sid|auth|token|jwt|remember)[A-Za-z0-9_.-]{0,20}=([A-Za-z0-9%._~+/=-]{16,})",
-        )
-        .within_a_word()
-        .judged(ValueCheck::As(Family::Token, ValueContext::Passed))
-    },
+        &["ookie:", "ookie\":", "ookie':", "ookie\",", "ookie',", "ookie=", "ookie ="],
+        cookies::of_header,
+    ),
+    read("curl's cookies", &[" -b ", " -b'", " -b\"", " --cookie "], cookies::of_argument)
+        .near(&["curl"]),
     // A private key to its end, or as far as it goes.
     Rule {
         more: pem::body,
@@ -126,18 +204,35 @@ pub const RULES: &[Rule] = &[
     ),
     typed(
         "curl's user",
-        &[" -u ", " --user ", " --user=", " -u'", " -u\"", " --proxy-user ", " -U ", " -su ", " -sSu ", " -sku ", " -fsSLu "],
-        "[\"']?[^\\s:\"'$/]{1,64}:([^\\s\"'\\\\]{1,})",
+        &[" -u ", " --user ", " --user=", " --proxy-user ", " -U ", " -su ", " -sSu ", " -sku ", " -fsSLu "],
+        "(?:'[^\\s:\"'$/]{1,64}:([^'\\n\\\\]+)'|\"[^\\s:\"'$/]{1,64}:([^\"\\n\\\\]+)\"|[\"']?[^\\s:\"'$/]{1,64}:([^\\s\"'\\\\]+))",
     )
     .judged(ValueCheck::Typed)
-    .near(&["curl", "wget", "http", "api"]),
-    typed("a client's -p", &[" -p"], "[ =]?[\"']?([^\\s\"'$=\\\\-][^\\s\"'\\\\]{2,})")
-        .near(&["mysql", "mariadb", "sshpass", "docker login", "podman login", "az login", "mongo", "oc login", "7z "]),
-    typed("a client's -a", &[" -a "], "[\"']?([^\\s\"'$\\\\-][^\\s\"'\\\\]{2,})").near(&["redis-cli"]),
-    typed("zip's -P, ssh-keygen's -N", &[" -P ", " -N "], "[\"']?([^\\s\"'$\\\\-][^\\s\"'\\\\]{2,})")
-        .near(&["zip", "ssh-keygen"]),
-    typed("PowerShell", &["ConvertTo-SecureString "], "(?:-String )?[\"']([^\\s\"'$]{4,})"),
-    typed("openssl's pass:", &["pass:"], "([^\\s\"'\\\\]{3,})").near(&["openssl", "-passin", "-passout"]),
+    .near(CURL),
+    typed("curl's user", &[" -u'"], "[^\\s:\"'$/]{1,64}:(?:([^'\\n\\\\]+)'|([^\\s\"'\\\\]+))")
+        .judged(ValueCheck::Typed)
+        .near(CURL),
+    typed("curl's user", &[" -u\""], "[^\\s:\"'$/]{1,64}:(?:([^\"\\n\\\\]+)\"|([^\\s\"'\\\\]+))")
+        .judged(ValueCheck::Typed)
+        .near(CURL),
+    typed("a client's -p", &[" -p"], quoted_or!("[ =]?", "[^\\s\"'$=\\\\-][^\\s\"'\\\\]{2,}"))
+        .behind(CLIENTS),
+    typed("a client's -a", &[" -a "], quoted_or!("", "[^\\s\"'$\\\\-][^\\s\"'\\\\]{2,}"))
+        .behind(&["redis-cli"]),
+    typed(
+        "zip's -P, ssh-keygen's -N",
+        &[" -P ", " -N "],
+        quoted_or!("", "[^\\s\"'$\\\\-][^\\s\"'\\\\]{2,}"),
+    )
+    .behind(&["zip", "unzip", "ssh-keygen"]),
+    typed(
+        "PowerShell",
+        &["ConvertTo-SecureString "],
+        "(?:-String )?(?:'([^\\s'$][^'\\n]{2,}[^\\s'])'|\"([^\\s\"$][^\"\\n]{2,}[^\\s\"])\"|[\"']([^\\s\"'$]{4,}))",
+    ),
+    typed("openssl's pass:", &["'pass:"], "([^\\s'\\\\][^'\\n\\\\]{2,})'").near(OPENSSL),
+    typed("openssl's pass:", &["\"pass:"], "([^\\s\"\\\\][^\"\\n\\\\]{2,})\"").near(OPENSSL),
+    typed("openssl's pass:", &["pass:"], "([^\\s\"'\\\\]{3,})").near(OPENSSL),
     typed(
         "netrc",
         &["machine ", "default "],
@@ -146,7 +241,7 @@ pub const RULES: &[Rule] = &[
     typed(
         "a user in SQL",
         &["IDENTIFIED BY ", "identified by ", "WITH PASSWORD ", "with password "],
-        "\\\\?[\"']([^\\s\"'\\\\]{4,})",
+        "\\\\?(?:'([^\\s'\\\\][^'\\n\\\\]{2,}[^\\s'\\\\])'|\"([^\\s\"\\\\][^\"\\n\\\\]{2,}[^\\s\"\\\\])\"|[\"']([^\\s\"'\\\\]{4,}))",
     ),
     issued("signed URL", &["sig=", "X-Amz-Signature=", "X-Goog-Signature=", "&Signature="], "[A-Za-z0-9%+/=_-]{20,}"),
     issued("key of a request", &["?code=", "&code=", "?key=", "&key="], "[A-Za-z0-9_+/-]{32,}={0,2}").within_a_word(),
@@ -166,27 +261,6 @@ pub const RULES: &[Rule] = &[
     .within_a_word()
     .judged(ValueCheck::Not),
 ];
-
-/// How many bytes hold further cookies of a header, up to the last one that is as long as keys are.
-fn further_cookies(text: &str) -> usize {
-    let is_of_value = |c: char| c.is_ascii_alphanumeric() || "%._~+/=-".contains(c);
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-    let (mut rest, mut end) = (text, 0);
-    while let Some(pair) = rest.strip_prefix(';') {
-        let pair = pair.trim_start_matches(' ');
-        let Some(value) = pair.trim_start_matches(is_of_name).strip_prefix('=') else {
-            break;
-        };
-        rest = value.trim_start_matches(is_of_value);
-        if value.len() - rest.len() >= LEAST_COOKIE {
-            end = text.len() - rest.len();
-        }
-    }
-    end
-}
-
-/// The value of a cookie that is a key has so many letters.
-const LEAST_COOKIE: usize = 16;
 
 impl Rule {
     pub const fn within_a_word(self) -> Rule {
@@ -210,6 +284,10 @@ impl Rule {
 
     const fn judged(self, judged: ValueCheck) -> Rule {
         Rule { judged, ..self }
+    }
+
+    const fn behind(self, programs: &'static [&'static str]) -> Rule {
+        Rule { programs, ..self }
     }
 
     const fn near(self, near: &'static [&'static str]) -> Rule {

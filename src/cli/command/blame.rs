@@ -98,7 +98,7 @@ fn scope(file: &Path, line: Option<u64>, screen: &Screen) -> Result<BlameScope, 
         file: super::current_directory()?.join(file),
         text,
         line,
-        mask: screen.mask(),
+        mask: screen.mask_by_line(),
     })
 }
 

@@ -199,7 +199,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         return Ok(Outcome::of(shown > 0));
     } else {
         let shown = messages.iter();
-        let shown = shown.map(|message| (message.role().to_owned(), texts_of(message)));
+        let shown = shown.map(|message| (message.role().to_owned(), texts_of(message, screen)));
         screen.page(printed(shown, screen).into(), || ())?;
         let said = summary(&messages, context.model.as_ref(), &context.thinking_level);
         screen.say(&screen.masked(said));
@@ -268,7 +268,8 @@ fn of_clido(
     } else {
         let count = crate::output::time::count(messages.len() as u64, "message");
         let shown = messages.iter().map(|message| {
-            let texts = message.content.iter().map(of_block).collect();
+            let texts = message.content.iter();
+            let texts = texts.map(|block| of_block(block, screen)).collect();
             (message.role.to_owned(), texts)
         });
         screen.page(printed(shown, screen).into(), || ())?;
@@ -282,18 +283,22 @@ fn of_clido(
 type Text = (Class, String);
 
 /// A block of clido's.
-fn of_block(block: &Value) -> Text {
+fn of_block(block: &Value, screen: &Screen) -> Text {
     let text = |key: &str| block[key].as_str().unwrap_or_default();
     match text("type") {
         "text" => (Class::Prose, text("text").to_owned()),
         "thinking" => (Class::Prose, format!("(thinking) {}", text("thinking"))),
         "tool_use" => (
             Class::Output,
-            format!("→ {} {}", text("name"), block["input"]),
+            format!(
+                "→ {} {}",
+                text("name"),
+                json_text(&block["input"].to_string(), screen)
+            ),
         ),
         "tool_result" => (Class::Output, text("content").to_owned()),
         "image" => (Class::Output, format!("({})", text("media_type"))),
-        _ => (Class::Output, block.to_string()),
+        _ => (Class::Output, json_text(&block.to_string(), screen)),
     }
 }
 
@@ -334,42 +339,49 @@ fn printed(messages: impl Iterator<Item = (String, Vec<Text>)>, screen: &Screen)
 }
 
 /// The texts of a message.
-fn texts_of(message: &Message<'_>) -> Vec<Text> {
+fn texts_of(message: &Message<'_>, screen: &Screen) -> Vec<Text> {
     let prose = |text: String| vec![(Class::Prose, text)];
     match message.typed() {
-        AgentMessage::System(message) => of_content(&message.content, Class::Prose),
-        AgentMessage::User(message) => of_content(&message.content, Class::Prose),
-        AgentMessage::Custom(message) => of_content(&message.content, Class::Prose),
-        AgentMessage::Assistant(message) => of_blocks(&message.content, Class::Prose),
-        AgentMessage::ToolResult(message) => of_blocks(&message.content, Class::Output),
+        AgentMessage::System(message) => of_content(&message.content, Class::Prose, screen),
+        AgentMessage::User(message) => of_content(&message.content, Class::Prose, screen),
+        AgentMessage::Custom(message) => of_content(&message.content, Class::Prose, screen),
+        AgentMessage::Assistant(message) => of_blocks(&message.content, Class::Prose, screen),
+        AgentMessage::ToolResult(message) => of_blocks(&message.content, Class::Output, screen),
         AgentMessage::BashExecution(message) => {
             let run = format!("$ {}\n{}", message.command, message.output);
             vec![(Class::Output, run)]
         }
         AgentMessage::BranchSummary(message) => prose(message.summary),
         AgentMessage::CompactionSummary(message) => prose(message.summary),
-        _ => vec![(Class::Output, message.as_str().to_owned())],
+        _ => vec![(Class::Output, json_text(message.as_str(), screen))],
     }
 }
 
-fn of_content(content: &Content, class: Class) -> Vec<Text> {
+/// JSON as a text: what its names tell to be secret is left out of it while they are names.
+fn json_text(json: &str, screen: &Screen) -> String {
+    let masked = screen.masked_json(json);
+    masked.map_or_else(|| json.to_owned(), |masked| masked.get().to_owned())
+}
+
+fn of_content(content: &Content, class: Class, screen: &Screen) -> Vec<Text> {
     match content {
         Content::Text(text) => vec![(class, text.clone())],
-        Content::Blocks(blocks) => of_blocks(blocks, class),
+        Content::Blocks(blocks) => of_blocks(blocks, class, screen),
     }
 }
 
 /// Blocks of a message whose text is of this class.
-fn of_blocks(blocks: &[ContentBlock], class: Class) -> Vec<Text> {
+fn of_blocks(blocks: &[ContentBlock], class: Class, screen: &Screen) -> Vec<Text> {
     let shown = |block: &ContentBlock| match block {
         ContentBlock::Text(block) => (class, block.text.clone()),
         ContentBlock::Thinking(block) => (class, format!("(thinking) {}", block.thinking)),
         ContentBlock::ToolCall(call) => {
             let arguments = call.arguments.as_ref().map_or("", |json| json.as_str());
+            let arguments = json_text(arguments, screen);
             (Class::Output, format!("→ {} {arguments}", call.name))
         }
         ContentBlock::Image(image) => (Class::Output, format!("({})", image.mime_type)),
-        ContentBlock::Other(json) => (Class::Output, json.as_str().to_owned()),
+        ContentBlock::Other(json) => (Class::Output, json_text(json.as_str(), screen)),
         _ => (Class::Output, String::new()),
     };
     blocks.iter().map(shown).collect()

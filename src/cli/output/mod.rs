@@ -153,6 +153,11 @@ impl Screen {
         redact::now(self.redact()).then_some(Self::MASK)
     }
 
+    /// As [`Screen::mask`], for a text whose lines are told apart: none of them is lost.
+    pub fn mask_by_line(&self) -> Option<Mask> {
+        redact::now(self.redact()).then_some(redact::redacted_by_line)
+    }
+
     /// What leaves keys and tokens out of what goes to a file: whoever is given it may pass it on.
     pub fn mask_of_files(&self) -> Option<Mask> {
         let leaves_out = self.redact() != Redact::Never;

@@ -341,3 +341,60 @@ fn complaints_hold_no_text() {
         assert_eq!(why, "unknown variant, expected `one` or `two`");
     }
 }
+
+#[test]
+fn a_leaf_is_called_by_its_key_and_by_the_names_beside_it() {
+    let json = br##"{"fields": [{"name": "Password", "value": ["a", 1]}, {"value": "b"}],
+        "text": "c", "element": "The  Password input field of ada", "name": {"text": "d"},
+        "key": ["e"], "value": {"x": "f", "text": "g"}, "selector": "#pass-word > input",
+        "arguments": "{\"label\": \"PIN\", \"value\": 2}", "input": "[no json"}"##;
+    let mut found = Vec::new();
+    named_leaves(json, &mut |names, leaf| {
+        let said = match leaf {
+            Leaf::Text(text) => text.into_owned(),
+            Leaf::Number(number) => number.to_owned(),
+        };
+        if said.len() == 1 {
+            found.push(format!("{said}: {}", names.join(" ")));
+        }
+    });
+    let expected = [
+        "a: value Password",
+        "1: value Password",
+        "b: value",
+        "c: text The_Password pass-word",
+        "d: text",
+        "e: key",
+        "f: x",
+        "g: text",
+        "2: value PIN",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn what_is_masked_stays_json() {
+    fn mask(text: &str) -> Option<String> {
+        let masked = text
+            .replace("token=1234", "token=*")
+            .replace("token=\"a b", "token=\"*");
+        (masked != text).then_some(masked)
+    }
+    for (json, expected) in [
+        (
+            r#"{"token": 1234, "n": 1234}"#,
+            Some(r#"{"token": "*", "n": 1234}"#),
+        ),
+        (
+            r#"[{"value": "a b", "name": "token"}, {"value": "a b"}]"#,
+            Some(r#"[{"value": "*", "name": "token"}, {"value": "a b"}]"#),
+        ),
+        (
+            r#"{"arguments": "{\"token\": 1234}", "text": "{\"token\": 1234}"}"#,
+            Some(r#"{"arguments": "{\"token\": \"*\"}", "text": "{\"token\": 1234}"}"#),
+        ),
+        (r#"{"token": 123, "name": "token", "n": "a b"}"#, None),
+    ] {
+        assert_eq!(masked(json, mask).as_deref(), expected, "{json}");
+    }
+}

@@ -6,6 +6,7 @@ use std::ops::Range;
 use memchr::memchr2;
 
 use super::lenient::decode;
+use super::names::{Names, are_arguments};
 use crate::model::{Mask, masked_behind};
 
 /// A piece of a well-formed JSON text.
@@ -120,6 +121,38 @@ pub fn leaves<'a>(json: &'a [u8], mut visit: impl FnMut(&str, Leaf<'a>)) {
     });
 }
 
+/// As [`leaves`], with all that each is called: by its key, and where that says no more than
+/// `value` or `text`, by the names beside it. Where a string is what a tool was given, as JSON, its
+/// leaves follow it.
+pub fn named_leaves(json: &[u8], visit: &mut impl FnMut(&[&str], Leaf<'_>)) {
+    let names = Names::of(json);
+    let mut given = Vec::new();
+    keyed_in(json, |object, key, token| {
+        let leaf = match token {
+            Token::Text(range) => Leaf::Text(decode(&json[range])),
+            Token::Number(range) => match std::str::from_utf8(&json[range]) {
+                Ok(number) => Leaf::Number(number),
+                Err(_) => return,
+            },
+            _ => return,
+        };
+        let beside = names.beside(json, object, key);
+        let all: Vec<&str> = [key]
+            .into_iter()
+            .chain(beside.iter().map(|name| &**name))
+            .collect();
+        if let Leaf::Text(text) = &leaf
+            && are_arguments(key, text)
+        {
+            given.push(text.clone().into_owned());
+        }
+        visit(&all, leaf);
+    });
+    for json in given {
+        named_leaves(json.as_bytes(), visit);
+    }
+}
+
 /// A string of nothing but base64 that is so long is an image or the like: whatever looks like a
 /// part of it is chance.
 const ENCODED: usize = 4 << 10;
@@ -130,8 +163,8 @@ pub fn is_encoded(string: &[u8]) -> bool {
     string.len() > ENCODED && string.iter().all(is_letter)
 }
 
-/// The text of `json` with strings masked, those behind keys as [`masked_behind`] does; all else
-/// stays as it is written. `None`: nothing is to be masked.
+/// The text of `json` with strings and numbers masked, those behind names as [`masked_behind`]
+/// does; all else stays as it is written. `None`: nothing is to be masked.
 pub fn masked(json: &str, mask: Mask) -> Option<String> {
     masked_but(json, mask, |_| false)
 }
@@ -139,8 +172,14 @@ pub fn masked(json: &str, mask: Mask) -> Option<String> {
 /// As [`masked`], but for strings that are members of the outermost object, under a key that
 /// `stays`.
 pub fn masked_but(json: &str, mask: Mask, stays: impl Fn(&str) -> bool) -> Option<String> {
+    let names = Names::of(json.as_bytes());
     let (mut out, mut from, mut depth) = (String::new(), 0, 0_usize);
-    keyed(json.as_bytes(), |key, token| {
+    keyed_in(json.as_bytes(), |object, key, token| {
+        let behind = |said: &str| {
+            let beside = names.beside(json.as_bytes(), object, key);
+            let all = [key].into_iter().chain(beside.iter().map(|name| &**name));
+            masked_behind(all, said, mask)
+        };
         let (range, masked) = match token {
             Token::Open { .. } => return depth += 1,
             Token::Close => return depth = depth.saturating_sub(1),
@@ -149,9 +188,12 @@ pub fn masked_but(json: &str, mask: Mask, stays: impl Fn(&str) -> bool) -> Optio
             Token::Text(_) if depth == 1 && stays(key) => return,
             Token::Text(range) => {
                 let text = decode(&json.as_bytes()[range.clone()]);
-                (range, masked_behind(key, &text, mask))
+                let given = are_arguments(key, &text).then(|| masked_text(&text, mask));
+                (range, given.flatten().or_else(|| behind(&text)))
             }
-            Token::Number(_) | Token::Word(_) => return,
+            Token::Number(range) if range.len() < SHORTEST => return,
+            Token::Number(range) => (range.clone(), json.get(range).and_then(behind)),
+            Token::Word(_) => return,
         };
         if let Some(masked) = masked
             && let Some(before) = json.get(from..range.start)
@@ -164,6 +206,16 @@ pub fn masked_but(json: &str, mask: Mask, stays: impl Fn(&str) -> bool) -> Optio
     (from > 0).then(|| out + json.get(from..).unwrap_or_default())
 }
 
+/// A number with less digits opens nothing.
+const SHORTEST: usize = 4;
+
+/// JSON in a string, with its strings and numbers masked, and as a text. `None`: nothing is to be
+/// in its strings and numbers.
+fn masked_text(json: &str, mask: Mask) -> Option<String> {
+    let masked = masked(json, mask)?;
+    Some(mask(&masked).unwrap_or(masked))
+}
+
 /// What is open in a JSON text.
 #[derive(Default)]
 struct Level<'a> {
@@ -172,19 +224,31 @@ struct Level<'a> {
     /// The level whose key holds what has none in this one. No key is kept twice, however deep what
     /// it holds is.
     held_by: usize,
+    /// How many brackets opened before its own; `None`: it has none.
+    number: Option<usize>,
 }
 
 /// Call `visit` with every token and the key of the innermost object member that holds it; with a
 /// key itself it is that.
 fn keyed(json: &[u8], mut visit: impl FnMut(&str, Token)) {
-    let mut levels = vec![Level::default()];
+    keyed_in(json, |_, key, token| visit(key, token));
+}
+
+/// As [`keyed`], and the number of the object that has that key, by how many brackets open before
+/// its own.
+fn keyed_in(json: &[u8], mut visit: impl FnMut(Option<usize>, &str, Token)) {
+    let (mut levels, mut opened) = (vec![Level::default()], 0);
     for token in Tokens::of(json) {
         let innermost = levels.len() - 1;
         match &token {
-            Token::Open { .. } => levels.push(Level {
-                key: None,
-                held_by: holder(&levels),
-            }),
+            Token::Open { .. } => {
+                levels.push(Level {
+                    key: None,
+                    held_by: holder(&levels),
+                    number: Some(opened),
+                });
+                opened += 1;
+            }
             Token::Close => {
                 if innermost > 0 {
                     levels.pop();
@@ -193,8 +257,8 @@ fn keyed(json: &[u8], mut visit: impl FnMut(&str, Token)) {
             Token::Key(range) => levels[innermost].key = Some(decode(&json[range.clone()])),
             Token::Text(_) | Token::Number(_) | Token::Word(_) => {}
         }
-        let key = &levels[holder(&levels)].key;
-        visit(key.as_deref().unwrap_or_default(), token);
+        let Level { key, number, .. } = &levels[holder(&levels)];
+        visit(*number, key.as_deref().unwrap_or_default(), token);
     }
 }
 

@@ -10,9 +10,21 @@ pub const MASKED_BEHIND: usize = 4 << 10;
 /// Nothing is called by a name that is longer than this.
 const LONGEST_NAME: usize = 128;
 
-/// Masks what stands behind a name, as it would be in `name=text` or `name="text"`: some secrets
-/// are known only by what they are called.
-pub fn masked_behind(name: &str, said: &str, mask: Mask) -> Option<String> {
+/// Masks what stands behind one of the names, as it would be in `name=text` or `name="text"`: some
+/// secrets are known only by what they are called.
+pub fn masked_behind<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+    said: &str,
+    mask: Mask,
+) -> Option<String> {
+    let is_value = said.len() <= MASKED_BEHIND;
+    let is_name = |name: &&str| is_value && !name.is_empty() && name.len() <= LONGEST_NAME;
+    let mut names = names.into_iter().filter(is_name);
+    let masked = names.find_map(|name| behind(name, said, mask));
+    masked.or_else(|| mask(said))
+}
+
+fn behind(name: &str, said: &str, mask: Mask) -> Option<String> {
     let behind = |quote: &str| {
         let masked = mask(&format!("{name}={quote}{said}{quote}"))?;
         let value = masked.strip_prefix(name)?.strip_prefix('=')?;
@@ -33,7 +45,5 @@ pub fn masked_behind(name: &str, said: &str, mask: Mask) -> Option<String> {
             .then(|| behind(""))
             .flatten()
     };
-    let is_value = !name.is_empty() && name.len() <= LONGEST_NAME && said.len() <= MASKED_BEHIND;
-    let masked = is_value.then(|| quoted().or_else(bare)).flatten();
-    masked.or_else(|| mask(said))
+    quoted().or_else(bare)
 }

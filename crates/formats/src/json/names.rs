@@ -1,0 +1,101 @@
+//! What is a value called in JSON? By its key, and by a member beside it, where forms and manifests
+//! have their names: `{"name": "DB_PASSWORD", "value": "…"}`.
+
+use std::ops::Range;
+
+use super::lenient::decode;
+use super::walk::{Token, Tokens};
+
+/// Members that hold what somebody called something else.
+const VALUES: [&str; 2] = ["value", "text"];
+
+/// Members that tell what that is called: of a variable, of a header, of a field on a page.
+const NAMES: [&str; 6] = ["name", "key", "element", "field", "label", "selector"];
+
+/// So many of them are looked at in one object.
+const MOST: usize = 4;
+
+/// No name is longer.
+const LONGEST: usize = 128;
+
+/// What a field on a page is called behind what it is for.
+const FIELDS: [&str; 5] = ["textbox", "field", "input", "box", "edit"];
+
+/// Behind such a word it is said where the field is.
+const PLACES: [&str; 7] = ["for", "of", "in", "on", "at", "to", "with"];
+
+/// Where the names stand in each object of a JSON text: by how many brackets open before its own.
+pub(super) struct Names(Vec<Vec<Range<usize>>>);
+
+impl Names {
+    pub(super) fn of(json: &[u8]) -> Names {
+        let (mut all, mut open, mut is_name) = (Vec::new(), Vec::new(), false);
+        for token in Tokens::of(json) {
+            let names_next = matches!(&token, Token::Key(key) if is_one(&NAMES, inner(json, key)));
+            match token {
+                Token::Open { .. } => {
+                    open.push(all.len());
+                    all.push(Vec::new());
+                }
+                Token::Close => {
+                    open.pop();
+                }
+                Token::Text(text) if is_name && text.len() <= LONGEST => {
+                    let of = open.last().and_then(|at: &usize| all.get_mut(*at));
+                    let of = of.filter(|names: &&mut Vec<_>| names.len() < MOST);
+                    of.into_iter().for_each(|names| names.push(text.clone()));
+                }
+                _ => {}
+            }
+            is_name = names_next;
+        }
+        Names(all)
+    }
+
+    /// What the value under that key is called by others of its object.
+    pub(super) fn beside(&self, json: &[u8], object: Option<usize>, key: &str) -> Vec<String> {
+        let names = object.filter(|_| is_one(&VALUES, key.as_bytes()));
+        let names = names.and_then(|object| self.0.get(object));
+        let names = names.into_iter().flatten();
+        let names = names.map(|name| plain(&decode(&json[name.clone()])));
+        names.filter(|name| !name.is_empty()).collect()
+    }
+}
+
+fn is_one(words: &[&str], key: &[u8]) -> bool {
+    words
+        .iter()
+        .any(|word| key.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// A string without its quotes.
+fn inner<'a>(json: &'a [u8], string: &Range<usize>) -> &'a [u8] {
+    let inner = string.start + 1..string.end.saturating_sub(1);
+    json.get(inner).unwrap_or_default()
+}
+
+/// The name without what people and pages say around it: `Password textbox`, `#password`,
+/// `input[name="password"]`, `Password of ada`.
+fn plain(name: &str) -> String {
+    let is_between = |sign: char| !(sign.is_ascii_alphanumeric() || "_-.".contains(sign));
+    let words = name.split(is_between).filter(|word| !word.is_empty());
+    let is_place = |word: &str| is_one(&PLACES, word.as_bytes());
+    let mut words: Vec<&str> = words
+        .enumerate()
+        .map_while(|(at, word)| (at == 0 || !is_place(word)).then_some(word))
+        .collect();
+    while words.len() > 1 && words.last().is_some_and(|w| is_one(&FIELDS, w.as_bytes())) {
+        words.pop();
+    }
+    words.join("_")
+}
+
+/// Members that hold what a tool was given, which some agents write as a string.
+const ARGUMENTS: [&str; 3] = ["arguments", "args", "input"];
+
+/// Whether it is JSON that a tool was given.
+pub(super) fn are_arguments(key: &str, text: &str) -> bool {
+    ARGUMENTS.contains(&key)
+        && text.starts_with(['{', '['])
+        && super::whole(text.as_bytes()).is_some_and(|value| value == (0..text.len()))
+}
