@@ -278,15 +278,29 @@ fn is_called(before: &[u8], programs: &[&str]) -> bool {
 /// What stands before it in the same command or line.
 fn command(before: &[u8]) -> &[u8] {
     let before = &before[before.len().saturating_sub(ROOM_BEFORE)..];
-    // A backslash before the end of a line goes on with it. The end may be escaped.
-    let ends = |at: &usize| match before[..=*at] {
+    // What a shell goes on with behind the end of a line stands before it: `\`, in PowerShell a
+    // backtick, in Windows' own `^`. The end may be escaped, or part of a path there.
+    let ends = |at: &usize| match &before[..=*at] {
         [.., b';' | b'|' | b'&'] => true,
-        [.., b'\\', b'\n'] | [.., b'\\', b'\\', b'n'] => false,
-        [.., b'\n'] | [.., b'\\', b'n'] => true,
+        [line @ .., b'\n'] => {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            !matches!(line, [.., b'\\' | b'`' | b'^'])
+        }
+        [.., b'\\', b'\\', b'n'] => false,
+        [line @ .., b'\\', b'n'] => !is_of_windows(line),
         _ => false,
     };
     let begins = (0..before.len()).rev().find(ends).map_or(0, |at| at + 1);
     &before[begins..]
+}
+
+/// Whether it ends within a path of Windows: `C:`, `D:\a`, `\\host\a`.
+fn is_of_windows(text: &[u8]) -> bool {
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"\"'=".contains(byte);
+    let path = text.rsplit(ends).next().unwrap_or_default();
+    path.starts_with(b"\\\\")
+        || matches!(path, [drive, b':', rest @ ..]
+            if drive.is_ascii_alphabetic() && matches!(rest, [] | [b'\\', ..]))
 }
 
 /// Whether there is a digit in it, or so many letters in a row.

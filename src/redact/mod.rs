@@ -252,6 +252,31 @@ mod tests {
                 "mysql -u ada \\\n -ps3cr3tpw x",
                 "mysql -u ada \\\n -p[redacted] x",
             ),
+            (
+                "     1→machine a.example # of mine\n     2→  login ada\n     3→  password s3cr3tpw\n",
+                "     1→machine a.example # of mine\n     2→  login ada\n     3→  password [redacted]\n",
+            ),
+            (
+                "machine a.example login ada account b password s3cr3tpw\nmachine b password s3cr3tpw login ada",
+                "machine a.example login ada account b password [redacted]\nmachine b password [redacted] login ada",
+            ),
+            (
+                "/home/ada/.netrc:3:  password s3cr3tpw\n",
+                "/home/ada/.netrc:3:  password [redacted]\n",
+            ),
+            (
+                "mysql -u ada `\r\n -ps3cr3tpw x",
+                "mysql -u ada `\r\n -p[redacted] x",
+            ),
+            (
+                r"mysql.exe --defaults-file=C:\new.cnf -ps3cr3tpw x",
+                r"mysql.exe --defaults-file=C:\new.cnf -p[redacted] x",
+            ),
+            // By its end.
+            (
+                "API_TOKEN=billing-department-production-service-account-in-europe-west-cluster-x9K2mQ7vL4pR8sT1wZ6bN3 x",
+                "API_TOKEN=[redacted] x",
+            ),
             // All cookies of a header that may be keys.
             (
                 "curl -b x -H 'Cookie: lang=de; session=a1B2c3D4e5F6g7H8; auth=b1B2c3D4e5F6g7H8; n=1' y",

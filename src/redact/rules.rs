@@ -114,6 +114,13 @@ macro_rules! quoted_or {
     };
 }
 
+/// What stands between two words of netrc: blanks and ends of lines, and numbers of lines.
+macro_rules! between {
+    () => {
+        "(?:[\\s→:|+-]|\\\\[nt]|[0-9]){1,24}"
+    };
+}
+
 /// What is near a user and password of a request.
 const CURL: &[&str] = &["curl", "wget", "http", "api"];
 
@@ -236,8 +243,14 @@ pub const RULES: &[Rule] = &[
     typed(
         "netrc",
         &["machine ", "default "],
-        "(?:[^\\s\"'\\\\]{1,253}(?:\\s|\\\\n){1,8})?login\\s{1,4}[^\\s\"'\\\\]{1,64}(?:\\s|\\\\n){1,8}password\\s{1,4}([^\\s\"'\\\\]{3,})",
+        // Its lines may be numbered, as `cat -n` and agents' tools show them.
+        concat!(
+            "(?:[^\\s\"'\\\\]{1,253}", between!(), ")?(?:#[^\\n]{0,80}", between!(), ")?(?:",
+            "(?:(?:login|account)\\s{1,4}[^\\s\"'\\\\]{1,64}", between!(), "){1,2}password\\s{1,4}([^\\s\"'\\\\]{3,})",
+            "|password\\s{1,4}([^\\s\"'\\\\]{3,})", between!(), "(?:login|account)\\s)"
+        ),
     ),
+    typed("a line of netrc", &["netrc:", "netrc-"], "(?:[0-9]{1,6}[:-])?\\s{0,8}password\\s{1,4}([^\\s\"'\\\\]{3,})"),
     typed(
         "a user in SQL",
         &["IDENTIFIED BY ", "identified by ", "WITH PASSWORD ", "with password "],

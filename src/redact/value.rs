@@ -181,8 +181,8 @@ pub fn is_typed(value: &str) -> bool {
         && !value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// So much of a value tells what it is. A text of nothing but names and values has a value at each,
-/// up to its end.
+/// So much of a value tells what it is, at its beginning or at its end. A text of nothing but names
+/// and values has a value at each, up to its end.
 const JUDGED: usize = 64;
 
 /// Whether it is a secret.
@@ -190,8 +190,12 @@ pub fn is_secret(value: &str, family: Family, place: ValueContext) -> bool {
     if !value.is_ascii() {
         return false;
     }
-    let value = &value[..value.len().min(JUDGED)];
-    !stands_for_another(value) && is_made_up(value, family, place)
+    let (begins, ends) = (
+        &value[..value.len().min(JUDGED)],
+        &value[value.len().saturating_sub(JUDGED)..],
+    );
+    let is_one = |part: &str| is_made_up(part, family, place);
+    !stands_for_another(begins) && (is_one(begins) || begins.len() < value.len() && is_one(ends))
 }
 
 /// Whether it has what words, names, numbers and paths have not.
