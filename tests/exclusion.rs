@@ -437,6 +437,10 @@ fn rules_are_set_once_and_then_those_of_others_hold() {
         assert_eq!(is_out(&goes_on), !own.is_empty());
         sync(&config(home.path(), of_another));
         assert_eq!(is_out(&goes_on), own.is_empty());
+        // Made anew it is by what the program began with.
+        fs::remove_dir_all(home.path().join("index")).unwrap();
+        assert_eq!(is_out(&goes_on), !own.is_empty());
+        sync(&config(home.path(), of_another));
         // One that has just begun sets its own.
         assert_eq!(is_out(&config(home.path(), own)), !own.is_empty());
     }

@@ -323,7 +323,7 @@ mod tests {
     fn no_row_is_taken_for_a_step() {
         let rows = "a\n{\"kept\":1,\"changes\":[[0,1,0]]}\n";
         let error = next_rows(&b"a\n"[..], rows.as_bytes(), 7).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidData);
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
     }
 
     #[test]

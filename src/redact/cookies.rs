@@ -64,9 +64,6 @@ impl<'a> Cookies<'a> {
             let start = self.at;
             self.at += self.run(end, is_of_name);
             let name = &self.text[start..self.at];
-            if name.is_empty() {
-                break;
-            }
             if self.takes(b'=') {
                 let value = match self.quoted() {
                     Some(value) => {
@@ -82,10 +79,10 @@ impl<'a> Cookies<'a> {
                     keys = Some(keys.map_or(value.start, |keys| keys.start)..value.end);
                 }
             } else {
-                self.at += self.run(end, |byte| byte.is_ascii_graphic() && byte != b';');
+                self.at += self.run(end, |byte| byte != b';');
             }
             let is_other = keys.is_none() && begins_again(&self.bytes[start..self.at]);
-            if is_other || !self.takes(b';') {
+            if is_other || !(self.takes(b';') || self.takes(b',')) {
                 break;
             }
         }
@@ -107,7 +104,9 @@ impl<'a> Cookies<'a> {
     fn value(&mut self, end: usize) -> Range<usize> {
         let start = self.at;
         let rest = &self.bytes[start.min(end)..end];
-        let all = memchr(b';', rest).unwrap_or(rest.len());
+        // Several headers may have been joined.
+        let ends = [memchr(b';', rest), memmem::find(rest, b", ")];
+        let all = ends.into_iter().flatten().min().unwrap_or(rest.len());
         self.at += all;
         start..start + memchr(b' ', &rest[..all]).unwrap_or(all)
     }
@@ -168,7 +167,7 @@ fn begins_again(bytes: &[u8]) -> bool {
 }
 
 fn is_of_name(byte: u8) -> bool {
-    byte.is_ascii_graphic() && !b"=;:,\"'`\\(){}<>@".contains(&byte)
+    !b"=;,".contains(&byte)
 }
 
 fn is_telling(name: &str) -> bool {

@@ -267,7 +267,15 @@ fn is_called(before: &[u8], programs: &[&str]) -> bool {
     programs.iter().any(|program| {
         memchr::memmem::find_iter(command, program.as_bytes()).any(|at| {
             let (before, behind) = (&command[..at], &command[at + program.len()..]);
-            let behind = behind.strip_prefix(b".exe").unwrap_or(behind);
+            let version = |byte: &&u8| byte.is_ascii_digit() || **byte == b'.';
+            let version = behind.iter().take_while(version).count();
+            let behind = behind.strip_prefix(b".exe").unwrap_or(&behind[version..]);
+            // A path may stand in quotes.
+            let is_path = matches!(before.last(), Some(b'/' | b'\\'));
+            let quote = behind
+                .first()
+                .filter(|byte| is_path && b"\"'".contains(byte));
+            let behind = &behind[usize::from(quote.is_some())..];
             let is_behind = matches!(before.last(), Some(b'-' | b'.' | b'='));
             let is_before = behind.first().is_none_or(|byte| b" \t".contains(byte));
             is_before && !is_behind && is_start_of_word(before)

@@ -272,6 +272,19 @@ mod tests {
                 r"mysql.exe --defaults-file=C:\new.cnf -ps3cr3tpw x",
                 r"mysql.exe --defaults-file=C:\new.cnf -p[redacted] x",
             ),
+            // A quote that is never closed takes nothing of what stands behind the text it is in.
+            (
+                r#"{"command": "curl -u'ada:S3cr3tPw9x", "n": 1, "o": {"value": "curl -u'ada:S3cr3tPw8x"}}"#,
+                r#"{"command": "curl -u'ada:[redacted]", "n": 1, "o": {"value": "curl -u'ada:[redacted]"}}"#,
+            ),
+            (
+                r#""C:\mysql\bin\mysql.exe" -ps3cr3tpw x '/opt/bin/mysql5.7' -ps3cr3tpw x"#,
+                r#""C:\mysql\bin\mysql.exe" -p[redacted] x '/opt/bin/mysql5.7' -p[redacted] x"#,
+            ),
+            (
+                "Set-Cookie: lang=de; Path=/, session=a1B2c3D4e5F6g7H8; HttpOnly\nCookie: a b=1;; [x]=2; sid=a1B2c3D4e5F6g7H8",
+                "Set-Cookie: lang=de; Path=/, session=[redacted]; HttpOnly\nCookie: a b=1;; [x]=2; sid=[redacted]",
+            ),
             // By its end.
             (
                 "API_TOKEN=billing-department-production-service-account-in-europe-west-cluster-x9K2mQ7vL4pR8sT1wZ6bN3 x",
@@ -464,6 +477,8 @@ mod tests {
             "archive.open(member, pwd=pwd)",
             "On the login page the password field is empty; a machine where the login and the password differ",
             "docker pull mysql\ngit log -p main1234",
+            "netrc: password lines of it; a machine password based login; the default password protects account ada",
+            r#"sql = "CREATE USER a IDENTIFIED BY '" + userPassword1 + "'"; curl -u 'admin:" + password1 + "'"#,
             r#"{"command":"docker pull mysql\ngit log -p main1234"}"#,
             "- name: DB_PASSWORD\n- name: OTHER\n  value: other1\nThe password\n3 | has 2 values",
             "docker compose -f mysql.yml -p myproject up",

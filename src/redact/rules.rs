@@ -105,7 +105,7 @@ macro_rules! quoted_or {
     ($before:literal, $word:literal) => {
         concat!(
             $before,
-            "(?:'([^\\s'\"$=\\\\;|&),.-](?:[^'\\n\\\\]*[^\\s'\\\\])?)'",
+            "(?:'([^\\s'\"$=\\\\;|&),.-](?:[^'\"\\n\\\\]*[^\\s'\"\\\\])?)'",
             "|\"([^\\s'\"$=\\\\;|&),.-](?:[^\"\\n\\\\]*[^\\s\"\\\\])?)\"",
             "|[\"']?(",
             $word,
@@ -138,6 +138,8 @@ const CLIENTS: &[&str] = &[
     "mysqlbinlog",
     "mysqlslap",
     "mysqlsh",
+    "mysqlpump",
+    "mysql_secure_installation",
     "mysql_upgrade",
     "mycli",
     "mariadb",
@@ -146,6 +148,7 @@ const CLIENTS: &[&str] = &[
     "mariadb-import",
     "mariadb-check",
     "mariadb-backup",
+    "mariabackup",
     "mongo",
     "mongosh",
     "mongodump",
@@ -212,11 +215,11 @@ pub const RULES: &[Rule] = &[
     typed(
         "curl's user",
         &[" -u ", " --user ", " --user=", " --proxy-user ", " -U ", " -su ", " -sSu ", " -sku ", " -fsSLu "],
-        "(?:'[^\\s:\"'$/]{1,64}:([^'\\n\\\\]+)'|\"[^\\s:\"'$/]{1,64}:([^\"\\n\\\\]+)\"|[\"']?[^\\s:\"'$/]{1,64}:([^\\s\"'\\\\]+))",
+        "(?:'[^\\s:\"'$/]{1,64}:([^'\"\\n\\\\]+)'|\"[^\\s:\"'$/]{1,64}:([^\"\\n\\\\]+)\"|[\"']?[^\\s:\"'$/]{1,64}:([^\\s\"'\\\\]+))",
     )
     .judged(ValueCheck::Typed)
     .near(CURL),
-    typed("curl's user", &[" -u'"], "[^\\s:\"'$/]{1,64}:(?:([^'\\n\\\\]+)'|([^\\s\"'\\\\]+))")
+    typed("curl's user", &[" -u'"], "[^\\s:\"'$/]{1,64}:(?:([^'\"\\n\\\\]+)'|([^\\s\"'\\\\]+))")
         .judged(ValueCheck::Typed)
         .near(CURL),
     typed("curl's user", &[" -u\""], "[^\\s:\"'$/]{1,64}:(?:([^\"\\n\\\\]+)\"|([^\\s\"'\\\\]+))")
@@ -235,9 +238,9 @@ pub const RULES: &[Rule] = &[
     typed(
         "PowerShell",
         &["ConvertTo-SecureString "],
-        "(?:-String )?(?:'([^\\s'$][^'\\n]{2,}[^\\s'])'|\"([^\\s\"$][^\"\\n]{2,}[^\\s\"])\"|[\"']([^\\s\"'$]{4,}))",
+        "(?:-String )?(?:'([^\\s'$][^'\"\\n]{2,}[^\\s'\"])'|\"([^\\s\"$][^\"\\n]{2,}[^\\s\"])\"|[\"']([^\\s\"'$]{4,}))",
     ),
-    typed("openssl's pass:", &["'pass:"], "([^\\s'\\\\][^'\\n\\\\]{2,})'").near(OPENSSL),
+    typed("openssl's pass:", &["'pass:"], "([^\\s'\"\\\\][^'\"\\n\\\\]{2,})'").near(OPENSSL),
     typed("openssl's pass:", &["\"pass:"], "([^\\s\"\\\\][^\"\\n\\\\]{2,})\"").near(OPENSSL),
     typed("openssl's pass:", &["pass:"], "([^\\s\"'\\\\]{3,})").near(OPENSSL),
     typed(
@@ -245,16 +248,17 @@ pub const RULES: &[Rule] = &[
         &["machine ", "default "],
         // Its lines may be numbered, as `cat -n` and agents' tools show them.
         concat!(
-            "(?:[^\\s\"'\\\\]{1,253}", between!(), ")?(?:#[^\\n]{0,80}", between!(), ")?(?:",
+            "(?:[^\\s\"'\\\\]{1,253}", between!(), ")?(?:#[^\\n]{0,80}", between!(), ")?",
             "(?:(?:login|account)\\s{1,4}[^\\s\"'\\\\]{1,64}", between!(), "){1,2}password\\s{1,4}([^\\s\"'\\\\]{3,})",
-            "|password\\s{1,4}([^\\s\"'\\\\]{3,})", between!(), "(?:login|account)\\s)"
+            "|[^\\s\"'\\\\]{1,253}", between!(),
+            "password\\s{1,4}([^\\s\"'\\\\]{3,})", between!(), "(?:login|account)\\s"
         ),
     ),
-    typed("a line of netrc", &["netrc:", "netrc-"], "(?:[0-9]{1,6}[:-])?\\s{0,8}password\\s{1,4}([^\\s\"'\\\\]{3,})"),
+    typed("a line of netrc", &["netrc:", "netrc-"], "[0-9]{1,6}[:-]\\s{0,8}password\\s{1,4}([^\\s\"'\\\\]{3,})"),
     typed(
         "a user in SQL",
         &["IDENTIFIED BY ", "identified by ", "WITH PASSWORD ", "with password "],
-        "\\\\?(?:'([^\\s'\\\\][^'\\n\\\\]{2,}[^\\s'\\\\])'|\"([^\\s\"\\\\][^\"\\n\\\\]{2,}[^\\s\"\\\\])\"|[\"']([^\\s\"'\\\\]{4,}))",
+        "\\\\?(?:'([^\\s'\"\\\\][^'\"\\n\\\\]{2,}[^\\s'\"\\\\])'|\"([^\\s\"\\\\][^\"\\n\\\\]{2,}[^\\s\"\\\\])\"|[\"']([^\\s\"'\\\\]{4,}))",
     ),
     issued("signed URL", &["sig=", "X-Amz-Signature=", "X-Goog-Signature=", "&Signature="], "[A-Za-z0-9%+/=_-]{20,}"),
     issued("key of a request", &["?code=", "&code=", "?key=", "&key="], "[A-Za-z0-9_+/-]{32,}={0,2}").within_a_word(),

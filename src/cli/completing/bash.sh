@@ -26,6 +26,8 @@ _sessionary() {
     local rest=${COMP_LINE:0:COMP_POINT} word reply before glued i plain quote letter
     local -a words=() found=()
     COMPREPLY=()
+    # The shell takes so long to read a long line letter by letter that nobody would wait for it.
+    ((COMP_POINT > 2000)) && return
     for ((i = 0; i <= COMP_CWORD; i++)); do
         glued=$((i > 0))
         while [[ $rest == [[:blank:]]* ]]; do

@@ -168,7 +168,10 @@ impl State {
             (Some(Spot::Preview(_)), None) => tasks(self.pane.scroll(by * WHEEL)),
             // The list of what is typed is still to come.
             _ if !self.is_listed => Vec::new(),
-            _ => self.moved(by),
+            _ => {
+                self.take_back();
+                self.moved(by)
+            }
         }
     }
 
