@@ -42,7 +42,11 @@ pub fn of_argument(text: &str) -> Option<Range<usize>> {
 
 impl<'a> Cookies<'a> {
     fn of(text: &'a str, is_word: bool) -> Self {
-        let bytes = &text.as_bytes()[..text.len().min(HEADER)];
+        let mut cut = text.len().min(HEADER);
+        while !text.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        let bytes = &text.as_bytes()[..cut];
         let opens = |byte: &&u8| b" [".contains(byte);
         let at = bytes.iter().take(3).take_while(opens).count();
         let quote = bytes.get(at).copied();
@@ -62,7 +66,8 @@ impl<'a> Cookies<'a> {
         loop {
             self.at += self.run(end, |byte| byte == b' ');
             let start = self.at;
-            self.at += self.run(end, is_of_name);
+            let rest = &self.bytes[start.min(end)..end];
+            self.at += memchr3(b'=', b';', b',', rest).unwrap_or(rest.len());
             let name = &self.text[start..self.at];
             if self.takes(b'=') {
                 let value = match self.quoted() {
@@ -79,7 +84,8 @@ impl<'a> Cookies<'a> {
                     keys = Some(keys.map_or(value.start, |keys| keys.start)..value.end);
                 }
             } else {
-                self.at += self.run(end, |byte| byte != b';');
+                let rest = &self.bytes[self.at.min(end)..end];
+                self.at += memchr(b';', rest).unwrap_or(rest.len());
             }
             let is_other = keys.is_none() && begins_again(&self.bytes[start..self.at]);
             if is_other || !(self.takes(b';') || self.takes(b',')) {
@@ -133,7 +139,8 @@ impl<'a> Cookies<'a> {
         let rest = &self.bytes[self.at..];
         let of_line = memchr3(b'\n', b'\r', b'\\', rest);
         let of_quote = match self.quote {
-            Some(quote) => memchr(quote, rest),
+            // One of JSON, or of code, ends what is in it too.
+            Some(quote) => memchr2(quote, b'"', rest),
             None => memchr3(b'"', b'\'', b'`', rest),
         };
         let is_word = self.is_word && self.quote.is_none();
@@ -164,10 +171,6 @@ fn begins_again(bytes: &[u8]) -> bool {
         let behind = bytes.get(at + NAME.len());
         behind.is_some_and(|byte| b"=:\"' ".contains(byte))
     })
-}
-
-fn is_of_name(byte: u8) -> bool {
-    !b"=;,".contains(&byte)
 }
 
 fn is_telling(name: &str) -> bool {

@@ -231,18 +231,30 @@ fn of_rule(text: &str, begins: Range<usize>, number: usize, end: usize) -> Optio
     };
     let (start, stop) = (behind + secret.start, behind + secret.end);
     let value = &text[start..stop];
-    let is_one = match rule.judged {
-        ValueCheck::Not => true,
-        ValueCheck::NoWords(letters) => is_no_word(value, letters) && !is_composed(value),
-        ValueCheck::Typed => is_typed(value),
-        ValueCheck::As(family, place) => is_secret(value, family, place),
-        ValueCheck::Argument => is_secret(
-            &value.replace(' ', ""),
-            Family::Password,
-            ValueContext::Passed,
-        ),
-    };
-    is_one.then(|| start..stop + (rule.more)(&text[stop..]))
+    if rule.judged.is_met_by(value) {
+        return Some(start..stop + (rule.more)(&text[stop..]));
+    }
+    // What stood between two quotes may be two values, each with one that is never closed.
+    let is_typed = !matches!(rule.judged, ValueCheck::Not | ValueCheck::NoWords(_));
+    let word = value.split([' ', '\t', '"']).next().unwrap_or_default();
+    let is_one = is_typed && word.len() < value.len() && word.len() > 2;
+    (is_one && rule.judged.is_met_by(word)).then(|| start..start + word.len())
+}
+
+impl ValueCheck {
+    fn is_met_by(self, value: &str) -> bool {
+        match self {
+            ValueCheck::Not => true,
+            ValueCheck::NoWords(letters) => is_no_word(value, letters) && !is_composed(value),
+            ValueCheck::Typed => is_typed(value),
+            ValueCheck::As(family, place) => is_secret(value, family, place),
+            ValueCheck::Argument => is_secret(
+                &value.replace(' ', ""),
+                Family::Password,
+                ValueContext::Passed,
+            ),
+        }
+    }
 }
 
 /// How many bytes of a key that goes on follow.

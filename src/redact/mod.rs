@@ -277,6 +277,15 @@ mod tests {
                 r#"{"command": "curl -u'ada:S3cr3tPw9x", "n": 1, "o": {"value": "curl -u'ada:S3cr3tPw8x"}}"#,
                 r#"{"command": "curl -u'ada:[redacted]", "n": 1, "o": {"value": "curl -u'ada:[redacted]"}}"#,
             ),
+            ("curl -u 'ada:pa\"ss9word' x", "curl -u 'ada:[redacted]' x"),
+            (
+                "| curl -u 'ada:S3cr3tPw1x … | curl -u 'bob:S3cr3tPw2x … |",
+                "| curl -u 'ada:[redacted] … | curl -u 'bob:[redacted] … |",
+            ),
+            (
+                r#"{"command":"curl -b 'sid=a1B2c3D4e5F6g7H8", "n":1}"#,
+                r#"{"command":"curl -b 'sid=[redacted]", "n":1}"#,
+            ),
             (
                 r#""C:\mysql\bin\mysql.exe" -ps3cr3tpw x '/opt/bin/mysql5.7' -ps3cr3tpw x"#,
                 r#""C:\mysql\bin\mysql.exe" -p[redacted] x '/opt/bin/mysql5.7' -p[redacted] x"#,
@@ -506,6 +515,23 @@ mod tests {
         }
     }
 
+    /// Wherever it is looked at no further.
+    #[test]
+    fn letters_of_many_bytes_are_cut_nowhere() {
+        for begins in [
+            "Cookie: a=1; ",
+            "curl -b 'a=1; ",
+            "api_key=",
+            "mysql -p'",
+            "machine ",
+        ] {
+            for before in ["", "x", "xy"] {
+                let _ = redacted(&format!("{before}{begins}{before}{}", "é".repeat(3000)));
+                let _ = redacted(&format!("{before}{begins}{before}{}", "→ ".repeat(3000)));
+            }
+        }
+    }
+
     #[test]
     fn hostile_text_costs_no_more_than_its_size_many_times_over() {
         for begins in [
@@ -520,6 +546,8 @@ mod tests {
             " mysql -p",
             "curl -u a",
             "Cookie: sid",
+            "ookie:",
+            "ookie: a;",
             "Cookie: a=1;",
             "Cookie: session=\"",
             "ookie=,",

@@ -100,12 +100,14 @@ const fn read(name: &'static str, begins: &'static [&'static str], reads: Reads)
 }
 
 /// A pattern of a value in quotes up to the one that closes, or of a word. What stands between a
-/// quote and the next one may be none: `"mysql -p", "…"`.
+/// quote and the next one may be none: `"mysql -p", "…"`. Between single quotes a double one is of
+/// the value unless it ends what all that stands in, JSON or code: then a comma, a brace, an
+/// operator or a blank follows.
 macro_rules! quoted_or {
     ($before:literal, $word:literal) => {
         concat!(
             $before,
-            "(?:'([^\\s'\"$=\\\\;|&),.-](?:[^'\"\\n\\\\]*[^\\s'\"\\\\])?)'",
+            "(?:'([^\\s'\"$=\\\\;|&),.-](?:(?:[^'\"\\n\\\\]|\"[^'\\n\\\\ ,:}\\])+;])*[^\\s'\"\\\\])?)'",
             "|\"([^\\s'\"$=\\\\;|&),.-](?:[^\"\\n\\\\]*[^\\s\"\\\\])?)\"",
             "|[\"']?(",
             $word,
@@ -215,11 +217,11 @@ pub const RULES: &[Rule] = &[
     typed(
         "curl's user",
         &[" -u ", " --user ", " --user=", " --proxy-user ", " -U ", " -su ", " -sSu ", " -sku ", " -fsSLu "],
-        "(?:'[^\\s:\"'$/]{1,64}:([^'\"\\n\\\\]+)'|\"[^\\s:\"'$/]{1,64}:([^\"\\n\\\\]+)\"|[\"']?[^\\s:\"'$/]{1,64}:([^\\s\"'\\\\]+))",
+        "(?:'[^\\s:\"'$/]{1,64}:((?:[^'\"\\n\\\\]|\"[^'\\n\\\\ ,:}\\])+;])+)'|\"[^\\s:\"'$/]{1,64}:([^\"\\n\\\\]+)\"|[\"']?[^\\s:\"'$/]{1,64}:([^\\s\"'\\\\]+))",
     )
     .judged(ValueCheck::Typed)
     .near(CURL),
-    typed("curl's user", &[" -u'"], "[^\\s:\"'$/]{1,64}:(?:([^'\"\\n\\\\]+)'|([^\\s\"'\\\\]+))")
+    typed("curl's user", &[" -u'"], "[^\\s:\"'$/]{1,64}:(?:((?:[^'\"\\n\\\\]|\"[^'\\n\\\\ ,:}\\])+;])+)'|([^\\s\"'\\\\]+))")
         .judged(ValueCheck::Typed)
         .near(CURL),
     typed("curl's user", &[" -u\""], "[^\\s:\"'$/]{1,64}:(?:([^\"\\n\\\\]+)\"|([^\\s\"'\\\\]+))")
@@ -240,7 +242,7 @@ pub const RULES: &[Rule] = &[
         &["ConvertTo-SecureString "],
         "(?:-String )?(?:'([^\\s'$][^'\"\\n]{2,}[^\\s'\"])'|\"([^\\s\"$][^\"\\n]{2,}[^\\s\"])\"|[\"']([^\\s\"'$]{4,}))",
     ),
-    typed("openssl's pass:", &["'pass:"], "([^\\s'\"\\\\][^'\"\\n\\\\]{2,})'").near(OPENSSL),
+    typed("openssl's pass:", &["'pass:"], "([^\\s'\"\\\\](?:[^'\"\\n\\\\]|\"[^'\\n\\\\ ,:}\\])+;]){2,})'").near(OPENSSL),
     typed("openssl's pass:", &["\"pass:"], "([^\\s\"\\\\][^\"\\n\\\\]{2,})\"").near(OPENSSL),
     typed("openssl's pass:", &["pass:"], "([^\\s\"'\\\\]{3,})").near(OPENSSL),
     typed(
@@ -258,7 +260,7 @@ pub const RULES: &[Rule] = &[
     typed(
         "a user in SQL",
         &["IDENTIFIED BY ", "identified by ", "WITH PASSWORD ", "with password "],
-        "\\\\?(?:'([^\\s'\"\\\\][^'\"\\n\\\\]{2,}[^\\s'\"\\\\])'|\"([^\\s\"\\\\][^\"\\n\\\\]{2,}[^\\s\"\\\\])\"|[\"']([^\\s\"'\\\\]{4,}))",
+        "\\\\?(?:'([^\\s'\"\\\\](?:[^'\"\\n\\\\]|\"[^'\\n\\\\ ,:}\\])+;]){2,}[^\\s'\"\\\\])'|\"([^\\s\"\\\\][^\"\\n\\\\]{2,}[^\\s\"\\\\])\"|[\"']([^\\s\"'\\\\]{4,}))",
     ),
     issued("signed URL", &["sig=", "X-Amz-Signature=", "X-Goog-Signature=", "&Signature="], "[A-Za-z0-9%+/=_-]{20,}"),
     issued("key of a request", &["?code=", "&code=", "?key=", "&key="], "[A-Za-z0-9_+/-]{32,}={0,2}").within_a_word(),

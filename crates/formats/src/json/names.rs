@@ -95,6 +95,7 @@ const ARGUMENTS: [&str; 3] = ["arguments", "args", "input"];
 
 /// Whether it is JSON that a tool was given.
 pub(super) fn are_arguments(key: &str, text: &str) -> bool {
+    let text = text.trim_matches([' ', '\n', '\r', '\t']);
     ARGUMENTS.contains(&key)
         && text.starts_with(['{', '['])
         && super::whole(text.as_bytes()).is_some_and(|value| value == (0..text.len()))

@@ -191,8 +191,10 @@ pub fn masked_but(json: &str, mask: Mask, stays: impl Fn(&str) -> bool) -> Optio
                 let given = are_arguments(key, &text).then(|| masked_text(&text, mask));
                 (range, given.flatten().or_else(|| behind(&text)))
             }
-            Token::Number(range) if range.len() < SHORTEST => return,
-            Token::Number(range) => (range.clone(), json.get(range).and_then(behind)),
+            Token::Number(range) => {
+                let number = json.get(range.clone()).filter(|number| may_open(number));
+                (range, number.and_then(behind))
+            }
             Token::Word(_) => return,
         };
         if let Some(masked) = masked
@@ -206,8 +208,10 @@ pub fn masked_but(json: &str, mask: Mask, stays: impl Fn(&str) -> bool) -> Optio
     (from > 0).then(|| out + json.get(from..).unwrap_or_default())
 }
 
-/// A number with less digits opens nothing.
-const SHORTEST: usize = 4;
+/// Whether a number may be a secret: a few digits, and what is no whole number, open nothing.
+fn may_open(number: &str) -> bool {
+    number.len() >= 4 && number.bytes().all(|byte| byte.is_ascii_digit())
+}
 
 /// JSON in a string, with its strings and numbers masked, and as a text. `None`: nothing is to be
 /// in its strings and numbers.
