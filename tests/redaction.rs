@@ -389,6 +389,9 @@ pub const NAMED_BESIDE: &str = r##"{"fields":[
     "element":"Password field of ada","ref":"e14","text":"Q1w2E3r4",
     "env":[{"value":"Q1w2E3r4 x","name":"DB_PASSWORD"},{"key":"BIRD","value":"heron 3"}],
     "fill":{"selector":"input[name='password']","value":"Q1w2E3r4"},
+    "fills":[{"selector":"input#password-field.form-control","value":"Q1w2E3r4"},
+    {"label":"Password (required)","text":"Q1w2E3r4"}],
+    "args":"{\"value\":\"Q1w2E3r4\",\"name\":\"DB_PASSWORD\",\"bird\":\"heron5\"} ",
     "said":{"name":"Password","note":"heron4","text":["heron in the reeds"]},
     "number":{"name":"admin password","value":51234567},
     "password":51234567,"count":51234568,
@@ -396,7 +399,7 @@ pub const NAMED_BESIDE: &str = r##"{"fields":[
     "header":{"name":"Cookie","value":"theme=heron; sessionid=Q1w2E3r4Q1w2E3r4"}}"##;
 
 /// So many values of [`NAMED_BESIDE`] are secrets.
-pub const SECRETS_BESIDE: usize = 8;
+pub const SECRETS_BESIDE: usize = 11;
 
 #[test]
 fn in_arguments_a_name_beside_a_value_and_a_number_tell_a_secret_too() {

@@ -218,6 +218,44 @@ fn what_lies_in_a_root_within_a_root_is_one_session() {
     }
 }
 
+/// One of several files is one of them where it is read with the others.
+#[test]
+fn a_session_of_several_files_is_left_as_a_whole() {
+    let home = Sandbox::new();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/copilot/named");
+    let (mut folder, mut files) = (None, 0);
+    for file in walkdir::WalkDir::new(&from).into_iter().flatten() {
+        let below = file.path().strip_prefix(&from).unwrap();
+        let to = home.home.join("ss").join(below);
+        match file.file_type().is_dir() {
+            true => fs::create_dir_all(to).unwrap(),
+            false => {
+                files += 1;
+                if below.ends_with("events.jsonl") {
+                    folder = to.parent().map(Path::to_path_buf);
+                }
+                fs::copy(file.path(), to).unwrap();
+            }
+        }
+    }
+    let folder = folder.expect("a session");
+    assert!(files > 1, "{files}");
+    home.settle();
+    let at = |path: &Path| dump::root("copilot", "copilot", path);
+    let outer = at(folder.parent().unwrap());
+    let outer = Config::new(home.home.join("index"), vec![outer]);
+    let mut both = outer.clone();
+    both.roots.push(at(&folder));
+    let rows = |config: &Config| {
+        let index = Index::open(config, Freshness::Check).unwrap();
+        dump::clean(&index, "roots within roots");
+        index.list(&ListScope::default()).unwrap().sessions.len()
+    };
+    for config in [&outer, &both, &outer] {
+        assert_eq!(rows(config), 1);
+    }
+}
+
 /// A folder that pi's settings name holds files of all projects; folders in it are the outer root's.
 #[test]
 fn of_a_flat_root_within_a_root_only_its_own_files_are() {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
-use crate::format::json::{Leaf, is_encoded, named_leaves};
+use crate::format::json::{Leaf, is_encoded, masked_arguments, named_leaves};
 use crate::format::terminal::seen;
 use crate::model::{MASKED_BEHIND, Mask, masked_behind};
 
@@ -15,7 +15,15 @@ pub(super) fn mask_pieces<'a>(
     mask: Mask,
 ) {
     let mut names: HashMap<String, BTreeSet<String>> = HashMap::new();
+    // A text may occur many times: the mask is asked about each of its names only once.
+    let mut behind: HashMap<String, Option<String>> = HashMap::new();
     named_leaves(record, &mut |called, leaf| {
+        if let Leaf::Text(text) = &leaf
+            && let Some(masked) = masked_given(called, text, mask)
+        {
+            behind.insert(seen(text.clone()).into_owned(), Some(masked));
+            return;
+        }
         let text = match leaf {
             Leaf::Text(text) => seen(text),
             Leaf::Number(number) => Cow::Borrowed(number),
@@ -30,8 +38,6 @@ pub(super) fn mask_pieces<'a>(
             }
         }
     });
-    // A text may occur many times: the mask is asked about each of its names only once.
-    let mut behind: HashMap<String, Option<String>> = HashMap::new();
     for piece in pieces {
         let masked = match names.remove_entry(piece.as_str()) {
             Some((text, names)) => {
@@ -49,6 +55,12 @@ pub(super) fn mask_pieces<'a>(
     }
 }
 
+/// What a tool was given as a string of JSON.
+fn masked_given(names: &[&str], text: &str, mask: Mask) -> Option<String> {
+    let mut names = names.iter();
+    names.find_map(|name| masked_arguments(name, text, mask))
+}
+
 /// All texts of a record but pictures and what is encrypted, masked.
 pub(super) fn all_texts(record: &[u8], mask: Option<Mask>) -> Vec<String> {
     let mut texts = Vec::new();
@@ -56,8 +68,10 @@ pub(super) fn all_texts(record: &[u8], mask: Option<Mask>) -> Vec<String> {
         if let Leaf::Text(text) = leaf
             && !is_encoded(text.as_bytes())
         {
-            let names = names.iter().copied();
-            let masked = mask.and_then(|mask| masked_behind(names, &text, mask));
+            let masked = mask.and_then(|mask| {
+                let given = masked_given(names, &text, mask);
+                given.or_else(|| masked_behind(names.iter().copied(), &text, mask))
+            });
             texts.push(masked.unwrap_or_else(|| text.into_owned()));
         }
     });

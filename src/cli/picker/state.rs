@@ -362,6 +362,10 @@ impl State {
 
     /// Takes what was pasted; where text is read, it is no query, as letters are none.
     fn paste(&mut self, text: &str) -> Vec<Task> {
+        // What it is meant for is still to come.
+        if self.waits_for_menu() {
+            return Vec::new();
+        }
         match &mut self.dialog {
             Some(dialog) => dialog.paste(text),
             None if self.focus == Focus::List => {

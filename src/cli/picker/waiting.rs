@@ -15,7 +15,7 @@ use super::state::{Focus, State, Task};
 impl State {
     /// Whether a key is about a list that is not there yet; then it is kept until it is.
     pub(super) fn waits(&mut self, key: KeyEvent, action: &Action) -> bool {
-        if self.waiting.iter().any(|key| opens_menu(*key)) {
+        if self.waits_for_menu() {
             match action {
                 // As it closes the menu.
                 Action::Leave => self.take_back(),
@@ -33,6 +33,11 @@ impl State {
         }
         self.waiting.push(key);
         true
+    }
+
+    /// Whether what is pressed now is meant for a menu that is still to come.
+    pub(super) fn waits_for_menu(&self) -> bool {
+        self.waiting.iter().any(|key| opens_menu(*key))
     }
 
     /// Keys that wait are no longer meant.

@@ -115,7 +115,7 @@ impl Walk<'_> {
         };
         let identity = Identity::of(&found);
         match Kind::of(&found) {
-            kind if self.is_of_another_root(below, kind) => None,
+            kind if self.is_left(below, kind) => None,
             Kind::File => {
                 self.file(below, identity, is_link, here);
                 None

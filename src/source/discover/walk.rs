@@ -189,6 +189,10 @@ impl Walk<'_> {
         };
         settled &= !is_shared;
         let folder = kept(fingerprint).filter(|_| settled && !self.vouches);
+        let mut paths = names
+            .iter()
+            .map(|found| (below.join(&found.name), found.kind));
+        let is_left = is_shared && paths.any(|(path, kind)| self.is_of_another_root(&path, kind));
         let files_before = here.found.len();
         // The directory itself, and what is in it.
         let listed = 1 + names.len();
@@ -198,7 +202,8 @@ impl Walk<'_> {
             match found.kind {
                 // Often a folder of a project: what lies below it is the project's.
                 Kind::Folder if self.flat => {}
-                _ if is_shared && self.is_of_another_root(&path(), found.kind) => {}
+                Kind::File if is_left => {}
+                Kind::Folder if is_left && self.is_database(&path()) => {}
                 Kind::Folder if self.is_database(&path()) => {
                     databases.extend(self.look_at_documents(&path(), here));
                 }
@@ -235,9 +240,21 @@ impl Walk<'_> {
         deeper
     }
 
+    /// Whether what is at this path is left to another root: that has something beside it, or this.
+    pub fn is_left(&self, path: &Path, kind: Kind) -> bool {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        if !self.is_in_another_root(folder) || kind == Kind::Folder && !self.is_database(path) {
+            return false;
+        }
+        let beside = fs::read_dir(self.root.join(folder)).into_iter().flatten();
+        let mut beside = beside.flatten().map(|found| folder.join(found.file_name()));
+        self.is_of_another_root(path, kind)
+            || beside.any(|path| self.is_of_another_root(&path, Kind::File))
+    }
+
     /// Whether another root has what is at this path. In a folder that is named as a root and is
     /// none of the format's it has nothing.
-    pub fn is_of_another_root(&self, path: &Path, kind: Kind) -> bool {
+    fn is_of_another_root(&self, path: &Path, kind: Kind) -> bool {
         let mut others = self.other_roots.iter();
         others.any(|(root, flat)| {
             path.strip_prefix(root).is_ok_and(|within| {

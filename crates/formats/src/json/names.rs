@@ -57,7 +57,7 @@ impl Names {
         let names = object.filter(|_| is_one(&VALUES, key.as_bytes()));
         let names = names.and_then(|object| self.0.get(object));
         let names = names.into_iter().flatten();
-        let names = names.map(|name| plain(&decode(&json[name.clone()])));
+        let names = names.flat_map(|name| plain(&decode(&json[name.clone()])));
         names.filter(|name| !name.is_empty()).collect()
     }
 }
@@ -75,8 +75,9 @@ fn inner<'a>(json: &'a [u8], string: &Range<usize>) -> &'a [u8] {
 }
 
 /// The name without what people and pages say around it: `Password textbox`, `#password`,
-/// `input[name="password"]`, `Password of ada`.
-fn plain(name: &str) -> String {
+/// `input[name="password"]`, `Password of ada`; and each of its words, of which any may be it:
+/// `input#password-field.form-control`.
+fn plain(name: &str) -> Vec<String> {
     let is_between = |sign: char| !(sign.is_ascii_alphanumeric() || "_-.".contains(sign));
     let words = name.split(is_between).filter(|word| !word.is_empty());
     let is_place = |word: &str| is_one(&PLACES, word.as_bytes());
@@ -87,7 +88,22 @@ fn plain(name: &str) -> String {
     while words.len() > 1 && words.last().is_some_and(|w| is_one(&FIELDS, w.as_bytes())) {
         words.pop();
     }
-    words.join("_")
+    let joined = words.join("_");
+    let parts = words.iter().flat_map(|word| word.split('.'));
+    let parts = parts.map(without_field).filter(|part| *part != joined);
+    let parts: Vec<String> = parts.take(MOST).map(str::to_owned).collect();
+    [joined].into_iter().chain(parts).collect()
+}
+
+/// A word without the field that it ends with: `password-input`, `passwordField`.
+fn without_field(word: &str) -> &str {
+    let without = |field: &&str| {
+        let head = word.get(..word.len().checked_sub(field.len())?)?;
+        let tail = &word[head.len()..];
+        let is_apart = head.ends_with(['-', '_']) || tail.starts_with(|c: char| c.is_uppercase());
+        (tail.eq_ignore_ascii_case(field) && is_apart).then(|| head.trim_end_matches(['-', '_']))
+    };
+    FIELDS.iter().find_map(without).unwrap_or(word)
 }
 
 /// Members that hold what a tool was given, which some agents write as a string.

@@ -362,7 +362,7 @@ fn a_leaf_is_called_by_its_key_and_by_the_names_beside_it() {
         "a: value Password",
         "1: value Password",
         "b: value",
-        "c: text The_Password pass-word",
+        "c: text The_Password The Password pass-word",
         "d: text",
         "e: key",
         "f: x",

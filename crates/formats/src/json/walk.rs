@@ -188,8 +188,8 @@ pub fn masked_but(json: &str, mask: Mask, stays: impl Fn(&str) -> bool) -> Optio
             Token::Text(_) if depth == 1 && stays(key) => return,
             Token::Text(range) => {
                 let text = decode(&json.as_bytes()[range.clone()]);
-                let given = are_arguments(key, &text).then(|| masked_text(&text, mask));
-                (range, given.flatten().or_else(|| behind(&text)))
+                let given = masked_arguments(key, &text, mask);
+                (range, given.or_else(|| behind(&text)))
             }
             Token::Number(range) => {
                 let number = json.get(range.clone()).filter(|number| may_open(number));
@@ -213,10 +213,10 @@ fn may_open(number: &str) -> bool {
     number.len() >= 4 && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// JSON in a string, with its strings and numbers masked, and as a text. `None`: nothing is to be
-/// in its strings and numbers.
-fn masked_text(json: &str, mask: Mask) -> Option<String> {
-    let masked = masked(json, mask)?;
+/// What a tool was given, where it is JSON in a string under that key, with its strings and numbers
+/// masked, and as a text. `None`: it is none, or nothing is to be masked in these.
+pub fn masked_arguments(key: &str, text: &str, mask: Mask) -> Option<String> {
+    let masked = are_arguments(key, text).then(|| masked(text, mask))??;
     Some(mask(&masked).unwrap_or(masked))
 }
 
