@@ -403,6 +403,17 @@ fn a_compressed_rollout_is_kept_as_it_was() {
     assert_eq!(fs::read(&compressed).unwrap(), bytes);
 }
 
+/// What is read of Codex's sessions is kept.
+fn keeping(home: &Home) -> Config {
+    let config = Config {
+        archive_dir: Some(home.folder.path().join("archive")),
+        ..home.config()
+    };
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.set_kept(&["codex".to_owned()], true).unwrap();
+    config
+}
+
 /// What cannot be decoded is not the session of which the archive has every byte.
 #[test]
 fn a_kept_rollout_beside_a_torn_copy_stays() {
@@ -410,13 +421,7 @@ fn a_kept_rollout_beside_a_torn_copy_stays() {
     let plain = home.day().join(name("the-same-talk", 0));
     let compressed = plain.with_extension("jsonl.zst");
     let bytes = zstd::bulk::compress(&fs::read(&plain).unwrap(), 1).unwrap();
-    let config = Config {
-        archive_dir: Some(home.folder.path().join("archive")),
-        ..home.config()
-    };
-    let mut indexer = Indexer::open(&config).unwrap();
-    indexer.set_kept(&["codex".to_owned()], true).unwrap();
-    drop(indexer);
+    let config = keeping(&home);
     let look = || {
         crate::archive::sync(&config);
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
@@ -448,13 +453,7 @@ fn a_kept_rollout_that_is_compressed_or_unpacked_is_one_session() {
     let compressed = plain.with_extension("jsonl.zst");
     let text = fs::read(&plain).unwrap();
     let bytes = zstd::bulk::compress(&text, 1).unwrap();
-    let config = Config {
-        archive_dir: Some(home.folder.path().join("archive")),
-        ..home.config()
-    };
-    let mut indexer = Indexer::open(&config).unwrap();
-    indexer.set_kept(&["codex".to_owned()], true).unwrap();
-    drop(indexer);
+    let config = keeping(&home);
     let look = || {
         crate::archive::sync(&config);
         crate::archive::is_whole(&config);
@@ -810,13 +809,7 @@ fn names_are_not_kept() {
     let threads = Threads::new(&home, 5);
     threads.add(1, "paginated", "");
     threads.call(1, Some("The grebe"));
-    let config = Config {
-        archive_dir: Some(home.folder.path().join("archive")),
-        ..home.config()
-    };
-    let mut indexer = Indexer::open(&config).unwrap();
-    indexer.set_kept(&["codex".to_owned()], true).unwrap();
-    drop(indexer);
+    let config = keeping(&home);
     let sync = || {
         let mut indexer = Indexer::open(&config).unwrap();
         indexer.sync(&mut |_| {}).unwrap();
@@ -849,13 +842,7 @@ fn a_session_that_has_a_name_is_restored() {
     threads.add(1, "paginated", "");
     threads.call(1, Some("The grebe"));
     note_name(&home, 2, "The puffin");
-    let config = Config {
-        archive_dir: Some(home.folder.path().join("archive")),
-        ..home.config()
-    };
-    let mut indexer = Indexer::open(&config).unwrap();
-    indexer.set_kept(&["codex".to_owned()], true).unwrap();
-    drop(indexer);
+    let config = keeping(&home);
     let index = || Index::open(&config, Freshness::Check).unwrap();
     for (number, name) in [(1, "The grebe"), (2, "The puffin")] {
         let row = session(&index(), number);

@@ -175,19 +175,31 @@ fn an_index_forgets_what_another_one_has_forgotten() {
     assert_eq!(files_with(&other.index_dir, "zanzibar"), 0);
 }
 
-/// A new index knows nothing of it.
-#[test]
-fn what_is_excluded_by_its_directory_leaves_the_archive_by_any_index() {
+/// By an index that leaves out what was started in `/code`.
+fn without_code(home: &Home, index: &str) -> Config {
+    Config {
+        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), false),
+        index_dir: home.0.path().join(index),
+        ..home.config()
+    }
+}
+
+/// A session that was started there, and one elsewhere, with what that says.
+fn of_two_directories() -> (Home, String) {
     let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     let elsewhere = session("b", "quetzal", 0..3).replace("\"/code\"", "\"/other\"");
     home.write("b.jsonl", &elsewhere);
+    (home, elsewhere)
+}
+
+/// A new index knows nothing of it.
+#[test]
+fn what_is_excluded_by_its_directory_leaves_the_archive_by_any_index() {
+    let (home, elsewhere) = of_two_directories();
     home.sync();
     fs::remove_dir_all(home.0.path().join("index")).unwrap();
-    let config = Config {
-        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), false),
-        ..home.config()
-    };
+    let config = without_code(&home, "index");
     assert_eq!(sync(&config).notes, Vec::<String>::new());
     let blocks = home.blocks();
     assert!(!blocks.contains("zanzibar") && blocks.contains("quetzal"));
@@ -199,11 +211,7 @@ fn what_is_excluded_by_its_directory_leaves_the_archive_by_any_index() {
 fn what_another_index_keeps_of_excluded_sessions_leaves_the_archive() {
     let home = Home::keeping();
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
-    let config = Config {
-        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), false),
-        index_dir: home.0.path().join("other"),
-        ..home.config()
-    };
+    let config = without_code(&home, "other");
     for _ in 0..2 {
         sync(&config);
         assert_eq!(contents(&home), Vec::<String>::new());
@@ -217,15 +225,8 @@ fn what_another_index_keeps_of_excluded_sessions_leaves_the_archive() {
 /// Also where something was kept since.
 #[test]
 fn what_another_index_keeps_beside_a_watcher_leaves_the_archive() {
-    let home = Home::keeping();
-    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
-    let elsewhere = session("b", "quetzal", 0..3).replace("\"/code\"", "\"/other\"");
-    home.write("b.jsonl", &elsewhere);
-    let config = Config {
-        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), false),
-        index_dir: home.0.path().join("other"),
-        ..home.config()
-    };
+    let (home, elsewhere) = of_two_directories();
+    let config = without_code(&home, "other");
     sync(&config);
     let watcher = Watcher::start(&config);
     until("it has looked", || !watcher.log().checked.is_empty());
@@ -243,16 +244,10 @@ fn what_another_index_keeps_beside_a_watcher_leaves_the_archive() {
 /// The answer is complete all the same.
 #[test]
 fn what_is_excluded_leaves_an_archive_that_could_not_be_written() {
-    let home = Home::keeping();
-    home.write("a.jsonl", &session("a", "zanzibar", 0..20));
-    let elsewhere = session("b", "quetzal", 0..3).replace("\"/code\"", "\"/other\"");
-    home.write("b.jsonl", &elsewhere);
+    let (home, elsewhere) = of_two_directories();
     home.sync();
     fs::remove_dir_all(home.0.path().join("index")).unwrap();
-    let config = Config {
-        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), false),
-        ..home.config()
-    };
+    let config = without_code(&home, "index");
     let other = rusqlite::Connection::open(database(&home)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let notes = sync(&config).notes;
