@@ -192,13 +192,13 @@ fn write(
     let SyncTargets { catalogue, keeper } = targets;
     let has_changed = work.changed() > 0;
     let mut stale: OutdatedSessions<'_> = BTreeMap::new();
-    let is_as_noted = keeper.is_as_noted(catalogue)?;
+    let archive_has_changed = keeper.note_changes_since(catalogue)?;
     for (at, gone) in scanned.iter().zip(&work.gone_by_root) {
         let root = at.root;
         let left_out = &at.scan.left_out;
         // A catalogue that is new does not know what was kept before that was excluded, nor does
         // any what another index has kept.
-        let is_known = is_as_noted && catalogue.excluded(root.number)? == left_out.places;
+        let is_known = !archive_has_changed && catalogue.excluded(root.number)? == left_out.places;
         if !(is_known || left_out.places.is_empty()) {
             let is_out = |place: &str| left_out.holds(place);
             keeper.forget_left_out(catalogue, root, is_out, &config.formats)?;

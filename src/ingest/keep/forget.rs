@@ -59,13 +59,13 @@ impl Keeper {
         Ok(())
     }
 
-    /// Whether nobody else has changed the archive since this catalogue noted what is in it, which
-    /// is done now. Within a transaction of the catalogue.
-    pub fn is_as_noted(&self, catalogue: &Catalogue) -> Result<bool, Error> {
+    /// Note how often the archive has been changed. Whether it was since that was noted last. Within
+    /// a transaction of the catalogue.
+    pub fn note_changes_since(&self, catalogue: &Catalogue) -> Result<bool, Error> {
         let changes = self.or_fail(self.archive.as_ref().map(Archive::changes));
-        let is_as_noted = changes == Some(catalogue.archive_changes()?);
+        let has_changed = changes != Some(catalogue.archive_changes()?);
         self.note_changes(catalogue)?;
-        Ok(is_as_noted)
+        Ok(has_changed)
     }
 
     /// Forget what is kept of the sessions below a root that are left out. Where the archive cannot
