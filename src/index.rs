@@ -282,17 +282,17 @@ impl Index {
     ///
     /// # Errors
     /// When the catalogue or the words cannot be read, or a session file not be read again.
-    pub fn pay(&mut self, budget: Duration) -> Result<BacklogSize, Error> {
-        let owed = self.words_debt()?;
+    pub fn index_backlog(&mut self, budget: Duration) -> Result<BacklogSize, Error> {
+        let backlog = self.backlog_size()?;
         // A watcher does it when nothing has changed for a while.
         // Who could not write before the answer cannot after it.
-        if self.obstacle.is_some() || self.is_watched() || owed == BacklogSize::Little {
-            return Ok(owed);
+        if self.obstacle.is_some() || self.is_watched() || backlog == BacklogSize::Little {
+            return Ok(backlog);
         }
         // A removed index must not be created again, and the backlog of this one is not that of
         // another one.
         if self.stores.catalogue.is_replaced() {
-            return Ok(owed);
+            return Ok(backlog);
         }
         match Indexer::try_open(&self.stores.config) {
             Ok(mut indexer) => {
@@ -302,7 +302,7 @@ impl Index {
             Err(error) if error.is_refusal_to_write() => {}
             Err(error) => return Err(error),
         }
-        self.words_debt()
+        self.backlog_size()
     }
 
     /// Run one SQL statement that only reads, on the public views, and keep its whole answer.
@@ -370,6 +370,12 @@ impl Index {
     /// Whether a live watcher keeps the index up to date, words included.
     pub fn is_watched(&self) -> bool {
         writer_lock::is_watched(&self.stores.config)
+    }
+
+    /// Waits as long as a live watcher keeps the index of this configuration up to date, without
+    /// waking up. It cannot be called off.
+    pub fn wait_while_watched(config: &Config) {
+        writer_lock::wait_while_watched(config);
     }
 
     /// Whether another process holds the writer lock, or indexes in the background (see

@@ -23,7 +23,7 @@
 //! That is the index, the folders and the settings of the user's own command; [`Config::new`] names
 //! others. What the user excludes stays out of the index whoever opens it: see [`Rules`]. A search
 //! reads from their files what is not indexed yet, says how much that is
-//! ([`outstanding`](model::SearchAnswer::outstanding)), and leaves it at that: [`Index::pay`]
+//! ([`outstanding`](model::SearchAnswer::outstanding)), and leaves it at that: [`Index::index_backlog`]
 //! indexes it. [`SearchScope::cancel`](index::SearchScope::cancel) ends a search from another
 //! thread.
 //!

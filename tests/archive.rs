@@ -434,16 +434,22 @@ fn a_wipe_of_the_archive_outlasts_the_catalogue() {
     let mut indexer = Indexer::open(&home.config()).unwrap();
     let mut report = Report::default();
     let path = home.file("a.jsonl");
-    assert!(indexer.forget_deleted(row, &path, &mut report).unwrap());
+    assert!(indexer.forget_deleted(row, &path).unwrap());
+    indexer.wipe(&mut report).unwrap();
     assert!(report.notes[0].contains("until a later sync wipes it"));
-    assert!(indexer.owes_wipe().unwrap());
+    assert!(indexer.is_wipe_requested().unwrap());
     drop(indexer);
     fs::remove_dir_all(home.0.path().join("index")).unwrap();
     archive.execute_batch("COMMIT").unwrap();
     assert!(home.blocks().contains("zanzibar"));
     assert_eq!(home.sync().notes, Vec::<String>::new());
     assert_wiped(&home, &archive);
-    assert!(!Indexer::open(&home.config()).unwrap().owes_wipe().unwrap());
+    assert!(
+        !Indexer::open(&home.config())
+            .unwrap()
+            .is_wipe_requested()
+            .unwrap()
+    );
     assert_eq!(home.one().id, "b");
 }
 
@@ -471,7 +477,12 @@ fn who_reads_the_archive_keeps_neither_an_answer_nor_the_watcher() {
     let catalogue = home.0.path().join("index");
     assert_eq!(crate::exclusion::files_with(&catalogue, "zanzibar"), 0);
 
-    let owes_wipe = || Indexer::open(&home.config()).unwrap().owes_wipe().unwrap();
+    let is_wipe_requested = || {
+        Indexer::open(&home.config())
+            .unwrap()
+            .is_wipe_requested()
+            .unwrap()
+    };
     let watcher = Watcher::start(&home.config());
     until("it has looked", || !watcher.log().checked.is_empty());
     assert_eq!(watcher.log().notes, Vec::<String>::new());
@@ -479,14 +490,14 @@ fn who_reads_the_archive_keeps_neither_an_answer_nor_the_watcher() {
     // Nobody vouches for the index, so this one looks.
     let index = home.index();
     assert_eq!(index.report().unwrap().notes, Vec::<String>::new());
-    assert!(owes_wipe());
+    assert!(is_wipe_requested());
     archive.execute_batch("COMMIT").unwrap();
     // To write all of it anew is no part of an answer.
     assert_eq!(home.one().id, "b");
-    assert!(owes_wipe());
+    assert!(is_wipe_requested());
     home.sync();
     assert_wiped(&home, &archive);
-    assert!(!owes_wipe());
+    assert!(!is_wipe_requested());
 }
 
 #[test]
@@ -500,8 +511,8 @@ fn deleted_files_leave_the_archive() {
     let row = home.one();
     let mut indexer = Indexer::open(&home.config()).unwrap();
     let path = home.file("a.jsonl");
-    let forgotten = indexer.forget_deleted(&row, &path, &mut Report::default());
-    assert!(forgotten.unwrap());
+    assert!(indexer.forget_deleted(&row, &path).unwrap());
+    indexer.wipe(&mut Report::default()).unwrap();
     drop(indexer);
     assert!(home.list().is_empty());
     assert!(!home.blocks().contains("zanzibar"));

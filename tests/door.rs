@@ -42,7 +42,7 @@ fn a_search_says_what_is_owed_and_only_paying_pays_it() {
     let first = search(&index);
     assert_eq!(first.outstanding, 10_100);
     assert!(
-        matches!(index.words_debt().unwrap(), BacklogSize::Sync(bytes) if bytes >= first.outstanding_bytes)
+        matches!(index.backlog_size().unwrap(), BacklogSize::Sync(bytes) if bytes >= first.outstanding_bytes)
     );
     // To search again, or to open again, pays nothing.
     assert_eq!(search(&index).outstanding, first.outstanding);
@@ -50,7 +50,7 @@ fn a_search_says_what_is_owed_and_only_paying_pays_it() {
     assert_eq!(search(&other).outstanding, 10_100);
     // Little by little; what is left is told.
     let mut left = first.outstanding;
-    while index.pay(Duration::from_millis(200)).unwrap() != BacklogSize::Little {
+    while index.index_backlog(Duration::from_millis(200)).unwrap() != BacklogSize::Little {
         let now = search(&index);
         assert!(now.outstanding <= left, "{} of {left}", now.outstanding);
         assert_eq!((now.total, now.complete), (first.total, true));
@@ -330,10 +330,10 @@ fn an_index_that_is_gone_is_not_made_again_to_be_paid() {
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path(), 20);
     let mut index = Index::open(&config, Freshness::Check).unwrap();
-    let owed = index.words_debt().unwrap();
+    let owed = index.backlog_size().unwrap();
     assert_ne!(owed, BacklogSize::Little);
     fs::remove_dir_all(&config.index_dir).unwrap();
-    assert_eq!(index.pay(Duration::ZERO).unwrap(), owed);
+    assert_eq!(index.index_backlog(Duration::ZERO).unwrap(), owed);
     assert!(!config.index_dir.exists());
 }
 
@@ -343,12 +343,12 @@ fn an_index_of_one_file_pays_for_no_other() {
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path(), 20);
     let index = Index::open(&config, Freshness::Check).unwrap();
-    let owed = index.words_debt().unwrap();
+    let owed = index.backlog_size().unwrap();
     assert_ne!(owed, BacklogSize::Little);
     let file = place.path().join("pi/--a--/0.jsonl");
     let mut beside = Index::of_file(&config, &file).unwrap();
-    assert_eq!(beside.pay(Duration::ZERO).unwrap(), BacklogSize::Little);
-    assert_eq!(index.words_debt().unwrap(), owed);
+    assert_eq!(beside.index_backlog(Duration::ZERO).unwrap(), BacklogSize::Little);
+    assert_eq!(index.backlog_size().unwrap(), owed);
     let found = beside.search("walrus", &SearchScope::default()).unwrap();
     assert_eq!((found.total, found.complete), (99, true));
 }

@@ -344,7 +344,7 @@ fn disturb(config: &Config, stage: Stage) -> Result<Vec<String>, Error> {
         Answered => {
             let mut index = Index::open(config, Freshness::Check)?;
             index.list(&ListScope::default())?;
-            index.pay(Duration::from_secs(60))?;
+            index.index_backlog(Duration::from_secs(60))?;
             let obstacle = index.obstacle().map(ToString::to_string);
             obstacle.into_iter().collect()
         }

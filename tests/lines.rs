@@ -117,6 +117,12 @@ impl Talk {
         }
     }
 
+    /// It ends in the middle of whatever it does.
+    pub fn kill(mut self) {
+        self.child.kill().expect("it is killed");
+        self.child.wait().expect("it ends");
+    }
+
     /// Nothing more is asked, nor read.
     pub fn leave(mut self) -> ExitStatus {
         drop(self.input.take());

@@ -71,7 +71,7 @@ impl Place {
         assert_eq!((found.total, found.complete), (0, true), "{when}");
         let status = index.status().unwrap();
         assert_eq!((status.sessions, status.roots[0].excluded), (1, 1));
-        assert_eq!(index.words_debt().unwrap(), BacklogSize::Little, "{when}");
+        assert_eq!(index.backlog_size().unwrap(), BacklogSize::Little, "{when}");
         clean(&index, when);
         for text in ["quetzalcoatl", "secret.jsonl"] {
             assert_eq!(files_with(&self.index_dir(), text), 0, "{when}: {text}");

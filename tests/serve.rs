@@ -9,6 +9,7 @@ use std::time::Duration;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
+use sessionary::{Config, Index};
 
 use crate::lines::{Talk, error, pi_session};
 use crate::sandbox::Sandbox;
@@ -516,6 +517,31 @@ fn changes_are_told_as_they_are_committed() {
     let found = &answer.unwrap()["result"];
     assert_eq!(found["total_sessions"], 1, "{found}");
     assert!(talk.end().1.success());
+}
+
+#[test]
+fn changes_are_told_though_the_process_that_watched_was_killed() {
+    let home = home();
+    let config = Config::new(home.home.join(".cache/sessionary"), Vec::new());
+    let mut first = greeted(&home);
+    first.result("subscribe", json!({}));
+    first.result("list", json!({}));
+    let waits = std::thread::spawn(move || Index::wait_while_watched(&config));
+    let mut second = greeted(&home);
+    second.result("subscribe", json!({}));
+    second.result("list", json!({}));
+    assert!(!waits.is_finished(), "the first one watches");
+    first.kill();
+    waits.join().unwrap();
+    pi_session(
+        &home,
+        "0199e",
+        "code",
+        "2026-01-05T09:00:00.000Z",
+        &[("user", "walrus")],
+    );
+    assert_eq!(second.next()["params"]["id"], "0199e");
+    assert!(second.end().1.success());
 }
 
 #[test]

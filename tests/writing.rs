@@ -720,6 +720,24 @@ fn what_the_archive_still_holds_of_a_deleted_session_is_said() {
     }
 }
 
+/// It is written anew after the last one, and not for each.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_of_several_deleted_sessions_stays_in_the_archive() {
+    let sandbox = Sandbox::new();
+    assert!(sandbox.output(&["archive", "on"]).status.success());
+    let new = ["one", "two", "three"].map(|text| sandbox.json(&["new", text, "--json"]));
+    let [first, second, _] = [0, 1, 2].map(|at| text(&new[at], "session"));
+    assert!(sandbox.output(&["sync"]).status.success());
+    let said = sandbox.run(&["delete", first, second, "--yes", "--force"]);
+    assert!(!said.contains("--- exit"), "{said}");
+    let archive = archive_of(&sandbox);
+    let one = |sql: &str| archive.query_row(sql, [], |row| row.get::<_, Option<i64>>(0));
+    assert_eq!(one("SELECT count(*) FROM sources"), Ok(Some(1)));
+    assert_eq!(one("SELECT unwiped FROM store"), Ok(None));
+    assert_eq!(one("PRAGMA freelist_count"), Ok(Some(0)));
+}
+
 /// Whatever the archive answered, it is asked what it holds afterwards.
 #[cfg(target_os = "linux")]
 #[test]

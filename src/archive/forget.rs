@@ -86,7 +86,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn owes_wipe(&self) -> Result<bool, Error> {
+    pub fn is_wipe_requested(&self) -> Result<bool, Error> {
         Ok(self.unwiped()?.is_some())
     }
 

@@ -50,7 +50,7 @@ pub struct BacklogRow<'a> {
 
 impl Catalogue {
     /// Show the entries of one source whose keys lie in `first..=last`, by key.
-    pub fn owed_entries(
+    pub fn backlog_entries(
         &self,
         source: i64,
         first: i64,
@@ -241,7 +241,7 @@ mod tests {
                 within += 1;
             };
             catalogue
-                .owed_entries(one.source, one.first, one.last, show)
+                .backlog_entries(one.source, one.first, one.last, show)
                 .unwrap();
             assert!(within == 1 || one.end - one.start <= 2 * PART, "{one:?}");
             entries += within;

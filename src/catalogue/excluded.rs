@@ -183,15 +183,15 @@ impl Catalogue {
     }
 
     /// Note that what was removed still has to be wiped from the disk.
-    pub fn owe_wipe(&self) -> Result<(), Error> {
-        let owe = "UPDATE _store SET wipe = 1";
-        self.execute(owe, []).map(drop)
+    pub fn request_wipe(&self) -> Result<(), Error> {
+        let request = "UPDATE _store SET wipe = 1";
+        self.execute(request, []).map(drop)
     }
 
     /// Whether something is.
-    pub fn owes_wipe(&self) -> Result<bool, Error> {
-        let owes = "SELECT wipe FROM _store";
-        self.one(owes, [], |r| r.get(0))
+    pub fn is_wipe_requested(&self) -> Result<bool, Error> {
+        let sql = "SELECT wipe FROM _store";
+        self.one(sql, [], |r| r.get(0))
     }
 
     /// Leave nothing in the database and its WAL but what the rows say. `false`: a reader still

@@ -28,7 +28,7 @@ pub struct EntryRows {
     labels: Table,
     compactions: Table,
     runs: Table,
-    owed: Vec<OutboxSpan>,
+    outbox: Vec<OutboxSpan>,
     /// Calls without an answer so far, by their ids.
     unanswered: HashMap<String, Vec<OpenCall>>,
     answers: Answers,
@@ -64,7 +64,7 @@ impl Default for EntryRows {
             labels: Table::new("_labels", 3),
             compactions: Table::new("_compactions", 4),
             runs: Table::new("_runs", 4),
-            owed: Vec::new(),
+            outbox: Vec::new(),
             unanswered: HashMap::new(),
             answers: Answers::default(),
         }
@@ -75,7 +75,7 @@ impl Entries for EntryRows {
     fn add(&mut self, entry: EntryRow) {
         let at = self.count;
         self.count += 1;
-        self.owe(at, &entry);
+        self.queue(at, &entry);
         let f = &entry.facts;
         let row = self.entries.row(at);
         row.source();
@@ -211,8 +211,8 @@ impl EntryRows {
     }
 
     /// What goes into the outbox. A provisional entry does not.
-    pub(super) fn owed(&self) -> &[OutboxSpan] {
-        &self.owed
+    pub(super) fn outbox(&self) -> &[OutboxSpan] {
+        &self.outbox
     }
 
     fn tables(&self) -> [&Table; 7] {
@@ -227,17 +227,17 @@ impl EntryRows {
         ]
     }
 
-    fn owe(&mut self, at: i64, entry: &EntryRow) {
+    fn queue(&mut self, at: i64, entry: &EntryRow) {
         if entry.flags & flag::PROVISIONAL != 0 {
             return;
         }
         let bytes = entry.length as i64;
-        match self.owed.last_mut() {
+        match self.outbox.last_mut() {
             Some(run) if run.bytes + bytes <= OUTBOX_BYTES => {
                 run.last = at;
                 run.bytes += bytes;
             }
-            _ => self.owed.push(OutboxSpan {
+            _ => self.outbox.push(OutboxSpan {
                 first: at,
                 last: at,
                 bytes,

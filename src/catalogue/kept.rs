@@ -80,11 +80,11 @@ impl Catalogue {
         now: &RootArchive,
     ) -> Result<(), Error> {
         if (&before.archive, before.is_kept) != (&now.archive, now.is_kept) {
-            let owed = now.is_kept.then_some(0);
+            let unkept = now.is_kept.then_some(0);
             let set = "UPDATE _sources SET is_kept = ?2
                 WHERE root = ?1 AND gone_ms IS NULL AND NOT (relative >= ?3 AND relative < ?4)";
             let (from, to) = BESIDE_ROOT;
-            self.execute(set, params![root, owed, from, to])?;
+            self.execute(set, params![root, unkept, from, to])?;
         }
         let set =
             "UPDATE _roots SET archive = ?2, is_kept = ?3, archive_forgets = ?4 WHERE root = ?1";
@@ -112,7 +112,7 @@ impl Catalogue {
 
     /// Note of a source below a root that is kept that it was read, and not for the archive. Within
     /// a transaction.
-    pub fn note_owed(&self, root: i64, relative: &str) -> Result<(), Error> {
+    pub fn note_unkept(&self, root: i64, relative: &str) -> Result<(), Error> {
         let set = "UPDATE _sources SET is_kept = 0
             WHERE root = ?1 AND relative = ?2 AND is_kept IS NOT 0
               AND (SELECT r.is_kept FROM _roots r WHERE r.root = ?1)";

@@ -276,7 +276,7 @@ impl Catalogue {
         let run = || -> rusqlite::Result<()> {
             // Dropping a table checks every row that others refer to.
             c.execute_batch("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")?;
-            let owed: bool = c.query_row("SELECT wipe FROM _store", [], |r| r.get(0))?;
+            let is_requested: bool = c.query_row("SELECT wipe FROM _store", [], |r| r.get(0))?;
             let objects: Vec<(String, String)> = c
                 .prepare(
                     "SELECT type, name FROM sqlite_schema
@@ -291,7 +291,7 @@ impl Catalogue {
             for step in MIGRATIONS {
                 c.execute_batch(step)?;
             }
-            c.execute("UPDATE _store SET wipe = ?1", [wipe || owed])?;
+            c.execute("UPDATE _store SET wipe = ?1", [wipe || is_requested])?;
             step("catalogue.reset")?;
             c.execute_batch("COMMIT")
         };

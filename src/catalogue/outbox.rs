@@ -79,7 +79,7 @@ impl Catalogue {
     }
 
     /// The words are rebuilt: put everything into the outbox again, under a new epoch.
-    pub fn owe_everything(&self) -> Result<(), Error> {
+    pub fn queue_everything(&self) -> Result<(), Error> {
         if self.epoch()?.1 == 0 {
             // No batch is in the new words, so the whole outbox is still to be indexed.
             let restart = "UPDATE _store SET epoch = lower(hex(randomblob(8))); DELETE FROM _dead;
@@ -140,14 +140,14 @@ impl Catalogue {
     }
 
     /// All that the words at batch `done` lack.
-    pub fn owed(&self, done: i64) -> Result<Vec<OutboxItem>, Error> {
+    pub fn outbox(&self, done: i64) -> Result<Vec<OutboxItem>, Error> {
         let sql = "SELECT item, source, first, last, answers, bytes FROM _outbox WHERE batch IS NULL OR batch > ?1
             ORDER BY answers, newest_ms DESC";
         self.all(sql, [done], item_of)
     }
 
     /// The entries that are lacking where there are no words to trust: all.
-    pub fn outstanding_without_words(&self) -> Result<Backlog, Error> {
+    pub fn backlog_without_words(&self) -> Result<Backlog, Error> {
         let all = "SELECT count(*), coalesce(sum(length), 0) FROM _entries WHERE flags & ?1 = 0";
         self.one(all, [flag::PROVISIONAL], lack_of)
     }
@@ -168,7 +168,7 @@ impl Catalogue {
     }
 
     /// Bytes of the entries that the words still lack something of.
-    pub fn owed_bytes(&self) -> Result<u64, Error> {
+    pub fn backlog_bytes(&self) -> Result<u64, Error> {
         // An item is in the outbox twice, once for the conversation and once for the answers of
         // tools, and both are in the same bytes.
         let sql = "SELECT coalesce(max(of), 0) FROM (SELECT sum(bytes) AS of FROM _outbox GROUP BY answers)";
@@ -184,8 +184,8 @@ impl Catalogue {
     /// The entries that the words at batch `done` lack. They are counted one by one, as an item
     /// does not say how many it stands for: an entry is of the item of its source and class alone,
     /// so it counts once.
-    pub fn outstanding(&self, done: i64) -> Result<Backlog, Error> {
-        let mut items = self.owed(done)?;
+    pub fn backlog(&self, done: i64) -> Result<Backlog, Error> {
+        let mut items = self.outbox(done)?;
         items.sort_unstable_by_key(|item| (item.source, item.first, item.last));
         let is_pair = |a: &OutboxItem, b: &OutboxItem| {
             (a.source, a.first, a.last) == (b.source, b.first, b.last) && a.answers != b.answers

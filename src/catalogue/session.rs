@@ -43,7 +43,7 @@ impl Catalogue {
             self.touch_undated(session)?;
         }
         if began_elsewhere && was_ready {
-            self.owe_undated(session)?;
+            self.queue_undated(session)?;
         }
         let mut update = c.prepare_cached(
             "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
@@ -80,24 +80,24 @@ impl Catalogue {
 
     /// Searches give entries without a time the start of their session. When that changes, these
     /// entries go into the outbox again, because the words have them with the old one.
-    fn owe_undated(&self, session: i64) -> rusqlite::Result<()> {
+    fn queue_undated(&self, session: i64) -> rusqlite::Result<()> {
         let (low, high) = key_range(session);
         let c = &self.connection;
         // Entries that a range in the outbox names already are indexed with the new start, and must
         // not be added twice.
-        let mut owed = c.prepare_cached(
+        let mut queued = c.prepare_cached(
             "SELECT answers, source, first, last FROM _outbox
              WHERE first BETWEEN ?1 AND ?2 AND first < last ORDER BY answers, source, first",
         )?;
-        let owed: Vec<(bool, i64, i64, i64)> = owed
+        let queued: Vec<(bool, i64, i64, i64)> = queued
             .query_map([low, high], |r| {
                 Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
             })?
             .collect::<Result<_, _>>()?;
-        let is_owed = |answers: bool, source: i64, key: i64| {
-            let next =
-                owed.partition_point(|(a, s, first, _)| (*a, *s, *first) <= (answers, source, key));
-            let before = next.checked_sub(1).and_then(|at| owed.get(at));
+        let is_queued = |answers: bool, source: i64, key: i64| {
+            let next = queued
+                .partition_point(|(a, s, first, _)| (*a, *s, *first) <= (answers, source, key));
+            let before = next.checked_sub(1).and_then(|at| queued.get(at));
             before.is_some_and(|(a, s, _, last)| (*a, *s) == (answers, source) && key <= *last)
         };
         let mut undated = c.prepare_cached(
@@ -109,7 +109,7 @@ impl Catalogue {
                 Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
             })?
             .collect::<Result<_, _>>()?;
-        undated.retain(|(source, key, _, answers)| !is_owed(*answers, *source, *key));
+        undated.retain(|(source, key, _, answers)| !is_queued(*answers, *source, *key));
         // The words may have them by the old start, though that is not known yet.
         let keys: HashSet<(i64, i64)> = undated.iter().map(|(s, key, ..)| (*s, *key)).collect();
         let mut single = c.prepare_cached(

@@ -426,7 +426,7 @@ impl Catalogue {
         let mut add = self.connection.prepare_cached(
             "INSERT INTO _outbox (source, first, last, answers, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
-        for run in chunk.entries.owed() {
+        for run in chunk.entries.outbox() {
             for answers in [false, true] {
                 add.execute((
                     source,

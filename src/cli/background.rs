@@ -37,8 +37,8 @@ enum BackgroundStep {
 
 /// `background`: we may work after answers. `may_start`: and a process may be
 /// started here.
-fn step(debt: BacklogSize, background: bool, may_start: bool) -> BackgroundStep {
-    match debt {
+fn step(backlog: BacklogSize, background: bool, may_start: bool) -> BackgroundStep {
+    match backlog {
         BacklogSize::Little => BackgroundStep::Nothing,
         BacklogSize::Sync(_) if !background => BackgroundStep::Leave,
         BacklogSize::Sync(_) if may_start => BackgroundStep::Spawn,
@@ -52,31 +52,31 @@ fn step(debt: BacklogSize, background: bool, may_start: bool) -> BackgroundStep 
 pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<String> {
     // The answer is out already: a failure here is found again, and told, by whoever needs the
     // words.
-    let debt = index.words_debt().unwrap_or(BacklogSize::Little);
+    let backlog = index.backlog_size().unwrap_or(BacklogSize::Little);
     // Root leaves no files in the home folder of another user.
     let background = index.config().background && !is_in_home_of_another();
-    let step = step(debt, background, may_start(screen));
-    let is_paid = match step {
+    let step = step(backlog, background, may_start(screen));
+    let is_taken_care_of = match step {
         BackgroundStep::Spawn => index.has_writer() || index.is_watched() || spawn(screen).is_ok(),
         BackgroundStep::Here => {
-            let _ = index.pay(MOMENT);
+            let _ = index.index_backlog(MOMENT);
             false
         }
         BackgroundStep::Nothing | BackgroundStep::Leave => false,
     };
-    let BacklogSize::Sync(owed) = debt else {
+    let BacklogSize::Sync(text) = backlog else {
         return None;
     };
-    let owed = bytes(owed);
-    Some(match is_paid {
+    let text = bytes(text);
+    Some(match is_taken_care_of {
         _ if step == BackgroundStep::Here => format!(
-            "The words of {owed} of text are not indexed: each command indexes a part of them after its answer, and `sessionary sync` all of them."
+            "The words of {text} of text are not indexed: each command indexes a part of them after its answer, and `sessionary sync` all of them."
         ),
         true => format!(
-            "The words of {owed} of text are not indexed yet: searches read that text until a process in the background has indexed it."
+            "The words of {text} of text are not indexed yet: searches read that text until a process in the background has indexed it."
         ),
         false => format!(
-            "The words of {owed} of text are not indexed: every search reads that text again until you run `sessionary sync`."
+            "The words of {text} of text are not indexed: every search reads that text again until you run `sessionary sync`."
         ),
     })
 }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn processes_are_started_only_where_that_is_worth_it_and_allowed() {
-        for (debt, background, may_start, expected) in [
+        for (backlog, background, may_start, expected) in [
             (BacklogSize::Little, true, true, BackgroundStep::Nothing),
             (BacklogSize::Moment, true, true, BackgroundStep::Here),
             (BacklogSize::Moment, true, false, BackgroundStep::Here),
@@ -176,8 +176,8 @@ mod tests {
             (BacklogSize::Sync(9), false, true, BackgroundStep::Leave),
             (BacklogSize::Sync(9), false, false, BackgroundStep::Leave),
         ] {
-            let step = step(debt, background, may_start);
-            assert_eq!(step, expected, "{debt:?} {background} {may_start}");
+            let step = step(backlog, background, may_start);
+            assert_eq!(step, expected, "{backlog:?} {background} {may_start}");
         }
     }
 }

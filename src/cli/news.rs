@@ -3,13 +3,14 @@
 //! It keeps the index current itself, as `watch` does; where another process watches, it listens to
 //! what that one commits.
 
-use std::thread::sleep;
+use std::sync::mpsc;
+use std::thread::{Builder, sleep};
 use std::time::Duration;
 
-use sessionary::index::{WatchEnd, WatchEvent, WatchOptions};
-use sessionary::{Config, Error, Event, Freshness, Index, Indexer};
+use sessionary::index::{FeedEvent, WatchEnd, WatchEvent, WatchOptions};
+use sessionary::{Config, Error, Event, Index, Indexer};
 
-/// How often it is looked whether the other process watches still, and anybody listens.
+/// How often it is looked whether it was called off, while another process watches.
 const PAUSE: Duration = Duration::from_secs(60);
 /// How often it is looked whether there is an index again.
 const SHORT_PAUSE: Duration = Duration::from_secs(1);
@@ -99,26 +100,48 @@ fn watch(config: &Config, say: &dyn Fn(News) -> bool) -> Result<WatchEnd, Error>
     indexer.watch(&WatchOptions::default(), told)
 }
 
+/// What is heard of the other process.
+enum Heard {
+    Event(Result<FeedEvent, Error>),
+    /// It watches no longer.
+    Ended,
+}
+
 /// Tells what another process commits, as long as one watches.
 fn listen(config: &Config, say: &dyn Fn(News) -> bool) -> Result<(), Error> {
-    let mut feed = Index::subscribe(config, None)?;
+    let feed = Index::subscribe(config, None)?;
     // What was committed before is not told.
     say(News::Changed);
     say(News::Current);
+    let (tell, heard) = mpsc::channel();
+    let told_of_the_end = tell.clone();
+    // Both wait without waking up, and what they wait for cannot be called off: they end with
+    // their event, or with the program.
+    start("feed", config, move || {
+        feed.map(Heard::Event).all(|event| tell.send(event).is_ok());
+    })?;
+    let watched = config.clone();
+    start("other-watcher", config, move || {
+        Index::wait_while_watched(&watched);
+        let _ = told_of_the_end.send(Heard::Ended);
+    })?;
     loop {
-        let is_told = match feed.wait(PAUSE)? {
-            Some(_) => say(News::Changed),
-            None => {
-                let index = Index::open(config, Freshness::AsCommitted)?;
-                match (index.is_made(), index.is_watched()) {
-                    (false, _) => return Err(Error::NoIndex),
-                    (true, false) => return Ok(()),
-                    (true, true) => true,
-                }
-            }
+        let is_told = match heard.recv_timeout(PAUSE) {
+            Ok(Heard::Event(event)) => event.map(|_| say(News::Changed))?,
+            Ok(Heard::Ended) => return Ok(()),
+            // Nobody is told anything until there is news, and a picker that was left is gone.
+            Err(_) => true,
         };
         if !is_told || config.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
     }
+}
+
+fn start(name: &str, config: &Config, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    let started = Builder::new().name(name.to_owned()).spawn(work);
+    started.map(drop).map_err(|error| Error::Io {
+        path: config.index_dir.clone(),
+        error,
+    })
 }

@@ -267,22 +267,19 @@ impl Indexer {
         let names = self
             .catalogue
             .session_names(&session.agent, &session.path)?;
-        self.forget_places(&places, &names, report)
+        let forgotten = self.forget_places(&places, &names)?;
+        self.wipe(report)?;
+        Ok(forgotten)
     }
 
     /// Forget all that is kept of a session that was deleted on purpose: whatever was ever at this
     /// path, its file or its folder, and those of its files elsewhere that are gone. Whether
-    /// nothing of it is kept any more. What cannot be wiped now is named in the notes of the
-    /// report.
+    /// nothing of it is kept any more. [`Indexer::wipe`] has to follow, once for all that were
+    /// deleted: it writes the archive anew.
     ///
     /// # Errors
     /// When the archive or the catalogue cannot be written.
-    pub fn forget_deleted(
-        &mut self,
-        session: &SessionRow,
-        path: &Path,
-        report: &mut Report,
-    ) -> Result<bool, Error> {
+    pub fn forget_deleted(&mut self, session: &SessionRow, path: &Path) -> Result<bool, Error> {
         self.hold()?;
         self.keeper.renew(&self.config, &self.catalogue)?;
         let mut places = self.keeper.places_at(|kept| kept.starts_with(path))?;
@@ -290,27 +287,21 @@ impl Indexer {
         // A file that stays, as a copy in another folder does, is still kept.
         places.extend(others.into_iter().filter(is_gone));
         let places = with_twins(&places);
-        self.forget_places(&places, &[], report)?;
+        self.forget_places(&places, &[])?;
         Ok(!self.keeper.still_holds(&places)?)
     }
 
     /// With the lock, under which the places were looked up.
-    fn forget_places(
-        &mut self,
-        places: &[Place],
-        for_good: &[SessionName],
-        report: &mut Report,
-    ) -> Result<u64, Error> {
+    fn forget_places(&mut self, places: &[Place], for_good: &[SessionName]) -> Result<u64, Error> {
         let (catalogue, keeper) = (&self.catalogue, &self.keeper);
         let formats = &self.config.formats;
         let forgotten = catalogue.transaction(|| {
             let forgotten = keeper.forget(catalogue, places, for_good, formats)?;
             if forgotten > 0 {
-                catalogue.owe_wipe()?;
+                catalogue.request_wipe()?;
             }
             Ok::<_, crate::catalogue::Error>(forgotten)
-        })?;
-        self.wipe(report)?;
-        Ok(forgotten)
+        });
+        Ok(forgotten?)
     }
 }

@@ -14,9 +14,9 @@ const MOMENT: u64 = 4 << 20;
 pub enum BacklogSize {
     /// Nothing, or too little to open a writer for.
     Little,
-    /// No more than [`Index::pay`] pays in a moment.
+    /// No more than [`Index::index_backlog`] does in a moment.
     Moment,
-    /// So many bytes of entries: work for many calls of [`Index::pay`], or for
+    /// So many bytes of entries: work for many calls of [`Index::index_backlog`], or for
     /// [`Indexer::sync`](super::Indexer::sync), best in a process of its own.
     Sync(u64),
 }
@@ -36,7 +36,7 @@ impl BacklogSize {
 impl Index {
     /// How much text the words lack. They lack all of it if they were removed or found damaged, or
     /// if they belong to another catalogue or were built by other rules.
-    pub fn words_debt(&self) -> Result<BacklogSize, Error> {
+    pub fn backlog_size(&self) -> Result<BacklogSize, Error> {
         // What is in memory has no words, and those in the index directory are not its own.
         if self.stores.catalogue.file().is_none() {
             return Ok(BacklogSize::Little);
@@ -47,7 +47,7 @@ impl Index {
             || ingest::are_refused(catalogue, &words)?;
         let bytes = match is_rebuilt {
             true => catalogue.source_bytes()?,
-            false => catalogue.owed_bytes()?,
+            false => catalogue.backlog_bytes()?,
         };
         Ok(BacklogSize::of(bytes, is_rebuilt))
     }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_writer_is_opened_only_where_it_pays() {
-        for (bytes, is_rebuilt, debt) in [
+        for (bytes, is_rebuilt, expected) in [
             (0, false, BacklogSize::Little),
             (LITTLE, false, BacklogSize::Little),
             (LITTLE + 1, false, BacklogSize::Moment),
@@ -72,7 +72,7 @@ mod tests {
         ] {
             assert_eq!(
                 BacklogSize::of(bytes, is_rebuilt),
-                debt,
+                expected,
                 "{bytes} {is_rebuilt}"
             );
         }

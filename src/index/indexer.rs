@@ -448,7 +448,7 @@ impl Indexer {
                 if limits.budget.is_none() {
                     report.notes.push(format!("{}; {LATER}", WordsError::Busy));
                 }
-                self.count_outstanding(report)?;
+                self.count_backlog(report)?;
                 return Ok(None);
             }
             Err(WordsStage::Words(error)) if error.is_full() => (error.to_string(), POSTPONED),
@@ -469,13 +469,13 @@ impl Indexer {
             _ => return Ok(Some(indexed?.into_iter().collect())),
         };
         report.notes.push(format!("{why}; {follows}"));
-        self.count_outstanding(report)?;
+        self.count_backlog(report)?;
         Ok(Some(Vec::new()))
     }
 
     /// What the words lack where nothing was given to them.
-    fn count_outstanding(&self, report: &mut Report) -> Result<(), Error> {
-        let lack = self.catalogue.outstanding(0)?;
+    fn count_backlog(&self, report: &mut Report) -> Result<(), Error> {
+        let lack = self.catalogue.backlog(0)?;
         (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
         Ok(())
     }

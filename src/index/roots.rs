@@ -75,7 +75,7 @@ impl Indexer {
             roots
                 .iter()
                 .try_for_each(|root| catalogue.forget_root(*root))?;
-            catalogue.owe_wipe()
+            catalogue.request_wipe()
         })?;
         config.roots.retain(|root| root.host.is_none());
         self.wipe(&mut report)?;

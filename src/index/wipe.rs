@@ -18,7 +18,7 @@ impl Indexer {
     /// the next sync.
     pub fn purge(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         let mut report = self.sync(progress)?;
-        self.catalogue.owe_wipe()?;
+        self.catalogue.request_wipe()?;
         self.wipe(&mut report)?;
         Ok(report)
     }
@@ -28,19 +28,23 @@ impl Indexer {
     ///
     /// # Errors
     /// When the catalogue cannot be read.
-    pub fn owes_wipe(&self) -> Result<bool, Error> {
-        Ok(self.keeper.owes_wipe() || self.catalogue.owes_wipe()?)
+    pub fn is_wipe_requested(&self) -> Result<bool, Error> {
+        Ok(self.keeper.is_wipe_requested() || self.catalogue.is_wipe_requested()?)
     }
 
-    /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not
-    /// done yet. Where it cannot be done now the next sync does it: no answer depends on it.
-    /// Others may have written meanwhile, so it is done when nothing is left that depends on what
-    /// was seen before.
-    pub(super) fn wipe(&mut self, report: &mut Report) -> Result<(), Error> {
-        if self.keeper.owes_wipe() {
+    /// Wipe what was removed, because it is excluded, [forgotten](Self::forget_deleted) or
+    /// [on demand](Self::purge), if that is not done yet. Where it cannot be done now the notes of
+    /// the report say so, and the next sync does it: no answer depends on it.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    // Others may have written meanwhile, so it is done when nothing is left that depends on what
+    // was seen before.
+    pub fn wipe(&mut self, report: &mut Report) -> Result<(), Error> {
+        if self.keeper.is_wipe_requested() {
             self.wipe_archive(report);
         }
-        if !self.catalogue.owes_wipe()? {
+        if !self.catalogue.is_wipe_requested()? {
             return Ok(());
         }
         let why = match self.wipe_in_steps()? {

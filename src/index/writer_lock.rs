@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::progress::{self, Progress};
 use super::turns;
-use super::watch::barrier::ReaderFence;
+use super::watch::barrier::{self, ReaderFence};
 use super::{Config, Error, Indexer};
 use crate::archive;
 use crate::catalogue;
@@ -372,6 +372,11 @@ impl Indexer {
 /// Whether a sync in this process would do what a watcher does anyway.
 pub(super) fn is_watched(config: &Config) -> bool {
     ReaderFence::find(config).is_some()
+}
+
+/// Waits until no process is the watcher of the index.
+pub(super) fn wait_while_watched(config: &Config) {
+    barrier::wait_while_locked(&config.generation_dir());
 }
 
 #[cfg(test)]

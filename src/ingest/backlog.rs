@@ -41,7 +41,7 @@ type BacklogClasses = [bool; 2];
 /// Let `scan` read everything that the words at batch `done` lack (`None`: there are no words) and
 /// the scope admits. Also returns the sources whose bytes changed since they were catalogued, or
 /// that cannot be read. Reading stops early when the answer is no longer wanted.
-pub fn scan_owed<'a>(
+pub fn scan_backlog<'a>(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
     done: Option<i64>,
@@ -206,22 +206,22 @@ fn lacking(
     formats: &[&'static dyn Format],
     done: i64,
 ) -> Result<(Vec<Range>, BTreeSet<i64>), catalogue::Error> {
-    let mut owed: Vec<(OutboxItem, BacklogClasses)> = Vec::new();
-    let mut items_owed = catalogue.owed(done)?;
-    items_owed.sort_by_key(|item| (item.source, item.first, item.last));
-    for item in items_owed {
+    let mut lacking: Vec<(OutboxItem, BacklogClasses)> = Vec::new();
+    let mut items = catalogue.outbox(done)?;
+    items.sort_by_key(|item| (item.source, item.first, item.last));
+    for item in items {
         let share = usize::from(item.answers);
         let place = |item: &OutboxItem| (item.source, item.first, item.last);
-        match owed.last_mut() {
+        match lacking.last_mut() {
             Some((known, shares)) if place(known) == place(&item) => shares[share] = true,
             _ => {
                 let mut shares = [false; 2];
                 shares[share] = true;
-                owed.push((item, shares));
+                lacking.push((item, shares));
             }
         }
     }
-    let mut owed = joined(owed);
+    let mut lacking = joined(lacking);
     for entry in catalogue.provisional_entries()? {
         let item = OutboxItem {
             item: 0,
@@ -231,10 +231,10 @@ fn lacking(
             answers: false,
             bytes: entry.length,
         };
-        owed.push((item, [true; 2]));
+        lacking.push((item, [true; 2]));
     }
     let (mut ranges, mut failed, mut files) = (Vec::new(), BTreeSet::new(), Files::new());
-    for (item, shares) in owed {
+    for (item, shares) in lacking {
         let file = match files.get(&item.source) {
             Some(file) => file,
             None => {
@@ -350,7 +350,7 @@ fn entries(
         HashMap::new()
     };
     let mut entries = Vec::new();
-    catalogue.owed_entries(range.source, range.first, range.last, |row| {
+    catalogue.backlog_entries(range.source, range.first, range.last, |row| {
         if !range.shares[usize::from(row.flags & flag::ANSWER != 0)] {
             return;
         }
@@ -363,7 +363,7 @@ fn entries(
             is_error: row.flags & flag::ERROR != 0,
         };
         entries.push(Entry {
-            owed: BacklogEntry {
+            asked: BacklogEntry {
                 key,
                 time_ms: row.searched_ms,
                 standing: Standing::of(Class::Prose, range.format.is_name(row.kind), row.role),

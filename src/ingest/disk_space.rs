@@ -18,7 +18,7 @@ pub fn lacking(
 ) -> Result<Option<String>, catalogue::Error> {
     // If the words were removed, all text is in the backlog.
     let raw = match words::exist(directory) {
-        true => catalogue.owed_bytes()?,
+        true => catalogue.backlog_bytes()?,
         false => catalogue.source_bytes()?,
     };
     Ok(free(directory).and_then(|free| refusal(free, raw, directory)))

@@ -180,7 +180,7 @@ pub fn apply(targets: SyncTargets<'_>, config: &Config) -> Result<u64, Error> {
         let files = ExcludedFiles::by(exclude);
         let foreign_files = catalogue.forget_foreign_files(|path| files.holds_at(path))?;
         if gone + foreign_files > 0 {
-            catalogue.owe_wipe()?;
+            catalogue.request_wipe()?;
         }
         Ok(gone)
     })
@@ -201,7 +201,7 @@ pub fn sweep(
     }
     in_transaction(catalogue, || {
         let gone = remove(targets, exclude, formats)?;
-        catalogue.owe_wipe()?;
+        catalogue.request_wipe()?;
         Ok(gone)
     })
 }

@@ -203,7 +203,7 @@ impl Keeper {
         if is_another {
             self.tell_another(catalogue, report)?;
         } else if !nowhere.is_empty() {
-            catalogue.owe_wipe()?;
+            catalogue.request_wipe()?;
         }
         catalogue.note_root_archive(root.number, &before, &now)?;
         self.note_changes(catalogue)?;
@@ -263,12 +263,12 @@ impl Keeper {
 
     /// Note that a source was read while nothing could be kept of it: it is still to be read for
     /// the archive. Within a transaction of the catalogue.
-    pub fn owe(&self, catalogue: &Catalogue, plan: &SourcePlan<'_>) -> Result<(), Error> {
+    pub fn note_unkept(&self, catalogue: &Catalogue, plan: &SourcePlan<'_>) -> Result<(), Error> {
         // It may be back before it is noted that it is not there.
         let cannot_keep = self.archive.is_none() || self.has_failed();
         // A name that lies beside the root is no session.
         match cannot_keep && !is_beside_root(plan.relative) {
-            true => catalogue.note_owed(plan.root, plan.relative),
+            true => catalogue.note_unkept(plan.root, plan.relative),
             false => Ok(()),
         }
     }

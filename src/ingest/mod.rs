@@ -24,7 +24,7 @@ mod targets;
 mod wipe;
 mod words;
 
-pub use backlog::scan_owed;
+pub use backlog::scan_backlog;
 pub use beside::LONGEST_CWD;
 pub use compare::{Comparison, Finding, compare_source};
 pub use entry::OpenSource;

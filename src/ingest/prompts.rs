@@ -56,13 +56,13 @@ pub fn scan_prompts<'a>(
         if !texts.insert(hash(pieces.join("\n").as_bytes())) {
             continue;
         }
-        let owed = BacklogEntry {
+        let entry = BacklogEntry {
             standing: Standing::Prose,
             key,
             time_ms: entry.searched_ms,
             admitted: true,
         };
-        part.read(owed, Class::Prose, &pieces);
+        part.read(entry, Class::Prose, &pieces);
     }
     Ok((part, failed))
 }

@@ -35,9 +35,9 @@ const ADDER_BYTES: usize = 100_000;
 /// up to a quarter more if the batch finishes the backlog. Each batch creates one segment per
 /// thread (several, for many small passages), and common terms are repeated in each; so a large
 /// backlog gets larger batches.
-fn words_batch(owed: u64) -> u64 {
+fn words_batch(backlog: u64) -> u64 {
     let (least, most) = WORDS_BATCH;
-    (owed / PART_OF_ALL).clamp(least, most)
+    (backlog / PART_OF_ALL).clamp(least, most)
 }
 
 /// What goes wrong in the words stage.
@@ -104,7 +104,7 @@ pub fn index_words(
     catalogue.index_ids()?;
     catalogue.index_remotes()?;
     let mut add = |done, report: &mut Report| {
-        add_owed(
+        add_backlog(
             catalogue, directory, formats, limits, done, progress, report,
         )
     };
@@ -128,13 +128,13 @@ pub fn index_words(
     if !why.is_empty() {
         report.notes.push(format!("the words are rebuilt: {why}"));
     }
-    catalogue.transaction(|| catalogue.owe_everything())?;
+    catalogue.transaction(|| catalogue.queue_everything())?;
     add(None, report)
 }
 
 /// Add the backlog to words that are done up to this batch; `None`: to new ones. Gives back the
 /// sources whose bytes changed.
-fn add_owed(
+fn add_backlog(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
@@ -146,7 +146,7 @@ fn add_owed(
     let started = Instant::now();
     let (done, is_new) = (done.unwrap_or(0), done.is_none());
     catalogue.settle_batches(done)?;
-    let (owed_bytes, items) = catalogue.work_left(done)?;
+    let (backlog_bytes, items) = catalogue.work_left(done)?;
     let epoch = catalogue.epoch()?.0;
     if items == 0 && catalogue.dead(done)?.is_empty() && !is_new {
         (report.outstanding, report.outstanding_bytes) = (0, 0);
@@ -157,14 +157,14 @@ fn add_owed(
     if is_new {
         writer.commit(&payload(&epoch, 0))?;
     }
-    let mut batches = OwedBatches {
+    let mut batches = BacklogBatches {
         catalogue,
         formats,
         writer,
         epoch,
         started,
         done,
-        owed_bytes,
+        backlog_bytes,
         indexed_bytes: 0,
         failed: HashSet::new(),
         changed: BTreeSet::new(),
@@ -177,7 +177,7 @@ fn add_owed(
     }
     let (done, changed) = (batches.done, batches.changed);
     let closed = batches.writer.close();
-    let lack = catalogue.outstanding(done)?;
+    let lack = catalogue.backlog(done)?;
     (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
     report.ms.words += started.elapsed().as_secs_f64() * 1000.0;
     let closed = closed.map_err(WordsStage::from);
@@ -185,7 +185,7 @@ fn add_owed(
 }
 
 /// The backlog on its way into the words, batch by batch.
-struct OwedBatches<'a> {
+struct BacklogBatches<'a> {
     catalogue: &'a Catalogue,
     formats: &'a [&'static dyn Format],
     writer: WordsWriter,
@@ -194,7 +194,7 @@ struct OwedBatches<'a> {
     /// The last batch that is in the words.
     done: i64,
     /// Bytes of entries in the backlog at the beginning, and how many of them were read since.
-    owed_bytes: u64,
+    backlog_bytes: u64,
     indexed_bytes: u64,
     /// Items that could not be read.
     failed: HashSet<i64>,
@@ -204,12 +204,14 @@ struct OwedBatches<'a> {
     report: &'a mut Report,
 }
 
-impl OwedBatches<'_> {
+impl BacklogBatches<'_> {
     /// Add batch after batch until the backlog is empty, the time is over, or segments must be
     /// merged first.
     fn add_all(&mut self, limits: BatchLimits<'_>) -> Result<(), WordsStage> {
-        let batch_bytes = limits.batch.unwrap_or_else(|| words_batch(self.owed_bytes));
-        let (mut is_first, mut owes_prose) = (true, false);
+        let batch_bytes = limits
+            .batch
+            .unwrap_or_else(|| words_batch(self.backlog_bytes));
+        let (mut is_first, mut was_prose) = (true, false);
         loop {
             // The first batch is added whatever the budget, so that each call gets somewhere.
             let is_over = limits.budget.is_some_and(|b| self.started.elapsed() >= b);
@@ -223,10 +225,10 @@ impl OwedBatches<'_> {
             }
             let work = self.catalogue.next_work(batch_bytes, &self.failed)?;
             let is_prose = work.first().is_some_and(|item| !item.answers);
-            if !is_prose && owes_prose {
+            if !is_prose && was_prose {
                 self.report.ms.prose = Some(self.started.elapsed().as_secs_f64() * 1000.0);
             }
-            owes_prose = is_prose;
+            was_prose = is_prose;
             let dead = self.catalogue.dead(self.done)?;
             if work.is_empty() && dead.is_empty() {
                 return Ok(());
@@ -255,7 +257,7 @@ impl OwedBatches<'_> {
         limits: BatchLimits<'_>,
     ) -> Result<(), WordsStage> {
         let mut complete = Vec::with_capacity(work.len());
-        let (catalogue, formats, of) = (self.catalogue, self.formats, self.owed_bytes);
+        let (catalogue, formats, of) = (self.catalogue, self.formats, self.backlog_bytes);
         let writer = &mut self.writer;
         add_all(catalogue, formats, writer, work, limits, |item, added| {
             self.indexed_bytes += item.bytes;

@@ -13,7 +13,7 @@ use super::UnindexedText;
 pub struct StageMs {
     pub discover: f64,
     pub catalogue: f64,
-    /// The part of `words` after which all conversation was indexed; `null` when none was owed.
+    /// The part of `words` after which all conversation was indexed; `null` when none was lacking.
     #[serde(default)]
     pub prose: Option<f64>,
     pub words: f64,
@@ -146,7 +146,7 @@ pub struct Status {
     /// Bytes of their lines.
     #[serde(default)]
     pub outstanding_bytes: u64,
-    /// The same where it is more than 128 KiB, and what pays it.
+    /// The same where it is more than 128 KiB, and the command that indexes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owed: Option<UnindexedText>,
     /// Why the words cannot be read, if so: searches read all text until the next sync has

@@ -336,13 +336,13 @@ pub struct SearchAnswer {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<String>,
     /// Entries that the words lack: they were read from their files, as every search does until
-    /// [`Index::pay`](crate::Index::pay), a sync or a watcher has indexed them.
+    /// [`Index::index_backlog`](crate::Index::index_backlog), a sync or a watcher has indexed them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub outstanding: u64,
     /// Their length in bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub outstanding_bytes: u64,
-    /// The same where it is more than 128 KiB, and what pays it.
+    /// The same where it is more than 128 KiB, and the command that indexes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owed: Option<UnindexedText>,
     /// Only when asked for.
@@ -362,7 +362,7 @@ pub struct UnindexedText {
     pub entries: u64,
     /// Bytes of their lines.
     pub bytes: u64,
-    /// The command that pays it at once, with the `--index` and `--root` of this one.
+    /// The command that indexes it at once, with the `--index` and `--root` of this one.
     pub pay: String,
 }
 
@@ -371,7 +371,7 @@ impl UnindexedText {
     /// words once.
     pub(crate) const LITTLE: u64 = 128 << 10;
 
-    /// A debt of so many entries; `None` where it is little.
+    /// A backlog of so many entries; `None` where it is little.
     pub(crate) fn of(entries: u64, bytes: u64) -> Option<UnindexedText> {
         (bytes > UnindexedText::LITTLE).then(|| UnindexedText {
             entries,

@@ -263,8 +263,8 @@ impl<'a> Search<'a> {
             return Ok(*lack);
         }
         let lack = match self.words()? {
-            (Some(_), done) => self.catalogue.outstanding(done)?,
-            (None, _) => self.catalogue.outstanding_without_words()?,
+            (Some(_), done) => self.catalogue.backlog(done)?,
+            (None, _) => self.catalogue.backlog_without_words()?,
         };
         Ok(*self.lack.get_or_init(|| lack))
     }

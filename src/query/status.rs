@@ -63,8 +63,8 @@ impl Snapshot<'_> {
         let totals = catalogue.totals()?;
         let found = self.words()?;
         let lack = match found.words {
-            Some(_) => catalogue.outstanding(found.done)?,
-            None => catalogue.outstanding_without_words()?,
+            Some(_) => catalogue.backlog(found.done)?,
+            None => catalogue.backlog_without_words()?,
         };
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
         let catalogue_path = config.catalogue_path();

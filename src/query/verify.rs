@@ -109,7 +109,7 @@ impl<'i> Inspection<'i> {
             catalogue.condemn(&format!("{}: {said}", catalogue.path().display()));
             self.differs("catalogue", None, said);
         }
-        if catalogue.owes_wipe()? {
+        if catalogue.is_wipe_requested()? {
             let what =
                 "what was removed has not been wiped from the disk yet: the next sync does it";
             self.behind("catalogue", None, what.into());

@@ -142,7 +142,7 @@ fn ask_closeness(
 ) -> Result<(), WordsError> {
     let candidates = evidence.candidates();
     let parts = candidates.par_chunk_by(|a, b| a.place.part == b.place.part);
-    let asked = parts.map(|passages| details(disk, &evidence.owed, passages));
+    let asked = parts.map(|passages| details(disk, &evidence.overlay, passages));
     let asked: Vec<Vec<Details>> = asked.collect::<Result<_, _>>()?;
     evidence.take_details(&candidates, &asked.concat());
     Ok(())
@@ -151,14 +151,14 @@ fn ask_closeness(
 /// What these passages of one part are asked besides.
 fn details(
     disk: Option<&DiskQuestion<'_>>,
-    owed: &[(FoundPassage, Details)],
+    overlay: &[(FoundPassage, Details)],
     passages: &[FoundPassage],
 ) -> Result<Vec<Details>, WordsError> {
     let part = passages.first().and_then(|passage| passage.place.part);
     match (part, disk) {
         (Some(part), Some(disk)) => reading(|| disk.details(part, passages)),
         _ => {
-            let of = |passage: &FoundPassage| owed.get(passage.place.number as usize);
+            let of = |passage: &FoundPassage| overlay.get(passage.place.number as usize);
             let of = |passage| of(passage).map_or_else(Details::default, |(_, details)| *details);
             Ok(passages.iter().map(of).collect())
         }
@@ -260,7 +260,7 @@ impl RankedSessions<'_> {
         for of_part in passages.chunk_by(|(_, a), (_, b)| a.place.part == b.place.part) {
             let passages: Vec<FoundPassage> = of_part.iter().map(|(_, passage)| *passage).collect();
             let disk = self.question.disk.as_ref();
-            let details = details(disk, &self.ranked.owed, &passages)?;
+            let details = details(disk, &self.ranked.overlay, &passages)?;
             let each = of_part.iter().zip(details);
             shown.extend(each.map(|((rank, passage), details)| {
                 let score = passage.score(self.words, details, self.question.side.scope.now_ms);
@@ -298,8 +298,8 @@ impl RankedSessions<'_> {
                 }
                 _ => {
                     for (Stretch { first, last, .. }, session, rank) in of_part {
-                        let owed = self.ranked.owed.get(*first as usize..=*last as usize);
-                        let own = owed.into_iter().flatten().map(|(passage, _)| *passage);
+                        let overlay = self.ranked.overlay.get(*first as usize..=*last as usize);
+                        let own = overlay.into_iter().flatten().map(|(passage, _)| *passage);
                         let own = own.filter(|passage| passage.session() == *session);
                         found.extend(own.map(|passage| (*rank, passage)));
                     }

@@ -33,8 +33,8 @@ impl<'a> CombinedStatistics<'a> {
             return Ok(*known);
         }
         let disk = self.disk.map(|disk| disk.doc_freq(term));
-        let owed = self.overlay.map(|owed| owed.doc_freq(term));
-        let sum = disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0);
+        let in_overlay = self.overlay.map(|overlay| overlay.doc_freq(term));
+        let sum = disk.transpose()?.unwrap_or(0) + in_overlay.unwrap_or(0);
         self.known.borrow_mut().insert(term.clone(), sum);
         Ok(sum)
     }
@@ -56,9 +56,9 @@ impl Bm25StatisticsProvider for CombinedStatistics<'_> {
             None => (0, 0),
         };
         if passages == 0
-            && let Some(owed) = self.overlay
+            && let Some(overlay) = self.overlay
         {
-            (tokens, passages) = (owed.total_num_tokens(field), owed.doc_freq(&of_class));
+            (tokens, passages) = (overlay.total_num_tokens(field), overlay.doc_freq(&of_class));
         }
         let whole = u128::from(tokens) * u128::from(self.total_num_docs()?);
         let whole = whole.checked_div(u128::from(passages)).unwrap_or(0);
@@ -67,8 +67,8 @@ impl Bm25StatisticsProvider for CombinedStatistics<'_> {
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
         let disk = self.disk.map(|disk| disk.total_num_docs());
-        let owed = self.overlay.map(Overlay::total_num_docs);
-        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
+        let in_overlay = self.overlay.map(Overlay::total_num_docs);
+        Ok(disk.transpose()?.unwrap_or(0) + in_overlay.unwrap_or(0))
     }
 
     /// Passages that hold the word, of either class: a word is as rare in output as it is in prose.

@@ -125,9 +125,12 @@ fn an_archive_of_an_older_version_is_wiped_once() {
             ALTER TABLE store DROP COLUMN forgets; PRAGMA user_version = 1;";
         open().with(|c| c.execute_batch(age)).unwrap();
     };
-    assert!(!open().owes_wipe().unwrap());
+    assert!(!open().is_wipe_requested().unwrap());
     age();
-    assert!(!open().owes_wipe().unwrap(), "nothing was ever kept in it");
+    assert!(
+        !open().is_wipe_requested().unwrap(),
+        "nothing was ever kept in it"
+    );
     let archive = open();
     keep(&archive, "a", 0, &vec![7; 100_000]);
     let forgotten = archive.transaction(|| archive.forget(&place("a"), false));
@@ -136,10 +139,10 @@ fn an_archive_of_an_older_version_is_wiped_once() {
     age();
     assert!(Archive::open_readable(folder.path()).unwrap().is_some());
     let archive = open();
-    assert!(archive.owes_wipe().unwrap() && archive.wipe(PATIENCE).unwrap());
-    assert!(!archive.owes_wipe().unwrap());
+    assert!(archive.is_wipe_requested().unwrap() && archive.wipe(PATIENCE).unwrap());
+    assert!(!archive.is_wipe_requested().unwrap());
     drop(archive);
-    assert!(!open().owes_wipe().unwrap());
+    assert!(!open().is_wipe_requested().unwrap());
 }
 
 #[test]
@@ -154,15 +157,15 @@ fn who_uses_the_archive_puts_off_a_wipe_and_is_no_error() {
     assert!(forgotten.unwrap());
     for begin in ["BEGIN", "BEGIN IMMEDIATE"] {
         other.with(|c| c.execute_batch(begin)).unwrap();
-        assert!(other.owes_wipe().unwrap());
+        assert!(other.is_wipe_requested().unwrap());
         assert!(!one.wipe(Duration::ZERO).unwrap(), "{begin}");
-        assert!(one.owes_wipe().unwrap(), "{begin}");
+        assert!(one.is_wipe_requested().unwrap(), "{begin}");
         other.rollback();
     }
     // Whatever it does next waits as long as ever.
     let patience: i64 = one.one("PRAGMA busy_timeout", [], |r| r.get(0)).unwrap();
     assert_eq!(patience, PATIENCE.as_millis() as i64);
-    assert!(one.wipe(Duration::ZERO).unwrap() && !one.owes_wipe().unwrap());
+    assert!(one.wipe(Duration::ZERO).unwrap() && !one.is_wipe_requested().unwrap());
 }
 
 /// Indexes that share an archive have locks of their own.
@@ -182,6 +185,6 @@ fn a_wipe_does_not_end_what_others_have_to_wipe() {
     let begun = other.unwiped().unwrap();
     assert!(forget("b"));
     other.note_wiped(begun).unwrap();
-    assert!(other.owes_wipe().unwrap());
-    assert!(other.wipe(PATIENCE).unwrap() && !one.owes_wipe().unwrap());
+    assert!(other.is_wipe_requested().unwrap());
+    assert!(other.wipe(PATIENCE).unwrap() && !one.is_wipe_requested().unwrap());
 }

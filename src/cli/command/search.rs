@@ -137,12 +137,12 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     {
         screen.say(&next);
     }
-    if let Some(owed) = afterwards(&mut index, screen) {
+    if let Some(lack) = afterwards(&mut index, screen) {
         let rough = match answer.order_exact {
             true => "",
             false => " Until then their order is rough.",
         };
-        screen.say(&format!("{owed}{rough}"));
+        screen.say(&format!("{lack}{rough}"));
     }
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
     if !found && !index.has_sessions()? {

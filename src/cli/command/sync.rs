@@ -72,7 +72,7 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         not_read::say(config, &status.roots, screen);
     }
     // The notes of the report say why.
-    match args.purge && indexer.owes_wipe()? {
+    match args.purge && indexer.is_wipe_requested()? {
         true => Ok(Outcome::No),
         false => Ok(outcome),
     }

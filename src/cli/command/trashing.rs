@@ -263,9 +263,8 @@ impl TrashResult {
         if !config.has_archive() {
             return;
         }
-        let mut report = Report::default();
         let forgotten = Indexer::open(config)
-            .and_then(|mut indexer| indexer.forget_deleted(&one.row, &one.path, &mut report));
+            .and_then(|mut indexer| indexer.forget_deleted(&one.row, &one.path));
         let why = match forgotten {
             Ok(true) => None,
             Ok(false) => Some(String::new()),
@@ -278,9 +277,19 @@ impl TrashResult {
                 "The archive still holds {id}{why}; `sessionary archive forget {id}` removes it"
             ));
         }
-        // They are of the archive, whichever session it was.
-        report.notes.retain(|note| !self.remarks.contains(note));
-        self.remarks.extend(report.notes);
+    }
+
+    /// Leaves nothing in the archive's file of those that were forgotten.
+    fn wipe(&mut self, config: &Config) {
+        if self.count == 0 || !config.has_archive() {
+            return;
+        }
+        let mut report = Report::default();
+        let wiped = Indexer::open(config).and_then(|mut indexer| indexer.wipe(&mut report));
+        let why = wiped.err().map(|error| {
+            format!("What was removed stays on the disk until a later sync wipes it: {error}")
+        });
+        self.remarks.extend(report.notes.into_iter().chain(why));
     }
 }
 
@@ -301,10 +310,11 @@ pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> TrashResult 
         if let Err(error) = moved {
             let what = format!("{} was not moved", one.path.display());
             done.failed = Some(reason(error).context(what));
-            return done;
+            break;
         }
         done.count += 1;
     }
+    done.wipe(config);
     done
 }
 

@@ -296,7 +296,7 @@ impl Asker {
             total_exact: found.total_exact,
             has_more: found.cursor.is_some(),
             complete: found.complete,
-            owed: found.outstanding_bytes,
+            unindexed: found.outstanding_bytes,
             notes: found.notes,
             filters: filters.collect(),
             ..Answer::default()

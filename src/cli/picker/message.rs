@@ -152,7 +152,7 @@ pub struct Answer {
     /// Sessions of the index, whatever was asked.
     pub all: u64,
     /// Bytes that are not indexed yet.
-    pub owed: u64,
+    pub unindexed: u64,
     pub notes: Vec<String>,
     /// Where there is no session at all: what lies on this machine that is not read.
     pub not_read: Vec<String>,

@@ -75,7 +75,7 @@ pub struct State {
     /// Why the index is not kept current.
     pub behind: Option<String>,
     /// The most bytes that were not indexed since the picker is open.
-    pub most_owed: u64,
+    pub most_unindexed: u64,
     /// What came of what was done last, up to the next key.
     pub notice: Option<String>,
     pub focus: Focus,
@@ -124,7 +124,7 @@ pub struct Summary {
     pub total_exact: bool,
     pub has_more: bool,
     pub complete: bool,
-    pub owed: u64,
+    pub unindexed: u64,
     pub notes: Vec<String>,
     pub not_read: Vec<String>,
     pub took: Duration,
@@ -150,7 +150,7 @@ impl State {
             pane: Pane::default(),
             reading: None,
             behind: None,
-            most_owed: 0,
+            most_unindexed: 0,
             notice: None,
             focus: Focus::default(),
             dialog: None,
@@ -295,7 +295,7 @@ impl State {
             (None, true) => self.selected.min(self.rows.len().saturating_sub(1)),
             (None, false) => 0,
         };
-        self.most_owed = self.most_owed.max(answer.owed);
+        self.most_unindexed = self.most_unindexed.max(answer.unindexed);
         self.filters = answer.filters;
         self.scroll();
         self.summary = Summary {
@@ -309,7 +309,7 @@ impl State {
             total_exact: answer.total_exact,
             has_more: answer.has_more,
             complete: answer.complete,
-            owed: answer.owed,
+            unindexed: answer.unindexed,
             notes: answer.notes,
             not_read: answer.not_read,
             took: answer.took,

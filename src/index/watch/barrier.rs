@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -283,6 +284,21 @@ impl ReaderFence {
             // Meanwhile it may have found out that it misses notifications.
             && read(&self.directory).is_some_and(|state| state.covers(config))
     }
+}
+
+/// Waits until no watcher holds its lock on the index in this directory of a generation. Where that
+/// cannot be waited for, it has ended.
+pub fn wait_while_locked(generation: &Path) {
+    let Ok(lock) = File::open(directory(generation).join(LOCK)) else {
+        return;
+    };
+    while let Err(error) = lock.lock_shared() {
+        if error.kind() != io::ErrorKind::Interrupted {
+            return;
+        }
+    }
+    // A process that is started at this moment would keep it.
+    let _ = lock.unlock();
 }
 
 fn read(directory: &Path) -> Option<WatcherState> {

@@ -253,7 +253,7 @@ impl Watch<'_> {
             self.scan_now("roots were found");
         }
         if report.files_changed > 0 {
-            self.owe_words();
+            self.schedule_words();
         }
         self.audits = self.indexer.audits(None)?;
         self.proofs = (!self.audits.is_empty()).then_some(now);
@@ -301,7 +301,7 @@ impl Watch<'_> {
         self.indexer.sweep_excluded()?;
         self.indexer.wipe(&mut report)?;
         if report.files_changed > 0 {
-            self.owe_words();
+            self.schedule_words();
         }
         // Another process may have read what was appended.
         let rested = Instant::now() + self.options.rest;
@@ -310,7 +310,7 @@ impl Watch<'_> {
     }
 
     /// Words wait until nothing has changed for a while.
-    fn owe_words(&mut self) {
+    fn schedule_words(&mut self) {
         let now = Instant::now();
         let since = self.words.map_or(now, |(_, since)| since);
         let due = (now + self.options.quiet).min(since + LATEST);
@@ -368,7 +368,7 @@ impl Watch<'_> {
             true => None,
         };
         if report.files_changed > 0 {
-            self.owe_words();
+            self.schedule_words();
         }
         Ok(Done::Proven(report))
     }

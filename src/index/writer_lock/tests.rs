@@ -76,7 +76,7 @@ fn who_wipes_the_words_lets_others_write_meanwhile() {
     let mut sync = Indexer::open(&config).unwrap();
     assert_eq!(sync.sync(&mut |_| {}).unwrap().passages, 1);
     drop(sync);
-    // Nothing is owed to them: only the wipe needs them.
+    // They lack nothing: only the wipe needs them.
     let merging = WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap();
     let (synced, is_synced) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
@@ -96,7 +96,7 @@ fn who_wipes_the_words_lets_others_write_meanwhile() {
         let report = purged.join().unwrap().unwrap();
         assert_eq!(report.notes, Vec::<String>::new());
     });
-    assert!(!Indexer::open(&config).unwrap().owes_wipe().unwrap());
+    assert!(!Indexer::open(&config).unwrap().is_wipe_requested().unwrap());
     drop(place);
 }
 
@@ -140,7 +140,7 @@ fn who_answers_keeps_the_lock_whatever_is_to_be_wiped() {
     assert_eq!(synced.passages, 1);
     for patience in [MOMENT, AT_ONCE] {
         let mut reader = Indexer::open_within(&config, patience, &mut |_| {}).unwrap();
-        reader.catalogue.owe_wipe().unwrap();
+        reader.catalogue.request_wipe().unwrap();
         let mut merging = Some(WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap());
         let is_done = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -161,7 +161,7 @@ fn who_answers_keeps_the_lock_whatever_is_to_be_wiped() {
             assert!(notes.contains("until a later sync wipes it"), "{notes}");
         });
     }
-    assert!(Indexer::open(&config).unwrap().owes_wipe().unwrap());
+    assert!(Indexer::open(&config).unwrap().is_wipe_requested().unwrap());
     drop(place);
 }
 
@@ -172,7 +172,7 @@ fn what_somebody_excludes_while_the_words_are_wiped_stays_out() {
     let mut first = Indexer::open(&config).unwrap();
     first.sync(&mut |_| {}).unwrap();
     std::fs::copy(&file, file.with_file_name("hushed.jsonl")).unwrap();
-    first.catalogue.owe_wipe().unwrap();
+    first.catalogue.request_wipe().unwrap();
     let merging = WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap();
     let exclude = crate::source::exclude::Exclude::new(&["hushed.jsonl"]).unwrap();
     let less = Config {

@@ -43,7 +43,7 @@ pub(super) struct EntryRanges {
 }
 
 pub(super) struct Entry {
-    pub owed: BacklogEntry,
+    pub asked: BacklogEntry,
     pub start: u64,
     pub length: u64,
     pub hash: u64,
@@ -219,19 +219,19 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
 
 /// Let a part of the scan see an entry, whose bytes are `record`.
 fn give(part: &mut ThreadResult<'_>, range: &Range, entry: &Entry, record: &[u8], json: bool) {
-    if entry.owed.admitted && part.may_match(record, json) {
+    if entry.asked.admitted && part.may_match(record, json) {
         for passage in passages(range.format, &range.path, record, entry.flags, entry.ended) {
-            part.read(entry.owed, passage.class, &passage.pieces);
+            part.read(entry.asked, passage.class, &passage.pieces);
         }
     }
 }
 
 /// From now on the overlay stands in for these entries, run of keys by run of keys.
 fn cover(part: &mut ThreadResult<'_>, entries: &[Entry]) {
-    for run in entries.chunk_by(|a, b| a.owed.key + 1 == b.owed.key) {
+    for run in entries.chunk_by(|a, b| a.asked.key + 1 == b.asked.key) {
         if let (Some(first), Some(last)) = (run.first(), run.last()) {
             for class in [Class::Prose, Class::Output] {
-                part.cover(class, first.owed.key, last.owed.key);
+                part.cover(class, first.asked.key, last.asked.key);
             }
         }
     }

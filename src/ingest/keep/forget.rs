@@ -48,7 +48,7 @@ impl Keeper {
             };
             let (_, left) = catalogue.remove_source(source)?;
             // Another index may have forgotten it in the archive before.
-            catalogue.owe_wipe()?;
+            catalogue.request_wipe()?;
             let format = formats.iter().find(|known| known.name() == format);
             for session in left {
                 if let Some(format) = format {
@@ -123,8 +123,8 @@ impl Keeper {
 
     /// Whether what the archive forgot is still to be wiped from its files, as far as that can be
     /// read.
-    pub fn owes_wipe(&self) -> bool {
-        let asked = self.archive.as_ref().map(Archive::owes_wipe);
+    pub fn is_wipe_requested(&self) -> bool {
+        let asked = self.archive.as_ref().map(Archive::is_wipe_requested);
         self.or_fail(asked).unwrap_or(false)
     }
 

@@ -240,7 +240,7 @@ impl Writer<'_> {
         }
         match packed {
             Some(packed) => self.keeper.keep(self.catalogue, plan, &packed)?,
-            None => self.keeper.owe(self.catalogue, plan)?,
+            None => self.keeper.note_unkept(self.catalogue, plan)?,
         }
         if chunk.last && chunk.racy {
             self.doubtful.insert(at);

@@ -10,7 +10,7 @@ use super::counted::MatchCounts;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::error::Error;
-use crate::ingest::{scan_owed, scan_prompts};
+use crate::ingest::{scan_backlog, scan_prompts};
 use crate::model::{Expr, SETTINGS};
 use crate::query::filter::FilteredEntries;
 use crate::query::here::Here;
@@ -237,8 +237,8 @@ impl<'a> Search<'a> {
     }
 
     /// The keys that are outdated in words at batch `done`: ranges, ascending, both ends included.
-    /// An entry that was owed again may be forgotten later with those around it, so ranges that
-    /// overlap become one.
+    /// An entry that was added to the outbox again may be forgotten later with those around it, so
+    /// ranges that overlap become one.
     fn dead_ranges(&self, done: i64) -> Result<Vec<(u64, u64)>, Error> {
         let dead = self.catalogue.dead(done)?;
         let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
@@ -265,9 +265,9 @@ impl<'a> Search<'a> {
         let formats = &self.snapshot.config().formats;
         let (scan, scope) = (&alternative.scan, alternative.overlay_scope(common));
         let mut progress = self.progress.borrow_mut();
-        let owed = scan_owed(self.catalogue, formats, done, scan, &scope, *progress);
+        let read = scan_backlog(self.catalogue, formats, done, scan, &scope, *progress);
         drop(progress);
-        let (mut parts, mut failed) = owed?;
+        let (mut parts, mut failed) = read?;
         if alternative.question.entry_filter.filters.asks_for_prompts() {
             let prompts = Scope {
                 kinds: ValueFilter::default(),

@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// At most so many entries are looked at again in one state of both stores.
 const AT_ONCE: usize = 1 << 16;
 
-/// What the words of one state hold, and what they are owed then.
+/// What the words of one state hold, and what they lack then.
 #[derive(Default)]
 pub(super) struct Passages {
     /// Ascending.
@@ -34,7 +34,7 @@ pub(super) struct Passages {
     /// Of each, whether some source has claimed it.
     claimed: Vec<bool>,
     /// By source.
-    owed: HashMap<i64, Vec<OutboxItem>>,
+    outbox: HashMap<i64, Vec<OutboxItem>>,
     dead: Vec<StaleKeys>,
     /// Entries to be looked at again.
     doubtful: BTreeSet<u64>,
@@ -45,15 +45,15 @@ impl Passages {
     pub(super) fn open(inspection: &mut Inspection<'_>) -> Result<Option<Passages>, Error> {
         let catalogue = inspection.catalogue;
         let mut tries = RetryBudget::default();
-        let (found, owed, dead, damaged) = loop {
-            let (found, owed, dead) = inspection.with_words(&mut |found| {
-                let (owed, dead) = (catalogue.owed(found.done)?, catalogue.dead(found.done)?);
-                Ok((found, owed, dead))
+        let (found, outbox, dead, damaged) = loop {
+            let (found, outbox, dead) = inspection.with_words(&mut |found| {
+                let (outbox, dead) = (catalogue.outbox(found.done)?, catalogue.dead(found.done)?);
+                Ok((found, outbox, dead))
             })?;
             let damaged = found.words.as_deref().map_or_else(Vec::new, damage_of);
             // While somebody throws the words away, files are missing as well.
             if damaged.is_empty() || !tries.once_more(inspection) {
-                break (found, owed, dead, damaged);
+                break (found, outbox, dead, damaged);
             }
         };
         if let Some(why) = &found.damage {
@@ -64,8 +64,8 @@ impl Passages {
             dead,
             ..Passages::default()
         };
-        for item in owed {
-            passages.owed.entry(item.source).or_default().push(item);
+        for item in outbox {
+            passages.outbox.entry(item.source).or_default().push(item);
         }
         let Some(words) = &found.words else {
             return Ok(Some(passages));
@@ -92,9 +92,9 @@ impl Passages {
             match place {
                 Ok(at) => self.claimed[at] = true,
                 Err(_) => {
-                    let owed = compared.source.and_then(|source| self.owed.get(&source));
-                    let mut owed = owed.into_iter().flatten();
-                    if !owed.any(|item| is_owed(item, expected.key, expected.answers)) {
+                    let outbox = compared.source.and_then(|source| self.outbox.get(&source));
+                    let mut outbox = outbox.into_iter().flatten();
+                    if !outbox.any(|item| is_in_outbox(item, expected.key, expected.answers)) {
                         self.doubtful.insert(expected.key);
                     }
                 }
@@ -132,7 +132,7 @@ impl Passages {
     }
 }
 
-fn is_owed(item: &OutboxItem, key: u64, answers: bool) -> bool {
+fn is_in_outbox(item: &OutboxItem, key: u64, answers: bool) -> bool {
     (item.first as u64..=item.last as u64).contains(&key) && item.answers == answers
 }
 
@@ -188,7 +188,7 @@ struct SuspectEntry {
     entry: Option<StoredEntry>,
     /// What the words have of it, unless that is known to be outdated.
     held: Vec<Class>,
-    is_owed: bool,
+    is_in_outbox: bool,
 }
 
 /// How the words differ from the files.
@@ -244,7 +244,7 @@ impl Inspection<'_> {
             let what = format!("{} entries are in no file", differences.nowhere);
             self.differs("words", None, what);
         }
-        // Whoever rebuilds the words has thrown away what was there, and does not owe it yet.
+        // Whoever rebuilds the words has thrown away what was there, and has not put it into the outbox yet.
         let is_rebuilt = !suspects.has_words && self.stores.config.has_writer();
         if is_rebuilt && !differences.by_source.is_empty() {
             self.behind("words", None, "are being rebuilt".into());
@@ -267,7 +267,7 @@ impl Inspection<'_> {
         let catalogue = self.catalogue;
         let mut places: HashMap<i64, (Location, String)> = HashMap::new();
         let (entries, has_words) = self.with_words(&mut |found| {
-            let (owed, dead) = (catalogue.owed(found.done)?, catalogue.dead(found.done)?);
+            let (outbox, dead) = (catalogue.outbox(found.done)?, catalogue.dead(found.done)?);
             let mut held: HashMap<u64, Vec<Class>> = HashMap::new();
             let all = found.words.as_ref().map(|words| words.keys()).transpose()?;
             for (key, class) in all.unwrap_or_default() {
@@ -278,10 +278,10 @@ impl Inspection<'_> {
             let mut entries = Vec::with_capacity(keys.len());
             for key in keys {
                 let entry = catalogue.entry(*key as i64)?;
-                let is_owed = entry.as_ref().is_some_and(|entry| {
+                let is_in_outbox = entry.as_ref().is_some_and(|entry| {
                     let answers = entry.flags & flag::ANSWER != 0;
-                    let mut owed = owed.iter().filter(|item| item.source == entry.source);
-                    owed.any(|item| is_owed(item, *key, answers))
+                    let mut outbox = outbox.iter().filter(|item| item.source == entry.source);
+                    outbox.any(|item| is_in_outbox(item, *key, answers))
                 });
                 if let Some(entry) = &entry
                     && !places.contains_key(&entry.source)
@@ -296,7 +296,7 @@ impl Inspection<'_> {
                 entries.push(SuspectEntry {
                     entry,
                     held,
-                    is_owed,
+                    is_in_outbox,
                 });
             }
             Ok((entries, found.words.is_some()))
@@ -359,7 +359,7 @@ impl SuspectEntry {
     /// What differs, if anything does.
     fn differs(&self, entry: &StoredEntry, expected: &[Class]) -> Option<String> {
         let line = entry.line;
-        let is_lacking = |class: &&Class| !self.held.contains(class) && !self.is_owed;
+        let is_lacking = |class: &&Class| !self.held.contains(class) && !self.is_in_outbox;
         if let Some(class) = expected.iter().find(is_lacking) {
             return Some(format!("line {line}: the entry's {class:?} is missing"));
         }

@@ -180,7 +180,7 @@ pub(super) struct Evidence {
     /// The parts of the index that were asked.
     pub parts: Vec<(u16, Matches)>,
     /// Passages that are not indexed, by their number.
-    pub owed: Vec<(FoundPassage, Details)>,
+    pub overlay: Vec<(FoundPassage, Details)>,
 }
 
 impl Evidence {
@@ -194,7 +194,7 @@ impl Evidence {
             places: HashMap::default(),
             last: None,
             parts: Vec::new(),
-            owed: Vec::new(),
+            overlay: Vec::new(),
         }
     }
 
@@ -209,7 +209,7 @@ impl Evidence {
             places: HashMap::default(),
             last: None,
             parts: Vec::new(),
-            owed: Vec::new(),
+            overlay: Vec::new(),
         }
     }
 
@@ -342,7 +342,7 @@ impl Evidence {
             answer,
             sessions,
             parts: self.parts,
-            owed: self.owed,
+            overlay: self.overlay,
         }
     }
 
@@ -358,8 +358,8 @@ impl Evidence {
     }
 
     /// The number of the next passage that is not indexed.
-    pub fn next_owed(&self) -> u32 {
-        u32::try_from(self.owed.len()).unwrap_or(u32::MAX)
+    pub fn next_in_overlay(&self) -> u32 {
+        u32::try_from(self.overlay.len()).unwrap_or(u32::MAX)
     }
 
     /// A passage that the filters leave.
@@ -460,7 +460,7 @@ pub(super) struct RankedEvidence {
     /// The parts of the index, by their numbers.
     pub parts: Vec<(u16, Matches)>,
     /// Passages that are not indexed, by their number.
-    pub owed: Vec<(FoundPassage, Details)>,
+    pub overlay: Vec<(FoundPassage, Details)>,
 }
 
 impl RankedEvidence {

@@ -340,11 +340,11 @@ pub(super) fn ask_overlay(
                 held: &held,
                 place: Place {
                     part: None,
-                    number: evidence.next_owed(),
+                    number: evidence.next_in_overlay(),
                 },
                 time_ms: &|| details.time_ms,
             });
-            evidence.owed.push((passage, details));
+            evidence.overlay.push((passage, details));
         }
     }
     Ok(())

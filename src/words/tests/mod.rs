@@ -34,7 +34,7 @@ fn overlaid<R>(
     let mut parts = [scan.part(), scan.part()];
     for (number, doc) in docs.iter().enumerate() {
         let part = &mut parts[number % 2];
-        let owed = BacklogEntry {
+        let entry = BacklogEntry {
             key: doc.key,
             time_ms: doc.time_ms,
             standing: Standing::of(doc.class, doc.is_name, doc.role.as_deref()),
@@ -47,7 +47,7 @@ fn overlaid<R>(
             }),
         };
         part.cover(doc.class, doc.key, doc.key);
-        part.read(owed, doc.class, &doc.pieces);
+        part.read(entry, doc.class, &doc.pieces);
     }
     with(&Overlay::new(&scan, parts.into(), docs.len() as u64))
 }

@@ -52,7 +52,7 @@ const LIVE: i64 = 120_000;
 pub const NAME: usize = 80;
 const ERROR: usize = 300;
 /// What new sessions leave to be indexed is indexed for so long, when an answer is given.
-const PAY: Duration = Duration::from_secs(1);
+const BUDGET: Duration = Duration::from_secs(1);
 
 /// Search what was said, thought, run and printed in earlier sessions.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -246,7 +246,7 @@ impl Toolbox {
             call.index = open()?;
             said = answer(&mut call);
         }
-        self.pay();
+        self.index_backlog();
         said
     }
 
@@ -266,20 +266,20 @@ impl Toolbox {
     }
 
     /// Indexes what new sessions have left to be indexed, while nobody waits for it.
-    fn pay(&self) {
+    fn index_backlog(&self) {
         if demo::runs() || self.is_paying.swap(true, Ordering::SeqCst) {
             return;
         }
         let (served, is_paying) = (self.served.clone(), Arc::clone(&self.is_paying));
-        let pay = move || {
+        let work = move || {
             // What cannot be done now is done by the next one.
             let index = served.open(Freshness::AsCommitted);
-            let _ = index.and_then(|mut index| index.pay(PAY));
+            let _ = index.and_then(|mut index| index.index_backlog(BUDGET));
             is_paying.store(false, Ordering::SeqCst);
         };
         if Builder::new()
-            .name("mcp-pays".to_owned())
-            .spawn(pay)
+            .name("mcp-backlog".to_owned())
+            .spawn(work)
             .is_err()
         {
             self.is_paying.store(false, Ordering::SeqCst);

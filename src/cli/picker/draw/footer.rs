@@ -83,11 +83,11 @@ fn found(state: &State) -> String {
 /// How much is still to be read or indexed.
 fn progress(state: &State) -> Option<String> {
     let percent = |done: u64, all: u64| done.saturating_mul(100) / all.max(1);
-    match (state.reading, state.summary.owed) {
+    match (state.reading, state.summary.unindexed) {
         (Some((done, all)), _) => Some(format!("reading {} %", percent(done, all))),
-        (None, owed) if owed > 0 => {
-            let all = state.most_owed.max(owed);
-            Some(format!("indexing {} %", percent(all - owed, all)))
+        (None, unindexed) if unindexed > 0 => {
+            let all = state.most_unindexed.max(unindexed);
+            Some(format!("indexing {} %", percent(all - unindexed, all)))
         }
         (None, _) if !state.summary.complete && state.behind.is_none() => {
             Some("not all files were read".to_owned())

@@ -143,7 +143,7 @@ fn the_catalogue_goes_on_while_words_are_merged() {
         assert!(watch.index_words(SLICE).is_ok());
         // They wait for that; ours is to be the next merge.
         assert!(watch.words.is_some() && watch.indexer.merging.is_going_on());
-        assert!(watch.indexer.catalogue.outstanding(0).unwrap().entries > 0);
+        assert!(watch.indexer.catalogue.backlog(0).unwrap().entries > 0);
         let found = || {
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
             let rows = index.sql("SELECT count(*) FROM entries").unwrap().rows;
@@ -167,7 +167,7 @@ fn the_catalogue_goes_on_while_words_are_merged() {
         }
         assert!(committed(&config) < before);
         assert!(watch.index_words(SLICE).is_ok());
-        assert_eq!(watch.indexer.catalogue.outstanding(0).unwrap().entries, 0);
+        assert_eq!(watch.indexer.catalogue.backlog(0).unwrap().entries, 0);
     });
 }
 
@@ -176,7 +176,7 @@ fn what_is_rebuilt_while_the_lock_is_given_up_is_scanned_again() {
     watching(|watch, path| {
         assert!(watch.turn().is_ok());
         segments(watch, path, 1);
-        watch.indexer.catalogue.owe_wipe().unwrap();
+        watch.indexer.catalogue.request_wipe().unwrap();
         let mut file = fs::File::options().append(true).open(path).unwrap();
         writeln!(file, "{LINE}").unwrap();
         watch.scan_now("the test");
@@ -250,7 +250,7 @@ fn memory_for_much_work_is_given_back() {
         assert!(watch.turn().is_ok());
         assert!(watch.index_words(SLICE).is_ok());
         let catalogue = &watch.indexer.catalogue;
-        assert_eq!(catalogue.outstanding(0).unwrap().entries, 0);
+        assert_eq!(catalogue.backlog(0).unwrap().entries, 0);
         assert!(catalogue.keeps_few_pages());
     });
 }
