@@ -347,7 +347,10 @@ fn an_index_of_one_file_pays_for_no_other() {
     assert_ne!(owed, BacklogSize::Little);
     let file = place.path().join("pi/--a--/0.jsonl");
     let mut beside = Index::of_file(&config, &file).unwrap();
-    assert_eq!(beside.index_backlog(Duration::ZERO).unwrap(), BacklogSize::Little);
+    assert_eq!(
+        beside.index_backlog(Duration::ZERO).unwrap(),
+        BacklogSize::Little
+    );
     assert_eq!(index.backlog_size().unwrap(), owed);
     let found = beside.search("walrus", &SearchScope::default()).unwrap();
     assert_eq!((found.total, found.complete), (99, true));

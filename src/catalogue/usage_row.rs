@@ -83,7 +83,8 @@ fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
         (None, ..) => return bytes.cast_signed(),
     };
     if usage.is_repeated {
-        return hash(format!("{named:?} {:?}", usage.model).as_bytes()).cast_signed();
+        let same = (&usage.model, &facts.copied_with);
+        return hash(format!("{named:?} {same:?}").as_bytes()).cast_signed();
     }
     // Some servers give one response id to all that they say.
     let same = (&usage.model, usage.input, usage.output, usage.cost_total);

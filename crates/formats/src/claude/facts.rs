@@ -61,6 +61,7 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
         time_ms: line.timestamp.as_str().and_then(json::date_ms),
         git_branch: line.git_branch.owned().filter(|branch| !branch.is_empty()),
         agent_sees: true,
+        is_sidechain: line.is_sidechain.0 == Some(true),
         header: header(line),
         ..Facts::default()
     };
@@ -118,7 +119,10 @@ fn state(line: &WholeLine<'_>, facts: &mut Facts) {
     match facts.kind.as_str() {
         "custom-title" => facts.name = line.custom_title.owned(),
         "ai-title" => facts.name = line.ai_title.owned(),
-        "summary" => facts.name = line.summary.owned(),
+        "summary" => {
+            facts.name = line.summary.owned();
+            facts.summarizes = line.leaf_uuid.owned();
+        }
         "last-prompt" => facts.stands_at = line.leaf_uuid.owned(),
         "api-request-shape" => facts.has_prompt = line.shape.is_value(),
         _ => {}
@@ -277,6 +281,8 @@ fn assistant(line: &WholeLine<'_>, facts: &mut Facts) {
     facts.stop_reason = message.stop_reason.owned();
     facts.thinking_level = line.effort.owned();
     facts.usage = usage(line, message);
+    // Some servers give one id to all that they say.
+    facts.copied_with = line.request_id.owned().filter(|_| facts.usage.is_some());
     for block in message.content.list().iter().filter_map(Loose::object) {
         facts.has_image |= block.is("image");
         if block.is_call() {

@@ -12,6 +12,12 @@ use crate::{Record, SourceFacts, json, stable_hash};
 /// Answers of which more lines may follow: a subagent's may stand between them in older files.
 const ANSWERS: usize = 16;
 
+/// Summaries that are remembered until the line comes that they are of.
+const SUMMARIES: usize = 64;
+
+/// Sessions whose lines are in one file, of which the first and the last ones are remembered.
+const SESSIONS: usize = 64;
+
 /// What only this fold keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -20,15 +26,17 @@ pub struct State {
     custom_title: Option<String>,
     ai_title: Option<String>,
     summary: Option<String>,
-    /// First and last id of a session that a line names.
-    first_id: Option<String>,
-    last_id: Option<String>,
+    /// Summaries whose line has not come, by its id: most are of other sessions of the project.
+    summaries: Vec<(String, String)>,
+    /// Hashes of the ids of the last lines, of which a summary may be.
+    ids: VecDeque<u64>,
+    /// The sessions that lines name, in the order of the first line of each.
+    sessions: Vec<Begun>,
     /// The session that the first copied answer was given in.
     copied_from: Option<String>,
-    /// The last line was copied: the session of this file begins behind it.
+    /// What was read last was copied: the session of this file begins with the next prompt or
+    /// answer.
     is_copy: bool,
-    created_raw: Option<String>,
-    created_ms: Option<i64>,
     cwd: Option<String>,
     /// The last `cost-state`, or what is written beside a subagent's lines.
     own: Option<String>,
@@ -36,6 +44,14 @@ pub struct State {
     answers: Vec<Answer>,
     /// Hashes of the last lines.
     lines: VecDeque<u64>,
+}
+
+/// When a session begins of which lines are in the file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Begun {
+    id: String,
+    at_raw: Option<String>,
+    at_ms: Option<i64>,
 }
 
 /// Lines that are remembered, of which one may come again: the desktop writes the first of a
@@ -90,6 +106,7 @@ fn known_by(record: Record<'_>, facts: &Facts) -> u64 {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Answer {
     id: String,
+    request: Option<String>,
     output: i64,
     tokens: i64,
 }
@@ -107,16 +124,23 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         note_header(&mut fold.claude, header, facts);
     }
     note_title(&mut fold.claude, facts);
+    note_summarized(&mut fold.claude, facts);
     if let Some(stands_at) = &facts.stands_at {
         fold.leaf = Some(stands_at.clone());
     }
     if facts.is_beside {
         return;
     }
+    fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
+    if facts.is_sidechain {
+        if let Some(usage) = &facts.usage {
+            add_usage(fold, usage, facts);
+        }
+        return;
+    }
     if facts.id.is_some() && !facts.silent {
         fold.leaf.clone_from(&facts.id);
     }
-    fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
     if facts.model.is_some() {
         fold.model.clone_from(&facts.model);
     }
@@ -127,7 +151,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         fold.thinking_level.clone_from(&facts.thinking_level);
     }
     let is_first_line = match &facts.usage {
-        Some(usage) => add_usage(fold, usage),
+        Some(usage) => add_usage(fold, usage, facts),
         None => true,
     };
     fold.messages += u64::from(facts.is_message && is_first_line);
@@ -148,24 +172,41 @@ fn note_header(state: &mut State, header: &Header, facts: &Facts) {
     if facts.is_beside {
         return;
     }
-    // Older versions began a file with the lines of the session that it goes on from.
-    let named = header.id.is_some();
-    let goes_on = named && state.last_id.is_some() && state.last_id != header.id;
-    if named {
-        state.first_id = state.first_id.take().or_else(|| header.id.clone());
-        state.last_id.clone_from(&header.id);
-    }
     let copied_from = header.parent_session.as_ref();
     let copied_from = copied_from.filter(|from| Some(*from) != header.id.as_ref());
     if state.copied_from.is_none() {
         state.copied_from = copied_from.cloned();
     }
-    let begins = state.created_ms.is_none() || goes_on || state.is_copy;
-    if begins || copied_from.is_some() {
-        state.created_raw.clone_from(&facts.time_raw);
-        state.created_ms = facts.time_ms;
+    // Only copied answers say that they are: what follows one may have been copied with it.
+    let begins = state.is_copy && facts.is_message;
+    note_begin(state, header, facts, begins || copied_from.is_some());
+    state.is_copy = copied_from.is_some() || (state.is_copy && !facts.is_message);
+}
+
+/// Notes when the session of a line begins: with its first line, unless that `begins` it anew.
+fn note_begin(state: &mut State, header: &Header, facts: &Facts, begins: bool) {
+    let Some(id) = &header.id else {
+        return;
+    };
+    let known = state.sessions.iter().position(|begun| begun.id == *id);
+    let begun = match known {
+        Some(at) => &mut state.sessions[at],
+        None => {
+            if state.sessions.len() == SESSIONS {
+                state.sessions.remove(SESSIONS / 2);
+            }
+            state.sessions.push(Begun {
+                id: id.clone(),
+                ..Begun::default()
+            });
+            let last = state.sessions.len() - 1;
+            &mut state.sessions[last]
+        }
+    };
+    if begins || begun.at_ms.is_none() {
+        begun.at_raw.clone_from(&facts.time_raw);
+        begun.at_ms = facts.time_ms;
     }
-    state.is_copy = copied_from.is_some();
 }
 
 fn note_title(state: &mut State, facts: &Facts) {
@@ -175,12 +216,39 @@ fn note_title(state: &mut State, facts: &Facts) {
         "summary" => &mut state.summary,
         _ => return,
     };
-    *title = facts.name.clone().filter(|title| !title.trim().is_empty());
+    let name = facts.name.clone().filter(|title| !title.trim().is_empty());
+    match (&facts.summarizes, name) {
+        (Some(line), Some(name)) if !state.ids.contains(&hash_of(line)) => {
+            if state.summaries.len() == SUMMARIES {
+                state.summaries.remove(0);
+            }
+            state.summaries.push((line.clone(), name));
+        }
+        (_, name) => *title = name,
+    }
+}
+
+fn hash_of(id: &str) -> u64 {
+    stable_hash::of([id.as_bytes()])
+}
+
+/// A line of which a summary was said is of this session.
+fn note_summarized(state: &mut State, facts: &Facts) {
+    let Some(id) = facts.id.as_ref().filter(|_| !facts.is_beside) else {
+        return;
+    };
+    if state.ids.len() == LINES {
+        state.ids.pop_front();
+    }
+    state.ids.push_back(hash_of(id));
+    if let Some(at) = state.summaries.iter().rposition(|(line, _)| line == id) {
+        state.summary = Some(state.summaries.remove(at).1);
+    }
 }
 
 /// Adds what a line says of its answer beyond what earlier lines of it said. Gives back whether it
 /// is the first line of it.
-fn add_usage(fold: &mut Fold, usage: &Usage) -> bool {
+fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) -> bool {
     let Some(id) = usage.response_id.as_ref().filter(|_| usage.is_repeated) else {
         fold.add_usage(usage);
         return true;
@@ -194,7 +262,9 @@ fn add_usage(fold: &mut Fold, usage: &Usage) -> bool {
     let tokens = parts.into_iter().flatten().fold(0, i64::saturating_add);
     let output = usage.output.unwrap_or(0);
     let answers = &mut fold.claude.answers;
-    let (before, is_first) = match answers.iter_mut().find(|answer| answer.id == *id) {
+    let request = &facts.copied_with;
+    let is_it = |answer: &&mut Answer| answer.id == *id && answer.request == *request;
+    let (before, is_first) = match answers.iter_mut().find(is_it) {
         Some(answer) if output < answer.output => return false,
         Some(answer) => {
             answer.output = output;
@@ -206,6 +276,7 @@ fn add_usage(fold: &mut Fold, usage: &Usage) -> bool {
             }
             answers.push(Answer {
                 id: id.clone(),
+                request: request.clone(),
                 output,
                 tokens,
             });
@@ -230,6 +301,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     };
     let (fold, state) = (source.fold, &source.fold.claude);
     let id = place::session_id(source.relative);
+    let (begun, before) = state.begun(&id);
     let is_subagent = place::is_agent(&id);
     // What its starter wrote beside a subagent's lines.
     let meta = sources.iter().find(|source| source.fold.claude.is_meta());
@@ -237,8 +309,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let parent_session = match is_subagent {
         true => place::session_above(source.relative)
             .map(|above| above.into_owned())
-            .or_else(|| state.first_id.clone()),
-        false => state.parent(),
+            .or_else(|| state.sessions.first().map(|first| first.id.clone())),
+        false => state.copied_from.as_ref().or(before).cloned(),
     };
     let titles = [&state.custom_title, &state.ai_title, &state.summary];
     let title = titles.into_iter().flatten().next();
@@ -247,8 +319,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     SessionFacts {
         cwd: state.cwd.clone().unwrap_or_default(),
         name: title.cloned(),
-        created_raw: state.created_raw.clone(),
-        created_ms: state.created_ms,
+        created_raw: begun.and_then(|begun| begun.at_raw.clone()),
+        created_ms: begun.and_then(|begun| begun.at_ms),
         modified_ms: fold.last_message_ms.unwrap_or(source.mtime_ms),
         message_count: fold.messages,
         first_message: fold.first_message.clone(),
@@ -302,16 +374,20 @@ fn merged(a: Option<String>, b: Option<String>) -> Option<String> {
 impl State {
     /// Whether it is of `agent-<id>.meta.json`.
     fn is_meta(&self) -> bool {
-        self.own.is_some() && self.first_id.is_none() && self.cost().is_none()
+        self.own.is_some() && self.sessions.is_empty() && self.cost().is_none()
     }
 
-    /// The session that this one is a copy of.
-    fn parent(&self) -> Option<String> {
-        let first = self
-            .first_id
-            .clone()
-            .filter(|_| self.first_id != self.last_id);
-        self.copied_from.clone().or(first)
+    /// When this session begins, of which the file is, and from which it goes on: older versions
+    /// began a file with the lines of that one. Where no line names it, it is the last one that
+    /// they name.
+    fn begun(&self, id: &str) -> (Option<&Begun>, Option<&String>) {
+        let own = self.sessions.iter().position(|begun| begun.id == id);
+        let own = own.or(self.sessions.len().checked_sub(1));
+        let before = own.and_then(|own| self.sessions.get(own.checked_sub(1)?));
+        (
+            own.and_then(|own| self.sessions.get(own)),
+            before.map(|before| &before.id),
+        )
     }
 
     /// US dollars so far, with what its subagents cost.

@@ -33,6 +33,8 @@ pub(super) struct Line<'a, C = Raw<'a>> {
     #[serde(borrow)]
     pub request_session_id: Text<'a>,
     #[serde(borrow)]
+    pub request_id: Text<'a>,
+    #[serde(borrow)]
     pub agent_id: Text<'a>,
     #[serde(borrow)]
     pub timestamp: Text<'a>,

@@ -29,7 +29,7 @@ impl Format for Claude {
     }
 
     fn revision(&self) -> u32 {
-        6
+        7
     }
 
     fn knows(&self, kind: &str) -> bool {
@@ -67,7 +67,12 @@ impl Format for Claude {
 
     fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
         match Kind::of(path) {
-            Kind::Lines => facts::facts(record),
+            Kind::Lines => {
+                let mut facts = facts::facts(record);
+                // All lines of a subagent's own file are.
+                facts.is_sidechain &= !place::is_agent(&place::name(path));
+                facts
+            }
             Kind::Spill => meta::spill(path),
             Kind::Meta => meta::facts(record),
         }

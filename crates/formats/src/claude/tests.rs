@@ -166,6 +166,122 @@ fn several_ids_in_one_file() {
     );
 }
 
+/// Each version of a session that was gone on with begins with all lines of the one before.
+#[test]
+fn a_session_that_was_gone_on_with_twice() {
+    let of = |id: &str, mut line: Value| {
+        line["sessionId"] = id.into();
+        line
+    };
+    let first = "0a000000-0000-4000-8000-000000000003";
+    let lines = [
+        of(first, typed("u1", "", 1, "paint the hull")),
+        of(PARENT, typed("u2", "u1", 5, "go on")),
+        typed("u3", "u2", 9, "and on"),
+    ];
+    let third = session(&lines);
+    assert_eq!(third.parent_session.as_deref(), Some(PARENT));
+    assert_eq!(
+        third.created_raw.as_deref(),
+        Some("2026-03-01T10:00:09.000Z")
+    );
+}
+
+/// What another session says in its file is none of its beginning.
+#[test]
+fn a_line_of_another_session_behind_its_own() {
+    let mut other = typed("u3", "u2", 9, "elsewhere");
+    other["sessionId"] = PARENT.into();
+    let cost =
+        json!({"type": "cost-state", "sessionId": ID, "totalCostUSD": 0.5, "modelUsage": {}});
+    let lines = [
+        typed("u1", "", 1, "paint the hull"),
+        typed("u2", "u1", 2, "and the mast"),
+        other,
+        cost,
+    ];
+    let session = session(&lines);
+    assert_eq!(session.parent_session, None);
+    assert_eq!(
+        session.created_raw.as_deref(),
+        Some("2026-03-01T10:00:01.000Z")
+    );
+    assert_eq!(session.cost, Some(0.5));
+}
+
+/// Of what a fork copies only answers say so: what follows the last one may be copied too.
+#[test]
+fn a_fork_begins_with_its_own_prompt() {
+    let mut copied = said("a1", "u1", 2, "msg_1", text("done"), 5);
+    copied["requestSessionId"] = PARENT.into();
+    let reminder = json!({"attachment": {"type": "todo_reminder"}});
+    let lines = [
+        typed("u1", "", 1, "paint the hull"),
+        copied,
+        link("attachment", "t1", "a1", 3, reminder),
+        typed("u2", "t1", 30, "and the mast"),
+    ];
+    let fork = session(&lines);
+    assert_eq!(fork.parent_session.as_deref(), Some(PARENT));
+    assert_eq!(
+        fork.created_raw.as_deref(),
+        Some("2026-03-01T10:00:30.000Z")
+    );
+}
+
+/// Some servers give one id to all that they say.
+#[test]
+fn answers_of_one_id_are_told_apart_by_their_requests() {
+    let of = |request: &str, mut line: Value| {
+        line["requestId"] = request.into();
+        line
+    };
+    let lines = [
+        typed("u1", "", 1, "paint"),
+        of("r1", said("a1", "u1", 2, "chatcmpl-0", text("red"), 5)),
+        of("r1", said("a2", "a1", 2, "chatcmpl-0", text("or blue"), 5)),
+        typed("u2", "a2", 3, "blue"),
+        of("r2", said("a3", "u2", 4, "chatcmpl-0", text("done"), 5)),
+    ];
+    let session = session(&lines);
+    assert_eq!((session.tokens, session.message_count), (Some(270), 4));
+}
+
+/// A subagent's lines, between those of its session, are no part of the talk.
+#[test]
+fn a_session_does_not_stand_where_a_subagent_does() {
+    let mut lines = vec![
+        typed("u1", "", 1, "look around"),
+        said("a1", "u1", 2, "msg_1", text("a moment"), 5),
+        typed("s1", "", 3, "list the boats"),
+        said("s2", "s1", 4, "msg_2", text("one boat"), 5),
+    ];
+    for line in &mut lines[2..] {
+        line["isSidechain"] = true.into();
+    }
+    let session = session(&lines);
+    assert_eq!(session.leaf.as_deref(), Some("a1"));
+    assert_eq!((session.message_count, session.tokens), (2, Some(270)));
+}
+
+/// Most summaries in a file are of other sessions of its project.
+#[test]
+fn a_summary_names_the_session_whose_line_it_names() {
+    let summary = |leaf: &str, summary: &str| json!({"type": "summary", "summary": summary, "leafUuid": leaf});
+    let mut lines = vec![
+        summary("x9", "Deploying the server"),
+        summary("u2", "Boats"),
+        typed("u1", "", 1, "paint the hull"),
+    ];
+    assert_eq!(session(&lines).name, None);
+    lines.push(typed("u2", "u1", 2, "and the mast"));
+    assert_eq!(session(&lines).name.as_deref(), Some("Boats"));
+    lines.push(summary("x8", "Another one"));
+    assert_eq!(session(&lines).name.as_deref(), Some("Boats"));
+    lines.push(summary("u2", "Boats again"));
+    assert_eq!(session(&lines).name.as_deref(), Some("Boats again"));
+}
+
 #[test]
 fn one_answer_in_four_lines() {
     let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}});

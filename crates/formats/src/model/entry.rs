@@ -71,6 +71,14 @@ pub struct Facts {
     /// An entry that says where the session stands is such a one too.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_beside: bool,
+    /// It is of the conversation of a subagent, within the file of its session, which never stands
+    /// there (Claude Code before 2.1: `isSidechain`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_sidechain: bool,
+    /// Of a session's name: the id of the entry whose session it names (Claude Code:
+    /// `summary.leafUuid`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summarizes: Option<String>,
     /// Why the model stopped, as written.
     pub stop_reason: Option<String>,
     /// The entry reports an error: a failed tool, a failed command, a failed or aborted answer.
@@ -93,10 +101,11 @@ pub struct Facts {
     /// clido `result` lines: how long it took, in ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_ms: Option<i64>,
-    /// Of an entry that records calls and no usage: what its copies have in common with it, beside
-    /// the calls, where they get another id or time (Codex: the thread in which it was said, and
-    /// which of its calls it is; OpenCode: when it began). They are one entry, however many of them
-    /// there are.
+    /// What its copies have in common with it beside what is compared anyway. Of an entry that
+    /// records calls and no usage, where copies get another id or time (Codex: the thread in which
+    /// it was said, and which of its calls it is; OpenCode: when it began). Of one of several of an
+    /// answer, where another answer may have its id (Claude Code: `requestId`). They are one entry,
+    /// however many of them there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_with: Option<String>,
     /// It has nothing to read: what it says stands in another entry of its session, or is a note of
