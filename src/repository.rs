@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use crate::format::remote_of;
 use crate::regular;
@@ -12,6 +13,9 @@ mod settings;
 
 pub(crate) use self::remotes::{FoundRemote, Remotes};
 use self::settings::{Setting, settings};
+
+/// What git's log says stood at a place before its first commit.
+const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
 /// Bytes of a file of git's that are read at most: each of them names one path.
 const MOST_BYTES: u64 = 16 << 10;
@@ -71,15 +75,33 @@ impl Repository {
         remote(&self.common, &self.top)
     }
 
-    /// When it was cloned to where it is, in milliseconds since 1970, as git's log says. `None`: it
-    /// began here, or its log does not go back so far.
-    pub fn cloned_ms(&self) -> Option<i64> {
+    /// When its working tree came to be where it is, in milliseconds since 1970. `None`: it began
+    /// here, or nothing tells.
+    ///
+    /// A linked working tree is as old as the file that leads to its repository. The first line of
+    /// git's log says when anything came into the main one, unless older lines were cleaned up:
+    /// then git's `description`, which is written with a new repository and not again, is as old.
+    pub fn here_since_ms(&self) -> Option<i64> {
+        let git = self.top.join(".git");
+        let private = || {
+            Some(
+                self.top
+                    .join(first_line(&git)?.strip_prefix("gitdir:")?.trim()),
+            )
+        };
+        if git.is_file() && private().is_some_and(|own| own.join("commondir").is_file()) {
+            return modified_ms(&git);
+        }
         let first = first_line(&self.common.join("logs/HEAD"))?;
-        let (who, what) = first.split_once('\t')?;
-        let mut backwards = who.rsplit(' ').skip(1);
-        let seconds: i64 = backwards.next()?.parse().ok()?;
-        what.starts_with("clone:")
-            .then(|| seconds.saturating_mul(1000))
+        let (who, what) = first.split_once('\t').unwrap_or((&first, ""));
+        if !who.starts_with(NO_COMMIT) {
+            return modified_ms(&self.common.join("description"));
+        }
+        if what.starts_with("commit (initial)") {
+            return None;
+        }
+        let seconds: i64 = who.rsplit(' ').nth(1)?.parse().ok()?;
+        Some(seconds.saturating_mul(1000))
     }
 
     /// The name of the commit that is checked out; `None`: there is none yet, or git keeps it in a
@@ -187,6 +209,12 @@ fn first_line(file: &Path) -> Option<String> {
             .trim()
             .to_owned(),
     )
+}
+
+fn modified_ms(file: &Path) -> Option<i64> {
+    let modified = fs::metadata(file).ok()?.modified().ok()?;
+    let since = modified.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok()
 }
 
 /// The beginning of a file, as text.

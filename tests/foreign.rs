@@ -259,6 +259,26 @@ fn a_directory_of_another_machine_is_not_here() {
     assert_eq!(ids(&all), ["leads", "mine", "other", "theirs"]);
 }
 
+/// Whatever a copy on another machine says.
+#[test]
+fn of_a_session_and_its_copy_elsewhere_ones_own_is_meant() {
+    let home = home();
+    let folder = home.home.join("code/boat");
+    let own = pi(
+        &home,
+        ".pi/agent/sessions/--x--/both.jsonl",
+        "0199b07h",
+        folder.to_str().unwrap(),
+    );
+    theirs(&home, "0199b07h", "/home/eve/boat");
+    home.settle();
+    let shown = home.json(&["show", "0199b07h", "--json"]);
+    assert_eq!(shown["session"]["host"], Value::Null, "{shown}");
+    let said = home.run(&["delete", "0199b07h", "--yes"]);
+    assert!(!said.contains("--- exit"), "{said}");
+    assert!(!own.exists());
+}
+
 #[test]
 fn nothing_of_it_is_written_here() {
     let home = home();

@@ -315,6 +315,7 @@ fn make_old(catalogue: &Connection) {
          ALTER TABLE _sessions DROP COLUMN repository;
          ALTER TABLE _sessions DROP COLUMN remote;
          ALTER TABLE _checkpoints DROP COLUMN turn;
+         ALTER TABLE _sessions DROP COLUMN has_moved;
          ALTER TABLE _store DROP COLUMN archive_changes;
          ALTER TABLE _roots DROP COLUMN archive_forgets;
          UPDATE _rows SET json = replace(replace(json, ',\"repository\":null', ''), ',\"repository\":\"{REMOTE}\"', '');

@@ -608,7 +608,8 @@ fn where_a_directory_is_gone_its_repository_is_a_guess() {
     assert!(found.unshared[0].why.contains("guess"), "{found:?}");
 }
 
-/// What ran where another repository was before.
+/// What ran where another repository was before, or none: git's log says when it was cloned to its
+/// directory, as far as it goes back; what is written with a repository says so where it does not.
 #[test]
 fn of_what_ran_before_a_clone_its_repository_is_a_guess() {
     let place = tempfile::tempdir().unwrap();
@@ -632,11 +633,127 @@ fn of_what_ran_before_a_clone_its_repository_is_a_guess() {
             true,
         ),
         (1_767_225_601, "commit (initial): What was there", true),
+        (1_767_225_601, "pull origin main: initial pull", false),
     ] {
         let line = format!("{none} {one} Ada <ada@b.c> {seconds} +0100\t{what}\n");
         fs::write(&log, line).unwrap();
-        let found = shared(&synced(&config));
-        assert_eq!(found.files.len() == 1, is_shared, "{found:?}");
-        assert_eq!(found.unshared.is_empty(), is_shared, "{found:?}");
+        is(&config, is_shared);
     }
+    // Older lines of the log were cleaned up.
+    fs::write(
+        &log,
+        format!("{one} {one} Ada <ada@b.c> 1767225601 +0100\tcommit: On\n"),
+    )
+    .unwrap();
+    is(&config, true);
+    let description = place.path().join("boat/.git/description");
+    for (seconds, is_shared) in [(1_767_225_601, false), (1_767_225_600, true)] {
+        written(&description, seconds);
+        is(&config, is_shared);
+    }
+    // It is a working tree of a repository that is older.
+    let tree = place.path().join("boat");
+    fs::rename(tree.join(".git"), place.path().join("common")).unwrap();
+    let private = place.path().join("common/worktrees/boat");
+    fs::create_dir_all(&private).unwrap();
+    fs::write(private.join("commondir"), "../..\n").unwrap();
+    fs::write(private.join("HEAD"), "").unwrap();
+    fs::write(
+        tree.join(".git"),
+        format!("gitdir: {}\n", private.display()),
+    )
+    .unwrap();
+    for (seconds, is_shared) in [(1_767_225_601, false), (1_767_225_600, true)] {
+        written(&tree.join(".git"), seconds);
+        is(&config, is_shared);
+    }
+}
+
+/// Writes a file, or goes on with it, and sets when that was.
+fn written(path: &Path, seconds: u64) {
+    let file = fs::File::options()
+        .create(true)
+        .append(true)
+        .open(path)
+        .unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
+        .unwrap();
+}
+
+fn is(config: &Config, is_shared: bool) {
+    let found = shared(&synced(config));
+    assert_eq!(found.files.len() == 1, is_shared, "{found:?}");
+    assert!(found.unshared.iter().all(|one| one.is_a_guess), "{found:?}");
+    assert_eq!(found.unshared.is_empty(), is_shared, "{found:?}");
+}
+
+/// A folder that was looked at once, as another machine's or a backup, is none of this machine's
+/// sessions. Of two that are named the file counts which was written last.
+#[test]
+fn what_is_in_folders_that_are_named_no_longer_is_not_shared() {
+    let place = tempfile::tempdir().unwrap();
+    let (_, path) = pi(place.path(), "");
+    let text = fs::read_to_string(&path).unwrap();
+    let in_copy = |name: &str, text: &str| {
+        let path = place.path().join("a-copy/--x--").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        let long_ago = SystemTime::now() - Duration::from_secs(3600);
+        let file = fs::File::options().append(true).open(&path).unwrap();
+        file.set_modified(long_ago).unwrap();
+    };
+    in_copy("one.jsonl", text.lines().next().unwrap());
+    in_copy("two.jsonl", &text.replace("\"one\"", "\"two\""));
+    let config = |folders: &[&str]| {
+        let roots = folders
+            .iter()
+            .map(|folder| root("pi", "pi", &place.path().join(folder)));
+        Config::new(place.path().join("folders"), roots.collect())
+    };
+    let sizes = |index: &Index| -> Vec<(String, u64)> {
+        let files = shared(index).files.into_iter();
+        files.map(|file| (file.session, file.bytes)).collect()
+    };
+    let live = ("one".to_owned(), text.len() as u64);
+    let both = sizes(&synced(&config(&["pi", "a-copy"])));
+    assert_eq!(both, [live.clone(), ("two".to_owned(), text.len() as u64)]);
+    assert_eq!(sizes(&synced(&config(&["pi"]))), [live]);
+}
+
+/// What was said before it moved stands in its file.
+#[test]
+fn a_session_that_came_from_elsewhere_is_not_shared() {
+    let place = tempfile::tempdir().unwrap();
+    let _ = pi(place.path(), "");
+    let (private, boat) = (place.path().join("private"), place.path().join("boat"));
+    let claude = |id: &str, relocated: bool| {
+        let from = if relocated { &private } else { &boat };
+        let mut lines = vec![
+            json!({"type": "user", "uuid": "u1", "parentUuid": null, "sessionId": id, "cwd": from,
+                "timestamp": "2026-01-01T00:00:00.000Z", "message": {"role": "user", "content": "Paint"}}),
+            json!({"type": "relocated", "sessionId": id, "relocatedCwd": boat}),
+        ];
+        lines.truncate(1 + usize::from(relocated));
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let path = place.path().join(format!("claude/-x-/{id}.jsonl"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let ids = [
+        "0a000000-0000-4000-8000-000000000001",
+        "0a000000-0000-4000-8000-000000000002",
+    ];
+    claude(ids[0], false);
+    claude(ids[1], true);
+    let roots = vec![root("claude", "claude", &place.path().join("claude"))];
+    let found = shared(&synced(&Config::new(place.path().join("moved"), roots)));
+    let files: Vec<&str> = found.files.iter().map(|file| &*file.session).collect();
+    let unshared: Vec<&str> = found.unshared.iter().map(|one| &*one.session).collect();
+    assert_eq!((files, unshared), (vec![ids[0]], vec![ids[1]]));
+    assert!(
+        found.unshared[0]
+            .why
+            .contains("in another directory before"),
+        "{found:?}"
+    );
 }

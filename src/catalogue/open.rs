@@ -39,6 +39,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0003_turns.sql"),
     include_str!("../../migrations/0004_sums.sql"),
     include_str!("../../migrations/0005_kept.sql"),
+    include_str!("../../migrations/0006_moved.sql"),
 ];
 
 /// An open catalogue.

@@ -31,13 +31,14 @@ impl Catalogue {
         self.first(sql, params![id, beside], |r| r.get(0))
     }
 
-    /// The session of that id, of the agent of the session `beside` it, with what it goes on from
-    /// itself.
+    /// The session of that id, of the agent and the machine of the session `beside` it, with what it
+    /// goes on from itself.
     pub fn base(&self, id: &str, beside: i64) -> Result<Option<(i64, Option<Base>)>, Error> {
         let sql = "SELECT s.session, s.base_session, s.base_end
             FROM _roots r CROSS JOIN _sessions s ON s.root = r.root AND s.id = ?1
-            WHERE s.path <> '' AND r.agent = (SELECT agent FROM _roots JOIN _sessions USING (root) WHERE session = ?2)
-            ORDER BY s.hidden IS NOT NULL, s.path";
+            WHERE s.path <> '' AND (r.agent, r.host) =
+                (SELECT agent, host FROM _roots JOIN _sessions USING (root) WHERE session = ?2)
+            ORDER BY NOT r.current, s.hidden IS NOT NULL, s.path";
         self.first(sql, params![id, beside], |r| {
             Ok((r.get(0)?, base(r.get(1)?, r.get(2)?)))
         })

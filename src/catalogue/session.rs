@@ -51,7 +51,8 @@ impl Catalogue {
                  version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
                  bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26, list_order = ?27, typed = ?28,
                  git_branch = ?29, thinking_level = ?30, base_session = ?31, base_end = ?32, gone_ms = ?33,
-                 repository = ?34, remote = CASE WHEN ?36 OR cwd IS NOT ?3 THEN ?35 ELSE coalesce(remote, ?35) END
+                 repository = ?34, has_moved = ?35,
+                 remote = CASE WHEN ?37 OR cwd IS NOT ?3 THEN ?36 ELSE coalesce(remote, ?36) END
              WHERE session = ?1",
         )?;
         let found = self.found_remote(session, &made.path, &made.facts.cwd)?;
@@ -246,7 +247,8 @@ impl Catalogue {
                            AND hidden IS ?23 AND path IS ?24 AND own IS ?25
                            AND subagent IS ?26 AND list_order IS ?27 AND typed IS ?28
                            AND git_branch IS ?29 AND thinking_level IS ?30
-                           AND base_session IS ?31 AND base_end IS ?32 AND gone_ms IS ?33 AND repository IS ?34",
+                           AND base_session IS ?31 AND base_end IS ?32 AND gone_ms IS ?33 AND repository IS ?34
+                           AND has_moved IS ?35",
                 )?;
                 let equal: i64 =
                     made.with_columns(session, |columns| same.query_row(columns, |r| r.get(0)))?;
@@ -415,6 +417,7 @@ impl SessionRecord {
             &s.base.as_ref().map(|base| base.end.cast_signed()),
             &self.gone_ms,
             &s.repository,
+            &s.has_moved,
         ])
     }
 }

@@ -24,6 +24,8 @@ pub struct SessionSource {
     pub repository: Option<String>,
     /// Whether the session itself says so; else it is that of its directory.
     pub is_recorded: bool,
+    /// Whether it was in another repository before.
+    pub has_moved: bool,
 }
 
 /// How a source is opened.
@@ -38,22 +40,23 @@ pub struct SourceAt {
 
 impl Catalogue {
     /// Every source of a session of this machine that is of one of these repositories, in the order
-    /// of agents and paths: as each of its sessions holds it, that of which it is the main one
-    /// first. What a file beside a root calls a session is none of them: that file names the
+    /// of agents and paths, of one path in several folders the one written last first: as each of
+    /// its sessions holds it, that of which it is the main one first. Folders that are named no
+    /// longer are passed over. What a file beside a root calls a session is none of them: that file names the
     /// sessions of all repositories.
     pub fn session_sources(&self, repositories: &[String]) -> Result<Vec<SessionSource>, Error> {
         let repositories = serde_json::json!(repositories).to_string();
         let sql =
             "SELECT s.source, r.agent, s.relative, s.length, s.mtime_ns / 1000000, m.id, m.cwd,
                 coalesce(m.repository, m.remote), m.repository IS NOT NULL,
-                coalesce(m.created_ms, m.file_ms, 0)
+                coalesce(m.created_ms, m.file_ms, 0), m.has_moved
             FROM _session_sources p JOIN _sources s USING (source) JOIN _roots r ON r.root = s.root
                 JOIN _sessions m ON m.session = p.session
-            WHERE r.host = '' AND m.path <> ''
+            WHERE r.host = '' AND r.current = 1 AND m.path <> ''
             AND NOT (s.relative >= ?2 AND s.relative < ?3) AND s.source IN (
                 SELECT source FROM _sessions JOIN _session_sources USING (session)
                 WHERE coalesce(repository, remote) IN (SELECT value FROM json_each(?1)))
-            ORDER BY r.agent, s.relative, r.path, s.source, p.part = 'main' DESC, m.session";
+            ORDER BY r.agent, s.relative, s.mtime_ns DESC, r.path, s.source, p.part = 'main' DESC, m.session";
         let (from, to) = BESIDE_ROOT;
         self.all(sql, params![repositories, from, to], |r| {
             Ok(SessionSource {
@@ -67,6 +70,7 @@ impl Catalogue {
                 repository: r.get(7)?,
                 is_recorded: r.get(8)?,
                 began_ms: r.get(9)?,
+                has_moved: r.get(10)?,
             })
         })
     }

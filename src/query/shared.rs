@@ -24,8 +24,12 @@ const REST: Duration = Duration::from_secs(60);
 /// Why a session is not shared whose repository is known by its directory alone.
 const IS_A_GUESS: &str = "its directory is gone, so that of which repository it was is a guess";
 /// Why one is not whose directory may have been another repository's.
-const WAS_CLONED: &str =
-    "the repository was cloned to its directory after it began, so that it was this one is a guess";
+const CAME_LATER: &str =
+    "the repository came to its directory after it began, so that it was this one is a guess";
+
+/// Why one is not that holds what was said elsewhere.
+const HAS_MOVED: &str =
+    "it was in another directory before, and what was said there may be of another repository";
 
 /// Why a file is not shared that has the path of another one.
 const SAME_NAME: &str = "another folder of its agent has a file of that name";
@@ -72,6 +76,8 @@ pub struct UnsharedFile {
     pub path: String,
     /// Why it is not shared.
     pub why: String,
+    /// Whether it may be of the repository all the same, and only nothing says so any more.
+    pub is_a_guess: bool,
 }
 
 /// The files of the sessions of some repositories.
@@ -88,7 +94,8 @@ impl Snapshot<'_> {
     /// them. A file is among them when all sessions in it are of one of the repositories; what the
     /// user excludes is not in the index, and so not here either. Nor are sessions of other
     /// machines, nor those whose repository is known by their directory alone where that is gone,
-    /// or was cloned to after they began: it, or the directory above it, may have been another's.
+    /// or where the repository came to after they began: it, or the directory above it, may have
+    /// been another's; nor those that were in another repository before.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
@@ -108,12 +115,15 @@ impl Snapshot<'_> {
             let Some(first) = sessions.iter().find(|one| is_shared(one)) else {
                 continue;
             };
+            let at = self.catalogue.source_at(first.source)?;
+            let path = at.as_ref().and_then(|at| self.path_of(first, at));
+            let doubt = sessions.iter().find_map(|one| directories.doubt(one));
             let files = if !sessions.iter().all(is_shared) {
                 Err("another session in it is of a repository that is not shared")
-            } else if let Some(why) = sessions.iter().find_map(|one| directories.doubt(one)) {
+            } else if let Some(why) = doubt {
                 Err(why)
             } else {
-                self.files_of(first, self.catalogue.source_at(first.source)?)
+                self.files_of(first, at)
             };
             let name = |file: &SharedFile| (file.agent.clone(), file.path.clone());
             match files {
@@ -129,12 +139,19 @@ impl Snapshot<'_> {
                 files => found.unshared.push(UnsharedFile {
                     agent: first.agent.clone(),
                     session: first.session.clone(),
-                    path: first.relative.clone(),
+                    path: path.unwrap_or_else(|| first.relative.clone()),
+                    is_a_guess: doubt.is_some() && files.as_ref().err() == doubt.as_ref(),
                     why: files.err().unwrap_or(SAME_NAME).to_owned(),
                 }),
             }
         }
         Ok(found)
+    }
+
+    /// The path of a source below a root of its agent, as others see it.
+    fn path_of(&self, one: &SessionSource, at: &SourceAt) -> Option<String> {
+        let format = self.config().format(&at.format)?;
+        Some(within(at.flat, &path_of(format, &one.relative).ok()?))
     }
 
     /// A source as a file that may be shared, and what belongs to it; or why it is not.
@@ -240,7 +257,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// When the repositories of directories were cloned.
+/// Since when directories hold their repositories.
 #[derive(Default)]
 struct Directories(HashMap<String, Option<i64>>);
 
@@ -248,17 +265,20 @@ impl Directories {
     /// Why it is a guess that a session is of its repository.
     fn doubt(&mut self, one: &SessionSource) -> Option<&'static str> {
         let cwd = Path::new(&one.cwd);
+        if one.has_moved {
+            return Some(HAS_MOVED);
+        }
         if one.is_recorded {
             return None;
         }
         if !cwd.is_dir() {
             return Some(IS_A_GUESS);
         }
-        let cloned = || Repository::around(cwd).and_then(|found| found.cloned_ms());
-        let cloned = self.0.entry(one.cwd.clone()).or_insert_with(cloned);
-        cloned
+        let since = || Repository::around(cwd).and_then(|found| found.here_since_ms());
+        let since = self.0.entry(one.cwd.clone()).or_insert_with(since);
+        since
             .is_some_and(|ms| one.began_ms < ms)
-            .then_some(WAS_CLONED)
+            .then_some(CAME_LATER)
     }
 }
 

@@ -59,6 +59,10 @@ BEGIN
   FOREACH of IN ARRAY ARRAY[reader, writer] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = of) THEN
       EXECUTE format('CREATE ROLE %I NOLOGIN NOBYPASSRLS', of);
+    ELSIF EXISTS (SELECT FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid
+                  WHERE r.rolname = of AND pg_get_userbyid(m.member) <> current_user) THEN
+      -- Of a database of this name that is no more.
+      RAISE 'the role % is there, and others have it already: drop it first', of;
     END IF;
   END LOOP;
   EXECUTE format('GRANT USAGE ON SCHEMA sessionary TO %I, %I', reader, writer);

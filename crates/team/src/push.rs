@@ -266,7 +266,7 @@ impl<'a> Push<'a> {
             closed.insert(key);
         }
         self.send()?;
-        self.take_back(&files)?;
+        self.take_back(&files, &found.guesses)?;
         self.mend_rows(&closed)?;
         self.end()?;
         Ok(self.pushed)

@@ -1,5 +1,7 @@
 //! What does this machine have to share? The index says; tests hand in files of their own.
 
+use std::collections::BTreeSet;
+
 use sessionary::index::Index;
 use sessionary::redact::{REVISION, redacted};
 
@@ -44,6 +46,8 @@ pub struct SharedFiles {
     pub files: Vec<SharedFile>,
     /// What belongs to a shared repository and cannot be shared, and why.
     pub unshared: Vec<Problem>,
+    /// Those of them of which only nothing says any more that they belong to it.
+    pub guesses: BTreeSet<Place>,
 }
 
 /// What a file says to others.
@@ -94,6 +98,12 @@ impl Indexed {
 impl Sessions for Indexed {
     fn files(&mut self, repositories: &[String]) -> Result<SharedFiles, Error> {
         let found = self.index.shared_files(repositories)?;
+        let guesses = found.unshared.iter().filter(|of| of.is_a_guess);
+        let guesses = guesses.map(|of| Place {
+            agent: of.agent.clone(),
+            path: of.path.clone(),
+        });
+        let guesses = guesses.collect();
         let unshared = found.unshared.into_iter();
         let unshared = unshared.map(|of| Problem::new(format!("{}/{}", of.agent, of.path), of.why));
         self.files = found.files;
@@ -112,6 +122,7 @@ impl Sessions for Indexed {
         Ok(SharedFiles {
             files: files.collect(),
             unshared: unshared.collect(),
+            guesses,
         })
     }
 

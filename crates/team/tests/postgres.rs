@@ -222,6 +222,47 @@ fn who_reads_in_one_database_reads_nothing_in_another() {
     bob.team(&["init", &address.replace("admin@", "bob@"), "--host", "bob"]);
 }
 
+/// Roles are those of the server, and a schema is its owner's: neither is taken over unseen.
+#[test]
+fn what_others_made_before_is_not_taken_over() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let admin = crate::machine::Machine::new("admin");
+    server.admit(&admin, "admin");
+    let init = |database: &str| {
+        server.sql(&format!("CREATE DATABASE {database}"));
+        let address = server
+            .address("admin")
+            .replace("/team", &format!("/{database}"));
+        admin.output(&["init", &address, "--host", "admin"])
+    };
+    server.sql("CREATE ROLE sessionary_reader_again; GRANT sessionary_reader_again TO ada");
+    let output = init("again");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{said}");
+    assert!(
+        said.contains("sessionary_reader_again") && said.contains("drop it first"),
+        "{said}"
+    );
+    // Whoever made a schema is its owner still.
+    server.sql("CREATE ROLE eve; DROP SCHEMA sessionary CASCADE; CREATE SCHEMA sessionary AUTHORIZATION eve");
+    let output = admin.output(&["init", &server.address("admin"), "--host", "admin"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{said}");
+    assert!(
+        said.contains("belongs to another role") && said.contains("eve"),
+        "{said}"
+    );
+    assert_eq!(
+        server.sql(
+            "SELECT count(*) FROM pg_class c JOIN pg_namespace n
+        ON n.oid = c.relnamespace WHERE nspname = 'sessionary'"
+        ),
+        "0"
+    );
+}
+
 #[test]
 fn what_a_row_is_called_does_nothing_to_a_terminal() {
     let Some(server) = Server::with(&["ada", "bob"]) else {

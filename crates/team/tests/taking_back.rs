@@ -522,3 +522,22 @@ fn a_host_that_is_not_there_takes_nothing_away() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(bob.copies(), before);
 }
+
+/// What was sent when it was certain is still true: a working tree may be gone for good, or a disk
+/// not mounted.
+#[test]
+fn a_session_whose_directory_is_gone_is_not_taken_from_others() {
+    let store = Folder::new();
+    let (ada, _bob) = two(&store);
+    std::fs::remove_dir_all(ada.cwd(DIARY)).unwrap();
+    let output = ada.output(&["push", "--prune", "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let pushed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(pushed["gone"], 0, "{pushed}");
+    assert_eq!(pushed["taken_back"], 0, "{pushed}");
+    assert!(
+        said.contains("guess") || pushed.to_string().contains("guess"),
+        "{said}"
+    );
+    assert_eq!(stored_sessions(&store), ["0a", "0b", "0c"]);
+}

@@ -331,6 +331,9 @@ fn chosen(
     let Some(candidates) = failure.candidates() else {
         return Err(failure);
     };
+    if let Some(own) = only_own(candidates) {
+        return Ok(own.clone());
+    }
     let mut lines = described(candidates, index, screen)?;
     let more = candidates.len() - lines.len();
     if more > 0 {
@@ -356,6 +359,16 @@ fn chosen(
     let row = number.and_then(|number| candidates[..listed].get(number.checked_sub(1)?));
     row.cloned()
         .ok_or_else(|| Failure::declined("no session was chosen"))
+}
+
+/// Of one session and its copies on other machines the one that is here.
+fn only_own(candidates: &[SessionRow]) -> Option<&SessionRow> {
+    let first = candidates.first()?;
+    let is_one = candidates
+        .iter()
+        .all(|row| row.id == first.id && row.agent == first.agent);
+    let mut own = candidates.iter().filter(|row| row.host.is_none());
+    own.next().filter(|_| is_one && own.next().is_none())
 }
 
 /// A line about each session that a name fits, [`MOST_CANDIDATES`] at most. Each begins with what

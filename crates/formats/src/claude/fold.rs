@@ -38,6 +38,8 @@ pub struct State {
     /// answer.
     is_copy: bool,
     cwd: Option<String>,
+    /// It was relocated from another directory.
+    has_moved: bool,
     /// The last `cost-state`, or what is written beside a subagent's lines.
     own: Option<String>,
     /// The last answers: what is counted of each.
@@ -167,6 +169,8 @@ fn note_header(state: &mut State, header: &Header, facts: &Facts) {
         state.own.clone_from(&header.own);
     }
     if facts.kind == "relocated" || state.cwd.is_none() {
+        let is_another = header.cwd.is_some() && state.cwd.is_some() && state.cwd != header.cwd;
+        state.has_moved |= is_another;
         state.cwd = header.cwd.clone().or(state.cwd.take());
     }
     if facts.is_beside {
@@ -329,6 +333,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         leaf: fold.leaf.clone(),
         model: fold.model.clone(),
         git_branch: fold.git_branch.clone(),
+        has_moved: state.has_moved,
         thinking_level: fold.thinking_level.clone(),
         tokens: fold.tokens,
         // A fork begins with what its origin had cost.

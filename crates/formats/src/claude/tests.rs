@@ -658,8 +658,10 @@ fn a_file_that_begins_without_a_directory() {
     let before = session(&lines);
     assert_eq!(before.cwd, "/home/ada/boat");
     assert_eq!(before.git_branch.as_deref(), Some("mast"));
+    assert!(!before.has_moved);
     lines.push(json!({"type": "relocated", "sessionId": ID, "relocatedCwd": "/home/ada/ship"}));
-    assert_eq!(session(&lines).cwd, "/home/ada/ship");
+    let after = session(&lines);
+    assert_eq!((&*after.cwd, after.has_moved), ("/home/ada/ship", true));
 }
 
 #[test]

@@ -21,6 +21,9 @@ pub struct State {
     /// The last event, where it has nothing to read: its id, and the event before it that has.
     #[serde(skip_serializing_if = "Option::is_none")]
     silent: Option<(String, Option<String>)>,
+    /// A later run was in another repository.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    has_moved: bool,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -51,6 +54,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if let Some(usage) = &facts.usage {
         fold.add_usage(usage);
     }
+    fold.copilot.has_moved |= moves(fold, facts);
     if let Some(header) = &facts.header {
         add_header(fold, header);
     }
@@ -73,6 +77,19 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
     }
     fold.note_typed(facts);
+}
+
+/// Whether the session goes on in another repository, or in another directory of which nothing says
+/// that it is of the same one.
+fn moves(fold: &Fold, facts: &Facts) -> bool {
+    let names_another = |before: &Option<String>, now: &Option<String>| {
+        let both = before.as_ref().zip(now.as_ref());
+        both.map(|(before, now)| before != now)
+    };
+    let header = fold.header.as_ref().zip(facts.header.as_ref());
+    let directory = header.and_then(|(before, now)| names_another(&before.cwd, &now.cwd));
+    let repository = names_another(&fold.repository, &facts.repository);
+    repository.or(directory).unwrap_or(false)
 }
 
 /// Later runs move the session to another directory, and count on.
@@ -136,6 +153,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         model: fold.model.clone(),
         git_branch: fold.git_branch.clone(),
         repository: fold.repository.clone(),
+        has_moved: fold.copilot.has_moved,
         thinking_level: fold.thinking_level.clone(),
         // Versions before 1.0.x wrote no usage of an answer, only totals where a run ended.
         tokens: fold.tokens.or_else(|| total(own)),

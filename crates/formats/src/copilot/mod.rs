@@ -28,7 +28,7 @@ impl Format for Copilot {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn knows(&self, kind: &str) -> bool {

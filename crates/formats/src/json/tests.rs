@@ -347,7 +347,11 @@ fn a_leaf_is_called_by_its_key_and_by_the_names_beside_it() {
     let json = br##"{"fields": [{"name": "Password", "value": ["a", 1]}, {"value": "b"}],
         "text": "c", "element": "The  Password input field of ada", "name": {"text": "d"},
         "key": ["e"], "value": {"x": "f", "text": "g"}, "selector": "#pass-word > input",
-        "arguments": "{\"label\": \"PIN\", \"value\": 2}", "input": "[no json"}"##;
+        "arguments": "{\"label\": \"PIN\", \"value\": 2}", "input": "[no json",
+        "of": [{"selector": "form#login div.row input#password-field", "value": "h"},
+            {"element": "Textbox for the password of ada", "text": "i"},
+            {"selector": "form#password-reset input#email", "value": "j"},
+            {"label": "Password last changed", "text": "k"}]}"##;
     let mut found = Vec::new();
     named_leaves(json, &mut |names, leaf| {
         let said = match leaf {
@@ -362,11 +366,15 @@ fn a_leaf_is_called_by_its_key_and_by_the_names_beside_it() {
         "a: value Password",
         "1: value Password",
         "b: value",
-        "c: text The_Password The Password pass-word",
+        "c: text The_Password pass-word",
         "d: text",
         "e: key",
         "f: x",
         "g: text",
+        "h: value password",
+        "i: text password",
+        "j: value email",
+        "k: text Password_last_changed",
         "2: value PIN",
     ];
     assert_eq!(found, expected);

@@ -230,6 +230,10 @@ pub struct SessionFacts {
     /// names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
+    /// It was in another repository before, or in another directory of which nothing says that it
+    /// is of the same one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_moved: bool,
     /// How much the model was told to think last, in the agent's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking_level: Option<String>,

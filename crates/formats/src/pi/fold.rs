@@ -127,6 +127,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         own: None,
         git_branch: fold.git_branch.clone(),
         repository: fold.repository.clone(),
+        has_moved: false,
         thinking_level: fold.thinking_level.clone(),
     }
 }

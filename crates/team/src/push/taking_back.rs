@@ -23,8 +23,14 @@ impl Push<'_> {
     }
 
     /// Take back what is not shared any more. A session that was moved leaves its old place; one
-    /// that is gone stays, until it is asked for.
-    pub(super) fn take_back(&mut self, files: &[SharedFile]) -> Result<(), Error> {
+    /// that is gone stays, until it is asked for. What was sent stays where only nothing says any
+    /// more of which repository it is, as when a directory is gone: that is no reason to take it
+    /// from others.
+    pub(super) fn take_back(
+        &mut self,
+        files: &[SharedFile],
+        guesses: &BTreeSet<Place>,
+    ) -> Result<(), Error> {
         let places: BTreeSet<(&str, &str)> = files
             .iter()
             .map(|file| (&*file.agent, &*file.path))
@@ -39,7 +45,7 @@ impl Push<'_> {
                 back.push(place.clone());
                 continue;
             }
-            if places.contains(&(&*place.agent, &*place.path)) {
+            if places.contains(&(&*place.agent, &*place.path)) || guesses.contains(place) {
                 continue;
             }
             let is_moved = sessions.contains(&(&*place.agent, &*manifest.session));

@@ -29,6 +29,7 @@ pub fn bring_up_to_date(client: &mut Client) -> Result<(), Error> {
         }
         _ => {}
     }
+    refuse_schema_of_another(client)?;
     migrate(client).map_err(|why| {
         Error::refused(
             format!("the tables of the database are missing or old, and cannot be made: {why}"),
@@ -54,6 +55,23 @@ fn done(client: &mut Client) -> Result<i32, Error> {
             let count = "SELECT coalesce(max(number), 0) FROM sessionary.migrations";
             Ok(client.query_one(count, &[]).map_err(failed)?.get(0))
         }
+    }
+}
+
+/// Whoever owns the schema may have put anything into it, which would run with the rights of the
+/// role that brings it up to date.
+fn refuse_schema_of_another(client: &mut Client) -> Result<(), Error> {
+    let owner = "SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace
+        WHERE nspname = 'sessionary' AND pg_get_userbyid(nspowner) <> current_user";
+    match client.query_opt(owner, &[]).map_err(failed)? {
+        None => Ok(()),
+        Some(row) => Err(Error::refused(
+            "the schema sessionary of the database belongs to another role",
+            format!(
+                "run `sessionary team init` as {:?}, or drop the schema",
+                row.get::<_, String>(0)
+            ),
+        )),
     }
 }
 
