@@ -42,8 +42,9 @@ pub use crate::error::{Error, StoreFault};
 pub use crate::model::{Cancel, Event};
 pub use crate::query::{
     BlameScope, Branch, CommitScope, Highlighter, ListPage, ListScope, MOST_CALLED_SO, NameScope,
-    SearchScope, SharedFile, SharedFiles, ShowScope, ShownPart, Snapshot, SpendingScope,
-    TitleMatch, TreeFilter, TreePart, TreeScope, UnsharedFile, WrittenList, steps_from_last,
+    SearchScope, SessionFile, SharedFile, SharedFiles, ShowScope, ShownPart, Snapshot,
+    SpendingScope, TitleMatch, TreeFilter, TreePart, TreeScope, UnsharedFile, WrittenList,
+    steps_from_last,
 };
 pub use crate::source::root::RootSpec;
 pub use crate::words::panic_is_caught;

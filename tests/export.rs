@@ -493,6 +493,33 @@ fn nothing_is_exported_over_a_session_or_beside_it() {
     assert!(told.contains("not a regular file"), "{told}");
 }
 
+/// Also where it lies below no root and is read by itself.
+#[test]
+fn nothing_is_exported_over_the_session_itself() {
+    let sandbox = Sandbox::new();
+    let content = hostile(&sandbox);
+    let mine = sandbox.write("mine.jsonl", &content);
+    let other = sandbox.write("other.jsonl", "replaced");
+    std::os::unix::fs::symlink(&sandbox.home, sandbox.home.join("link")).unwrap();
+    let mine = mine.to_str().unwrap();
+    for out in [mine, "link/mine.jsonl"] {
+        let out = sandbox.home.join(out).display().to_string();
+        let to = ["--format", "jsonl", "--force", "--out", &out];
+        for more in [&[][..], &["--dry-run"]] {
+            let told = sandbox.run(&[&["export", mine], &to[..], more].concat());
+            assert!(
+                told.contains("mine.jsonl is a file of hostile itself"),
+                "{told}"
+            );
+            assert!(told.contains("exit Some(2)"), "{told}");
+        }
+    }
+    assert_eq!(fs::read_to_string(mine).unwrap(), content);
+    let out = other.display().to_string();
+    let told = sandbox.run(&["export", mine, "--force", "--out", &out]);
+    assert!(told.contains("Written to"), "{told}");
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_told_with_the_path() {

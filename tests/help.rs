@@ -630,7 +630,7 @@ fn help_of_every_command() {
 
     Options:
       -y, --yes      Do not ask
-      -f, --force    Also move what changed in the last minute
+      -f, --force    Also move what changed in the last minute, and what a fork begins in
           --dry-run  Show what would be moved and where, without moving it
       -h, --help     Print help
 
@@ -638,9 +638,10 @@ fn help_of_every_command() {
       sessionary delete 019b3f2a --dry-run       what would be moved, and where
       sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking
 
-    A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay, and
-    so do the subagents of other agents.
-    What changed in the last minute may still be in use, and is moved only with --force.
+    All files of a session are moved. A session of agentuse is a folder: its subagents go with it and
+    are listed first. Forks stay, and so do the subagents of other agents.
+    What changed in the last minute may still be in use, and a fork of Codex may begin in what is to
+    be moved: that is moved only with --force.
     ----
     Report what was spent, by day, project, model, agent or host, or which tools were called
 

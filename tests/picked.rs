@@ -215,6 +215,27 @@ fn a_session_goes_to_the_trash_and_comes_back() {
 }
 
 #[test]
+fn all_files_of_a_session_come_back_from_the_trash() {
+    let home = settled();
+    let chats = ".gemini/tmp/aviary/chats";
+    let files = ["json", "jsonl"].map(|end| {
+        let name = format!("session-2026-01-05T09-00-7d1c0a52.{end}");
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fixtures/gemini/migrated/tmp/aviary/chats")
+            .join(&name);
+        home.write(&format!("{chats}/{name}"), &text(&fixture))
+    });
+    files
+        .iter()
+        .for_each(|file| home.touch(file, 1_767_600_000));
+    let picker = Picker::open(&home, &["pick", "Swifts asleep"], "Swifts asleep");
+    picker.types(&format!("{ACTIONS}ty"), "In the trash: 1 session; ");
+    assert!(files.iter().all(|file| !file.exists()));
+    picker.types(&format!("{ACTIONS}u"), "Back: 1 session.");
+    assert!(files.iter().all(|file| file.exists()));
+}
+
+#[test]
 fn a_marked_session_that_others_have_deleted_keeps_none_from_the_trash() {
     let home = settled();
     let picker = Picker::open(&home, &[], "Tokenizer work");

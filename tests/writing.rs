@@ -650,7 +650,7 @@ fn subagents_that_stay_are_told_from_forks() {
     ~/.codex/sessions/2026/01/05/rollout-2026-01-05T09-00-00-019b8d5e-7c80-7000-8000-000000000001.jsonl
       codex · Where does the walrus sleep? · 9.0 KB · its 2 subagents stay
     ~/.codex/sessions/2026/01/05/rollout-2026-01-05T09-00-00-019b8d5e-7c80-7000-8000-000000000010.jsonl
-      codex · Where does the walrus sleep? · 9.0 KB · its fork stays
+      codex · Where does the walrus sleep? · 9.0 KB · its fork loses its beginning
     --- stderr
     Would be moved to ~/.local/share/Trash:
     ");
@@ -667,9 +667,192 @@ fn subagents_that_stay_are_told_from_forks() {
         (ids(&[]), ids(&["e", "f"]))
     );
     assert_eq!(
-        (stays(1, "forks"), stays(1, "staying_subagents")),
+        (stays(1, "leaning_forks"), stays(1, "staying_subagents")),
         (ids(&["11"]), ids(&[]))
     );
+}
+
+/// The lines of a page of a thread of Codex's.
+#[cfg(target_os = "linux")]
+fn page(thread: &str, first: u64, text: &str) -> String {
+    let line = |ordinal: u64, kind: &str, payload: Value| {
+        let timestamp = format!("2026-01-05T09:00:{ordinal:02}.000Z");
+        let line = serde_json::json!({
+            "timestamp": timestamp, "ordinal": ordinal, "type": kind, "payload": payload
+        });
+        format!("{line}\n")
+    };
+    let mut head = serde_json::json!({
+        "id": thread, "session_id": thread, "timestamp": "2026-01-05T09:00:00.000Z",
+        "cwd": "/home/ada/work", "cli_version": "0.169.0", "source": "cli",
+        "history_mode": "paginated"
+    });
+    if first > 0 {
+        head["history_base"] = serde_json::json!({
+            "thread_id": thread, "end_ordinal_exclusive": first, "end_byte_offset": 0
+        });
+    }
+    let said = serde_json::json!({
+        "type": "message", "role": "user", "id": format!("msg_{first}"),
+        "content": [{"type": "input_text", "text": text}],
+        "internal_chat_message_metadata_passthrough": {"content_item_kinds": ["user.text"]}
+    });
+    line(first, "session_meta", head) + &line(first + 1, "response_item", said)
+}
+
+/// Pages of a thread, a document and the lines that it was copied into, what was put away.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_file_of_a_session_goes_to_the_trash() {
+    let thread = "019b8d5e-7c80-7000-8000-000000000077";
+    let rollout = format!(".codex/sessions/2026/01/05/rollout-2026-01-05T09-00-00-{thread}");
+    let document = ".gemini/tmp/aviary/chats/session-2026-01-05T09-00-7d1c0a52";
+    let fixture = |end: &str| {
+        let chats = "fixtures/gemini/migrated/tmp/aviary/chats";
+        let name = format!("{chats}/session-2026-01-05T09-00-7d1c0a52.{end}");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        fs::read_to_string(path).expect("the fixture")
+    };
+    let claw = ".openclaw/agents/main/sessions/claw-1.jsonl";
+    let told = |text: &str| {
+        let head = r#"{"type":"session","version":3,"id":"claw-1","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/home/ada"}"#;
+        let said = serde_json::json!({
+            "type": "message", "id": "a", "parentId": null, "timestamp": "2026-01-05T09:00:01.000Z",
+            "message": {"role": "user", "content": text}
+        });
+        format!("{head}\n{said}\n")
+    };
+    for (id, files) in [
+        (
+            thread,
+            vec![
+                (format!("{rollout}.jsonl"), page(thread, 0, "zebra")),
+                (format!("{rollout}_0001.jsonl"), page(thread, 2, "giraffe")),
+            ],
+        ),
+        (
+            "7d1c0a52",
+            ["json", "jsonl"]
+                .map(|end| (format!("{document}.{end}"), fixture(end)))
+                .into(),
+        ),
+        (
+            "claw-1",
+            ["", ".reset.2026-01-05T10-00-00.000Z", ".bak-1"]
+                .map(|end| (format!("{claw}{end}"), told(end)))
+                .into(),
+        ),
+    ] {
+        let sandbox = Sandbox::new();
+        let paths: Vec<PathBuf> = files
+            .iter()
+            .map(|(file, text)| sandbox.write(file, text))
+            .collect();
+        paths
+            .iter()
+            .for_each(|path| sandbox.touch(path, 1_767_603_700));
+        let shown = sandbox.run(&["delete", id, "--dry-run"]);
+        for path in &paths {
+            let name = path.file_name().expect("a name").to_string_lossy();
+            assert!(shown.contains(&format!("{name}\n")), "{shown}");
+            // Named by any of them it is all of it.
+            let path = path.to_str().expect("text");
+            assert_eq!(sandbox.run(&["delete", path, "--dry-run"]), shown);
+        }
+        let answer = sandbox.json(&["delete", id, "--yes", "--json"])["sessions"][0].take();
+        assert_eq!(answer["files"], files.len(), "{answer}");
+        let others = answer["other_paths"].as_array().map(Vec::len);
+        assert_eq!(others, Some(files.len() - 1), "{answer}");
+        let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
+        assert_eq!(answer["bytes"], bytes, "{answer}");
+        assert_eq!(trash_contents(&sandbox).len(), files.len());
+        assert!(paths.iter().all(|path| !path.exists()));
+        let left = sandbox.json(&["list", "--all", "--json"]);
+        assert_eq!(left["sessions"], serde_json::json!([]), "{left}");
+    }
+}
+
+/// One that changed a moment ago keeps the others.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_of_several_files_is_in_use_with_each_of_them() {
+    let sandbox = Sandbox::new();
+    let thread = "019b8d5e-7c80-7000-8000-000000000077";
+    let rollout = format!(".codex/sessions/2026/01/05/rollout-2026-01-05T09-00-00-{thread}");
+    let first = sandbox.write(&format!("{rollout}.jsonl"), &page(thread, 0, "zebra"));
+    sandbox.write(
+        &format!("{rollout}_0001.jsonl"),
+        &page(thread, 2, "giraffe"),
+    );
+    sandbox.touch(&first, 1_767_603_700);
+    let refused = sandbox.run(&["delete", thread, "--yes"]);
+    assert!(refused.contains("changed in the last minute"), "{refused}");
+    assert!(first.exists());
+    assert_eq!(trash_contents(&sandbox), []);
+}
+
+/// A fork that holds only what is its own would have no beginning without its origin.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_fork_begins_in_is_not_moved_without_it() {
+    let sandbox = Sandbox::new();
+    let forks = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex/forks");
+    let id = |end: u8| format!("019b8d5e-7c80-7000-8000-{end:0>12}");
+    let [origin, fork, third] = [10, 11, 12].map(|end| {
+        let name = format!("rollout-2026-01-05T09-00-00-{}.jsonl", id(end));
+        let text = fs::read_to_string(forks.join(&name)).expect("the fixture");
+        let file = sandbox.write(&format!(".codex/sessions/2026/01/05/{name}"), &text);
+        sandbox.touch(&file, 1_767_603_700);
+        file
+    });
+    let refused = sandbox.run(&["delete", &id(10), "--yes"]);
+    let why = format!("its fork {} holds only what is its own", id(11));
+    assert!(refused.contains(&why), "{refused}");
+    assert!(
+        refused.contains("its fork loses its beginning"),
+        "{refused}"
+    );
+    // The fork of the fork stays.
+    let refused = sandbox.run(&["delete", &id(10), &id(11), "--yes"]);
+    let why = format!("its fork {} holds only what is its own", id(12));
+    assert!(refused.contains(&why), "{refused}");
+    assert_eq!(trash_contents(&sandbox), []);
+
+    let both = [&*id(11), &*id(12)];
+    let tried = sandbox.json(&["delete", both[0], both[1], "--dry-run", "--json"]);
+    let leaning = |at: usize| tried["sessions"][at]["leaning_forks"].clone();
+    assert_eq!(
+        [leaning(0), leaning(1)],
+        [(); 2].map(|()| serde_json::json!([]))
+    );
+    let moved = sandbox.run(&["delete", both[0], both[1], "--yes"]);
+    assert!(!moved.contains("--- exit"), "{moved}");
+    assert!(origin.exists() && !fork.exists() && !third.exists());
+    // Now nothing leans on it.
+    let moved = sandbox.run(&["delete", &id(10), "--yes"]);
+    assert!(!moved.contains("--- exit"), "{moved}");
+    assert!(!origin.exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_fork_begins_in_is_moved_by_force() {
+    let sandbox = Sandbox::new();
+    let forks = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex/forks");
+    let id = |end: u8| format!("019b8d5e-7c80-7000-8000-{end:0>12}");
+    for end in [10, 11] {
+        let name = format!("rollout-2026-01-05T09-00-00-{}.jsonl", id(end));
+        let text = fs::read_to_string(forks.join(&name)).expect("the fixture");
+        sandbox.write(&format!(".codex/sessions/2026/01/05/{name}"), &text);
+    }
+    let answer = sandbox.json(&["delete", &id(10), "--yes", "--force", "--json"]);
+    let moved = &answer["sessions"][0];
+    assert_eq!(
+        moved["leaning_forks"],
+        serde_json::json!([id(11)]),
+        "{answer}"
+    );
+    assert_eq!(moved["forks"], serde_json::json!([]), "{answer}");
 }
 
 /// What the archive could not be made to forget is said of every session, and is no success.

@@ -37,6 +37,7 @@ mod save;
 mod scoped;
 pub mod selection;
 mod session;
+mod session_files;
 pub mod shared;
 pub mod spent;
 mod sql;

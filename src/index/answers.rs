@@ -9,8 +9,8 @@ use crate::model::{
     Spending, Status, ToolReport, Transcript, Tree,
 };
 use crate::query::{
-    BlameScope, CommitScope, ListScope, NameScope, SearchScope, SharedFile, SharedFiles, ShowScope,
-    ShownPart, SpendingScope, TreePart, TreeScope, WrittenList,
+    BlameScope, CommitScope, ListScope, NameScope, SearchScope, SessionFile, SharedFile,
+    SharedFiles, ShowScope, ShownPart, SpendingScope, TreePart, TreeScope, WrittenList,
 };
 use crate::session::{Progress, SessionInfo, Setup};
 use crate::share::SharedBytes;
@@ -246,6 +246,22 @@ impl Index {
     /// When the catalogue cannot be read.
     pub fn is_subagent(&self, session: &SessionRow) -> Result<bool, Error> {
         self.ask(|snapshot| snapshot.is_subagent(session))
+    }
+
+    /// [`Snapshot::session_files`](Snapshot::session_files) of the newest snapshot.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when the session is not in the index.
+    pub fn session_files(&self, session: &SessionRow) -> Result<Vec<SessionFile>, Error> {
+        self.ask(|snapshot| snapshot.session_files(session))
+    }
+
+    /// [`Snapshot::leaning_on`](Snapshot::leaning_on) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn leaning_on(&self, session: &SessionRow) -> Result<Vec<SessionRow>, Error> {
+        self.ask(|snapshot| snapshot.leaning_on(session))
     }
 
     /// [`Snapshot::subagents_of`](Snapshot::subagents_of) of the newest snapshot.

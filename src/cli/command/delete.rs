@@ -9,7 +9,7 @@ use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use super::trashing::{
     DeletionTarget, TrashResult, move_to_trash, refuse_changed, refuse_in_demo, refuse_in_use,
-    trash_of,
+    refuse_leaned_on, trash_of,
 };
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -22,9 +22,10 @@ use crate::output::time::{bytes, count};
 #[command(after_help = "Examples:\n  \
     sessionary delete 019b3f2a --dry-run       what would be moved, and where\n  \
     sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking\n\n\
-    A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay, and\n\
-    so do the subagents of other agents.\n\
-    What changed in the last minute may still be in use, and is moved only with --force.")]
+    All files of a session are moved. A session of agentuse is a folder: its subagents go with it and\n\
+    are listed first. Forks stay, and so do the subagents of other agents.\n\
+    What changed in the last minute may still be in use, and a fork of Codex may begin in what is to\n\
+    be moved: that is moved only with --force.")]
 pub struct Delete {
     /// Session ids (8 letters of one are enough), paths, or whole names
     #[arg(value_name = "SESSION", required = true, add = values::session())]
@@ -32,7 +33,7 @@ pub struct Delete {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
-    /// Also move what changed in the last minute
+    /// Also move what changed in the last minute, and what a fork begins in
     #[arg(short, long)]
     force: bool,
     /// Show what would be moved and where, without moving it
@@ -56,12 +57,16 @@ struct TrashedSession {
     id: String,
     /// Its file, or of agentuse its folder.
     path: PathBuf,
+    /// Its other files, where it has several.
+    other_paths: Vec<PathBuf>,
     bytes: u64,
     files: u64,
     /// The id of the session with whose folder this one goes.
     with: Option<String>,
     /// Ids of sessions that were forked from it: they stay.
     forks: Vec<String>,
+    /// Ids of those that were and hold only what is their own: they stay, and lose their beginning.
+    leaning_forks: Vec<String>,
     /// Ids of its subagents that have files elsewhere: they stay.
     staying_subagents: Vec<String>,
     /// Where it is moved: a folder, or what the system calls it.
@@ -85,6 +90,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     if !args.force && !dry_run {
         refuse_in_use(&doomed, screen)?;
+        refuse_leaned_on(&doomed)?;
     }
     if !dry_run && !args.yes {
         let sessions: usize = doomed.iter().map(|one| 1 + one.subagents.len()).sum();
@@ -151,7 +157,7 @@ impl DeletionTarget {
     /// What goes, subagents first, and what stays.
     fn shown(&self, screen: &Screen) -> String {
         let mut out = String::new();
-        let mut add = |path: &Path, row: &SessionRow, more: &str| {
+        let add = |out: &mut String, path: &Path, row: &SessionRow, more: &str| {
             let (path, title) = (screen.path(path), screen.masked(super::title(row).1));
             out.push_str(&format!(
                 "{path}\n  {} · {title} · {more}\n",
@@ -160,21 +166,32 @@ impl DeletionTarget {
         };
         for row in &self.subagents {
             let folder = row.path.parent().unwrap_or(&row.path);
-            add(folder, row, "subagent");
+            add(&mut out, folder, row, "subagent");
         }
         let mut what = match self.files.len() {
             1 => bytes(self.bytes),
             many => format!("{}, {}", count(many as u64, "file"), bytes(self.bytes)),
         };
-        let subagents = ("subagent", self.staying_subagents.len());
-        for (of, number) in [("fork", self.forks.len()), subagents] {
+        for (number, of, stays, stay) in [
+            (self.forks.len(), "fork", "stays", "stay"),
+            (self.staying_subagents.len(), "subagent", "stays", "stay"),
+            (
+                self.leaning.len(),
+                "fork",
+                "loses its beginning",
+                "lose their beginning",
+            ),
+        ] {
             match number {
                 0 => {}
-                1 => what.push_str(&format!(" · its {of} stays")),
-                _ => what.push_str(&format!(" · its {number} {of}s stay")),
+                1 => what.push_str(&format!(" · its {of} {stays}")),
+                _ => what.push_str(&format!(" · its {number} {of}s {stay}")),
             }
         }
-        add(&self.path, &self.row, &what);
+        for path in &self.other_paths {
+            out.push_str(&format!("{}\n", screen.path(path)));
+        }
+        add(&mut out, &self.path, &self.row, &what);
         out
     }
 
@@ -191,10 +208,12 @@ impl DeletionTarget {
                     agent: row.agent.clone(),
                     id: row.id.clone(),
                     path: folder.to_path_buf(),
+                    other_paths: Vec::new(),
                     bytes: row.bytes,
                     files: inside.count() as u64,
                     with: Some(self.row.id.clone()),
                     forks: Vec::new(),
+                    leaning_forks: Vec::new(),
                     staying_subagents: Vec::new(),
                     trash: trash.clone(),
                     still_archived,
@@ -205,10 +224,12 @@ impl DeletionTarget {
             agent: self.row.agent.clone(),
             id: self.row.id.clone(),
             path: self.path.clone(),
+            other_paths: self.other_paths.clone(),
             bytes: self.bytes,
             files: self.files.len() as u64,
             with: None,
             forks: ids(&self.forks),
+            leaning_forks: ids(&self.leaning),
             staying_subagents: ids(&self.staying_subagents),
             trash,
             still_archived,

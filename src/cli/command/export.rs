@@ -110,6 +110,9 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::naming::named(&args.session, &mut index, config, screen)?;
+    if let Some(out) = &out {
+        refuse_itself(out, &row, &index, screen)?;
+    }
     let ((spool, written), streamed) = super::answer(|| {
         let mut spool = Spool::default();
         let (written, streamed) = written(form, &index, &row, entry.clone(), screen, &mut spool)?;
@@ -194,6 +197,26 @@ pub fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Fa
         _ => return Ok(()),
     };
     Err(Failure::usage(format!("{} {why}", screen.path(out))))
+}
+
+/// A branch in place of the session itself would be all that is left of it.
+fn refuse_itself(
+    out: &Path,
+    row: &SessionRow,
+    index: &Index,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let Ok(real) = out.canonicalize() else {
+        return Ok(());
+    };
+    let mut files = index.session_files(row)?.into_iter();
+    if files.any(|file| file.path.canonicalize().is_ok_and(|file| file == real)) {
+        let (out, id) = (screen.path(out), plain_line(&row.id));
+        return Err(
+            Failure::usage(format!("{out} is a file of {id} itself")).hint("choose another place")
+        );
+    }
+    Ok(())
 }
 
 /// What was written.

@@ -1,15 +1,16 @@
 //! What of the disk is a session, and how does it go to the system's trash and come back?
 
+use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::Context;
-use sessionary::index::ListScope;
+use sessionary::index::{ListScope, SessionFile};
 use sessionary::model::{Report, SessionRow};
 use sessionary::session::agentuse;
-use sessionary::{Config, Index, Indexer};
+use sessionary::{Config, Error, Index, Indexer};
 
 use super::foreign;
 use super::writing::uncatalogued;
@@ -40,6 +41,9 @@ pub struct DeletionTarget {
     pub row: SessionRow,
     /// Its file, or its folder.
     pub path: PathBuf,
+    /// Its other files, where it has several.
+    pub other_paths: Vec<PathBuf>,
+    /// All files at these places.
     pub files: Vec<PathBuf>,
     pub bytes: u64,
     /// When one of them was changed last.
@@ -48,18 +52,29 @@ pub struct DeletionTarget {
     pub subagents: Vec<SessionRow>,
     /// Its other subagents, which stay.
     pub staying_subagents: Vec<SessionRow>,
-    /// Those that were copied from it, and stay.
+    /// Those that were forked from it, and stay as they are.
     pub forks: Vec<SessionRow>,
+    /// Those that were, stay, and hold only what is their own: they lose their beginning.
+    pub leaning: Vec<SessionRow>,
 }
 
 impl DeletionTarget {
     /// What these sessions are. One that goes with another's folder, or is there twice, is not
     /// moved for itself.
     pub fn all(rows: Vec<SessionRow>, index: &Index) -> Result<Vec<Self>, Failure> {
-        let doomed = rows.into_iter().map(|row| Self::of(row, index));
+        let rows = rows.into_iter().map(|row| whole(row, index));
+        let doomed = rows.map(|row| Self::of(row?, index));
         let mut doomed = doomed.collect::<Result<Vec<_>, _>>()?;
         doomed.sort_by(|a, b| a.path.cmp(&b.path));
         doomed.dedup_by(|inner, outer| inner.path.starts_with(&outer.path));
+        let going = doomed.iter();
+        let going = going.flat_map(|one| one.subagents.iter().chain([&one.row]));
+        let going: HashSet<PathBuf> = going.map(|row| row.path.clone()).collect();
+        for one in &mut doomed {
+            for staying in [&mut one.staying_subagents, &mut one.forks, &mut one.leaning] {
+                staying.retain(|row| !going.contains(&row.path));
+            }
+        }
         Ok(doomed)
     }
 
@@ -69,14 +84,13 @@ impl DeletionTarget {
         refuse_rows(&row)?;
         refuse_several(&row)?;
         let folder = folder(&row)?;
-        let is_folder = folder.is_some();
-        let path = folder.unwrap_or_else(|| row.path.clone());
+        let (path, other_paths) = paths(&row, folder.as_deref(), index)?;
         let (mut subagents, mut staying) = (Vec::new(), Vec::new());
         index.each_row(&index.page(&ListScope::default())?, |other| {
             if other.path == row.path {
                 return Ok(());
             }
-            if is_folder && other.path.starts_with(&path) {
+            if folder.is_some() && other.path.starts_with(&path) {
                 subagents.push(other);
             } else if other.agent == row.agent
                 && other
@@ -88,10 +102,12 @@ impl DeletionTarget {
             }
             Ok(())
         })?;
+        let leaning = index.leaning_on(&row)?;
         let (mut staying_subagents, mut forks) = (Vec::new(), Vec::new());
         for other in staying {
             match index.is_subagent(&other)? {
                 true => staying_subagents.push(other),
+                false if leaning.iter().any(|leaning| leaning.path == other.path) => {}
                 false => forks.push(other),
             }
         }
@@ -100,22 +116,31 @@ impl DeletionTarget {
         let mut target = Self {
             row,
             path,
+            other_paths,
             files: Vec::new(),
             bytes: 0,
             newest_ms: i64::MIN,
             subagents,
             staying_subagents,
             forks,
+            leaning,
         };
         target.look()?;
         Ok(target)
+    }
+
+    /// All that is moved.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.path].into_iter().chain(&self.other_paths)
     }
 
     /// Looks which files it has now. Whether one of them is another than at the last look.
     fn look(&mut self) -> Result<bool, Failure> {
         let before = (take(&mut self.files), self.bytes, self.newest_ms);
         (self.bytes, self.newest_ms) = (0, i64::MIN);
-        for entry in walkdir::WalkDir::new(&self.path).sort_by_file_name() {
+        let walk = |path: PathBuf| walkdir::WalkDir::new(path).sort_by_file_name();
+        let paths: Vec<PathBuf> = self.paths().cloned().collect();
+        for entry in paths.into_iter().flat_map(walk) {
             let looked = entry.and_then(|entry| Ok((entry.metadata()?, entry.into_path())));
             let (metadata, file) = looked.with_context(|| self.path.display().to_string())?;
             if metadata.is_dir() {
@@ -130,6 +155,68 @@ impl DeletionTarget {
         let (files, bytes, newest_ms) = before;
         Ok(files != self.files || (bytes, newest_ms) != (self.bytes, self.newest_ms))
     }
+}
+
+/// The session of which a file is a part that was named by its path, and so read by itself.
+fn whole(row: SessionRow, index: &Index) -> Result<SessionRow, Failure> {
+    let is_read_by_itself = match index.session_files(&row) {
+        Err(Error::NotFound { .. }) => true,
+        files => files.map(|_| false)?,
+    };
+    let Some(part) = row.path.canonicalize().ok().filter(|_| is_read_by_itself) else {
+        return Ok(row);
+    };
+    let scope = ListScope {
+        ids: Some(vec![row.id.clone()]),
+        ..ListScope::default()
+    };
+    for session in index.list(&scope)?.sessions {
+        let mut files = index.session_files(&session)?.into_iter();
+        if files.any(|file| file.path.canonicalize().is_ok_and(|file| file == part)) {
+            return Ok(session);
+        }
+    }
+    Ok(row)
+}
+
+/// Where a session is, its file or folder first: all its files that are there. One of them that is
+/// not its alone is not moved, and so nothing of it is.
+fn paths(
+    row: &SessionRow,
+    folder: Option<&Path>,
+    index: &Index,
+) -> Result<(PathBuf, Vec<PathBuf>), Failure> {
+    let files = match index.session_files(row) {
+        // It lies below no root, and was read by itself.
+        Err(Error::NotFound { .. }) => Vec::new(),
+        files => files?,
+    };
+    let mut paths = vec![folder.unwrap_or(&row.path).to_path_buf()];
+    for SessionFile { path, shared_with } in files {
+        if paths.iter().any(|known| path.starts_with(known)) {
+            continue;
+        }
+        let why = match (path.parent().filter(|above| above.is_file()), shared_with) {
+            (Some(database), _) => format!("in rows of {}", database.display()),
+            (None, Some(other)) => {
+                let other = plain_line(&other);
+                format!("in {}, where the session {other} is", path.display())
+            }
+            (None, None) => {
+                // What is gone is in the archive alone.
+                paths.extend(path.symlink_metadata().is_ok().then_some(path));
+                continue;
+            }
+        };
+        let what = format!("{} is {} and also {why}", row.id, paths[0].display());
+        let hint = format!("delete it with {}", row.agent);
+        return Err(Failure::usage(what).hint(hint));
+    }
+    if paths.len() > 1 && paths[0].symlink_metadata().is_err() {
+        paths.remove(0);
+    }
+    let others = paths.split_off(1);
+    Ok((paths.remove(0), others))
 }
 
 /// What is in the archive alone cannot be moved to the trash.
@@ -225,6 +312,19 @@ pub fn refuse_in_use(doomed: &[DeletionTarget], screen: &Screen) -> Result<(), F
     .hint("--force moves it anyway"))
 }
 
+/// What the beginning of another session is stays where it is.
+pub fn refuse_leaned_on(doomed: &[DeletionTarget]) -> Result<(), Failure> {
+    let mut leaned_on = doomed.iter();
+    let leaned_on = leaned_on.find_map(|one| Some((one, one.leaning.first()?)));
+    let Some((one, fork)) = leaned_on else {
+        return Ok(());
+    };
+    let (id, fork) = (plain_line(&one.row.id), plain_line(&fork.id));
+    let what = format!("its fork {fork} holds only what is its own, and begins in {id}");
+    Err(Failure::usage(format!("{what}; nothing was moved"))
+        .hint("name the fork too, and both are moved; --force moves it anyway"))
+}
+
 /// What changed since it was shown stays where it is, unless it is moved by force: whoever was
 /// asked may have answered long after.
 pub fn refuse_changed(
@@ -249,6 +349,9 @@ pub fn refuse_changed(
 pub struct TrashResult {
     /// How many of them are there, the first ones.
     pub count: usize,
+    /// From where all that was moved there is gone: of each of them, and of the next one what was
+    /// moved of it.
+    pub places: Vec<Vec<PathBuf>>,
     /// Why the next one is not.
     pub failed: Option<anyhow::Error>,
     /// Those of them that the archive could not be made to forget, by where they were.
@@ -297,25 +400,47 @@ impl TrashResult {
 pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> TrashResult {
     let mut done = TrashResult::default();
     for one in doomed {
-        let moved = trash::delete(&one.path);
+        let (places, moved) = to_trash(one);
+        done.places
+            .extend(Some(places).filter(|places| !places.is_empty()));
         if moved.is_ok() {
             done.forget(one, config);
         }
-        // After a failure too: part of a folder may be gone.
+        // After a failure too: part of it may be gone.
         if let Some(error) = uncatalogued(&one.files, config) {
             let id = plain_line(&one.row.id);
             done.remarks
                 .push(format!("The index still has {id}: {error}"));
         }
         if let Err(error) = moved {
-            let what = format!("{} was not moved", one.path.display());
-            done.failed = Some(reason(error).context(what));
+            done.failed = Some(error);
             break;
         }
         done.count += 1;
     }
     done.wipe(config);
     done
+}
+
+/// Moves all that a session is, until something cannot be moved: from where what was moved is gone.
+fn to_trash(one: &DeletionTarget) -> (Vec<PathBuf>, anyhow::Result<()>) {
+    let mut places = Vec::new();
+    for path in one.paths() {
+        let place = named_in_trash(path);
+        if let Err(error) = trash::delete(path) {
+            let what = match places.len() {
+                0 => format!("{} was not moved", path.display()),
+                moved => format!(
+                    "{} was not moved, and {moved} of {} places of its session were",
+                    path.display(),
+                    one.paths().count()
+                ),
+            };
+            return (places, Err(reason(error).context(what)));
+        }
+        places.push(place);
+    }
+    (places, Ok(()))
 }
 
 /// What is wrong with the trash, as the system says it.
@@ -332,7 +457,7 @@ fn reason(error: trash::Error) -> anyhow::Error {
 
 /// How the trash names the place from which something is moved there: by the folder itself, and no
 /// link to it.
-pub fn named_in_trash(path: &Path) -> PathBuf {
+fn named_in_trash(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     match (folder, path.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),

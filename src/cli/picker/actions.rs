@@ -146,8 +146,8 @@ struct Worker {
     screen: Screen,
     /// The file of the pins.
     pins: Option<PathBuf>,
-    /// From where the trash got what it got last.
-    in_trash: Vec<PathBuf>,
+    /// From where the trash got what it got last, of each session.
+    in_trash: Vec<Vec<PathBuf>>,
     tell: Sender<Message>,
 }
 
@@ -314,14 +314,11 @@ impl Worker {
         let doomed = DeletionTarget::all(sessions, &index)?;
         drop(index);
         trashing::refuse_in_use(&doomed, &self.screen)?;
-        let places: Vec<PathBuf> = doomed
-            .iter()
-            .map(|one| trashing::named_in_trash(&one.path))
-            .collect();
+        trashing::refuse_leaned_on(&doomed)?;
         let moved = trashing::move_to_trash(&doomed, &self.config);
         let gone = &doomed[..moved.count];
-        if moved.count > 0 {
-            self.in_trash = places[..moved.count].to_vec();
+        if !moved.places.is_empty() {
+            self.in_trash.clone_from(&moved.places);
         }
         let subagents: usize = gone.iter().map(|one| one.subagents.len()).sum();
         let what = match subagents {
@@ -350,28 +347,32 @@ impl Worker {
         let remarks: Vec<String> = remark.into_iter().chain(moved.remarks).collect();
         Ok(JobResult::Trashed {
             gone: gone.chain(gone_before).collect(),
-            is_any_moved: moved.count > 0,
+            is_any_moved: !moved.places.is_empty(),
             said: with(said, &remarks),
         })
     }
 
     fn restore(&mut self) -> Result<JobResult, Failure> {
-        let places = std::mem::take(&mut self.in_trash);
-        if places.is_empty() {
+        let sessions = std::mem::take(&mut self.in_trash);
+        if sessions.is_empty() {
             return Ok(JobResult::Said(
                 "Nothing was moved to the trash.".to_owned(),
             ));
         }
+        let places = sessions.concat();
         let back = trashing::restore(&places);
         // Also after a failure: some may be back.
         let files: Vec<PathBuf> = places.iter().flat_map(trashing::files_below).collect();
         let unindexed = catalogued(&files, &self.config);
         if let Err(failure) = back {
-            self.in_trash = places;
-            self.in_trash.retain(|place| !place.exists());
+            self.in_trash = sessions;
+            for places in &mut self.in_trash {
+                places.retain(|place| !place.exists());
+            }
+            self.in_trash.retain(|places| !places.is_empty());
             return Err(failure);
         }
-        let what = format!("Back: {}.", count(places.len() as u64, "session"));
+        let what = format!("Back: {}.", count(sessions.len() as u64, "session"));
         Ok(JobResult::Restored(with(what, unindexed.as_slice())))
     }
 
