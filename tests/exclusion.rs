@@ -297,6 +297,146 @@ fn a_session_that_goes_on_elsewhere_is_of_where_it_began() {
     assert_eq!(of(&["/code/hush"]), ["a.jsonl"]);
 }
 
+/// The sessions of one agent, in a folder of its name.
+fn config_of(home: &Path, agent: &str, globs: &[&str]) -> Config {
+    let mut config = config(home, globs);
+    config.roots.truncate(1);
+    let root = &mut config.roots[0];
+    (root.agent, root.format) = (agent.into(), agent.into());
+    root.path = home.join(agent);
+    config
+}
+
+/// Whether the rules were there first or the index was.
+#[test]
+fn a_session_that_was_moved_is_left_out_by_where_it_began_too() {
+    let said = |at: u8, cwd: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{at}\",\"sessionId\":\"b\",\"cwd\":\"{cwd}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"quetzalcoatl\"}}}}\n"
+        )
+    };
+    let moved = "{\"type\":\"relocated\",\"sessionId\":\"b\",\"relocatedCwd\":\"/code/open\"}\n";
+    let claude = said(1, "/code/hush") + moved + &said(2, "/code/open");
+    let event = |at: u8, kind: &str, data: &str| {
+        format!(
+            "{{\"type\":\"{kind}\",\"data\":{data},\"id\":\"{at}\",\"timestamp\":\"2026-01-01T00:00:0{at}.000Z\",\"parentId\":null}}\n"
+        )
+    };
+    let started = r#"{"sessionId":"b","version":1,"producer":"copilot-agent","copilotVersion":"1.0.102","startTime":"2026-01-01T00:00:00.000Z","context":{"cwd":"/code/hush"}}"#;
+    let copilot = event(1, "session.start", started)
+        + &event(
+            2,
+            "user.message",
+            r#"{"content":"quetzalcoatl","messageId":"m"}"#,
+        )
+        + &event(3, "session.context_changed", r#"{"cwd":"/code/open"}"#);
+    for (agent, file, text) in [
+        ("claude", "-code-hush/b.jsonl", claude),
+        ("copilot", "b/events.jsonl", copilot),
+    ] {
+        for is_indexed_before in [false, true] {
+            let place = tempfile::tempdir().unwrap();
+            let path = place.path().join(agent).join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, &text).unwrap();
+            if is_indexed_before {
+                let all = config_of(place.path(), agent, &[]);
+                sync(&all);
+                let index = Index::open(&all, Freshness::AsCommitted).unwrap();
+                let row = index
+                    .list(&ListScope::default())
+                    .unwrap()
+                    .sessions
+                    .remove(0);
+                assert_eq!(row.cwd, "/code/open", "{agent}");
+            }
+            let less = config_of(place.path(), agent, &["/code/hush"]);
+            for _ in 0..2 {
+                sync(&less);
+                assert_eq!(paths(&less), [""; 0], "{agent}");
+                let index = place.path().join("index");
+                assert_eq!(files_with(&index, "quetzalcoatl"), 0, "{agent}");
+                let index = Index::open(&less, Freshness::AsCommitted).unwrap();
+                assert_eq!(index.status().unwrap().roots[0].excluded, 1, "{agent}");
+                assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+            }
+        }
+    }
+}
+
+/// What tools gave back and subagents are beside the file of their session.
+#[test]
+fn what_belongs_to_a_session_goes_with_its_file() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude");
+    let names = [5, 6].map(|id| format!("0000000{id}-0000-4000-8000-00000000000{id}"));
+    let globs = names.clone().map(|name| format!("**/{name}.jsonl"));
+    let globs = [&*globs[0], &*globs[1]];
+    for is_indexed_before in [false, true] {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("claude/-boat");
+        for (case, file) in [
+            ("subagent", format!("{}.jsonl", names[0])),
+            ("subagent", format!("{}/subagents/agent-b1.jsonl", names[0])),
+            (
+                "subagent",
+                format!("{}/subagents/agent-b1.meta.json", names[0]),
+            ),
+            ("subagent", "agent-b2.jsonl".to_owned()),
+            ("spill", format!("{}.jsonl", names[1])),
+            ("spill", format!("{}/tool-results/x1.txt", names[1])),
+        ] {
+            fs::create_dir_all(folder.join(&file).parent().unwrap()).unwrap();
+            fs::copy(fixtures.join(case).join(&file), folder.join(&file)).unwrap();
+        }
+        let all = config_of(place.path(), "claude", &[]);
+        if is_indexed_before {
+            assert_eq!(paths(&all).len(), 4);
+        }
+        let less = config_of(place.path(), "claude", &globs);
+        for _ in 0..2 {
+            sync(&less);
+            // Until 2025 a subagent was beside the sessions, and is one by itself.
+            assert_eq!(paths(&less), ["agent-b2.jsonl"]);
+            let index = Index::open(&less, Freshness::AsCommitted).unwrap();
+            assert_eq!(index.status().unwrap().roots[0].excluded, 5);
+            assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+            for word in ["agent-b1", "x1.txt"] {
+                assert_eq!(files_with(&place.path().join("index"), word), 0, "{word}");
+            }
+        }
+        // What comes later too.
+        let later = folder.join(format!("{}/tool-results/x2.txt", names[0]));
+        fs::create_dir_all(later.parent().unwrap()).unwrap();
+        fs::write(&later, "quetzalcoatl").unwrap();
+        assert_eq!(paths(&less), ["agent-b2.jsonl"]);
+        assert_eq!(files_with(&place.path().join("index"), "quetzalcoatl"), 0);
+        assert_eq!(paths(&all).len(), 4);
+    }
+}
+
+/// Of a session in several files the others go on to be it.
+#[test]
+fn one_of_several_files_is_left_out_alone() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/gemini/migrated/tmp");
+    for is_indexed_before in [false, true] {
+        let place = tempfile::tempdir().unwrap();
+        let chats = place.path().join("gemini/aviary/chats");
+        fs::create_dir_all(&chats).unwrap();
+        for file in fs::read_dir(fixtures.join("aviary/chats")).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), chats.join(file.file_name())).unwrap();
+        }
+        if is_indexed_before {
+            sync(&config_of(place.path(), "gemini", &[]));
+        }
+        let name = "session-2026-01-05T09-00-7d1c0a52";
+        let less = config_of(place.path(), "gemini", &["session-*.json"]);
+        assert_eq!(paths(&less), [format!("{name}.jsonl")]);
+        let both = config_of(place.path(), "gemini", &["session-*-7d1c0a52.*"]);
+        assert_eq!(paths(&both), [""; 0]);
+    }
+}
+
 /// Its words are wiped or rebuilt, and no answer waits for it.
 #[test]
 fn damaged_words_do_not_keep_what_is_excluded() {

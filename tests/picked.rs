@@ -228,7 +228,7 @@ fn all_files_of_a_session_come_back_from_the_trash() {
     files
         .iter()
         .for_each(|file| home.touch(file, 1_767_600_000));
-    let picker = Picker::open(&home, &["pick", "Swifts asleep"], "Swifts asleep");
+    let picker = Picker::open(&home, &["pick", "Swifts asleep"], "gemini · 4 messages");
     picker.types(&format!("{ACTIONS}ty"), "In the trash: 1 session; ");
     assert!(files.iter().all(|file| !file.exists()));
     picker.types(&format!("{ACTIONS}u"), "Back: 1 session.");

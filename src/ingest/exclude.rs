@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::beside::cwd_in;
 use super::keep::with_twins;
@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::format::{Format, Shape};
 use crate::model::SourcePart;
 use crate::source::checkpoint::hash;
-use crate::source::content::Content;
+use crate::source::content::Location;
 use crate::source::discover::{Discovery, ForeignFile, FoundSource};
 use crate::source::exclude::{Exclude, ExcludedFiles};
 use crate::source::fingerprints::DirectoryFingerprint;
@@ -31,13 +31,13 @@ const MOST_DOCUMENT: u64 = 16 << 20;
 pub struct ExclusionResult {
     /// Files, sources or not.
     pub files: u64,
-    /// Sessions left out by their working directory: hash of the place, and the main source as it
-    /// is.
+    /// Sessions left out by their working directory, and those with parts that are left out only
+    /// as such: hash of the place, and the main source, or the part, as it is.
     pub places: BTreeMap<i64, DirectoryFingerprint>,
 }
 
 impl ExclusionResult {
-    /// Whether the session at this place was left out by its working directory.
+    /// Whether the session at this place is one of those.
     pub fn holds(&self, place: &str) -> bool {
         self.places.contains_key(&hash_of(place))
     }
@@ -64,9 +64,7 @@ pub fn leave_out(
     let is_in =
         |foreign_file: &ForeignFile| !files.holds_at(&spec.path.join(&foreign_file.relative));
     let before = discovery.found.len() + discovery.foreign_files.len();
-    discovery
-        .found
-        .retain(|found| !files.holds(&spec.path.join(&found.relative), found.is_link));
+    leave_out_by_files(spec, &files, discovery, &mut left);
     discovery.foreign_files.retain(is_in);
     discovery.unreadable.retain(is_in);
     let (known, remembered) = match root {
@@ -91,6 +89,58 @@ pub fn leave_out(
     discovery.found.retain(|found| !out.contains(&found.place));
     left.files = (before - discovery.found.len() - discovery.foreign_files.len()) as u64;
     Ok(left)
+}
+
+/// Take out what matches, and where nothing else is the main source of a session the other parts of
+/// the session, and what lies in the folder that is called like it.
+fn leave_out_by_files(
+    spec: &RootSpec,
+    files: &ExcludedFiles<'_>,
+    discovery: &mut Discovery,
+    left: &mut ExclusionResult,
+) {
+    let is_out = |found: &FoundSource| files.holds(&spec.path.join(&found.relative), found.is_link);
+    let found = std::mem::take(&mut discovery.found);
+    let (out, mut staying): (Vec<_>, Vec<_>) = found.into_iter().partition(is_out);
+    let is_main = |found: &&FoundSource| found.part == SourcePart::Main;
+    let with_another: HashSet<String> = staying
+        .iter()
+        .filter(is_main)
+        .map(|found| found.place.clone())
+        .collect();
+    let (mut sessions, mut folders) = (HashSet::new(), HashSet::new());
+    for found in out.iter().filter(is_main) {
+        if !with_another.contains(&*found.place) {
+            sessions.insert(&*found.place);
+            folders.extend(folder_of(Path::new(&found.relative)));
+        }
+    }
+    staying.retain(|found| {
+        let is_part =
+            sessions.contains(&*found.place) || is_in(Path::new(&found.relative), &folders);
+        if is_part {
+            let fingerprint = DirectoryFingerprint::of_directory(&found.identity);
+            let place = left.places.entry(hash_of(&found.place));
+            place.or_insert(fingerprint);
+        }
+        !is_part
+    });
+    discovery.found = staying;
+}
+
+/// The folder beside a session's file in which its agent may put what belongs to it: it is called
+/// like the file.
+fn folder_of(path: &Path) -> Option<PathBuf> {
+    let folder = path.with_extension("");
+    (folder != path).then_some(folder)
+}
+
+fn is_in(path: &Path, folders: &HashSet<PathBuf>) -> bool {
+    !folders.is_empty()
+        && path
+            .ancestors()
+            .skip(1)
+            .any(|above| folders.contains(above))
 }
 
 /// Whether what was found at some paths of a root is enough to know what is excluded there: all of
@@ -133,19 +183,19 @@ fn is_out_by_cwd(
     excluded: &ExcludedFiles<'_>,
     found: &FoundSource,
 ) -> bool {
-    let path = spec.path.join(&found.relative);
+    let path = Location::from(spec.path.join(&found.relative));
     cwd_of(&path, format).is_some_and(|cwd| excluded.holds_folder(Path::new(&cwd)))
 }
 
 /// The working directory that a file beside it holds, or that its own beginning names.
-fn cwd_of(path: &Path, format: &dyn Format) -> Option<String> {
+fn cwd_of(path: &Location, format: &dyn Format) -> Option<String> {
     if let Some(beside) = format.cwd_beside(path) {
         return cwd_in(&beside).ok()?;
     }
     let is_lines = format.shape_of(path) == Shape::Lines;
     let most = if is_lines { MOST_HEADER } else { MOST_DOCUMENT };
     let mut bytes = Vec::new();
-    Content::open(format, path)
+    path.open(format)
         .ok()?
         .take(most)
         .read_to_end(&mut bytes)
@@ -176,7 +226,7 @@ pub fn apply(targets: SyncTargets<'_>, config: &Config) -> Result<u64, Error> {
     }
     in_transaction(catalogue, || {
         catalogue.exclude_by(rules)?;
-        let gone = remove(targets, exclude, &config.formats)?;
+        let gone = remove(targets, exclude, &config.formats, Told::AtFirst)?;
         let files = ExcludedFiles::by(exclude);
         let foreign_files = catalogue.forget_foreign_files(|path| files.holds_at(path))?;
         if gone + foreign_files > 0 {
@@ -200,7 +250,7 @@ pub fn sweep(
         return Ok(0);
     }
     in_transaction(catalogue, || {
-        let gone = remove(targets, exclude, formats)?;
+        let gone = remove(targets, exclude, formats, Told::Last)?;
         catalogue.request_wipe()?;
         Ok(gone)
     })
@@ -214,21 +264,79 @@ fn in_transaction<T>(
     catalogue.transaction(work)
 }
 
+/// Which working directory of a session decides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// The one that is stored, which is the last one of a session that was moved.
+    Last,
+    /// Also the one that its beginning names, which is read for that.
+    AtFirst,
+}
+
+/// What is excluded of what is stored, and whether that is by its session's working directory.
+fn excluded_sources(
+    catalogue: &Catalogue,
+    files_out: &ExcludedFiles<'_>,
+    formats: &[&'static dyn Format],
+    told: Told,
+) -> Result<Vec<(ExcludedSource, bool)>, Error> {
+    let mut out: Vec<(ExcludedSource, bool)> = Vec::new();
+    let mut staying: Vec<(i64, i64)> = Vec::new();
+    catalogue.sources_with_sessions(|stored| {
+        let by_cwd = !stored.cwd.is_empty() && files_out.holds_folder(Path::new(&stored.cwd));
+        if by_cwd || files_out.holds_at(&stored.path) {
+            out.push((stored, by_cwd));
+        } else if stored.is_main {
+            staying.extend(stored.session.map(|session| (session, stored.source)));
+        }
+    })?;
+    let mut began_there = HashSet::new();
+    for (session, source) in staying.iter().filter(|_| told == Told::AtFirst) {
+        let Some((path, format)) = catalogue.source_place(*source)? else {
+            continue;
+        };
+        let format = formats.iter().find(|known| known.name() == format);
+        let cwd = format.and_then(|format| cwd_of(&path, *format));
+        if cwd.is_some_and(|cwd| files_out.holds_folder(Path::new(&cwd))) {
+            began_there.insert(*session);
+        }
+    }
+    let with_another: HashSet<i64> = staying.iter().map(|(session, _)| *session).collect();
+    let (mut sessions, mut folders) = (HashSet::new(), HashSet::new());
+    for (stored, by_cwd) in out.iter().filter(|(stored, _)| stored.is_main) {
+        let alone = stored.session.filter(|one| !with_another.contains(one));
+        if let Some(session) = alone.filter(|_| !by_cwd) {
+            sessions.insert(session);
+            folders.extend(folder_of(&stored.path));
+        }
+    }
+    let known: HashSet<i64> = out.iter().map(|(stored, _)| stored.source).collect();
+    if !(began_there.is_empty() && sessions.is_empty()) {
+        catalogue.sources_with_sessions(|stored| {
+            let is_of = |sessions: &HashSet<i64>| {
+                let session = stored.session.as_ref();
+                session.is_some_and(|session| sessions.contains(session))
+            };
+            let by_cwd = is_of(&began_there);
+            let is_part = is_of(&sessions) || is_in(&stored.path, &folders);
+            if (by_cwd || is_part) && !known.contains(&stored.source) {
+                out.push((stored, by_cwd));
+            }
+        })?;
+    }
+    Ok(out)
+}
+
 /// Remove every source that is excluded, and remember the sessions that are by their working
 /// directory.
 fn remove(
     SyncTargets { catalogue, keeper }: SyncTargets<'_>,
     exclude: &Exclude,
     formats: &[&'static dyn Format],
+    told: Told,
 ) -> Result<u64, Error> {
     let files_out = ExcludedFiles::by(exclude);
-    let mut out: Vec<(ExcludedSource, bool)> = Vec::new();
-    catalogue.sources_with_sessions(|stored| {
-        let by_cwd = !stored.cwd.is_empty() && files_out.holds_folder(Path::new(&stored.cwd));
-        if by_cwd || files_out.holds_at(&stored.path) {
-            out.push((stored, by_cwd));
-        }
-    })?;
+    let out = excluded_sources(catalogue, &files_out, formats, told)?;
     let mut places: HashMap<i64, BTreeMap<i64, DirectoryFingerprint>> = HashMap::new();
     let mut files: HashMap<i64, u64> = HashMap::new();
     let mut stale: BTreeMap<i64, String> = BTreeMap::new();

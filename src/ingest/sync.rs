@@ -124,7 +124,8 @@ fn scan_roots<'a>(
             spec,
             format,
         };
-        let archived = keeper.archived(catalogue, root, &scan.discovery, &scan.known)?;
+        let mut archived = keeper.archived(catalogue, root, &scan.discovery, &scan.known)?;
+        archived.retain(|gone| !scan.left_out.holds(&gone.found.place));
         scanned.push(ScannedRoot {
             root,
             scan,

@@ -107,8 +107,11 @@ impl Exclude {
 
     /// A fingerprint of the globs; `None` when there are none.
     pub(crate) fn fingerprint(&self) -> Option<i64> {
-        // The prefix makes it differ from those of versions that matched less.
-        let text = format!("links everywhere, folders too\n{}", self.globs.join("\n"));
+        // The prefix makes it differ from those of versions that left out less.
+        let text = format!(
+            "links everywhere, folders too, whole sessions\n{}",
+            self.globs.join("\n")
+        );
         (!self.is_empty()).then(|| hash(text.as_bytes()).cast_signed())
     }
 }
