@@ -110,9 +110,7 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::naming::named(&args.session, &mut index, config, screen)?;
-    if let Some(out) = &out {
-        refuse_itself(out, &row, &index, screen)?;
-    }
+    refuse_itself(out.as_deref(), &row, &index, screen)?;
     let ((spool, written), streamed) = super::answer(|| {
         let mut spool = Spool::default();
         let (written, streamed) = written(form, &index, &row, entry.clone(), screen, &mut spool)?;
@@ -201,12 +199,13 @@ pub fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Fa
 
 /// A branch in place of the session itself would be all that is left of it.
 fn refuse_itself(
-    out: &Path,
+    out: Option<&Path>,
     row: &SessionRow,
     index: &Index,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let Ok(real) = out.canonicalize() else {
+    let there = out.and_then(|out| Some((out, out.canonicalize().ok()?)));
+    let Some((out, real)) = there else {
         return Ok(());
     };
     let mut files = index.session_files(row)?.into_iter();
