@@ -15,6 +15,9 @@ pub struct State {
     /// What the newest events say that name it, under Copilot's own names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     own: BTreeMap<String, Value>,
+    /// The tokens of the answers' records when a run's end last said what the session took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    told_at: Option<i64>,
     /// How many subagents were started.
     #[serde(skip_serializing_if = "is_zero")]
     subagents: u64,
@@ -96,6 +99,9 @@ fn moves(fold: &Fold, facts: &Facts) -> bool {
 fn add_header(fold: &mut Fold, header: &Header) {
     let own = header.own.as_deref().unwrap_or_default();
     let own: BTreeMap<String, Value> = serde_json::from_str(own).unwrap_or_default();
+    if total(&own).is_some() {
+        fold.copilot.told_at = fold.tokens;
+    }
     fold.copilot.own.extend(own);
     match &mut fold.header {
         Some(first) => {
@@ -155,8 +161,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         repository: fold.repository.clone(),
         has_moved: fold.copilot.has_moved,
         thinking_level: fold.thinking_level.clone(),
-        // Versions before 1.0.x wrote no usage of an answer, only totals where a run ended.
-        tokens: fold.tokens.or_else(|| total(own)),
+        tokens: tokens(fold, own),
         cost: fold.cost,
         error_count: fold.errors,
         hidden: hidden(first),
@@ -188,6 +193,17 @@ fn name(workspace: &Fold, events: &Fold) -> Option<String> {
             .all(|word| words.next() == Some(word))
     };
     (is_given || !is_prompt()).then_some(name)
+}
+
+/// What the session took. Versions before 1.0.x wrote no usage of an answer, only where a run ended
+/// what all of them took so far; what has a record since then comes on top.
+fn tokens(fold: &Fold, own: &BTreeMap<String, Value>) -> Option<i64> {
+    let told = total(own).map(|total| {
+        let since = fold.tokens.unwrap_or(0);
+        let since = since.saturating_sub(fold.copilot.told_at.unwrap_or(0));
+        total.saturating_add(since)
+    });
+    told.max(fold.tokens)
 }
 
 /// What the last run said that the session took.

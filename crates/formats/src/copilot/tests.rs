@@ -203,6 +203,16 @@ fn no_usage_record() {
     assert_eq!(own(&read, "copilotVersion"), "0.0.400");
 }
 
+/// The first run has no record, the second one has one and its end says what both took, the third
+/// one has not ended.
+#[test]
+fn a_record_hides_no_totals_of_before() {
+    let read = read("totals-then-records");
+    let recorded = read.entries.iter().filter(|facts| facts.usage.is_some());
+    assert_eq!(recorded.count(), 2);
+    assert_eq!(read.session.tokens, Some(1230 + 130));
+}
+
 #[test]
 fn flat_file_of_the_older_layout() {
     let read = read("flat-file");
