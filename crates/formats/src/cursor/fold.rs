@@ -21,6 +21,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         return SessionFacts::default();
     };
     let fold = source.fold;
+    let is_subagent = place::is_subagent(source.relative);
     let stem = source.relative.file_stem().unwrap_or_default();
     // The directory's name with a hyphen for each other sign, which cannot be undone.
     let project = place::names(source.relative).first().cloned();
@@ -31,9 +32,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         modified_ms: source.mtime_ms,
         message_count: fold.messages,
         first_message: fold.first_message.clone(),
-        typed: fold.typed.clone(),
+        typed: fold.typed.clone().filter(|_| !is_subagent),
         entry_count: fold.entries,
-        is_subagent: place::is_subagent(source.relative),
+        is_subagent,
         hidden: (fold.entries == 0).then(|| "empty file".to_owned()),
         own,
         ..SessionFacts::default()

@@ -101,6 +101,17 @@ pub(super) fn facts(record: &[u8]) -> Facts {
     .unwrap_or_default()
 }
 
+/// The facts of one record of a subagent's: what was asked of it was asked by a model. Its session
+/// is called by that all the same.
+pub(super) fn facts_of_subagent(record: &[u8]) -> Facts {
+    let mut facts = facts(record);
+    if facts.role.as_deref() == Some("user") {
+        facts.role = Some("injected".to_owned());
+        facts.is_message = false;
+    }
+    facts
+}
+
 /// A plain transcript does not say where one message ends.
 pub(super) fn facts_of_text() -> Facts {
     Facts {

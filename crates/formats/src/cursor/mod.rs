@@ -22,7 +22,7 @@ impl Format for Cursor {
     }
 
     fn revision(&self) -> u32 {
-        2
+        3
     }
 
     fn shape(&self) -> Shape {
@@ -57,6 +57,7 @@ impl Format for Cursor {
     fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
         match place::shape(path) {
             Shape::Text => line::facts_of_text(),
+            _ if place::is_subagent(path) => line::facts_of_subagent(record),
             _ => line::facts(record),
         }
     }

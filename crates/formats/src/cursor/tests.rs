@@ -107,6 +107,17 @@ fn subagents_hang_below_their_session() {
     assert_eq!(kid.id, KID);
     assert!(kid.is_subagent);
     assert_eq!(kid.parent_session.as_deref(), Some(ID));
+    // Nobody typed what a model asked of it, but it is called by that.
+    let kid = sessions.values().last().unwrap();
+    let users = kid.entries.iter();
+    let users = users.filter(|facts| facts.user_text.is_some());
+    let roles: Vec<_> = users.map(|facts| facts.role.as_deref()).collect();
+    assert_eq!(roles, [Some("injected")]);
+    let answers = kid.entries.iter();
+    let answers = answers.filter(|facts| facts.role.as_deref() == Some("assistant"));
+    assert_eq!(kid.session.message_count, answers.count() as u64);
+    assert_eq!(kid.session.typed, None);
+    assert!(kid.session.first_message.is_some());
     let parent = &sessions.values().next().unwrap().session;
     assert!(!parent.is_subagent && parent.parent_session.is_none());
 }
