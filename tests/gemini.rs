@@ -100,6 +100,33 @@ fn calls_of_all_versions_of_a_message_count() {
     store.check("with calls in three versions");
 }
 
+/// Some models number the calls of each message from the start: another message's call is another
+/// one, whose text is found. What the tool gave back once more, in a message of its own, is not.
+#[test]
+fn a_calls_id_is_that_of_its_message() {
+    let store = Store::of("gemini", "id-twice");
+    let mut lines = fs::OpenOptions::new()
+        .append(true)
+        .open(store.path(LOG))
+        .unwrap();
+    for (id, file, said) in [("m5", "dabchick", "moorhen"), ("m6", "fulmar", "gannet")] {
+        let given = json!({"functionResponse": {"id": "call_0", "name": "read_file", "response": {"output": said}}});
+        let call = json!({"id": "call_0", "name": "read_file", "args": {"path": file}, "status": "success", "result": [given]});
+        let answer = json!({"id": id, "timestamp": "2026-01-05T09:00:07.000Z", "type": "gemini", "content": "",
+            "toolCalls": [call]});
+        writeln!(lines, "{answer}").unwrap();
+        let copy = json!({"id": format!("{id}c"), "timestamp": "2026-01-05T09:00:08.000Z", "type": "user", "content": [given]});
+        writeln!(lines, "{copy}").unwrap();
+    }
+    let index = store.index();
+    for word in ["dabchick", "moorhen", "fulmar", "gannet"] {
+        assert_eq!(classes_of(&index, word), [Output], "{word}");
+    }
+    let tools = "SELECT calls FROM tools WHERE tool = 'read_file'";
+    assert_eq!(sql(&index, tools), [[json!(2)]]);
+    store.check("with one id in two messages");
+}
+
 #[test]
 fn resume_keeps_times_tokens_and_models_and_doubles_nothing() {
     let store = Store::of("gemini", "resumed");

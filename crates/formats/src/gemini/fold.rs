@@ -4,7 +4,7 @@
 //! id, `$set` may give all messages anew, `$rewindTo` takes the last ones back. Nothing that an
 //! earlier line says is forgotten here, and nothing that a later one repeats is taken twice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +18,11 @@ use crate::{SourceFacts, stable_hash};
 pub struct State {
     /// The messages so far.
     messages: BTreeMap<String, Message>,
-    /// Calls of tools, and those that were answered, by their ids.
-    called: BTreeSet<String>,
-    answered: BTreeSet<String>,
+    /// Calls of tools by their ids: the last message that made them.
+    calls: BTreeMap<String, String>,
+    /// Those that were answered, with the last message that said so beside its call; `None`: only
+    /// one of the answers alone did.
+    answers: BTreeMap<String, Option<String>>,
     /// The last message that the agent remembers.
     last: Option<String>,
     /// Where the session stands, by the entries so far.
@@ -123,7 +125,7 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     let is_last = is_unknown || message.before == last;
     let was_told = message.is_told;
     relate_message(message, record, facts);
-    relate_calls(state, facts);
+    relate_calls(state, &id, facts);
     let is_copy = facts.role.as_deref() == Some("toolResult") && !facts.repeats.is_empty();
     facts.is_beside = is_copy;
     if is_copy {
@@ -156,16 +158,28 @@ fn relate_message(message: &mut Message, record: &[u8], facts: &mut Facts) {
     facts.is_message &= !was_counted;
 }
 
-/// Leaves out calls and answers that an earlier record says.
-fn relate_calls(state: &mut State, facts: &mut Facts) {
+/// Leaves out calls and answers that an earlier version of the message says, or, of answers, a
+/// message of them alone. Some models number the calls of each message from the start.
+fn relate_calls(state: &mut State, message: &str, facts: &mut Facts) {
     if facts.calls.is_empty() {
         return;
     }
+    let is_of_answers = facts.role.as_deref() == Some("toolResult");
     facts
         .calls
         .retain(|call| match (&call.call_id, call.is_result) {
-            (Some(id), false) => state.called.insert(id.clone()),
-            (Some(id), true) => state.answered.insert(id.clone()),
+            (Some(id), false) => {
+                let known = state.calls.insert(id.clone(), message.to_owned());
+                known.as_deref() != Some(message)
+            }
+            (Some(id), true) if is_of_answers => match state.answers.contains_key(id) {
+                true => false,
+                false => state.answers.insert(id.clone(), None).is_none(),
+            },
+            (Some(id), true) => {
+                let known = state.answers.insert(id.clone(), Some(message.to_owned()));
+                known.is_none_or(|of| of.is_some_and(|of| of != message))
+            }
             (None, _) => true,
         });
     if facts.calls.is_empty() {

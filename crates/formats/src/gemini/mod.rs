@@ -26,7 +26,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn shape(&self) -> Shape {
