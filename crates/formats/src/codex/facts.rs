@@ -43,6 +43,8 @@ fn of_record(record: &Record<'_>) -> Option<Facts> {
         _ if record.is_of("response_item") => {
             facts.id = payload.id.owned().filter(|id| !id.is_empty());
             item(payload, &mut facts)?;
+            // Its text is that of the line `compacted`, which follows.
+            facts.silent |= record.is_of_compaction;
         }
         "event_msg" => event(payload, &mut facts)?,
         "turn_context" => {
@@ -184,6 +186,11 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
     let what = item.kind.as_str().unwrap_or_default();
     facts.silent = true;
     match what {
+        "user_message"
+            if payload
+                .sent_kind
+                .as_str()
+                .is_some_and(|kind| kind != "plain") => {}
         "user_message" | "UserMessage" => {
             facts.role = Some("user".to_owned());
             let said = match what {

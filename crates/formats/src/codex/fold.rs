@@ -3,10 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::line::Record;
+use super::message::Message;
 use super::names::{self, NamedIn};
 use super::place::thread_in;
 use crate::model::{Base, Facts, Fold, SessionFacts, SourcePart};
-use crate::{SourceFacts, json};
+use crate::{SourceFacts, json, stable_hash};
 
 /// What of the lines read so far a later one is understood by.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +39,12 @@ pub struct State {
     /// Usage is recorded by answer.
     #[serde(skip_serializing_if = "is_default")]
     has_records: bool,
+    /// It goes on from another rollout, and its model has said nothing yet.
+    #[serde(skip_serializing_if = "is_default")]
+    goes_on: bool,
+    /// What the last item of the user's says that was taken for Codex's own.
+    #[serde(skip_serializing_if = "is_default")]
+    injected: Option<u64>,
     /// The answer, or the sum, whose usage was counted last.
     #[serde(skip_serializing_if = "is_default")]
     counted: Option<String>,
@@ -78,6 +86,16 @@ impl State {
         Some(self.open.remove(at))
     }
 
+    /// Whether an event says that its person typed what the item before it says, though that
+    /// begins as Codex's own do.
+    fn is_typed_after_all(&mut self, facts: &Facts) -> bool {
+        if facts.kind != "user_message" || facts.role.as_deref() != Some("user") {
+            return false;
+        }
+        let injected = self.injected.take();
+        injected.is_some() && injected == facts.user_text.as_deref().map(known_by)
+    }
+
     fn call(&mut self, id: &str) {
         if id.is_empty() {
             return;
@@ -105,7 +123,9 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         "session_meta" => {
             let header = facts.header.as_ref();
             if state.thread.is_none() {
-                state.is_subagent = header.is_some_and(|header| is_subagent(header.own.as_deref()));
+                let own = header.and_then(|header| header.own.as_deref());
+                state.is_subagent = is_subagent(own);
+                state.goes_on = own.and_then(base).is_some();
             }
             let thread = header.and_then(|header| header.id.clone());
             // The header may come again in its thread: Codex adds one where a setting changes.
@@ -115,7 +135,14 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
             state.thread = thread;
             state.is_legacy = is_legacy(header.and_then(|header| header.own.as_deref()));
         }
-        "message" => state.has_items = true,
+        "message" => {
+            state.has_items = true;
+            match facts.role.as_deref() {
+                Some("injected") => state.injected = text_of(record),
+                Some("user") => state.injected = None,
+                _ => {}
+            }
+        }
         "task_started" | "turn_started" => {
             state.has_failed = false;
             state.failed.clear();
@@ -127,6 +154,8 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         facts.role = Some("injected".to_owned());
         facts.is_message = false;
     }
+    state.goes_on &= facts.role.as_deref() != Some("assistant");
+    let is_typed = state.is_typed_after_all(facts);
     match facts.calls.is_empty() {
         false => settle_call(state, facts),
         // The end of a turn repeats the error that was told in it.
@@ -134,7 +163,7 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
             facts.is_error &= !state.has_failed;
             facts.silent = !facts.is_error;
         }
-        true if facts.role.is_some() => facts.silent &= state.has_items,
+        true if facts.role.is_some() => facts.silent &= state.has_items && !is_typed,
         true => {}
     }
     if facts.silent {
@@ -142,6 +171,24 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         facts.role = None;
     }
     settle_usage(fold, facts);
+}
+
+/// By what the text of a message is known again.
+fn known_by(text: &str) -> u64 {
+    stable_hash::of([text.trim().as_bytes()])
+}
+
+/// The text of a message, by what it is known again.
+fn text_of(record: &[u8]) -> Option<u64> {
+    json::tiers(record, |text| {
+        let Some(record) = Record::read(text)? else {
+            return Some(None);
+        };
+        let parts = Message::read(&record.payload)?.parts;
+        let texts: Vec<&str> = parts.iter().map(|(_, text)| &**text).collect();
+        Some(Some(known_by(&texts.join("\n"))))
+    })
+    .flatten()
 }
 
 /// What an event says of how a call ended goes to its output, which follows. Where that was there
@@ -186,8 +233,13 @@ fn settle_usage(fold: &mut Fold, facts: &mut Facts) {
         return;
     };
     let is_record = kind == "token_usage_record";
+    // A turn that compacts begins with the last count, here with that of the rollout before.
+    let is_base = state.goes_on && !is_record;
     let is_counted = usage.response_id.is_some() && state.counted == usage.response_id;
-    if is_counted || state.has_records && !is_record {
+    if is_base {
+        state.counted.clone_from(&usage.response_id);
+    }
+    if is_base || is_counted || state.has_records && !is_record {
         facts.usage = None;
         return;
     }
@@ -227,7 +279,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if fold.repository.is_none() {
         fold.repository.clone_from(&facts.repository);
     }
-    if facts.id.is_some() && facts.agent_sees {
+    if facts.id.is_some() && facts.agent_sees && !facts.silent {
         fold.leaf.clone_from(&facts.id);
     }
     if let Some(name) = &facts.name {

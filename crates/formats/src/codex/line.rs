@@ -17,6 +17,15 @@ pub(super) struct Line<'a> {
     pub kind: Text<'a>,
     #[serde(borrow)]
     pub payload: Loose<Box<Payload<'a>>>,
+    pub metadata: Loose<About>,
+}
+
+/// What stands beside a payload.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct About {
+    /// It is what the model gave back when it was told to compact: the summary, no answer.
+    pub compaction_output: Flag,
 }
 
 /// What an envelope holds.
@@ -95,6 +104,9 @@ pub(super) struct Payload<'a> {
     // Events.
     #[serde(borrow)]
     pub message: Raw<'a>,
+    /// Of a message that was sent, in 2025: what kind of text it is.
+    #[serde(rename = "kind", borrow)]
+    pub sent_kind: Text<'a>,
     #[serde(borrow)]
     pub text: Raw<'a>,
     #[serde(borrow)]
@@ -268,6 +280,8 @@ pub(super) struct Record<'a> {
     pub envelope: String,
     pub timestamp: Text<'a>,
     pub payload: Box<Payload<'a>>,
+    /// See [`About::compaction_output`].
+    pub is_of_compaction: bool,
 }
 
 impl<'a> Record<'a> {
@@ -281,6 +295,10 @@ impl<'a> Record<'a> {
                 envelope: line.kind.owned().unwrap_or_default(),
                 timestamp: line.timestamp,
                 payload,
+                is_of_compaction: line
+                    .metadata
+                    .object()
+                    .is_some_and(|about| about.compaction_output.0 == Some(true)),
             }));
         }
         let Loose::Object(payload) = json::parse::<Loose<Box<Payload<'a>>>>(text)? else {
@@ -290,6 +308,7 @@ impl<'a> Record<'a> {
             envelope: String::new(),
             timestamp: line.timestamp,
             payload,
+            is_of_compaction: false,
         }))
     }
 

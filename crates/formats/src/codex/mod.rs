@@ -35,7 +35,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        7
+        8
     }
 
     fn knows(&self, kind: &str) -> bool {

@@ -219,6 +219,115 @@ fn compaction() {
     assert_eq!(compacted[0].1, ["What was found: the ice."]);
 }
 
+/// What compacting gave is its summary, and no answer. It is spent all the same.
+#[test]
+fn what_a_compaction_gave_is_found_once() {
+    let talk = only("compaction");
+    let summary = talk.said();
+    let summary = summary.iter().filter(|(_, text)| text.contains("the ice."));
+    let roles: Vec<&str> = summary.map(|(role, _)| *role).collect();
+    assert_eq!(roles, ["assistant", "compacted"]);
+    let spent = talk.spent();
+    assert_eq!(spent.last().unwrap().0, "resp_4_4");
+}
+
+fn of_lines(lines: &[String]) -> Rollout {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rollout.jsonl");
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    read(&path)
+}
+
+fn line(kind: &str, payload: &serde_json::Value) -> String {
+    serde_json::json!({"type": kind, "payload": payload}).to_string()
+}
+
+/// A turn that compacts begins with the last count once more. In a fork, and in a further page,
+/// that is what the rollout counted from which it goes on.
+#[test]
+fn the_last_count_of_the_origin_is_not_the_forks() {
+    let tokens = |total: i64| serde_json::json!({"input_tokens": total, "total_tokens": total});
+    let count = |total: i64| {
+        let info = serde_json::json!({"total_token_usage": tokens(total), "last_token_usage": tokens(130)});
+        line(
+            "event_msg",
+            &serde_json::json!({"type": "token_count", "info": info}),
+        )
+    };
+    let header = |base: serde_json::Value| {
+        let header =
+            serde_json::json!({"id": "fork", "history_mode": "paginated", "history_base": base});
+        line("session_meta", &header)
+    };
+    let answer = line(
+        "response_item",
+        &serde_json::json!({"type": "message", "role": "assistant", "content": "On the ice."}),
+    );
+    let record = line(
+        "token_usage_record",
+        &serde_json::json!({"response_id": "r1", "usage": tokens(130)}),
+    );
+    let base = serde_json::json!({"thread_id": "origin", "end_byte_offset": 9});
+    let spent = |lines: &[String]| of_lines(lines).session.tokens;
+    let began = [header(base.clone()), count(520), count(520), answer.clone()];
+    let with_records = [&began[..], &[record, count(650)]].concat();
+    assert_eq!(spent(&with_records), Some(130));
+    // The same where answers are not recorded.
+    assert_eq!(spent(&[&began[..], &[count(650)]].concat()), Some(130));
+    assert_eq!(
+        spent(&[header(base), answer.clone(), count(650)]),
+        Some(130)
+    );
+    let root = [
+        header(serde_json::Value::Null),
+        count(130),
+        answer,
+        count(260),
+    ];
+    assert_eq!(spent(&root), Some(260));
+}
+
+/// A legacy rollout says by an event what was sent. Its item may begin as what Codex adds.
+#[test]
+fn what_an_event_says_was_sent_is_typed_whatever_it_begins_with() {
+    let item = |text: &str| {
+        let content = serde_json::json!([{"type": "input_text", "text": text}]);
+        line(
+            "response_item",
+            &serde_json::json!({"type": "message", "role": "user", "content": content}),
+        )
+    };
+    let sent = |text: &str, kind: &str| {
+        line(
+            "event_msg",
+            &serde_json::json!({"type": "user_message", "message": text, "kind": kind}),
+        )
+    };
+    let header = line("session_meta", &serde_json::json!({"id": "t", "cwd": "/w"}));
+    let environment = "<environment_context>\n<cwd>/w</cwd>\n</environment_context>";
+    for text in [
+        "# AGENTS.md instructions should be shorter",
+        "<bug_report>the wombat crashes</bug_report>",
+    ] {
+        let talk = of_lines(&[
+            header.clone(),
+            item(environment),
+            sent(environment, "environment_context"),
+            item(text),
+            sent(text, "plain"),
+            // Once is enough.
+            sent(text, "plain"),
+        ]);
+        assert_eq!(talk.session.message_count, 1, "{text}");
+        assert_eq!(talk.session.first_message.as_deref(), Some(text));
+        let said = talk.said();
+        let typed = said.iter().filter(|(role, _)| *role == "user");
+        assert_eq!(typed.collect::<Vec<_>>(), [&("user", text.to_owned())]);
+    }
+    let plain = of_lines(&[header, item("Why?"), sent("Why?", "plain")]);
+    assert_eq!(plain.said(), [("user", "Why?".to_owned())]);
+}
+
 #[test]
 fn error_turn_with_no_answer() {
     for path in case("error-turn") {
