@@ -9,10 +9,14 @@ use std::path::{Path, PathBuf};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
-use sessionary::index::{SearchScope, ShowScope, TreeFilter};
-use sessionary::model::{BranchPlace, SessionRow, ShownEntry};
+use sessionary::format::FORMATS;
+use sessionary::index::{ListScope, SearchScope, ShowScope, TreeFilter};
+use sessionary::model::{BranchPlace, LeafRule, SessionRow, ShownEntry};
 use sessionary::session::{Profile, SessionManager, Setup};
 use sessionary::{Config, Error, Freshness, Index};
+
+use crate::histories::dump::root;
+use crate::store::Store;
 
 /// A session file in a folder of its own.
 struct SessionFile {
@@ -66,7 +70,7 @@ fn compare(text: &[u8], what: &str) -> bool {
     let branch: Vec<String> = entries.iter().map(|(name, _)| name.clone()).collect();
     let config = Config::new(
         written.root.parent().unwrap().join("index"),
-        vec![crate::histories::dump::root("pi", "pi", &written.root)],
+        vec![root("pi", "pi", &written.root)],
     );
     let index = Index::open(&config, Freshness::Check).unwrap();
     let row = index.resolve(
@@ -385,3 +389,65 @@ fn what_the_agent_does_not_see_is_marked() {
         .collect();
     assert_eq!(unseen.len(), 3, "{unseen:?}");
 }
+
+/// Holds the leaf in each session's row against the one in its tree. `of` is the format of all of
+/// them.
+fn compare_with_rows(of: &str, what: &str, index: &Index) -> usize {
+    let format = FORMATS.iter().find(|format| format.name() == of).unwrap();
+    let rows = index.sql("SELECT path, leaf FROM sessions").unwrap().rows;
+    let mut compared = 0;
+    for session in index.list(&ListScope::default()).unwrap().sessions {
+        let of_path = |row: &&Vec<Value>| row[0].as_str() == session.path.to_str();
+        let named = rows.iter().find(of_path).unwrap()[1].as_str();
+        let tree = index.tree(&session, TreeFilter::All).unwrap();
+        let leaf = tree.entries.iter().find(|row| row.is_leaf);
+        let leaf = leaf.map(|row| row.id.as_str());
+        let what = format!("{what}: {}: {}", session.path.display(), session.id);
+        // What is one line stands at its end, unless that was taken back.
+        let own = session.own.as_ref();
+        if !format.has_branches() && format.leaf_rule(own) == LeafRule::OfEntries {
+            continue;
+        }
+        // What its agent does not open stands nowhere for it.
+        if named.is_none() && !session.listed_by_agent {
+            continue;
+        }
+        match leaf.filter(|id| id.starts_with('L')) {
+            // Without an id it has no name.
+            Some(_) => assert_eq!(named, None, "{what}"),
+            None => assert_eq!(named, leaf, "{what}"),
+        }
+        compared += 1;
+    }
+    println!("{compared} of {}", format.name());
+    compared
+}
+
+/// Every agent has a rule of its own, by which its row is made as well as its tree. Where all is
+/// one line, there is nothing to tell.
+#[test]
+fn the_row_and_the_tree_of_every_fixture_agree_where_it_stands() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut compared = 0;
+    for format in FORMATS.iter().filter(|format| format.has_branches()) {
+        let (name, folder) = (format.name(), fixtures.join(format.name()));
+        if !folder.is_dir() {
+            continue;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let cases = Store::cases(name).into_iter();
+        let roots = cases.map(|case| root(name, name, &folder.join(case)));
+        let config = Config::new(place.path().join("index"), roots.collect());
+        let index = Index::open(&config, Freshness::Check).unwrap();
+        compared += compare_with_rows(name, "the fixtures", &index);
+    }
+    for (of, every) in [
+        ("openclaw", crate::openclaw::every_line as EveryLine),
+        ("opencode", crate::opencode::every_row),
+    ] {
+        every(&mut |made, index| compared += compare_with_rows(of, made, index));
+    }
+    assert!(compared > 80, "{compared}");
+}
+
+type EveryLine = fn(&mut dyn FnMut(&str, &Index));

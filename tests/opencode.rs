@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 use sessionary::index::{Freshness, ListScope, SearchScope, ShowScope};
-use sessionary::model::{Class, Standing};
+use sessionary::model::{BranchPlace, Class, Standing};
 use sessionary::{Config, Index, Indexer};
 
 use crate::databases::{Store, hits};
@@ -115,6 +115,38 @@ pub fn every_row(look: &mut dyn FnMut(&str, &Index)) {
     }
     look("1.x, made by tests/opencode.rs", &first.sync());
     look("2.x, made by tests/opencode.rs", &second.sync());
+}
+
+/// What was taken back is no more of the talk: it is not shown, and found as on another branch.
+#[test]
+fn what_was_taken_back_is_on_no_active_branch() {
+    let mut store = Store::new(true, "DELETE");
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    let index = store.sync();
+    let found =
+        |index: &Index, query: &str| index.search(query, &SearchScope::default()).unwrap().total;
+    // A talk of which nothing was taken back has one branch, and says nothing of it.
+    assert_eq!(found(&index, "lives is:branch"), 0);
+    assert_eq!(found(&index, "lives -is:branch"), 1);
+    drop(index);
+    store.run("UPDATE session SET revert = '{\"messageID\":\"msg_2_ses_1\"}', time_updated = time_updated + 1");
+    let index = store.sync();
+    let sessions = index.list(&ListScope::default()).unwrap().sessions;
+    let shown = index.show(&sessions[0], &ShowScope::default()).unwrap();
+    let shown: Vec<String> = shown.entries.into_iter().map(|entry| entry.id).collect();
+    assert_eq!(shown, ["prt_1_ses_1"]);
+    assert_eq!(found(&index, "lives is:branch"), 1);
+    assert_eq!(found(&index, "walrus is:branch"), 0);
+    let hit = &index
+        .search("lives", &SearchScope::default())
+        .unwrap()
+        .sessions[0]
+        .hits[0];
+    assert_eq!(hit.place, Some(BranchPlace::Abandoned));
+    // Somebody who looks at it sees it in its talk.
+    let through = index.snapshot().unwrap();
+    let branch = through.branch(&sessions[0], Some(&hit.entry)).unwrap();
+    assert_eq!(branch.focus(), Some(branch.len() - 1));
 }
 
 /// What OpenCode writes of a session as documents: the session, and its messages with their parts.

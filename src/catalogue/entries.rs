@@ -313,6 +313,12 @@ impl Catalogue {
         })
     }
 
+    /// The entry at which the session stands by its row, by its id.
+    pub fn named_leaf(&self, session: i64) -> Result<Option<String>, Error> {
+        let sql = "SELECT leaf FROM _sessions WHERE session = ?1";
+        Ok(self.first(sql, [session], |r| r.get(0))?.flatten())
+    }
+
     /// The entries of one source one after the other, in the order in which they were read, which
     /// is that of the file.
     pub fn each_entry_of_source(&self, source: i64) -> Result<EntriesOfSource<'_>, Error> {

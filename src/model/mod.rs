@@ -40,8 +40,9 @@ pub use search_answer::{
 };
 pub(crate) use sessionary_formats::model::sort_siblings;
 pub use sessionary_formats::model::{
-    Base, Call, Class, Compaction, Facts, FileTouch, Fold, Header, Label, Leaf, MASKED_BEHIND,
-    Mask, Passage, Placement, Resume, Run, SessionFacts, SourcePart, Usage, iso, masked_behind,
+    Base, Call, Class, Compaction, Facts, FileTouch, Fold, Header, Label, Leaf, LeafRule,
+    MASKED_BEHIND, Mask, Passage, Placement, Resume, Run, SessionFacts, SourcePart, Usage, iso,
+    masked_behind,
 };
 pub use short_ids::ShortIds;
 pub use spending::{Spending, SpendingBy, Spent, Tokens, WithoutCost};

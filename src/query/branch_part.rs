@@ -183,7 +183,7 @@ impl Snapshot<'_> {
         }
         let focus = match through {
             Some(id) => self.catalogue.key_of_id(stored.session, id)?,
-            None => self.catalogue.leaf(stored.session)?,
+            None => self.leaf(&stored)?,
         };
         let Some(focus) = focus else {
             return Ok(None);

@@ -323,10 +323,7 @@ impl Files {
 /// no branches.
 fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i64>>, Error> {
     let stored = snapshot.catalogue.sessions_by_number(&[session])?;
-    let has_branches = |stored: &&StoredSession| {
-        let format = snapshot.config().format(&stored.format);
-        format.is_some_and(|format| format.has_branches())
-    };
+    let has_branches = |stored: &&StoredSession| snapshot.has_branches(stored);
     let Some(stored) = stored.first().filter(has_branches) else {
         return Ok(None);
     };

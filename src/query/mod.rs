@@ -26,6 +26,7 @@ mod short;
 mod show;
 mod snapshot;
 mod spending;
+mod standing;
 mod status;
 mod texts;
 mod tool_use;

@@ -11,7 +11,7 @@ use super::turns::{NONE, TurnPart, put_answers_in_line};
 use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
-use crate::model::{Leaf, sort_siblings};
+use crate::model::{Leaf, LeafRule, sort_siblings};
 use crate::query::Snapshot;
 
 /// Kind of the entry that a file of pi's begins with.
@@ -114,6 +114,11 @@ impl Snapshot<'_> {
                 self.catalogue.each_placed(session, None, &mut note)?;
             }
         }
+        match self.leaf_rule(stored) {
+            LeafRule::OfEntries => {}
+            LeafRule::Named => read.stand_at(self.catalogue.named_leaf(session)?.as_deref()),
+            LeafRule::Before(id) => read.stand_before(&id),
+        }
         Ok(read.outline())
     }
 }
@@ -184,10 +189,7 @@ impl<'a> Reading<'a> {
             Without::Headers => entry.kind == HEADER && !self.is_asked_for(&entry),
             Without::Beside => entry.is_beside(),
         };
-        if let Some(id) = entry.stands_at()
-            && let Some(stands) = self.numbers.get(id).map(|id| self.last_with[*id as usize])
-            && stands != NONE
-        {
+        if let Some(stands) = entry.stands_at().and_then(|id| self.place_of(id)) {
             self.leaf.stand(stands);
         }
         if is_left_out {
@@ -231,9 +233,32 @@ impl<'a> Reading<'a> {
     /// The place of the entry that this one replaces.
     fn replaced_by(&self, entry: &EntryPosition<'_>) -> Option<u32> {
         let is_version = self.same_id_replaces && entry.agent_sees && !entry.is_beside();
-        let number = self.numbers.get(entry.id.filter(|_| is_version)?)?;
-        let at = self.last_with[*number as usize];
+        self.place_of(entry.id.filter(|_| is_version)?)
+    }
+
+    /// The place of the last entry with that id.
+    fn place_of(&self, id: &str) -> Option<u32> {
+        let at = self.last_with[*self.numbers.get(id)? as usize];
         (at != NONE).then_some(at)
+    }
+
+    /// The session stands there, or nowhere: see [`LeafRule::Named`].
+    fn stand_at(&mut self, id: Option<&str>) {
+        match id.map(|id| self.place_of(id)) {
+            Some(Some(stands)) => self.leaf.stand(stands),
+            // Without ids no entry can be named.
+            None if self.has_ids => self.leaf = Leaf::default(),
+            _ => {}
+        }
+    }
+
+    /// The session stands before this entry: see [`LeafRule::Before`].
+    fn stand_before(&mut self, id: &str) {
+        if let Some(end) = self.place_of(id) {
+            self.leaf = Leaf::default();
+            let before = (0..end).rev().find(|at| self.may_lead[*at as usize]);
+            before.into_iter().for_each(|at| self.leaf.stand(at));
+        }
     }
 
     /// Whether the entry at that place is one that is looked for.

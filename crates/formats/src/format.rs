@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::database::Database;
-use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::names::Names;
 use crate::record::Record;
 
@@ -156,6 +156,11 @@ pub trait Format: Send + Sync {
     /// Without ids they are one branch.
     fn has_branches(&self) -> bool {
         !self.is_linear()
+    }
+    /// How it is known where a session stands of which [`SessionFacts::own`] says this.
+    fn leaf_rule(&self, own: Option<&serde_json::Value>) -> LeafRule {
+        let _ = own;
+        LeafRule::OfEntries
     }
     /// Whether each answer of a tool hangs on the line of its own call, beside the next call of the
     /// same answer of the model. Such answers stand where their calls stand: only something else

@@ -516,8 +516,7 @@ impl<'s> Calls<'s> {
 
     fn active_branch(&self, session: i64) -> Result<Option<HashSet<i64>>, Error> {
         let of = self.sessions.get(&session);
-        let format = of.and_then(|of| self.snapshot.config().format(&of.format));
-        let (Some(of), true) = (of, format.is_some_and(|format| format.has_branches())) else {
+        let Some(of) = of.filter(|of| self.snapshot.has_branches(of)) else {
             return Ok(None);
         };
         let ask = OutlineQuery {

@@ -22,10 +22,10 @@ pub(super) fn places(
     session: &StoredSession,
     entries: &[&StoredEntry],
 ) -> Result<HashMap<i64, BranchPlace>, Error> {
-    let format = search.snapshot.config().format(&session.format);
-    if !format.is_some_and(|format| format.has_branches()) {
+    if !search.snapshot.has_branches(session) {
         return Ok(HashMap::new());
     }
+    let format = search.snapshot.config().format(&session.format);
     let mut asked: Vec<&StoredEntry> = entries.to_vec();
     asked.retain(|entry| !EntryPosition::of(entry).is_beside());
     let catalogue = search.catalogue;
@@ -33,7 +33,7 @@ pub(super) fn places(
     let has_versions = format.is_some_and(|format| format.same_id_replaces());
     let leaf = match is_one_line || has_versions {
         true => None,
-        false => catalogue.leaf(session.session)?,
+        false => search.snapshot.leaf(session)?,
     };
     if leaf.is_some() {
         // In a session whose entries have ids, an entry without one has no place in the tree.

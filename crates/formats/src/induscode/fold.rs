@@ -1,7 +1,32 @@
 //! What an induscode session is: a fold over its lines, and the values its picker shows.
 
-use crate::SourceFacts;
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
 use crate::model::{Facts, Fold, SessionFacts};
+use crate::{SourceFacts, stable_hash};
+
+/// What only induscode's fold keeps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// The nodes so far that count as messages or say what they spent, by hashes of their ids.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    counted: BTreeSet<u64>,
+}
+
+/// A node that was written again under its id counts once.
+pub(super) fn relate(state: &mut State, facts: &mut Facts) {
+    let counts = facts.is_message || facts.usage.is_some();
+    let Some(id) = facts.id.as_deref().filter(|_| counts) else {
+        return;
+    };
+    if !state.counted.insert(stable_hash::of([id.as_bytes()])) {
+        facts.is_message = false;
+        facts.usage = None;
+    }
+}
 
 /// Characters of a title.
 const TITLE: usize = 72;

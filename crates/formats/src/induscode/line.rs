@@ -68,6 +68,7 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
     match facts.kind.as_str() {
         "head" => {
             facts.stands_at = line.leaf.owned();
+            facts.is_beside = true;
             facts.header = Some(Header {
                 id: line.session_id.owned(),
                 id_is_string: true,

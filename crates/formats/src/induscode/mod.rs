@@ -3,13 +3,15 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode};
-use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
+use super::{Format, Record, Shape, SourceFacts, WriteMode};
+use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts, SourcePart};
 
 mod fold;
 mod line;
 #[cfg(test)]
 mod tests;
+
+pub use fold::State;
 
 /// induscode's format, as version 0.1.6 writes it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,7 +23,7 @@ impl Format for Induscode {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {
@@ -31,6 +33,11 @@ impl Format for Induscode {
     /// A branch or a reset writes the whole file again, with another first line.
     fn write_mode(&self) -> WriteMode {
         WriteMode::Overwrite
+    }
+
+    /// Its first line says so, before the entry that it names.
+    fn leaf_rule(&self, _own: Option<&serde_json::Value>) -> LeafRule {
+        LeafRule::Named
     }
 
     fn place(&self, relative: &Path, flat: bool) -> Placement {
@@ -43,6 +50,10 @@ impl Format for Induscode {
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {
         line::passages(record)
+    }
+
+    fn relate(&self, fold: &mut Fold, _record: Record<'_>, facts: &mut Facts) {
+        fold::relate(&mut fold.induscode, facts);
     }
 
     fn fold(&self, fold: &mut Fold, facts: &Facts) {

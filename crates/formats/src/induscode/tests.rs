@@ -2,10 +2,10 @@
 //! `fixtures/induscode/*/expected.json`, which `fixtures/induscode.py` writes.
 
 use super::Induscode;
-use crate::Format;
 use crate::json::split;
 use crate::model::{Fold, Placement};
 use crate::testing::{only, sessions};
+use crate::{Format, Record};
 
 #[test]
 fn default_place_and_variables() {
@@ -52,6 +52,26 @@ fn newer_entries_below_a_stale_head_are_not_lost() {
     let newest = read.entries.last().unwrap();
     assert_eq!(newest.parent, stands_at);
     assert_eq!(read.found("And where does it begin?"), 1);
+}
+
+/// Of nodes under one id the later one is induscode's, and they are one answer.
+#[test]
+fn a_node_written_twice_counts_once() {
+    let node = |text: &str, tokens: u64| {
+        let usage = serde_json::json!({"input": tokens, "output": 0, "totalTokens": tokens});
+        let message = serde_json::json!({"role": "assistant", "content": [{"type": "text", "text": text}], "usage": usage});
+        serde_json::json!({"schema": "indus/transcript@1", "kind": "entry", "id": "n1", "prev": null,
+            "role": "assistant", "message": message, "at": "2026-01-05T09:00:00Z"})
+        .to_string()
+    };
+    let mut fold = Fold::default();
+    for line in [node("one", 110), node("two", 120)] {
+        let mut facts = Induscode.facts(line.as_bytes());
+        Induscode.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        Induscode.fold(&mut fold, &facts);
+    }
+    assert_eq!((fold.messages, fold.tokens), (1, Some(110)));
+    assert_eq!(fold.entries, 2);
 }
 
 /// A branch writes the file again with a line before the others: each entry is there once.

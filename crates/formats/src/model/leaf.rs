@@ -1,5 +1,19 @@
 //! Where does a session stand? One rule, for the catalogue and for the session manager.
 
+/// How it is known where a session stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeafRule {
+    /// By its entries: see [`Leaf`].
+    OfEntries,
+    /// At the entry that [`SessionFacts::leaf`](super::SessionFacts::leaf) names, wherever that is
+    /// in the file, and nowhere where it names none. Where it names one that is not there, by its
+    /// entries.
+    Named,
+    /// Before the entry with this id: from there on all was taken back. Where that is not there, by
+    /// its entries.
+    Before(String),
+}
+
 /// The leaf of a session: of the entries that its agent sees the last one that has an id. Where
 /// none has an id, as in pi's first version and in clido's files, it is the last of them.
 ///

@@ -11,7 +11,7 @@ mod time;
 
 pub(crate) use entry::sum_costs;
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Usage};
-pub use leaf::Leaf;
+pub use leaf::{Leaf, LeafRule};
 pub use mask::{MASKED_BEHIND, Mask, masked_behind};
 pub use resume::Resume;
 pub use session::{Base, Fold, Header, SessionFacts};

@@ -139,6 +139,9 @@ pub struct Fold {
     /// What only Copilot's fold keeps.
     #[serde(skip_serializing_if = "is_default")]
     pub copilot: crate::copilot::State,
+    /// What only induscode's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub induscode: crate::induscode::State,
     /// What only OpenCode's fold keeps.
     #[serde(skip_serializing_if = "is_default")]
     pub opencode: crate::opencode::State,

@@ -1,5 +1,7 @@
 //! What one row says about itself.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::line::{Data, Input, Row, State, WholeLine};
@@ -179,7 +181,7 @@ fn part(data: &Data<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
         "text" => {
             facts.role = role.map(str::to_owned);
             if is_typed {
-                facts.user_text = data.text.text().map(|text| typed(&text).to_owned());
+                facts.user_text = data.text.text().map(|text| typed(&text).into_owned());
             }
         }
         "reasoning" => facts.role = Some("assistant".to_owned()),
@@ -217,14 +219,20 @@ fn part(data: &Data<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
     Some(())
 }
 
-/// `opencode run` puts what it was given between quotes.
-pub(super) fn typed(text: &str) -> &str {
+/// `opencode run` puts what it was given between quotes, and a backslash before each quote in it.
+pub(super) fn typed(text: &str) -> Cow<'_, str> {
     let inside = text
         .strip_prefix('"')
         .and_then(|text| text.strip_suffix('"'));
-    inside
-        .filter(|inside| !inside.contains('"'))
-        .unwrap_or(text)
+    let Some(inside) = inside else {
+        return text.into();
+    };
+    let quotes = inside.matches('"').count();
+    match quotes == inside.matches("\\\"").count() {
+        true if quotes == 0 => inside.into(),
+        true => inside.replace("\\\"", "\"").into(),
+        false => text.into(),
+    }
 }
 
 /// One row holds both the call and what came of it.

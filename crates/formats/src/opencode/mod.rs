@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::{Format, Record, Shape, SourceFacts, WriteMode};
 use crate::database::{Database, Events, Generation, Inner, Sequence, Table, Turn};
-use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
 mod documents;
 mod events;
@@ -119,7 +119,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        7
+        8
     }
 
     fn shape(&self) -> Shape {
@@ -132,6 +132,11 @@ impl Format for OpenCode {
 
     fn is_linear(&self) -> bool {
         true
+    }
+
+    fn leaf_rule(&self, own: Option<&serde_json::Value>) -> LeafRule {
+        let reverted = own.and_then(|own| own.get("revert")?.as_str());
+        reverted.map_or(LeafRule::OfEntries, |id| LeafRule::Before(id.to_owned()))
     }
 
     fn place(&self, relative: &Path, _flat: bool) -> Placement {

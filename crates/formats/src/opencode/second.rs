@@ -25,7 +25,7 @@ pub(super) fn facts(row: &Row<'_, Loose<Box<Data<'_>>>>, facts: &mut Facts) -> O
         "user" => {
             facts.role = Some("user".to_owned());
             facts.is_message = true;
-            facts.user_text = data.text.text().map(|text| typed(&text).to_owned());
+            facts.user_text = data.text.text().map(|text| typed(&text).into_owned());
         }
         "assistant" => {
             facts.role = Some("assistant".to_owned());

@@ -47,6 +47,17 @@ fn typed_text_is_told_from_injected_text() {
     assert_eq!(typed.role.as_deref(), Some("user"));
     assert_eq!(typed.user_text.as_deref(), Some("why so slow"));
     assert_eq!(words(&said), [(Class::Prose, "\"why so slow\"".to_owned())]);
+    // `run` puts a backslash before each quote in it; what a person put between quotes stays.
+    for (text, typed) in [
+        (r#""say \"why\"""#, r#"say "why""#),
+        (r#""[\\"a\\"]""#, r#"[\"a\"]"#),
+        (r#""why" and "how""#, r#""why" and "how""#),
+        (r#"""#, r#"""#),
+    ] {
+        let data = serde_json::json!({"type": "text", "text": text});
+        let (facts, _) = part("user", &data.to_string());
+        assert_eq!(facts.user_text.as_deref(), Some(typed), "{text}");
+    }
     let (injected, _) = part(
         "user",
         r#"{"type":"text","synthetic":true,"text":"Called it"}"#,
