@@ -495,3 +495,33 @@ fn entries_that_say_nothing_are_shown_where_all_are() {
     let all = home.run(&["show", &uuid(9), "--all"]);
     assert!(all.contains("attachment"), "{all}");
 }
+
+/// A subagent's lines, which older versions wrote into the file of its session, are a branch of
+/// their own, on which the session never stands.
+#[test]
+fn a_session_that_ends_with_a_subagents_lines_stands_before_them() {
+    let home = Sandbox::new();
+    let talk = |number: u32, parent: Value, is_sidechain: bool, said: &str| {
+        let line = json!({
+            "type": "user", "uuid": uuid(number), "parentUuid": parent, "sessionId": uuid(9),
+            "isSidechain": is_sidechain, "cwd": home.home, "timestamp": "2026-01-05T10:00:00.000Z",
+            "message": {"role": "user", "content": said},
+        });
+        line.to_string()
+    };
+    let lines = [
+        talk(1, Value::Null, false, "Where is the grebe?"),
+        talk(2, json!(uuid(1)), false, "And the heron?"),
+        talk(3, Value::Null, true, "Look in the reeds"),
+        talk(4, json!(uuid(3)), true, "Look again"),
+    ];
+    let file = format!(".claude/projects/-x/{}.jsonl", uuid(9));
+    home.write(&file, &(lines.join("\n") + "\n"));
+    let shown = home.run(&["show", &uuid(9)]);
+    assert!(shown.contains("And the heron?"), "{shown}");
+    assert!(!shown.contains("Look"), "{shown}");
+    let found = home.json(&["search", "grebe is:branch", "--all", "--json"]);
+    assert_eq!(found["total_sessions"], 1, "{found}");
+    let found = home.json(&["search", "reeds is:branch", "--all", "--json"]);
+    assert_eq!(found["total_sessions"], 0, "{found}");
+}

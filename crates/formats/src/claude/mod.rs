@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::{Format, Record, Shape, SourceFacts, WriteMode, json};
-use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
 mod facts;
 mod fold;
@@ -46,6 +46,11 @@ impl Format for Claude {
 
     fn answers_hang_on_calls(&self) -> bool {
         true
+    }
+
+    fn leaf_rule(&self, _own: Option<&serde_json::Value>) -> LeafRule {
+        // A subagent's line, after which no session stands, is an entry as any other.
+        LeafRule::Named
     }
 
     fn write_mode(&self) -> WriteMode {
