@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use sessionary::index::{ListScope, SearchScope};
 use sessionary::{Config, Exclude, Freshness, Index, Indexer, RootSpec, Rules};
 
+use crate::sandbox::Sandbox;
+
 /// A session of one message in a file below the root of pi.
 fn write(home: &Path, file: &str, cwd: &str, text: &str) {
     let path = home.join("pi").join(file);
@@ -411,6 +413,35 @@ fn what_belongs_to_a_session_goes_with_its_file() {
         assert_eq!(paths(&less), ["agent-b2.jsonl"]);
         assert_eq!(files_with(&place.path().join("index"), "quetzalcoatl"), 0);
         assert_eq!(paths(&all).len(), 4);
+    }
+}
+
+/// Also where the index is new, and knows of nothing that is gone.
+#[test]
+fn what_is_archived_of_a_session_goes_with_its_file() {
+    for is_new in [false, true] {
+        let sandbox = Sandbox::new();
+        let id = "00000006-0000-4000-8000-000000000006";
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude/spill");
+        let files = [format!("{id}.jsonl"), format!("{id}/tool-results/x1.txt")].map(|file| {
+            let text = fs::read_to_string(fixture.join(&file)).unwrap();
+            sandbox.write(&format!(".claude/projects/-boat/{file}"), &text)
+        });
+        assert!(sandbox.output(&["archive", "on"]).status.success());
+        assert!(sandbox.output(&["sync"]).status.success());
+        files.iter().for_each(|file| fs::remove_file(file).unwrap());
+        let listed = || sandbox.json(&["list", "--all", "--json"])["sessions"].take();
+        assert_eq!(listed()[0]["archived"], true);
+        if is_new {
+            fs::remove_dir_all(sandbox.home.join(".cache")).unwrap();
+        }
+        let rule = format!("exclude = [\"{id}.jsonl\"]\n");
+        sandbox.write(".config/sessionary/config.toml", &rule);
+        assert_eq!(listed(), serde_json::json!([]), "{is_new}");
+        let archive = sandbox.home.join(".local/share/sessionary/archive");
+        let archive = rusqlite::Connection::open(archive.join("archive.sqlite")).unwrap();
+        let kept = archive.query_row("SELECT count(*) FROM sources", [], |row| row.get(0));
+        assert_eq!(kept, Ok(0), "{is_new}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::beside::cwd_in;
-use super::keep::with_twins;
+use super::keep::{Keeper, with_twins};
 use super::targets::{SyncTargets, SyncedRoot};
 use crate::archive::Place;
 use crate::catalogue::excluded::ExcludedSource;
@@ -358,7 +358,7 @@ fn remove(
         }
     }
     let mut kept = archived_places(&out);
-    kept.extend(keeper.places_at(|path| files_out.holds_at(path))?);
+    kept.extend(places_with_parts(keeper, &files_out)?);
     keeper.forget(catalogue, &kept, &[], formats)?;
     stale.retain(|session, _| !emptied.contains(session));
     for (session, format) in &stale {
@@ -382,6 +382,16 @@ fn remove(
     let is_gone = |session| gone.contains(&session) && !stale.contains_key(&session);
     catalogue.forget_names(|session, path| is_gone(session) || files_out.holds_at(path))?;
     Ok(out.len() as u64)
+}
+
+/// What is in the archive at paths that are excluded, and in the folders that are called like one:
+/// a new catalogue knows of no session to which that belongs.
+fn places_with_parts(keeper: &Keeper, files_out: &ExcludedFiles<'_>) -> Result<Vec<Place>, Error> {
+    let mut places = keeper.places_at(|path| files_out.holds_at(path))?;
+    let paths = places.iter().filter_map(Place::path);
+    let folders: HashSet<PathBuf> = paths.filter_map(|path| folder_of(&path)).collect();
+    places.extend(keeper.places_at(|path| is_in(path, &folders))?);
+    Ok(places)
 }
 
 /// What these sources are called in the archive; of a session that is excluded also what its files
