@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use sessionary::format::FORMATS;
 use sessionary::index::{ListScope, SearchScope, ShowScope, TreeFilter};
-use sessionary::model::{BranchPlace, LeafRule, SessionRow, ShownEntry};
+use sessionary::model::{BranchPlace, SessionRow, ShownEntry};
 use sessionary::session::{Profile, SessionManager, Setup};
 use sessionary::{Config, Error, Freshness, Index};
 
@@ -403,11 +403,6 @@ fn compare_with_rows(of: &str, what: &str, index: &Index) -> usize {
         let leaf = tree.entries.iter().find(|row| row.is_leaf);
         let leaf = leaf.map(|row| row.id.as_str());
         let what = format!("{what}: {}: {}", session.path.display(), session.id);
-        // What is one line stands at its end, unless that was taken back.
-        let own = session.own.as_ref();
-        if !format.has_branches() && format.leaf_rule(own) == LeafRule::OfEntries {
-            continue;
-        }
         // What its agent does not open stands nowhere for it.
         if named.is_none() && !session.listed_by_agent {
             continue;

@@ -87,9 +87,10 @@ impl Snapshot<'_> {
         read.answers_hang_on_calls = format.is_some_and(|format| format.answers_hang_on_calls());
         read.same_id_replaces = ask.without != Without::Nothing
             && format.is_some_and(|format| format.same_id_replaces());
-        // A linear session is spread over many files, and is shown in another order than these are
+        // A linear session that is spread over many files is shown in another order than these are
         // read in.
-        let by_time = match linear {
+        let is_spread = format.is_some_and(|format| format.has_many_sources());
+        let by_time = match linear && is_spread {
             true => Some(super::order::by_time(self.catalogue.entries(session)?)),
             false => None,
         };

@@ -131,8 +131,9 @@ pub trait Format: Send + Sync {
         let _ = names;
         None
     }
-    /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by
-    /// those that name it as their parent.
+    /// Whether entries have ids but no tree: they are shown in one line, in file order. Those of
+    /// [many sources](Format::has_many_sources) are shown by time, each followed by those that name
+    /// it as their parent.
     fn is_linear(&self) -> bool {
         false
     }
