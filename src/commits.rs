@@ -10,8 +10,8 @@ use std::io;
 use std::path::Path;
 
 use gix_hash::{ObjectId, Prefix};
-use gix_object::FindExt;
 use gix_object::tree::EntryMode;
+use gix_object::{Exists, FindExt};
 use gix_odb::Handle;
 
 /// Files with more bytes than these are not compared: nobody wrote them by hand.
@@ -77,9 +77,11 @@ pub(crate) fn commit(common: &Path, name: &str) -> io::Result<Option<Commit>> {
     let before = match parent {
         Some(parent) => {
             let mut buffer = Vec::new();
-            // Of a shallow clone's last commit the parent is not there.
-            let found = objects.find_commit(&parent, &mut buffer);
-            Some(found.map_err(io::Error::other)?.tree())
+            // Of a shallow clone's last commit the parent is not there: what it changed is not known.
+            match objects.find_commit(&parent, &mut buffer) {
+                Ok(parent) => Some(parent.tree()),
+                Err(_) => return Ok(Some(commit)),
+            }
         }
         None => None,
     };
@@ -87,7 +89,11 @@ pub(crate) fn commit(common: &Path, name: &str) -> io::Result<Option<Commit>> {
         objects: &objects,
         files: &mut commit.files,
     };
-    changes.between(before, tree)?;
+    match changes.between(before, tree) {
+        // A partial clone has not all objects: then nobody knows what the commit changed.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => commit.files.clear(),
+        changed => changed?,
+    }
     Ok(Some(commit))
 }
 
@@ -146,8 +152,17 @@ impl Changes<'_> {
     }
 }
 
+/// An error of its own kind where there is no such object.
+fn is_there(objects: &Handle, id: ObjectId) -> io::Result<()> {
+    match objects.exists(&id) {
+        true => Ok(()),
+        false => Err(io::ErrorKind::NotFound.into()),
+    }
+}
+
 /// Files and folders in a tree.
 fn entries(objects: &Handle, tree: ObjectId) -> io::Result<BTreeMap<String, (ObjectId, Kind)>> {
+    is_there(objects, tree)?;
     let mut buffer = Vec::new();
     let tree = objects.find_tree(&tree, &mut buffer);
     let tree = tree.map_err(io::Error::other)?;
@@ -171,6 +186,7 @@ fn kind(mode: EntryMode) -> Option<Kind> {
 /// A file, where it is text.
 fn text(objects: &Handle, id: ObjectId) -> io::Result<Option<String>> {
     use gix_odb::HeaderExt;
+    is_there(objects, id)?;
     let header = objects.header(id).map_err(io::Error::other)?;
     if header.size() > MOST_BYTES {
         return Ok(None);
