@@ -14,7 +14,8 @@ mod state;
 mod tests;
 
 pub(crate) use carry::{Between, Origin, carry};
-pub(crate) use given_texts::GivenTexts;
+pub(crate) use given_texts::{GivenTexts, Place, ReadLines};
+pub(crate) use owners::bare;
 pub(crate) use state::State;
 
 use crate::format::edits::{Change, Hunk};
@@ -42,6 +43,8 @@ pub(crate) struct SessionEdit {
     pub is_uncertain: bool,
     /// What the session had read before.
     pub seen: GivenTexts,
+    /// What a command put into the file, which nobody knows otherwise.
+    pub filled: String,
 }
 
 /// The lines of a text, without their ends.

@@ -1,6 +1,7 @@
 //! Which session wrote a line, touched a file, made a commit? Sessions of several agents write
 //! files whose authors are known.
 
+mod certain;
 mod stores;
 
 use std::process::Command;

@@ -46,10 +46,7 @@ pub(crate) fn carry(old: &[Option<&str>], new: &[&str], happened: Between) -> Ve
     let mut found: Vec<Option<Origin>> = vec![None; new.len()];
     let mut taken = vec![false; old.len()];
     let is_whole = !old.contains(&None);
-    let mut anchors = anchors(old, new);
-    if !is_whole {
-        anchors.retain(|(at, to)| is_supported(old, new, *at, *to));
-    }
+    let anchors = anchors(old, new);
     for (at, to) in &anchors {
         found[*to] = Some(Origin::Same(*at));
         taken[*at] = true;
@@ -123,8 +120,9 @@ fn stretches(
     stretches
 }
 
-/// Lines that stand once in both, and say enough, by their places in `new`.
-fn anchors(old: &[Option<&str>], new: &[&str]) -> Vec<(usize, usize)> {
+/// Lines that stand once in both, and say enough, by their places in `new`. Where `old` has gaps
+/// they also need neighbours that are the same.
+pub(super) fn anchors(old: &[Option<&str>], new: &[&str]) -> Vec<(usize, usize)> {
     let mut once: HashMap<&str, (Option<usize>, Option<usize>)> = HashMap::new();
     let mut often: Vec<&str> = Vec::new();
     for (at, line) in old.iter().enumerate() {
@@ -147,6 +145,9 @@ fn anchors(old: &[Option<&str>], new: &[&str]) -> Vec<(usize, usize)> {
     let places = once.into_values().filter_map(|(at, to)| at.zip(to));
     let mut anchors: Vec<(usize, usize)> = places.collect();
     anchors.sort_unstable_by_key(|(_, to)| *to);
+    if old.contains(&None) {
+        anchors.retain(|(at, to)| is_supported(old, new, *at, *to));
+    }
     anchors
 }
 

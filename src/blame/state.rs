@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::carry::{Between, Origin, carry};
-use super::owners::Owners;
+use super::carry::{Between, Origin, anchors, carry};
+use super::owners::{Owners, bare};
 use super::{ChangeNumber, SessionEdit, Writer, lines};
 use crate::format::edits::{Change, Hunk, HunkLine};
 
@@ -33,13 +33,13 @@ struct Rewritten {
 
 impl State {
     /// The file after these changes.
-    pub fn after(made: &[SessionEdit]) -> State {
+    pub fn after<'m>(made: impl IntoIterator<Item = &'m SessionEdit>) -> State {
         let mut state = State {
             slots: vec![None],
             sessions: Vec::new(),
             owners: Owners::default(),
         };
-        for (number, made) in made.iter().enumerate() {
+        for (number, made) in made.into_iter().enumerate() {
             state.sessions.push(made.session);
             state.make(number, made);
         }
@@ -60,31 +60,29 @@ impl State {
 
     /// Who wrote each of these lines but for its white space; asked of those that are `open`.
     pub fn writers_but_for_space(&self, lines: &[&str], open: &[bool]) -> Vec<Writer> {
-        let bare = |text: &str| text.split_whitespace().collect::<String>();
-        let mut old: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, text) in self.texts().enumerate() {
-            if let Some(text) = text {
-                old.entry(bare(text)).or_default().push(at);
-            }
-        }
-        let mut new: HashMap<String, usize> = HashMap::new();
-        for line in lines {
-            *new.entry(bare(line)).or_default() += 1;
-        }
-        let writer = |(line, is_open): (&&str, &bool)| {
-            let text = bare(line);
-            if !is_open || !super::is_telling(&text) || new.get(&text) != Some(&1) {
-                return None;
-            }
-            let [at] = old.get(&text)?[..] else {
-                return None;
-            };
-            let was = self.slots.get(at)?.as_ref()?;
+        let old: Vec<Option<String>> = self.texts().map(|text| text.map(bare)).collect();
+        let old: Vec<Option<&str>> = old.iter().map(Option::as_deref).collect();
+        let new: Vec<String> = lines.iter().map(|line| bare(line)).collect();
+        let new: Vec<&str> = new.iter().map(String::as_str).collect();
+        let same: HashMap<usize, usize> = anchors(&old, &new)
+            .into_iter()
+            .map(|(at, to)| (to, at))
+            .collect();
+        let writer = |to: usize| {
+            let was = self.slots.get(*same.get(&to)?)?.as_ref()?;
             let session = self.sessions.get(was.writer?)?;
-            let is_theirs = was.text != **line && !self.owners.is_disputed(&was.text, *session);
+            let is_theirs = was.text != lines[to]
+                && !self.owners.is_disputed_but_for_space(lines[to], *session);
             was.writer.filter(|_| is_theirs)
         };
-        lines.iter().zip(open).map(writer).collect()
+        let all = open.iter().enumerate();
+        all.map(|(to, is_open)| writer(to).filter(|_| *is_open))
+            .collect()
+    }
+
+    /// Whether another than this session may have written this line, but for its white space.
+    pub fn is_disputed(&self, line: &str, session: i64) -> bool {
+        self.owners.is_disputed_but_for_space(line, session)
     }
 
     fn texts(&self) -> impl Iterator<Item = Option<&str>> {
@@ -157,6 +155,8 @@ impl State {
                 _ => {}
             }
         }
+        let by_command = lines(&made.filled).into_iter();
+        by_command.for_each(|line| self.owners.write(line, made.session));
     }
 
     /// Whether what a change needs to find is there.

@@ -2,7 +2,7 @@
 
 mod history;
 
-use super::{GivenTexts, SessionEdit, State, lines};
+use super::{GivenTexts, Place, ReadLines, SessionEdit, State, lines};
 use crate::format::edits::{Change, Hunk, HunkLine};
 
 /// The sessions that wrote the lines of `file`, `-` for nobody.
@@ -21,6 +21,19 @@ fn made(session: i64, change: Change) -> SessionEdit {
         changes: vec![change],
         ..SessionEdit::default()
     }
+}
+
+/// What a session had read that writes `text` then.
+fn seen(text: &str, read: &str) -> GivenTexts {
+    let place = |key| Place {
+        source: 1,
+        key,
+        ms: None,
+    };
+    let wanted = ReadLines::of(text).map(str::to_owned).collect();
+    let mut lines = ReadLines::new(wanted).expect("few lines");
+    lines.read(read, place(1), true);
+    GivenTexts::before(place(2), lines.into())
 }
 
 fn write(session: i64, text: &str) -> SessionEdit {
@@ -76,8 +89,8 @@ fn of_a_file_that_is_not_known_only_what_was_written_there_is_anybodys() {
 
 #[test]
 fn what_a_session_had_read_is_not_its_own_when_it_writes_the_file() {
-    let seen = GivenTexts::new(vec![format!("main.rs:\n{FILE}").into()]);
     let file = format!("{FILE}// The end of it.\n");
+    let seen = seen(&file, &format!("main.rs:\n{FILE}"));
     let write = SessionEdit {
         seen,
         ..write(1, &file)

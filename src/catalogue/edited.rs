@@ -2,6 +2,7 @@
 
 use super::error::Error;
 use super::open::Catalogue;
+use super::write::key_range;
 
 /// A call of a tool, with how it ended.
 #[derive(Debug, Clone)]
@@ -13,6 +14,19 @@ pub struct EndedCall {
     pub answer: Option<i64>,
     /// `None`: nobody knows.
     pub is_error: Option<bool>,
+}
+
+/// What a call is about, and which entry answers it.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct CallSubject {
+    pub key: i64,
+    /// The entry that answers it, where that is another one.
+    pub answer: Option<i64>,
+    /// Its command, or what else it is about.
+    pub subject: Option<String>,
+    /// That is the file which its tool reads or changes.
+    pub is_file: bool,
 }
 
 /// A file that an entry names, as it names it.
@@ -70,6 +84,29 @@ impl Catalogue {
                 time_ms: r.get(3)?,
             })
         })
+    }
+
+    /// The calls of a session, with what they are about.
+    pub fn calls_of_session(&self, session: i64) -> Result<Vec<CallSubject>, Error> {
+        let (first, last) = key_range(session);
+        let sql = "SELECT c.key, c.answer, c.subject, EXISTS (SELECT 1 FROM _files f WHERE f.key = c.key AND f.path = c.subject)
+            FROM _calls c WHERE c.key BETWEEN ?1 AND ?2 AND NOT c.is_result";
+        self.all(sql, [first, last], |r| {
+            Ok(CallSubject {
+                key: r.get(0)?,
+                answer: r.get(1)?,
+                subject: r.get(2)?,
+                is_file: r.get(3)?,
+            })
+        })
+    }
+
+    /// What an entry with calls says, as a number that is the same in all its copies; `None`: that
+    /// is not known.
+    pub fn said_by(&self, key: i64) -> Result<Option<i64>, Error> {
+        let sql = "SELECT said FROM _usage WHERE key = ?1";
+        let found: Vec<i64> = self.all(sql, [key], |r| r.get(0))?;
+        Ok(found.first().copied())
     }
 
     /// The calls of an entry.

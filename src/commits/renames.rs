@@ -27,6 +27,16 @@ pub(crate) struct FormerPath {
     pub until_ms: Option<i64>,
 }
 
+/// What commits say of the paths of a file.
+#[derive(Debug, Default)]
+pub(crate) struct FormerPaths {
+    /// The paths that it had before, the last one first.
+    pub paths: Vec<FormerPath>,
+    /// Paths of the file under which there was another one before, and when a commit took that
+    /// away.
+    pub others: Vec<(String, i64)>,
+}
+
 /// A file of a repository as it is now.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FileNow<'f> {
@@ -43,7 +53,7 @@ pub(crate) struct FileNow<'f> {
 /// Whether one text, which went, is the other, which came.
 pub(crate) type IsSame<'s> = &'s dyn Fn(&str, &str) -> bool;
 
-/// The paths that a file had before, the last one first, in the repository with this common folder.
+/// The paths that a file had before, in the repository with this common folder.
 ///
 /// # Errors
 /// When git's objects cannot be read.
@@ -51,24 +61,26 @@ pub(crate) fn former_paths(
     common: &Path,
     file: FileNow<'_>,
     is_same: IsSame<'_>,
-) -> io::Result<Vec<FormerPath>> {
+) -> io::Result<FormerPaths> {
     let objects = gix_odb::at(common.join("objects"), gix_hash::Kind::Sha1)?;
     let history = History {
         objects: &objects,
         is_same,
     };
-    let mut found = Vec::new();
+    let mut found = FormerPaths::default();
     let Some(mut commit) = history.commit(ObjectId::from_hex(file.head.as_bytes()).ok()) else {
         return Ok(found);
     };
-    let mut path = file.path.to_owned();
-    if history.file_at(commit.tree, &path)?.is_none() {
+    // Paths to which it was moved: what had them before was another file.
+    let mut left: Vec<String> = Vec::new();
+    let mut path = Some(file.path.to_owned());
+    if history.file_at(commit.tree, file.path)?.is_none() {
         let gone = history.gone_from(commit.tree, file.top)?;
         let Some(before) = history.only_same(gone, file.text)? else {
             return Ok(found);
         };
-        path.clone_from(&before);
-        found.push(FormerPath {
+        left.extend(path.replace(before.clone()));
+        found.paths.push(FormerPath {
             path: before,
             until_ms: None,
         });
@@ -78,18 +90,30 @@ pub(crate) fn former_paths(
         let Some(before) = history.commit(commit.parent) else {
             break;
         };
-        if history.file_at(before.tree, &path)?.is_none() {
-            let Some(moved) = history.moved_from(&before, &commit, &path)? else {
-                break;
-            };
-            path.clone_from(&moved);
-            found.push(FormerPath {
-                path: moved,
-                until_ms: Some(commit.time_ms),
-            });
-            if found.len() == MOST_PATHS {
-                break;
+        for path in std::mem::take(&mut left) {
+            match history.file_at(before.tree, &path)? {
+                Some(_) => found.others.push((path, commit.time_ms)),
+                None => left.push(path),
             }
+        }
+        if let Some(here) = &path
+            && history.file_at(before.tree, here)?.is_none()
+        {
+            let moved = match found.paths.len() < MOST_PATHS {
+                true => history.moved_from(&before, &commit, here)?,
+                false => None,
+            };
+            found.paths.extend(moved.clone().map(|path| FormerPath {
+                path,
+                until_ms: Some(commit.time_ms),
+            }));
+            if moved.is_some() {
+                left.push(here.clone());
+            }
+            path = moved;
+        }
+        if path.is_none() && left.is_empty() {
+            break;
         }
         commit = before;
     }

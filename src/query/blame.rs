@@ -2,10 +2,12 @@
 //! name the file; what they were given is read from the session files.
 
 mod calls;
+mod commands;
 mod commit;
 mod names;
 mod prompts;
 mod renames;
+mod seen;
 mod shell_moves;
 
 pub use self::commit::CommitScope;
@@ -18,7 +20,7 @@ use self::calls::{Calls, FileCall};
 use self::names::FileNames;
 use self::renames::FileName;
 use super::Snapshot;
-use crate::blame::{State, lines};
+use crate::blame::{State, bare, is_telling, lines};
 use crate::error::Error;
 use crate::model::{
     ARRIVAL_BITS, Blame, BlamedLine, FileLog, FileSession, LineCall, LineOrigin, Mask,
@@ -46,10 +48,9 @@ impl Snapshot<'_> {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn blame(&self, scope: &BlameScope) -> Result<Blame, Error> {
-        let names = FileNames::of(&scope.file);
         let mut calls = Calls::of(self, FileNames::of(&scope.file), &scope.text)?;
         let texts = lines(&scope.text);
-        let state = State::after(&calls.made());
+        let state = State::after(calls.made());
         let writers = state.writers(&texts);
         let open: Vec<bool> = writers.iter().map(Option::is_none).collect();
         let respaced = state.writers_but_for_space(&texts, &open);
@@ -62,13 +63,13 @@ impl Snapshot<'_> {
             });
         }
         let is_asked = |number: usize| scope.line.is_none_or(|line| line == number as u64 + 1);
-        let open = found.iter().enumerate();
-        let open = open.filter(|(at, (_, call))| call.is_none() && is_asked(*at));
-        let open: Vec<usize> = open.map(|(at, _)| at).collect();
-        let said: Vec<&str> = open.iter().map(|at| texts[*at]).collect();
-        for (at, call) in open.iter().zip(calls.commands(&names, &said)?) {
-            if let Some(call) = call {
-                found[*at] = (LineOrigin::Command, Some(call));
+        let filled = calls.filled();
+        for ((origin, call), line) in found.iter_mut().zip(&texts) {
+            let by_command = filled.get(&bare(line)).copied().filter(|call| {
+                is_telling(line) && !state.is_disputed(line, calls.session_of(*call))
+            });
+            if let (None, Some(by_command)) = (&call, by_command) {
+                (*origin, *call) = (LineOrigin::Command, Some(by_command));
             }
         }
         let shown = masked_lines(&scope.text, scope.mask);
@@ -122,7 +123,7 @@ impl Snapshot<'_> {
         let (all, _) = calls.under_all_names(FileNames::of(&scope.file), &scope.text)?;
         let mut found: HashMap<i64, FileSession> = HashMap::new();
         for name in &all {
-            self.add_touches(name, scope.mask, &mut found)?;
+            self.add_touches(name, scope.mask, &mut calls, &mut found)?;
         }
         let mut sessions: Vec<FileSession> = found.into_values().collect();
         for of in &mut sessions {
@@ -147,6 +148,7 @@ impl Snapshot<'_> {
         &self,
         name: &FileName,
         mask: Option<Mask>,
+        calls: &mut Calls<'_>,
         found: &mut HashMap<i64, FileSession>,
     ) -> Result<(), Error> {
         let touches = self.catalogue.files_named(name.names.last())?;
@@ -163,7 +165,7 @@ impl Snapshot<'_> {
                 continue;
             };
             let is_of_file = name.counts(touch.time_ms) && !name.is_of_another(touch.time_ms);
-            if !is_of_file || !name.names.are_meant(&touch.path, None, row) {
+            if !is_of_file || !calls.is_touched(&name.names, &touch, row)? {
                 continue;
             }
             let of = found.entry(session).or_insert_with(|| {

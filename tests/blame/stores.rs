@@ -21,6 +21,8 @@ pub enum Step<'s> {
     Read(&'s str, &'s str),
     /// The agent runs a command, which prints something.
     Run(&'s str, &'s str),
+    /// It does, and the command fails.
+    Fails(&'s str, &'s str),
 }
 
 pub const AGENTS: [&str; 6] = ["pi", "claude", "codex", "copilot", "gemini", "qwen"];
@@ -109,7 +111,7 @@ impl Session<'_> {
             let arguments = match step {
                 Step::Write(path, text) => json!({"path": path, "content": text}),
                 Step::Read(path, _) => json!({"path": path}),
-                Step::Run(command, _) => json!({"command": command}),
+                Step::Run(command, _) | Step::Fails(command, _) => json!({"command": command}),
                 _ => json!({"path": call.path, "oldText": call.old, "newText": call.new}),
             };
             let id = format!("{}-{at}", self.id);
@@ -155,7 +157,9 @@ impl Session<'_> {
             let (tool, input) = match step {
                 Step::Write(path, text) => ("Write", json!({"file_path": path, "content": text})),
                 Step::Read(path, _) => ("Read", json!({"file_path": path})),
-                Step::Run(command, _) => ("Bash", json!({"command": command})),
+                Step::Run(command, _) | Step::Fails(command, _) => {
+                    ("Bash", json!({"command": command}))
+                }
                 _ => (
                     "Edit",
                     json!({"file_path": call.path, "old_string": call.old,
@@ -202,7 +206,7 @@ impl Session<'_> {
             let id = format!("call_{at}");
             let patch = match step {
                 Step::Write(path, text) => Some(format!("Add File: {path}\n{}", signed("+", text))),
-                Step::Read(..) | Step::Run(..) => None,
+                Step::Read(..) | Step::Run(..) | Step::Fails(..) => None,
                 _ => Some(format!(
                     "Update File: {}\n@@\n{}{}",
                     call.path,
@@ -221,7 +225,7 @@ impl Session<'_> {
                 }
                 None => {
                     let command = match step {
-                        Step::Run(command, _) => (*command).to_owned(),
+                        Step::Run(command, _) | Step::Fails(command, _) => (*command).to_owned(),
                         _ => format!("cat {}", call.path),
                     };
                     let arguments = json!({"cmd": command}).to_string();
@@ -271,7 +275,9 @@ impl Session<'_> {
             let (tool, arguments) = match step {
                 Step::Write(path, text) => ("create", json!({"path": path, "file_text": text})),
                 Step::Read(path, _) => ("view", json!({"path": path})),
-                Step::Run(command, _) => ("bash", json!({"command": command})),
+                Step::Run(command, _) | Step::Fails(command, _) => {
+                    ("bash", json!({"command": command}))
+                }
                 _ => (
                     "str_replace_editor",
                     json!({"command": "str_replace", "path": call.path,
@@ -389,6 +395,7 @@ fn called<'s>(step: &Step<'s>) -> Option<Called<'s>> {
         Step::Unanswered(path, old, new) => ("edit", *path, *old, *new, None),
         Step::Read(path, text) => ("read", *path, "", "", done(&format!("{path}\n{text}"))),
         Step::Run(_, said) => ("bash", "", "", "", done(said)),
+        Step::Fails(_, said) => ("bash", "", "", "", Some(((*said).to_owned(), true))),
     };
     Some(Called {
         tool,
@@ -411,7 +418,9 @@ fn google(step: &Step<'_>, call: &Called<'_>) -> (&'static str, Value) {
     match step {
         Step::Write(path, text) => ("write_file", json!({"file_path": path, "content": text})),
         Step::Read(path, _) => ("read_file", json!({"file_path": path})),
-        Step::Run(command, _) => ("run_shell_command", json!({"command": command})),
+        Step::Run(command, _) | Step::Fails(command, _) => {
+            ("run_shell_command", json!({"command": command}))
+        }
         _ => (
             "replace",
             json!({"file_path": call.path, "old_string": call.old,

@@ -9,6 +9,7 @@
 mod call;
 mod outcome;
 mod patch;
+pub(crate) mod shell;
 mod tool;
 
 use crate::json;
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 pub use outcome::{Outcome, outcomes};
 pub use patch::{Hunk, HunkLine};
+pub use shell::{Document, End, SimpleCommand, simple_commands};
 pub use tool::Change;
 
 /// A change of one file that a call asks for.
@@ -30,7 +32,16 @@ pub struct Edit {
     /// What becomes of the file.
     pub change: Change,
     /// It is a patch within a command, which may fail after it has changed the file.
-    pub by_command: bool,
+    pub by_command: Option<ByCommand>,
+}
+
+/// What is known of a patch that a command applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByCommand {
+    /// How many patches the command applies.
+    pub patches: usize,
+    /// Where the command has not failed, none of them has.
+    pub fails_with_them: bool,
 }
 
 /// A command that a call gives to a shell, or that a person typed.
@@ -80,6 +91,17 @@ pub fn commands(record: &[u8]) -> Vec<Command> {
         });
     }
     commands
+}
+
+/// The folder in which the calls of a record run, where it says that by itself: Claude Code, Qwen
+/// Code; and the `turn_context` of Codex, which says it of those behind it.
+pub fn folder(record: &[u8]) -> Option<String> {
+    let record = parsed(record)?;
+    let of = match &record["payload"] {
+        payload @ Value::Object(_) => payload,
+        _ => &record,
+    };
+    of["cwd"].as_str().map(str::to_owned)
 }
 
 /// The record; `None` where it is nested deeper than any that holds a call.

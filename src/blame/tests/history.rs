@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{GivenTexts, SessionEdit, State};
+use super::{SessionEdit, State, seen};
 use crate::format::edits::{Change, Hunk, HunkLine};
 
 const HANDS: i64 = 0;
@@ -237,10 +237,11 @@ impl History {
         let (range, lines) = (self.range(4), self.lines(1..4));
         self.put(range, &lines, session);
         let knows = self.rng.random_bool(0.5);
-        let written = Change::Write(self.text());
-        self.push(session, vec![written], |made| match knows {
+        let text = self.text();
+        let read = seen(&text, &format!("file.rs\n{before}"));
+        self.push(session, vec![Change::Write(text)], |made| match knows {
             true => made.before = Some(before),
-            false => made.seen = GivenTexts::new(vec![format!("file.rs\n{before}").into()]),
+            false => made.seen = read,
         });
     }
 

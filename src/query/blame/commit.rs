@@ -101,7 +101,7 @@ impl Snapshot<'_> {
         );
         let mut calls = Calls::none(self);
         let keys = self.catalogue.entries_calling_between("commit", from, to)?;
-        let made = calls.committing(&keys, &commit.id)?;
+        let made = calls.committing(&keys, &commit.id, &commit.subject)?;
         let mut recorded: Vec<LineCall> = Vec::new();
         for number in made {
             let call = calls.shown(number, mask)?;
@@ -143,11 +143,8 @@ impl Snapshot<'_> {
         let trees = calls.in_trees(commit.time_ms.saturating_add(1000));
         let mut wrote: BTreeMap<usize, usize> = BTreeMap::new();
         for numbers in trees {
-            let made: Vec<_> = numbers
-                .iter()
-                .map(|number| calls.made_by(*number))
-                .collect();
-            let writers = State::after(&made).writers(&after);
+            let made = numbers.iter().map(|number| calls.made_by(*number));
+            let writers = State::after(made).writers(&after);
             for (writer, is_added) in writers.into_iter().zip(&is_added) {
                 let number = writer.filter(|_| *is_added);
                 if let Some(number) = number.and_then(|writer| numbers.get(writer)) {

@@ -101,8 +101,11 @@ impl FileNames {
             }
             NamedFile::Anywhere { relative, trees } => {
                 let top = above(&named, relative)?;
-                // Where there is no such folder, the session itself has to have run in it.
-                let is_gone = || !top.exists() && Path::new(cwd).starts_with(top);
+                // Where there is no such folder, the session itself has to have run in it, in a
+                // checkout of the same repository.
+                let remote = self.checkout.as_ref().map(|checkout| &checkout.remote);
+                let is_of_it = || remote.is_some() && session.repository.as_ref() == remote;
+                let is_gone = || !top.exists() && Path::new(cwd).starts_with(top) && is_of_it();
                 (trees.iter().any(|tree| tree == top) || is_gone()).then(|| top.to_path_buf())
             }
         }

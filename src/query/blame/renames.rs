@@ -60,7 +60,8 @@ impl Calls<'_> {
         };
         let mut next: Vec<(FileNames, i64)> = Vec::new();
         let of_commits = names.file().map(|file| by_commits(file, text));
-        for (path, ms) in of_commits.into_iter().flatten() {
+        let of_commits = of_commits.unwrap_or_default();
+        for (path, ms) in of_commits.paths {
             next.push((FileNames::of(&path), ms));
         }
         next.push((names, i64::MAX));
@@ -72,7 +73,11 @@ impl Calls<'_> {
                 continue;
             }
             let mut of = self.under_name(&names)?;
-            let mut since_ms = i64::MIN;
+            let others = of_commits.others.iter().filter(|(path, ms)| {
+                *ms <= until_ms && names.file().is_some_and(|file| file == path)
+            });
+            let since_ms = others.map(|(_, ms)| *ms).max();
+            let mut since_ms = since_ms.unwrap_or(i64::MIN);
             for of in moves.iter().filter(|of| of.ms < until_ms) {
                 let from = names
                     .file()
@@ -84,14 +89,15 @@ impl Calls<'_> {
                     of_moved(&mut next, &path, of.ms);
                 }
             }
+            for (path, ms) in of.moved.into_iter().filter(|(_, ms)| *ms <= until_ms) {
+                since_ms = since_ms.max(ms);
+                of_moved(&mut next, &path, ms);
+            }
             let name = FileName {
                 names,
                 until_ms,
                 since_ms,
             };
-            for (path, ms) in of.moved.into_iter().filter(|(_, ms)| *ms <= until_ms) {
-                of_moved(&mut next, &path, ms);
-            }
             of.calls.retain(|call| name.counts(call.entry.searched_ms));
             for call in &mut of.calls {
                 call.made.is_uncertain |= name.is_of_another(call.entry.searched_ms);
@@ -109,12 +115,18 @@ impl Calls<'_> {
             for of in shell_moves(&done.command.text) {
                 let folder = done.command.folder.as_deref().unwrap_or_default();
                 let folder = Path::new(folder).join(&of.folder);
-                let path = |path: &str| absolute(path, folder.to_str(), &done.cwd);
-                moves.extend(of.from.iter().map(|from| CommandMove {
-                    from: path(from),
-                    to: path(&of.to),
-                    ms: done.ms,
-                }));
+                let path = |path: &str| absolute(path, folder.to_str(), &done.session.cwd);
+                let ms = done.entry.searched_ms;
+                moves.extend(
+                    of.from
+                        .iter()
+                        .zip(ms.into_iter().cycle())
+                        .map(|(from, ms)| CommandMove {
+                            from: path(from),
+                            to: path(&of.to),
+                            ms,
+                        }),
+                );
             }
         }
         Ok(moves)
@@ -147,9 +159,17 @@ impl CommandMove {
     }
 }
 
-/// From where commits moved a file, and when; the last one last. Where git's objects cannot be read
-/// nothing is known.
-fn by_commits(file: &Path, text: &str) -> Vec<(PathBuf, i64)> {
+/// What commits say of a file's names.
+#[derive(Default)]
+struct ByCommits {
+    /// From where they moved it, and when; the last one last.
+    paths: Vec<(PathBuf, i64)>,
+    /// Paths of the file under which there was another one before, and until when.
+    others: Vec<(PathBuf, i64)>,
+}
+
+/// Where git's objects cannot be read nothing is known.
+fn by_commits(file: &Path, text: &str) -> ByCommits {
     let found = || {
         let repository = Repository::around(file.parent()?)?;
         let head = repository.head()?;
@@ -162,12 +182,17 @@ fn by_commits(file: &Path, text: &str) -> Vec<(PathBuf, i64)> {
             text,
         };
         let found = former_paths(&repository.common, now, &is_same).ok()?;
-        let moved = found.into_iter().rev();
+        let moved = found.paths.into_iter().rev();
         let moved = moved.map(|of| {
             let until_ms = of.until_ms.unwrap_or(i64::MAX - 1);
             (repository.top.join(of.path), until_ms)
         });
-        Some(moved.collect())
+        let others = found.others.into_iter();
+        let others = others.map(|(path, ms)| (repository.top.join(path), ms));
+        Some(ByCommits {
+            paths: moved.collect(),
+            others: others.collect(),
+        })
     };
     found().unwrap_or_default()
 }

@@ -1,6 +1,10 @@
 //! Which files does a command move? `mv` and `git mv` whose words say it by themselves: no
 //! variable, no pattern, nothing that the shell would put in their place.
 
+use std::path::Path;
+
+use crate::format::edits::simple_commands;
+
 /// What one `mv` moves where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShellMove {
@@ -12,33 +16,25 @@ pub(super) struct ShellMove {
     pub to: String,
 }
 
-/// The moves of a command, in its order.
+/// The moves of a command, in its order. What is behind a document that stands in it is not read.
 pub(super) fn shell_moves(command: &str) -> Vec<ShellMove> {
     let mut found = Vec::new();
-    let mut folder = String::new();
-    for (words, is_plain) in simple_commands(command) {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    for command in simple_commands(command) {
+        let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        let Some(folder) = command.folder.filter(|_| command.document.is_none()) else {
+            break;
+        };
         match &*words {
-            ["cd", to] if is_plain && *to != "-" => folder = joined(&folder, to),
-            // Where it goes nobody knows.
-            ["cd" | "pushd" | "popd", ..] => break,
-            _ if !is_plain => {}
-            ["git", "-C", to, "mv", rest @ ..] => found.extend(moved(joined(&folder, to), rest)),
-            ["git", "mv", rest @ ..] | ["mv", rest @ ..] => {
-                found.extend(moved(folder.clone(), rest));
+            _ if !command.is_plain => {}
+            ["git", "-C", to, "mv", rest @ ..] => {
+                let folder = Path::new(&folder).join(to);
+                found.extend(moved(folder.to_string_lossy().into_owned(), rest));
             }
+            ["git", "mv", rest @ ..] | ["mv", rest @ ..] => found.extend(moved(folder, rest)),
             _ => {}
         }
     }
     found
-}
-
-fn joined(folder: &str, to: &str) -> String {
-    match folder {
-        "" => to.to_owned(),
-        _ if to.starts_with('/') => to.to_owned(),
-        folder => format!("{folder}/{to}"),
-    }
 }
 
 fn moved(folder: String, words: &[&str]) -> Option<ShellMove> {
@@ -51,46 +47,6 @@ fn moved(folder: String, words: &[&str]) -> Option<ShellMove> {
         from: from.iter().map(|of| (*of).to_owned()).collect(),
         to: (*to).to_owned(),
     })
-}
-
-/// The words of each simple command, and whether they are all: the shell puts nothing in the place
-/// of any. What is behind a document that stands in the command is not read.
-fn simple_commands(command: &str) -> Vec<(Vec<String>, bool)> {
-    let mut commands = Vec::new();
-    let (mut words, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
-    let mut is_plain = true;
-    let mut signs = command.chars().peekable();
-    let mut quote = None;
-    while let Some(sign) = signs.next() {
-        match (quote, sign) {
-            (Some(open), sign) if sign == open => quote = None,
-            (None, '\'' | '"') => {
-                quote = Some(sign);
-                word.get_or_insert_default();
-            }
-            (None | Some('"'), '\\') => {
-                let escaped = signs.next();
-                is_plain &= escaped.is_some_and(|sign| sign != '\n');
-                word.get_or_insert_default().extend(escaped);
-            }
-            (None | Some('"'), '$' | '`') => is_plain = false,
-            (None, '<') if signs.peek() == Some(&'<') => return commands,
-            (None, '*' | '?' | '[' | '{' | '~' | '(' | ')' | '<' | '>' | '#' | '!') => {
-                is_plain = false;
-            }
-            (None, '\n' | ';' | '&' | '|') => {
-                words.extend(word.take());
-                let ended = std::mem::take(&mut words);
-                commands.push((ended, is_plain));
-                is_plain = true;
-            }
-            (None, ' ' | '\t') => words.extend(word.take()),
-            (_, sign) => word.get_or_insert_default().push(sign),
-        }
-    }
-    words.extend(word);
-    commands.push((words, is_plain && quote.is_none()));
-    commands
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::line::{Arguments, Output, Payload};
 use super::message::texts;
+use crate::edits::shell;
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, FileTouch};
 use crate::pi::touches;
@@ -20,8 +21,13 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
     let asked = asked.as_ref().and_then(Loose::object).unwrap_or(&none);
     let input = payload.input.text();
     let command = command(&asked.cmd).or_else(|| command(&asked.command));
-    let patch = input.as_deref().or(command.as_deref()).unwrap_or_default();
-    let mut files = patched(patch);
+    let mut files = patched(input.as_deref().unwrap_or_default(), None);
+    let patches = command.as_deref().filter(|command| command.contains(PATCH));
+    let patches = patches.map_or_else(Vec::new, |command| shell::patches(command).patches);
+    for patch in &patches {
+        let folder = shell::below(asked.workdir.as_str(), &patch.folder);
+        files.extend(patched(&patch.text, folder.as_deref()));
+    }
     let path = asked.path.owned().or_else(|| asked.file_path.owned());
     let tool = tool.or_else(|| Some(kind.strip_suffix("_call")?.to_owned()));
     let touched = tool.as_deref().and_then(|tool| match tool {
@@ -35,7 +41,7 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
         });
     }
     let others = [&asked.query, &asked.pattern, &asked.url, &asked.message];
-    let subject = command.filter(|command| !command.contains(PATCH));
+    let subject = command.filter(|_| patches.is_empty());
     let subject = subject
         .or(path)
         .or_else(|| Some(files.first()?.path.clone()));
@@ -71,8 +77,8 @@ fn command(value: &Raw<'_>) -> Option<String> {
 /// How a patch begins.
 const PATCH: &str = "*** Begin Patch";
 
-/// The files that a patch changes.
-fn patched(patch: &str) -> Vec<FileTouch> {
+/// The files that a patch changes that is applied in this folder.
+fn patched(patch: &str, folder: Option<&str>) -> Vec<FileTouch> {
     if !patch.contains(PATCH) {
         return Vec::new();
     }
@@ -86,7 +92,10 @@ fn patched(patch: &str) -> Vec<FileTouch> {
         marks.iter().find_map(|mark| line.strip_prefix(mark))
     });
     let touch = |path: &str| FileTouch {
-        path: path.trim().to_owned(),
+        path: match folder {
+            Some(folder) => shell::joined(folder, path.trim()),
+            None => path.trim().to_owned(),
+        },
         modified: true,
     };
     named.map(touch).collect()

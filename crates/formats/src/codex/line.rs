@@ -253,6 +253,8 @@ pub(super) struct Arguments<'a> {
     pub url: Text<'a>,
     #[serde(borrow)]
     pub message: Text<'a>,
+    #[serde(borrow)]
+    pub workdir: Text<'a>,
 }
 
 /// An output that says how the call ended.

@@ -147,7 +147,10 @@ fn a_patch_is_read_file_by_file() {
             .map(|it| (&*it.path, it.change.clone()))
             .collect();
         assert_eq!(found, expected);
-        assert!(all.iter().all(|edit| edit.by_command == by_command));
+        assert!(
+            all.iter()
+                .all(|edit| edit.by_command.is_some() == by_command)
+        );
         let folder = by_command.then_some("/home/ada");
         assert_eq!(all[0].folder.as_deref(), folder);
     }
@@ -224,4 +227,133 @@ fn a_line_of_a_change_holds_no_other_line() {
     let claude = json!({"message": {"content": [{"type": "tool_result", "tool_use_id": "c"}]},
         "toolUseResult": {"structuredPatch": [{"lines": ["+a\nb\nc"]}]}});
     assert_eq!(outcomes(&record(&claude))[0].hunks, None);
+}
+
+/// What a command applies, whether its end tells of it, and where.
+fn patched(command: &str) -> Vec<(String, bool)> {
+    let value = called("bash", &json!({"command": command, "workdir": "/w"}));
+    let all = edits(&record(&value)).into_iter();
+    let told = all.map(|edit| {
+        let by = edit.by_command.expect("by a command");
+        let folder = edit.folder.expect("a folder");
+        (format!("{folder}: {}", edit.path), by.fails_with_them)
+    });
+    told.collect()
+}
+
+#[test]
+fn patches_that_a_command_applies() {
+    let add = |name: &str| format!("*** Begin Patch\n*** Add File: {name}\n+one\n*** End Patch\n");
+    let (a, b) = (add("a"), add("b"));
+    for (command, expected) in [
+        (
+            format!("apply_patch <<'EOF'\n{a}EOF"),
+            &[("/w: a", true)][..],
+        ),
+        (format!("apply_patch '{a}'"), &[("/w: a", true)]),
+        (format!("apply_patch {a}"), &[("/w: a", true)]),
+        (
+            format!("cat <<EOF | apply_patch\n{a}EOF\n"),
+            &[("/w: a", true)],
+        ),
+        (
+            format!("cd x && apply_patch <<EOF\n{a}EOF\n"),
+            &[("/w/x: a", true)],
+        ),
+        (
+            format!("apply_patch <<EOF\n{a}EOF\necho done"),
+            &[("/w: a", false)],
+        ),
+        (
+            format!("apply_patch <<EOF || echo no\n{a}EOF"),
+            &[("/w: a", false)],
+        ),
+        (
+            format!("true || apply_patch <<EOF\n{a}EOF"),
+            &[("/w: a", false)],
+        ),
+        (
+            format!("apply_patch <<EOF && make\n{a}EOF\n"),
+            &[("/w: a", true)],
+        ),
+        (
+            format!("apply_patch <<EOF\n{a}EOF\ncd x; apply_patch <<'E F'\n{b}E F\n"),
+            &[("/w: a", false), ("/w/x: b", false)],
+        ),
+        (format!("cat > apply_patch.md <<EOF\n{a}EOF"), &[]),
+        (format!("cat <<EOF > x\napply_patch <<E\n{a}E\nEOF"), &[]),
+        (format!("cd \"$X\" && apply_patch <<EOF\n{a}EOF"), &[]),
+        (format!("echo 'apply_patch <<EOF\n{a}EOF'"), &[]),
+    ] {
+        let expected: Vec<(String, bool)> = expected
+            .iter()
+            .map(|(told, fails)| ((*told).to_owned(), *fails))
+            .collect();
+        assert_eq!(patched(&command), expected, "{command}");
+    }
+}
+
+#[test]
+fn the_programs_that_a_command_runs() {
+    let said = |command: &str| -> Vec<String> {
+        let all = simple_commands(command).into_iter();
+        all.map(|of| {
+            format!(
+                "{}{}",
+                of.words.join(" "),
+                if of.is_plain { "" } else { " ?" }
+            )
+        })
+        .collect()
+    };
+    for (command, expected) in [
+        ("a 'b c' \"d\\\"e\" f\\ g", &["a b c d\"e f g"][..]),
+        ("a &&b||c |d;e&f", &["a", "b", "c", "d", "e", "f"]),
+        ("a # b\nc#d", &["a", "c#d"]),
+        ("a \\\n b", &["a b"]),
+        ("a \"$b\" $(c 'd)' \"$(e)\") f; g", &["a $b $ f ?", "g"]),
+        (
+            "a \"$(cat <<'EOF'\n)\"it's\nEOF\n)\" b\nc",
+            &["a $ b ?", "c"],
+        ),
+        ("a $((1 << (2 + 3))) b\nc", &["a $ b ?", "c"]),
+        ("a `b \\`c\\` d` e", &["a ` e ?"]),
+        ("a > b 2>&1 &> c 2> d < e >> f", &["a"]),
+        ("a <<E b\nc\nE\nd", &["a b", "d"]),
+        ("a <<-'E'\n\t\tc\n\tE\nd <<< e", &["a", "d"]),
+        ("(cd a && b)\nc*", &["cd a ?", "b ?", "c* ?"]),
+        ("a 'b", &["a b ?"]),
+    ] {
+        assert_eq!(said(command), expected, "{command}");
+    }
+    let deep = "$(".repeat(100_000) + &"(\"`".repeat(100_000);
+    assert!(simple_commands(&deep).len() < 100_000);
+}
+
+#[test]
+fn what_a_command_fills_files_with() {
+    let said = |command: &str| -> Vec<String> {
+        let all = simple_commands(command);
+        let fills = all.iter().filter_map(SimpleCommand::fills);
+        fills
+            .map(|(files, of)| format!("{}={}{}", files.join(","), of.text, of.is_literal))
+            .collect()
+    };
+    for (command, expected) in [
+        ("cat > a <<'E'\nb\nE", &["a=b\ntrue"][..]),
+        ("cat <<E >> a\nb\nE", &["a=b\nfalse"]),
+        ("cat <<'E' | tee -a a b > c\nd\nE", &["c,a,b=d\ntrue"]),
+        (
+            "echo 'a b' c >d; echo \"$e\" > f",
+            &["d=a b c\ntrue", "f=$e\nfalse"],
+        ),
+        ("printf 'a\\nb\\n' > c", &["c=a\nb\n\ntrue"]),
+        (
+            "grep a b > c; sed -i s/a/b/ c; cat d > e; python <<E > f\ng\nE",
+            &[],
+        ),
+        ("echo a > \"$B\"; echo a 2> b", &[]),
+    ] {
+        assert_eq!(said(command), expected, "{command}");
+    }
 }

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::Edit;
 use super::call::{Call, items, text};
 use super::patch::{self, Hunk};
+use super::{ByCommand, Edit, shell};
 
 /// What becomes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,25 +72,24 @@ fn tool(name: &str) -> Option<Tool> {
 /// What a call asks for.
 pub(super) fn edits(call: Call) -> Vec<Edit> {
     let given = &call.arguments;
-    let edit = |path: String, change, by_command| Edit {
+    let folder = || text(given, &["workdir"]).map(str::to_owned);
+    let edit = |path: String, change| Edit {
         call_id: call.id.clone(),
         path,
-        folder: text(given, &["workdir"]).map(str::to_owned),
+        folder: folder(),
         change,
-        by_command,
+        by_command: None,
     };
-    let patched = |patch: &str, by_command| {
+    let patched = |patch: &str| -> Vec<Edit> {
         let files = patch::of_files(patch).into_iter();
-        files
-            .map(|(path, change)| edit(path, change, by_command))
-            .collect()
+        files.map(|(path, change)| edit(path, change)).collect()
     };
     let named = |changes: Vec<Change>| {
         let path = text(given, PATHS);
         let changes = changes.into_iter();
         path.map_or_else(Vec::new, |path| {
             changes
-                .map(|change| edit(path.to_owned(), change, false))
+                .map(|change| edit(path.to_owned(), change))
                 .collect()
         })
     };
@@ -105,13 +104,25 @@ pub(super) fn edits(call: Call) -> Vec<Edit> {
         }),
         Some(Tool::Patch) => {
             let patch = text(given, &["input", "patch", "patchText"]).or(given.as_str());
-            patched(patch.unwrap_or_default(), false)
+            patched(patch.unwrap_or_default())
         }
         Some(Tool::Unknown) => named(vec![Change::Unknown]),
-        None => match command(&call) {
-            Some(command) if command.contains("apply_patch") => patched(&command, true),
-            _ => Vec::new(),
-        },
+        None => {
+            let found = shell::patches(&command(&call).unwrap_or_default());
+            let by_command = ByCommand {
+                patches: found.patches.len(),
+                fails_with_them: found.fails_with_them,
+            };
+            let patches = found.patches.iter();
+            let edits = patches.flat_map(|of| {
+                patched(&of.text).into_iter().map(|edit| Edit {
+                    folder: shell::below(folder().as_deref(), &of.folder),
+                    by_command: Some(by_command),
+                    ..edit
+                })
+            });
+            edits.collect()
+        }
     }
 }
 
