@@ -32,18 +32,28 @@ struct Rewritten {
 }
 
 impl State {
-    /// The file after these changes.
-    pub fn after<'m>(made: impl IntoIterator<Item = &'m SessionEdit>) -> State {
-        let mut state = State {
+    /// A file of which nothing is known.
+    pub fn new() -> State {
+        State {
             slots: vec![None],
             sessions: Vec::new(),
             owners: Owners::default(),
-        };
-        for (number, made) in made.into_iter().enumerate() {
-            state.sessions.push(made.session);
-            state.make(number, made);
         }
+    }
+
+    /// The file after these changes.
+    #[cfg(test)]
+    pub fn after(made: &[SessionEdit]) -> State {
+        let mut state = State::new();
+        made.iter().for_each(|made| state.add(made));
         state
+    }
+
+    /// The next change is made.
+    pub fn add(&mut self, made: &SessionEdit) {
+        let number = self.sessions.len();
+        self.sessions.push(made.session);
+        self.make(number, made);
     }
 
     /// Who wrote each of these lines.

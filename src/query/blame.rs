@@ -20,7 +20,7 @@ use self::calls::{Calls, FileCall};
 use self::names::FileNames;
 use self::renames::FileName;
 use super::Snapshot;
-use crate::blame::{State, bare, is_telling, lines};
+use crate::blame::{bare, is_telling, lines};
 use crate::error::Error;
 use crate::model::{
     ARRIVAL_BITS, Blame, BlamedLine, FileLog, FileSession, LineCall, LineOrigin, Mask,
@@ -50,7 +50,8 @@ impl Snapshot<'_> {
     pub fn blame(&self, scope: &BlameScope) -> Result<Blame, Error> {
         let mut calls = Calls::of(self, FileNames::of(&scope.file), &scope.text)?;
         let texts = lines(&scope.text);
-        let state = State::after(calls.made());
+        let all: Vec<usize> = (0..calls.count()).collect();
+        let state = calls.state_after(&all)?;
         let writers = state.writers(&texts);
         let open: Vec<bool> = writers.iter().map(Option::is_none).collect();
         let respaced = state.writers_but_for_space(&texts, &open);

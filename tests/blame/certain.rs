@@ -206,7 +206,12 @@ fn white_space_that_somebody_had_before() {
     let edit = Step::Edit("m.py", "    result = compute_all()\n", deeper);
     let home = Sandbox::new();
     home.write("code/parser/m.py", before);
-    session(&home, ("claude", FIRST), 0, &prompted(&[edit.clone()]));
+    session(
+        &home,
+        ("claude", FIRST),
+        0,
+        &prompted(std::slice::from_ref(&edit)),
+    );
     assert_eq!(blamed(&home, "m.py"), "---");
     let home = Sandbox::new();
     home.write("code/parser/m.py", before);
@@ -224,6 +229,29 @@ fn white_space_that_somebody_had_before() {
     let command = format!("apply_patch <<'EOF'\n{patch}EOF");
     codex(&home, FIRST, 0, &[Step::Run(&command, DONE)]);
     assert_eq!(blamed(&home, "m.py"), "----");
+}
+
+#[test]
+fn what_the_file_was_is_read_from_its_record() {
+    let home = Sandbox::new();
+    let before = FILE.replace("fn main", "// By hand, before.\nfn main");
+    home.write("code/parser/main.rs", &before.replace(OLD, NEW));
+    pi(&home, FIRST, 0, &[Step::Write("main.rs", FILE)]);
+    let edit = [Step::Edit("main.rs", OLD, NEW)];
+    session(&home, ("claude", SECOND), 5, &prompted(&edit));
+    let file = home
+        .home
+        .join(format!(".claude/projects/-x/{SECOND}.jsonl"));
+    let text = std::fs::read_to_string(&file).expect("a session");
+    let lines = text.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        if line["message"]["content"][0]["type"] == "tool_result" {
+            line["toolUseResult"] = json!({"originalFile": before, "userModified": false});
+        }
+        format!("{line}\n")
+    });
+    std::fs::write(&file, lines.collect::<String>()).expect("written");
+    assert_eq!(blamed(&home, "main.rs"), "1--1121");
 }
 
 fn making(home: &Sandbox, commit: &str) -> (Value, Value) {

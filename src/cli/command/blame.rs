@@ -30,7 +30,7 @@ const PROMPT: usize = 300;
     The edits, writes and patches of all sessions are made again on the file, in order of time. \
     A line is a session's only where nobody else can have written it; the others have no address. \
     `~` marks a line that differs in white space from what the session wrote, as after a \
-    formatter, and `$` a line that stands in a command which names the file. Exit code 1: no \
+    formatter, and `$` a line that stands in a command which fills the file. Exit code 1: no \
     session is known to have written any line that was asked for.")]
 pub struct BlameArgs {
     /// The file, and `:LINE` for one of its lines

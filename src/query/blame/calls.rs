@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::masked;
 use super::names::{FileNames, absolute};
 use super::prompts::Chain;
-use crate::blame::{GivenTexts, SessionEdit, bare};
+use crate::blame::{GivenTexts, SessionEdit, State, bare};
 use crate::catalogue::edited::{EndedCall, NamedFile};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
@@ -31,6 +31,8 @@ pub(super) struct FileCall {
     pub call_id: Option<String>,
     /// In which working tree, where the file of any of them is asked for.
     pub tree: PathBuf,
+    /// The entry that says what the file was before: it is read again where that is asked for.
+    pub before_in: Option<i64>,
     pub made: SessionEdit,
 }
 
@@ -83,9 +85,31 @@ impl<'s> Calls<'s> {
         Ok(calls)
     }
 
-    /// What was done, in order.
-    pub fn made(&self) -> impl Iterator<Item = &SessionEdit> {
-        self.calls.iter().map(|call| &call.made)
+    /// The file after these calls, each of which is read by itself.
+    pub fn state_after(&mut self, numbers: &[usize]) -> Result<State, Error> {
+        let mut state = State::new();
+        for number in numbers {
+            let Some(from) = self.calls[*number].before_in else {
+                state.add(&self.calls[*number].made);
+                continue;
+            };
+            let record = self.record(from)?;
+            let call = &self.calls[*number];
+            let outcome = record.map(|(_, record)| outcome(&record, call.call_id.as_deref()));
+            let before = outcome.and_then(|outcome| outcome.before);
+            state.add(&SessionEdit {
+                // Its file has changed since.
+                is_uncertain: call.made.is_uncertain || before.is_none(),
+                before,
+                ..call.made.clone()
+            });
+        }
+        Ok(state)
+    }
+
+    /// How many calls there are, commands among them.
+    pub fn count(&self) -> usize {
+        self.calls.len()
     }
 
     /// The calls that were done before this time, in order, by the working trees they were done in.
@@ -97,11 +121,6 @@ impl<'s> Calls<'s> {
             }
         }
         trees.into_values().collect()
-    }
-
-    /// What a call did.
-    pub fn made_by(&self, number: usize) -> &SessionEdit {
-        &self.calls[number].made
     }
 
     /// Whose call it is.
@@ -140,8 +159,8 @@ impl<'s> Calls<'s> {
 
     /// How many calls changed the file, commands aside.
     pub fn edits(&self) -> usize {
-        let edits = self.made().filter(|made| !made.changes.is_empty());
-        edits.count()
+        let edits = self.calls.iter();
+        edits.filter(|call| !call.made.changes.is_empty()).count()
     }
 
     /// The calls that changed the file under this name, and what patches moved there: from where,
@@ -241,11 +260,7 @@ impl<'s> Calls<'s> {
             None => None,
         };
         let answered = answer.as_ref().map_or(record, |(_, record)| record);
-        let mut same = outcomes(answered)
-            .into_iter()
-            .filter(|outcome| outcome.call_id.is_some() && outcome.call_id == call_id);
-        let outcome = same.next().filter(|_| same.next().is_none());
-        let outcome: Outcome = outcome.unwrap_or_default();
+        let outcome = outcome(answered, call_id.as_deref());
         let is_done = match (is_error, &answer, by_command) {
             (Some(is_error), _, None) => !is_error,
             (Some(false), _, Some(by)) if by.fails_with_them => true,
@@ -262,10 +277,13 @@ impl<'s> Calls<'s> {
             done_ms: done_ms.or(entry.searched_ms),
             call_id,
             tree: PathBuf::new(),
+            before_in: outcome
+                .before
+                .map(|_| answer.map_or(entry.key, |(answer, _)| answer.key)),
             made: SessionEdit {
                 session: entry.key >> ARRIVAL_BITS,
                 changes: edits.iter().map(|edit| edit.change.clone()).collect(),
-                before: outcome.before,
+                before: None,
                 is_new: outcome.is_new,
                 hunks: outcome.hunks,
                 is_uncertain: !is_done || outcome.is_altered,
@@ -427,4 +445,13 @@ impl<'s> Calls<'s> {
             Entry::Vacant(new) => new.insert(Chain::of(self.snapshot.catalogue.entries(session)?)),
         })
     }
+}
+
+/// What a record says of the call that it answers, if it says that once.
+fn outcome(record: &[u8], call_id: Option<&str>) -> Outcome {
+    let mut same = outcomes(record)
+        .into_iter()
+        .filter(|outcome| outcome.call_id.is_some() && outcome.call_id.as_deref() == call_id);
+    let outcome = same.next().filter(|_| same.next().is_none());
+    outcome.unwrap_or_default()
 }

@@ -153,6 +153,7 @@ impl RunCommand {
             done_ms: self.entry.searched_ms,
             call_id: self.command.call_id.clone(),
             tree: PathBuf::new(),
+            before_in: None,
             entry: self.entry.clone(),
             made: SessionEdit {
                 session: self.entry.key >> ARRIVAL_BITS,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::calls::Calls;
 use super::names::FileNames;
-use crate::blame::{Between, Origin, State, carry, is_telling, lines};
+use crate::blame::{Between, Origin, carry, is_telling, lines};
 use crate::commits::{self, ChangedFile, Commit};
 use crate::error::Error;
 use crate::model::{
@@ -143,8 +143,7 @@ impl Snapshot<'_> {
         let trees = calls.in_trees(commit.time_ms.saturating_add(1000));
         let mut wrote: BTreeMap<usize, usize> = BTreeMap::new();
         for numbers in trees {
-            let made = numbers.iter().map(|number| calls.made_by(*number));
-            let writers = State::after(made).writers(&after);
+            let writers = calls.state_after(&numbers)?.writers(&after);
             for (writer, is_added) in writers.into_iter().zip(&is_added) {
                 let number = writer.filter(|_| *is_added);
                 if let Some(number) = number.and_then(|writer| numbers.get(writer)) {

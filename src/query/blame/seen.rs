@@ -21,7 +21,7 @@ impl Calls<'_> {
         let mut of_sessions: HashMap<i64, Vec<usize>> = HashMap::new();
         for (at, call) in self.calls.iter().enumerate() {
             let made = &call.made;
-            let is_told = made.before.is_some() || made.is_new == Some(true);
+            let is_told = call.before_in.is_some() || made.is_new == Some(true);
             if !is_told && made.hunks.is_none() && written(made).next().is_some() {
                 of_sessions.entry(made.session).or_default().push(at);
             }
