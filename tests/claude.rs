@@ -520,8 +520,8 @@ fn a_session_that_ends_with_a_subagents_lines_stands_before_them() {
     let shown = home.run(&["show", &uuid(9)]);
     assert!(shown.contains("And the heron?"), "{shown}");
     assert!(!shown.contains("Look"), "{shown}");
-    let found = home.json(&["search", "grebe is:branch", "--all", "--json"]);
+    let found = home.json(&["search", "grebe is:branch", "--json"]);
     assert_eq!(found["total_sessions"], 1, "{found}");
-    let found = home.json(&["search", "reeds is:branch", "--all", "--json"]);
+    let found = home.json(&["search", "reeds is:branch", "--json"]);
     assert_eq!(found["total_sessions"], 0, "{found}");
 }
