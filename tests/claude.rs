@@ -243,6 +243,9 @@ fn a_subagent_is_not_listed_and_hangs_on_its_call() {
         let child = row(index, "agent-b1");
         assert!(!child.listed_by_agent);
         assert_eq!(child.title, "Look into the hold");
+        // All lines of its own file are a subagent's, and it stands at the last of them.
+        let shown = index.tree(&child, TreeFilter::Default).unwrap();
+        assert!(child.message_count > 0 && shown.entries.iter().any(|entry| entry.is_leaf));
         let call = "SELECT c.tool, a.subject FROM sessions s JOIN calls c ON c.call_id = s.own ->> '$.toolUseId'
             JOIN call_records a ON a.entry = c.answer WHERE s.id = 'agent-b1'";
         assert_eq!(rows(index, call), [["Agent", "agent-b1"].map(Value::from)]);
@@ -520,8 +523,9 @@ fn a_session_that_ends_with_a_subagents_lines_stands_before_them() {
     let shown = home.run(&["show", &uuid(9)]);
     assert!(shown.contains("And the heron?"), "{shown}");
     assert!(!shown.contains("Look"), "{shown}");
+    // What is on a branch that was given up.
     let found = home.json(&["search", "grebe is:branch", "--json"]);
-    assert_eq!(found["total_sessions"], 1, "{found}");
-    let found = home.json(&["search", "reeds is:branch", "--json"]);
     assert_eq!(found["total_sessions"], 0, "{found}");
+    let found = home.json(&["search", "reeds is:branch", "--json"]);
+    assert_eq!(found["total_sessions"], 1, "{found}");
 }

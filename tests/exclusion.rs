@@ -735,3 +735,22 @@ fn a_working_directory_is_excluded_by_any_of_its_names() {
         assert_eq!(count_hits(&config(home, &[]), "popocatepetl"), 20, "{name}");
     }
 }
+
+/// Of agents that put nothing into a folder that is called like a session's file.
+#[test]
+fn a_session_in_a_folder_that_is_called_like_another_one_stays() {
+    let place = tempfile::tempdir().unwrap();
+    let home = &place.path().canonicalize().unwrap();
+    let cwd = home.join("code").display().to_string();
+    write(home, "--x--/boat.jsonl", &cwd, "quetzalcoatl");
+    write(home, "--x--/boat/other.jsonl", &cwd, "zanzibar");
+    sync(&config(home, &[]));
+    for _ in 0..2 {
+        let less = config(home, &["boat.jsonl"]);
+        sync(&less);
+        assert_eq!(count_hits(&less, "quetzalcoatl"), 0);
+        assert_eq!(count_hits(&less, "zanzibar"), 20);
+        // A new index has not seen it before.
+        fs::remove_dir_all(home.join("index")).unwrap();
+    }
+}

@@ -90,25 +90,30 @@ pub(crate) fn former_paths(
         let Some(before) = history.commit(commit.parent) else {
             break;
         };
+        let came = match &path {
+            Some(here) if history.file_at(before.tree, here)?.is_none() => {
+                Some(match found.paths.len() < MOST_PATHS {
+                    true => history.moved_from(&before, &commit, here)?,
+                    false => None,
+                })
+            }
+            _ => None,
+        };
+        // It may have been moved away and back.
+        left.retain(|path| came.as_ref().and_then(Option::as_ref) != Some(path));
         for path in std::mem::take(&mut left) {
             match history.file_at(before.tree, &path)? {
                 Some(_) => found.others.push((path, commit.time_ms)),
                 None => left.push(path),
             }
         }
-        if let Some(here) = &path
-            && history.file_at(before.tree, here)?.is_none()
-        {
-            let moved = match found.paths.len() < MOST_PATHS {
-                true => history.moved_from(&before, &commit, here)?,
-                false => None,
-            };
+        if let Some((moved, here)) = came.zip(path.clone()) {
             found.paths.extend(moved.clone().map(|path| FormerPath {
                 path,
                 until_ms: Some(commit.time_ms),
             }));
             if moved.is_some() {
-                left.push(here.clone());
+                left.push(here);
             }
             path = moved;
         }

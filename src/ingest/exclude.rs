@@ -64,7 +64,7 @@ pub fn leave_out(
     let is_in =
         |foreign_file: &ForeignFile| !files.holds_at(&spec.path.join(&foreign_file.relative));
     let before = discovery.found.len() + discovery.foreign_files.len();
-    leave_out_by_files(spec, &files, discovery, &mut left);
+    leave_out_by_files((spec, format), &files, discovery, &mut left);
     discovery.foreign_files.retain(is_in);
     discovery.unreadable.retain(is_in);
     let (known, remembered) = match root {
@@ -94,7 +94,7 @@ pub fn leave_out(
 /// Take out what matches, and where nothing else is the main source of a session the other parts of
 /// the session, and what lies in the folder that is called like it.
 fn leave_out_by_files(
-    spec: &RootSpec,
+    (spec, format): (&RootSpec, &dyn Format),
     files: &ExcludedFiles<'_>,
     discovery: &mut Discovery,
     left: &mut ExclusionResult,
@@ -112,7 +112,7 @@ fn leave_out_by_files(
     for found in out.iter().filter(is_main) {
         if !with_another.contains(&*found.place) {
             sessions.insert(&*found.place);
-            folders.extend(folder_of(Path::new(&found.relative)));
+            folders.extend(format.folder_of(Path::new(&found.relative)));
         }
     }
     staying.retain(|found| {
@@ -126,13 +126,6 @@ fn leave_out_by_files(
         !is_part
     });
     discovery.found = staying;
-}
-
-/// The folder beside a session's file in which its agent may put what belongs to it: it is called
-/// like the file.
-fn folder_of(path: &Path) -> Option<PathBuf> {
-    let folder = path.with_extension("");
-    (folder != path).then_some(folder)
 }
 
 fn is_in(path: &Path, folders: &HashSet<PathBuf>) -> bool {
@@ -307,7 +300,8 @@ fn excluded_sources(
         let alone = stored.session.filter(|one| !with_another.contains(one));
         if let Some(session) = alone.filter(|_| !by_cwd) {
             sessions.insert(session);
-            folders.extend(folder_of(&stored.path));
+            let format = formats.iter().find(|known| known.name() == stored.format);
+            folders.extend(format.and_then(|format| format.folder_of(&stored.path)));
         }
     }
     let known: HashSet<i64> = out.iter().map(|(stored, _)| stored.source).collect();
@@ -335,6 +329,9 @@ fn remove(
     formats: &[&'static dyn Format],
     told: Told,
 ) -> Result<u64, Error> {
+    if exclude.is_empty() {
+        return Ok(0);
+    }
     let files_out = ExcludedFiles::by(exclude);
     let out = excluded_sources(catalogue, &files_out, formats, told)?;
     let mut places: HashMap<i64, BTreeMap<i64, DirectoryFingerprint>> = HashMap::new();
@@ -358,7 +355,7 @@ fn remove(
         }
     }
     let mut kept = archived_places(&out);
-    kept.extend(places_with_parts(keeper, &files_out)?);
+    kept.extend(places_with_parts(keeper, &files_out, formats)?);
     keeper.forget(catalogue, &kept, &[], formats)?;
     stale.retain(|session, _| !emptied.contains(session));
     for (session, format) in &stale {
@@ -386,10 +383,17 @@ fn remove(
 
 /// What is in the archive at paths that are excluded, and in the folders that are called like one:
 /// a new catalogue knows of no session to which that belongs.
-fn places_with_parts(keeper: &Keeper, files_out: &ExcludedFiles<'_>) -> Result<Vec<Place>, Error> {
+fn places_with_parts(
+    keeper: &Keeper,
+    files_out: &ExcludedFiles<'_>,
+    formats: &[&'static dyn Format],
+) -> Result<Vec<Place>, Error> {
     let mut places = keeper.places_at(|path| files_out.holds_at(path))?;
-    let paths = places.iter().filter_map(Place::path);
-    let folders: HashSet<PathBuf> = paths.filter_map(|path| folder_of(&path)).collect();
+    let folder_of = |place: &Place| {
+        let format = formats.iter().find(|known| known.name() == place.agent);
+        format?.folder_of(&place.path()?)
+    };
+    let folders: HashSet<PathBuf> = places.iter().filter_map(folder_of).collect();
     places.extend(keeper.places_at(|path| is_in(path, &folders))?);
     Ok(places)
 }

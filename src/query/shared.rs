@@ -140,7 +140,7 @@ impl Snapshot<'_> {
                     agent: first.agent.clone(),
                     session: first.session.clone(),
                     path: path.unwrap_or_else(|| first.relative.clone()),
-                    is_a_guess: doubt.is_some() && files.as_ref().err() == doubt.as_ref(),
+                    is_a_guess: matches!(files, Err(IS_A_GUESS | CAME_LATER)),
                     why: files.err().unwrap_or(SAME_NAME).to_owned(),
                 }),
             }

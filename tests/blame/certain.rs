@@ -391,6 +391,23 @@ fn what_a_file_was_moved_over_is_nobodys() {
 }
 
 #[test]
+fn a_file_that_was_moved_away_and_back_keeps_its_writers() {
+    let home = Sandbox::new();
+    let Some(_) = git(&home, &["init", "-q"]) else {
+        return;
+    };
+    pi(&home, FIRST, 0, &[Step::Write("a.rs", FILE)]);
+    committed(&home, "a.rs", FILE).expect("a commit");
+    let before = blamed(&home, "a.rs");
+    assert!(before.contains('A'), "{before}");
+    for names in [["a.rs", "b.rs"], ["b.rs", "a.rs"]] {
+        git(&home, &["mv", names[0], names[1]]).expect("moved");
+        git(&home, &["commit", "-qm", "On"]).expect("a commit");
+    }
+    assert_eq!(blamed(&home, "a.rs"), before);
+}
+
+#[test]
 fn what_a_fork_of_codex_repeats_at_other_times_is_its_origins() {
     let home = Sandbox::new();
     home.write("code/parser/m.rs", &FILE.replace(OLD, NEW));

@@ -131,6 +131,12 @@ pub trait Format: Send + Sync {
         let _ = names;
         None
     }
+    /// The folder in which the agent keeps what belongs to the session of this file alone (Claude
+    /// Code: the one beside it that is called like it).
+    fn folder_of(&self, main: &Path) -> Option<PathBuf> {
+        let _ = main;
+        None
+    }
     /// Whether entries have ids but no tree: they are shown in one line, in file order. Those of
     /// [many sources](Format::has_many_sources) are shown by time, each followed by those that name
     /// it as their parent.

@@ -163,25 +163,48 @@ impl RunCommand {
     }
 }
 
+/// So deep a command is looked for within another one.
+const MOST_DEPTH: usize = 3;
+
 /// Whether a command runs `git commit`.
 fn commits(command: &str) -> bool {
+    commits_within(command, MOST_DEPTH)
+}
+
+/// Another program may start it (`timeout 60 git commit`), and a shell or `$(…)` run it. What it
+/// prints is the proof, so where its words stand in the command does not matter.
+fn commits_within(command: &str, depth: usize) -> bool {
     simple_commands(command).iter().any(|command| {
-        let Some(("git", given)) = command
-            .program()
-            .split_first()
-            .map(|(git, given)| (&**git, given))
-        else {
-            return false;
-        };
-        let mut words = given.iter().map(String::as_str);
-        loop {
-            match words.next() {
-                Some("-C" | "-c" | "--git-dir" | "--work-tree") => drop(words.next()),
-                Some(word) if word.starts_with('-') => {}
-                word => return word == Some("commit"),
+        let words = command.words.as_slice();
+        let runs = |at: usize| {
+            let name = words[at].rsplit('/').next();
+            match name {
+                Some("git") => is_commit(&words[at + 1..]),
+                Some("sh" | "bash" | "zsh" | "dash") if depth > 0 => {
+                    let script = words[at + 1..].iter().find(|word| !word.starts_with('-'));
+                    script.is_some_and(|script| commits_within(script, depth - 1))
+                }
+                _ => false,
             }
-        }
+        };
+        let inner = |word: &String| {
+            let inner = word.split_once("$(").map(|(_, inner)| inner);
+            depth > 0 && inner.is_some_and(|inner| commits_within(inner, depth - 1))
+        };
+        (0..words.len()).any(runs) || words.iter().any(inner)
     })
+}
+
+/// Whether git is told to commit.
+fn is_commit(given: &[String]) -> bool {
+    let mut words = given.iter().map(String::as_str);
+    loop {
+        match words.next() {
+            Some("-C" | "-c" | "--git-dir" | "--work-tree") => drop(words.next()),
+            Some(word) if word.starts_with('-') => {}
+            word => return word == Some("commit"),
+        }
+    }
 }
 
 /// Whether a line says that this commit was made: `[main 1a2b3c4] What changed`.
@@ -214,6 +237,9 @@ mod tests {
                 "git commit -m \"$(cat <<'EOF'\nIt's \"done\"\nEOF\n)\"",
                 true,
             ),
+            ("timeout 60 /usr/bin/git commit -m x", true),
+            ("bash -c \"git add -A && git commit -m x\"", true),
+            ("sudo -u ada git commit -m x", true),
             ("git log -1 --format='[%h] %s' # last commit", false),
             ("sessionary search 'git commit'", false),
             ("git commit-tree x; git log commit", false),

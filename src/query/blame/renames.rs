@@ -89,7 +89,9 @@ impl Calls<'_> {
                     of_moved(&mut next, &path, of.ms);
                 }
             }
-            for (path, ms) in of.moved.into_iter().filter(|(_, ms)| *ms <= until_ms) {
+            let is_itself = |path: &Path| names.file().is_some_and(|file| path == file);
+            let moved = of.moved.into_iter();
+            for (path, ms) in moved.filter(|(path, ms)| *ms <= until_ms && !is_itself(path)) {
                 since_ms = since_ms.max(ms);
                 of_moved(&mut next, &path, ms);
             }

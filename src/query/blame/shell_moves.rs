@@ -16,12 +16,12 @@ pub(super) struct ShellMove {
     pub to: String,
 }
 
-/// The moves of a command, in its order. What is behind a document that stands in it is not read.
+/// The moves of a command, in its order.
 pub(super) fn shell_moves(command: &str) -> Vec<ShellMove> {
     let mut found = Vec::new();
     for command in simple_commands(command) {
         let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
-        let Some(folder) = command.folder.filter(|_| command.document.is_none()) else {
+        let Some(folder) = command.folder else {
             break;
         };
         match &*words {

@@ -32,6 +32,8 @@ pub struct State {
     ids: VecDeque<u64>,
     /// The sessions that lines name, in the order of the first line of each.
     sessions: Vec<Begun>,
+    /// Whether the first line is a subagent's: then the file is its own, as all its lines are.
+    is_of_subagent: Option<bool>,
     /// The session that the first copied answer was given in.
     copied_from: Option<String>,
     /// What was read last was copied: the session of this file begins with the next prompt or
@@ -134,7 +136,8 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         return;
     }
     fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
-    if facts.is_sidechain {
+    let is_of_subagent = fold.claude.is_of_subagent.get_or_insert(facts.is_sidechain);
+    if facts.is_sidechain && !*is_of_subagent {
         if let Some(usage) = &facts.usage {
             add_usage(fold, usage, facts);
         }

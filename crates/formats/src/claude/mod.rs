@@ -1,7 +1,7 @@
 //! Claude Code's session files: one JSON line an event, a tree by `parentUuid`, with what tools
 //! printed and what subagents did in files beside them. See docs/agents/claude.md.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Format, Record, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
@@ -29,7 +29,7 @@ impl Format for Claude {
     }
 
     fn revision(&self) -> u32 {
-        7
+        8
     }
 
     fn knows(&self, kind: &str) -> bool {
@@ -46,6 +46,11 @@ impl Format for Claude {
 
     fn answers_hang_on_calls(&self) -> bool {
         true
+    }
+
+    fn folder_of(&self, main: &Path) -> Option<PathBuf> {
+        let folder = main.with_extension("");
+        (folder != main).then_some(folder)
     }
 
     fn leaf_rule(&self, _own: Option<&serde_json::Value>) -> LeafRule {
@@ -72,12 +77,7 @@ impl Format for Claude {
 
     fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
         match Kind::of(path) {
-            Kind::Lines => {
-                let mut facts = facts::facts(record);
-                // All lines of a subagent's own file are.
-                facts.is_sidechain &= !place::is_agent(&place::name(path));
-                facts
-            }
+            Kind::Lines => facts::facts(record),
             Kind::Spill => meta::spill(path),
             Kind::Meta => meta::facts(record),
         }

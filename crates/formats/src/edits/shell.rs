@@ -46,6 +46,9 @@ pub enum End {
     Background,
 }
 
+/// No folder is named by more bytes.
+const LONGEST_FOLDER: usize = 4096;
+
 /// Commands within commands are read to this depth.
 const MOST_DEPTH: usize = 32;
 
@@ -66,15 +69,18 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
         if command.end == End::Pipe && command.writes.is_empty() {
             piped = command.prints();
         }
-        let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        let program = command.program();
+        let before = &command.words[..command.words.len() - program.len()];
+        let words: Vec<&str> = program.iter().map(String::as_str).collect();
         match &*words {
-            ["cd", to] if command.is_plain && *to != "-" => {
+            ["cd", to] if command.is_plain && *to != "-" && before.iter().all(|of| of == "{") => {
                 folder = folder.map(|folder| joined(&folder, to));
             }
             // Where it goes nobody knows.
             ["cd" | "pushd" | "popd", ..] => folder = None,
             _ => {}
         }
+        folder = folder.filter(|folder| folder.len() <= LONGEST_FOLDER);
     }
     commands
 }
@@ -146,12 +152,14 @@ impl SimpleCommand {
 
     /// The patch that it applies, where it is known in which folder.
     fn patch(&self) -> Option<ShellPatch> {
-        let (name, given) = self.program().split_first()?;
-        let name = name.rsplit('/').next();
-        if !matches!(name, Some("apply_patch" | "applypatch")) {
-            return None;
-        }
-        let text = match given {
+        let is_it = |word: &String| {
+            let name = word.rsplit('/').next();
+            matches!(name, Some("apply_patch" | "applypatch"))
+        };
+        // Another program may start it: `timeout 20 apply_patch`.
+        let words = self.program();
+        let at = words.iter().position(is_it)?;
+        let text = match &words[at + 1..] {
             [patch] if self.is_plain => patch.clone(),
             _ => self.document.as_ref()?.text.clone(),
         };
@@ -496,8 +504,10 @@ impl<'t> Shell<'t> {
         }
         let mut ended = std::mem::replace(&mut self.now, SimpleCommand::new());
         ended.end = end;
-        for awaited in &mut self.documents {
-            awaited.of.get_or_insert(self.commands.len());
+        // Those before the first of these are of commands that have ended.
+        let open = self.documents.iter_mut().rev();
+        for awaited in open.take_while(|awaited| awaited.of.is_none()) {
+            awaited.of = Some(self.commands.len());
         }
         self.commands.push(ended);
     }

@@ -10,10 +10,7 @@ use super::walk::{Token, Tokens};
 const VALUES: [&str; 2] = ["value", "text"];
 
 /// Members that tell what that is called: of a variable, of a header, of a field on a page.
-const NAMES: [&str; 6] = ["name", "key", "element", "field", "label", SELECTOR];
-
-/// The one of them that leads to an element of a page.
-const SELECTOR: &str = "selector";
+const NAMES: [&str; 6] = ["name", "key", "element", "field", "label", "selector"];
 
 /// So many of them are looked at in one object.
 const MOST: usize = 4;
@@ -27,23 +24,14 @@ const FIELDS: [&str; 5] = ["textbox", "field", "input", "box", "edit"];
 /// Behind such a word it is said where the field is.
 const PLACES: [&str; 7] = ["for", "of", "in", "on", "at", "to", "with"];
 
-/// What may stand before what a field is called.
-const ARTICLES: [&str; 4] = ["the", "a", "an", "your"];
-
-/// Where a name stands, and whether it leads to an element.
-type Name = (Range<usize>, bool);
-
-/// The names in each object of a JSON text: by how many brackets open before its own.
-pub(super) struct Names(Vec<Vec<Name>>);
+/// Where the names stand in each object of a JSON text: by how many brackets open before its own.
+pub(super) struct Names(Vec<Vec<Range<usize>>>);
 
 impl Names {
     pub(super) fn of(json: &[u8]) -> Names {
-        let (mut all, mut open, mut named_by) = (Vec::new(), Vec::new(), None);
+        let (mut all, mut open, mut is_name) = (Vec::new(), Vec::new(), false);
         for token in Tokens::of(json) {
-            let names_next = match &token {
-                Token::Key(key) => Some(inner(json, key)).filter(|key| is_one(&NAMES, key)),
-                _ => None,
-            };
+            let names_next = matches!(&token, Token::Key(key) if is_one(&NAMES, inner(json, key)));
             match token {
                 Token::Open { .. } => {
                     open.push(all.len());
@@ -52,16 +40,14 @@ impl Names {
                 Token::Close => {
                     open.pop();
                 }
-                Token::Text(text) if text.len() <= LONGEST => {
+                Token::Text(text) if is_name && text.len() <= LONGEST => {
                     let of = open.last().and_then(|at: &usize| all.get_mut(*at));
                     let of = of.filter(|names: &&mut Vec<_>| names.len() < MOST);
-                    if let Some((names, key)) = of.zip(named_by) {
-                        names.push((text.clone(), is_one(&[SELECTOR], key)));
-                    }
+                    of.into_iter().for_each(|names| names.push(text.clone()));
                 }
                 _ => {}
             }
-            named_by = names_next;
+            is_name = names_next;
         }
         Names(all)
     }
@@ -71,13 +57,7 @@ impl Names {
         let names = object.filter(|_| is_one(&VALUES, key.as_bytes()));
         let names = names.and_then(|object| self.0.get(object));
         let names = names.into_iter().flatten();
-        let names = names.flat_map(|(name, is_selector)| {
-            let name = decode(&json[name.clone()]);
-            match is_selector {
-                true => of_element(&name),
-                false => vec![plain(&name)],
-            }
-        });
+        let names = names.flat_map(|name| plain(&decode(&json[name.clone()])));
         names.filter(|name| !name.is_empty()).collect()
     }
 }
@@ -94,49 +74,47 @@ fn inner<'a>(json: &'a [u8], string: &Range<usize>) -> &'a [u8] {
     json.get(inner).unwrap_or_default()
 }
 
-/// The name without what people and pages say around it: `Password textbox`, `Password of ada`,
-/// `Textbox for the password`.
-fn plain(name: &str) -> String {
+/// The name without what people and pages say around it: `Password textbox`, `#password`,
+/// `input[name="password"]`, `Password of ada`; and each of its words, of which any may be it:
+/// `input#password-field.form-control`.
+fn plain(name: &str) -> Vec<String> {
     let is_between = |sign: char| !(sign.is_ascii_alphanumeric() || "_-.".contains(sign));
-    // What stands in brackets is said of it.
-    let called = name.split('(').find(|part| !part.trim().is_empty());
-    let all = called.unwrap_or_default().split(is_between);
-    let all: Vec<&str> = all.filter(|word| !word.is_empty()).collect();
-    let is_field = |word: &&str| is_one(&FIELDS, word.as_bytes());
-    let is_place = |word: &&str| is_one(&PLACES, word.as_bytes());
-    let mut words = &all[..];
-    // A field that is called by where it is.
-    let fields = words.iter().take_while(|word| is_field(word)).count();
-    if fields > 0 && words.get(fields).is_some_and(is_place) {
-        words = &words[fields + 1..];
-        let articles = words
-            .iter()
-            .take_while(|word| is_one(&ARTICLES, word.as_bytes()));
-        words = &words[articles.count()..];
+    let words = name.split(is_between).filter(|word| !word.is_empty());
+    let is_place = |word: &str| is_one(&PLACES, word.as_bytes());
+    let mut words: Vec<&str> = without_place(words.collect(), is_place)
+        .into_iter()
+        .enumerate()
+        .map_while(|(at, word)| (at == 0 || !is_place(word)).then_some(word))
+        .collect();
+    while words.len() > 1 && words.last().is_some_and(|w| is_one(&FIELDS, w.as_bytes())) {
+        words.pop();
     }
-    let end = words.iter().skip(1).position(is_place);
-    words = &words[..end.map_or(words.len(), |end| end + 1)];
-    while let [before @ .., last] = words
-        && !before.is_empty()
-        && is_field(last)
-    {
-        words = before;
-    }
-    words.join("_")
+    let joined = words.join("_");
+    let parts = words.iter().flat_map(|word| word.split('.'));
+    let parts = parts.map(without_field).filter(|part| *part != joined);
+    let parts: Vec<String> = parts.map(str::to_owned).collect();
+    // The last part of a long selector tells as well.
+    let last = parts
+        .iter()
+        .skip(MOST.max(parts.len().saturating_sub(MOST)));
+    let last = last.cloned().collect::<Vec<_>>();
+    [joined]
+        .into_iter()
+        .chain(parts.into_iter().take(MOST))
+        .chain(last)
+        .collect()
 }
 
-/// What an element of a page may be called by a selector: each word of the last part that says more
-/// than that it is a field, as `password-field` in `form#login input#password-field.form-control`.
-fn of_element(selector: &str) -> Vec<String> {
-    let is_between = |sign: char| !(sign.is_ascii_alphanumeric() || "_-".contains(sign));
-    let words = |part: &str| -> Vec<String> {
-        let words = part.rsplit(is_between).filter(|word| !word.is_empty());
-        let words = words.filter(|word| !is_one(&FIELDS, word.as_bytes()));
-        let words = words.map(without_field).take(MOST);
-        words.map(str::to_owned).collect()
-    };
-    let mut parts = selector.rsplit([' ', '>', '+', '~']).map(words);
-    parts.find(|words| !words.is_empty()).unwrap_or_default()
+/// A field may be called by where it is alone: `Textbox for the password`.
+fn without_place<'n>(words: Vec<&'n str>, is_place: impl Fn(&str) -> bool) -> Vec<&'n str> {
+    match &*words {
+        [field, place, "the" | "a" | "your", rest @ ..] | [field, place, rest @ ..]
+            if is_one(&FIELDS, field.as_bytes()) && is_place(place) && !rest.is_empty() =>
+        {
+            rest.to_vec()
+        }
+        _ => words,
+    }
 }
 
 /// A word without the field that it ends with: `password-input`, `passwordField`.
