@@ -399,7 +399,7 @@ fn a_file_that_was_moved_away_and_back_keeps_its_writers() {
     pi(&home, FIRST, 0, &[Step::Write("a.rs", FILE)]);
     committed(&home, "a.rs", FILE).expect("a commit");
     let before = blamed(&home, "a.rs");
-    assert!(before.contains('A'), "{before}");
+    assert!(before.chars().any(|of| of != '-'), "{before}");
     for names in [["a.rs", "b.rs"], ["b.rs", "a.rs"]] {
         git(&home, &["mv", names[0], names[1]]).expect("moved");
         git(&home, &["commit", "-qm", "On"]).expect("a commit");

@@ -106,7 +106,7 @@ fn plain(name: &str) -> Vec<String> {
 }
 
 /// A field may be called by where it is alone: `Textbox for the password`.
-fn without_place<'n>(words: Vec<&'n str>, is_place: impl Fn(&str) -> bool) -> Vec<&'n str> {
+fn without_place(words: Vec<&str>, is_place: impl Fn(&str) -> bool) -> Vec<&str> {
     match &*words {
         [field, place, "the" | "a" | "your", rest @ ..] | [field, place, rest @ ..]
             if is_one(&FIELDS, field.as_bytes()) && is_place(place) && !rest.is_empty() =>

@@ -350,7 +350,7 @@ fn a_long_selector_tells_by_its_end_and_a_field_by_where_it_is() {
     let mut found = 0;
     named_leaves(json, &mut |names, leaf| {
         if matches!(leaf, Leaf::Text(text) if text.len() == 1) {
-            assert!(names.iter().any(|name| *name == "password"), "{names:?}");
+            assert!(names.contains(&"password"), "{names:?}");
             found += 1;
         }
     });
