@@ -76,7 +76,8 @@ mod tests {
             ("mv -t src a.rs; git mv -n a b", &[]),
             ("cd \"$(dirname x)\" && mv a b", &[]),
             ("mv a.rs", &[]),
-            ("cat > x <<'EOF'\nmv a b\nEOF\nmv c d", &[]),
+            ("cat > x <<'EOF'\nmv a b\nEOF\nmv c d", &[": c > d"]),
+            ("echo on | tee -a log; mv a b", &[": a > b"]),
             ("mv a \"b", &[]),
             ("rmv a b", &[]),
         ] {
