@@ -811,6 +811,9 @@ fn a_database_with_older_tables_is_brought_up_to_date_with_its_rows() {
     };
     let ada = server.sharing("ada");
     server.sql("DROP SCHEMA sessionary, sessionary_catalogue CASCADE");
+    // Roles that others have are not taken over.
+    let roles = "sessionary_reader_team, sessionary_writer_team";
+    server.sql(&format!("REVOKE {roles} FROM ada"));
     server.sql(
         "CREATE SCHEMA sessionary;
          CREATE TABLE sessionary.migrations (
@@ -824,6 +827,7 @@ fn a_database_with_older_tables_is_brought_up_to_date_with_its_rows() {
         let done = format!("INSERT INTO sessionary.migrations (number) VALUES ({number})");
         server.sql(&done);
     }
+    server.sql(&format!("GRANT {roles} TO ada"));
     let add = "INSERT INTO sessionary.hosts (host, id, version) VALUES ('older', 'x', 1);
         INSERT INTO sessionary_catalogue._bundles (bundle, host, agent, session, seal)
         SELECT nextval('sessionary_catalogue._numbers'), 'older', 'pi', 'x', 'y'

@@ -103,7 +103,7 @@ pub(crate) fn joined(folder: &str, to: &str) -> String {
 }
 
 impl SimpleCommand {
-    fn new() -> Self {
+    fn empty() -> Self {
         Self {
             words: Vec::new(),
             is_plain: true,
@@ -267,7 +267,7 @@ impl<'t> Shell<'t> {
             left,
             depth,
             commands: Vec::new(),
-            now: SimpleCommand::new(),
+            now: SimpleCommand::empty(),
             word: None,
             is_plain: true,
             is_quoted: false,
@@ -502,7 +502,7 @@ impl<'t> Shell<'t> {
         if is_empty && self.now.is_plain {
             return;
         }
-        let mut ended = std::mem::replace(&mut self.now, SimpleCommand::new());
+        let mut ended = std::mem::replace(&mut self.now, SimpleCommand::empty());
         ended.end = end;
         // Those before the first of these are of commands that have ended.
         let open = self.documents.iter_mut().rev();
