@@ -77,7 +77,8 @@ pub(crate) fn commit(common: &Path, name: &str) -> io::Result<Option<Commit>> {
     let before = match parent {
         Some(parent) => {
             let mut buffer = Vec::new();
-            // Of a shallow clone's last commit the parent is not there: what it changed is not known.
+            // Of a shallow clone's last commit the parent is not there: what it changed is not
+            // known.
             match objects.find_commit(&parent, &mut buffer) {
                 Ok(parent) => Some(parent.tree()),
                 Err(_) => return Ok(Some(commit)),

@@ -49,7 +49,8 @@ pub struct Config {
     /// [`Rules::set`] changes them.
     pub rules: Rules,
     /// Whether the user lets programs index words after an answer. The library does nothing by
-    /// itself; callers of [`Index::index_backlog`](crate::Index::index_backlog) should check this first.
+    /// itself; callers of [`Index::index_backlog`](crate::Index::index_backlog) should check this
+    /// first.
     pub background: bool,
     /// The reader's time zone: of the days in searches, unless
     /// [`SearchScope`](crate::index::SearchScope) names one, and of `local_day` in reports.

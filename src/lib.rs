@@ -23,9 +23,9 @@
 //! That is the index, the folders and the settings of the user's own command; [`Config::new`] names
 //! others. What the user excludes stays out of the index whoever opens it: see [`Rules`]. A search
 //! reads from their files what is not indexed yet, says how much that is
-//! ([`outstanding`](model::SearchAnswer::outstanding)), and leaves it at that: [`Index::index_backlog`]
-//! indexes it. [`SearchScope::cancel`](index::SearchScope::cancel) ends a search from another
-//! thread.
+//! ([`outstanding`](model::SearchAnswer::outstanding)), and leaves it at that:
+//! [`Index::index_backlog`] indexes it. [`SearchScope::cancel`](index::SearchScope::cancel) ends a
+//! search from another thread.
 //!
 //! Session files are the truth. The *catalogue* (SQLite) and the *words* (tantivy) are caches made
 //! from them: delete the index directory and nothing is lost.

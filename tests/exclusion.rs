@@ -270,7 +270,8 @@ fn a_working_directory_that_is_told_late_is_swept() {
     }
 }
 
-/// As docs/usage.md says: where a session began counts, and where Claude Code notes that it moved it.
+/// As docs/usage.md says: where a session began counts, and where Claude Code notes that it moved
+/// it.
 #[test]
 fn a_session_that_goes_on_elsewhere_is_of_where_it_began() {
     let place = tempfile::tempdir().unwrap();

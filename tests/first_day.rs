@@ -180,8 +180,8 @@ fn every_setting_says_where_it_comes_from() {
     assert!(folder.join("kept/v5/catalogue.sqlite").is_file());
 }
 
-/// A wrong value is told with its file, line and key, and by `config show` too, which is asked first
-/// when something is wrong.
+/// A wrong value is told with its file, line and key, and by `config show` too, which is asked
+/// first when something is wrong.
 #[test]
 fn a_value_that_cannot_be_followed_is_told_with_its_line() {
     let home = Sandbox::new();

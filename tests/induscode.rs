@@ -33,8 +33,8 @@ fn both_formats_of_one_project_are_listed() {
     assert_eq!(agents, ["indusagi", "induscode"]);
 }
 
-/// Where the `head` line says that it stands, the session is shown: what was abandoned, and what was
-/// said since, is on another branch.
+/// Where the `head` line says that it stands, the session is shown: what was abandoned, and what
+/// was said since, is on another branch.
 #[test]
 fn the_first_line_says_what_is_shown() {
     let node = |id: &str, prev: &str, role: &str, text: &str| {

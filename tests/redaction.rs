@@ -381,8 +381,8 @@ fn in_arguments_no_sign_ends_a_secret() {
     }
 }
 
-/// What a form, a manifest and a request are given: each value with `Q1w2E3r4` in it, and the number
-/// 51234567, is a secret; each with `heron` in it, and the number 51234568, is none.
+/// What a form, a manifest and a request are given: each value with `Q1w2E3r4` in it, and the
+/// number 51234567, is a secret; each with `heron` in it, and the number 51234568, is none.
 pub const NAMED_BESIDE: &str = r##"{"fields":[
     {"name":"Password","type":"textbox","ref":"e12","value":"Q1w2E3r4"},
     {"name":"Bird","type":"textbox","ref":"e13","value":"heron2"}],

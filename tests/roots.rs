@@ -256,7 +256,8 @@ fn a_session_of_several_files_is_left_as_a_whole() {
     }
 }
 
-/// A folder that pi's settings name holds files of all projects; folders in it are the outer root's.
+/// A folder that pi's settings name holds files of all projects; folders in it are the outer
+/// root's.
 #[test]
 fn of_a_flat_root_within_a_root_only_its_own_files_are() {
     let home = Sandbox::new();

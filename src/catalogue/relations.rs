@@ -31,8 +31,8 @@ impl Catalogue {
         self.first(sql, params![id, beside], |r| r.get(0))
     }
 
-    /// The session of that id, of the agent and the machine of the session `beside` it, with what it
-    /// goes on from itself.
+    /// The session of that id, of the agent and the machine of the session `beside` it, with what
+    /// it goes on from itself.
     pub fn base(&self, id: &str, beside: i64) -> Result<Option<(i64, Option<Base>)>, Error> {
         let sql = "SELECT s.session, s.base_session, s.base_end
             FROM _roots r CROSS JOIN _sessions s ON s.root = r.root AND s.id = ?1

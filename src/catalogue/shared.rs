@@ -42,8 +42,8 @@ impl Catalogue {
     /// Every source of a session of this machine that is of one of these repositories, in the order
     /// of agents and paths, of one path in several folders the one written last first: as each of
     /// its sessions holds it, that of which it is the main one first. Folders that are named no
-    /// longer are passed over. What a file beside a root calls a session is none of them: that file names the
-    /// sessions of all repositories.
+    /// longer are passed over. What a file beside a root calls a session is none of them: that file
+    /// names the sessions of all repositories.
     pub fn session_sources(&self, repositories: &[String]) -> Result<Vec<SessionSource>, Error> {
         let repositories = serde_json::json!(repositories).to_string();
         let sql =

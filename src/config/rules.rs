@@ -111,7 +111,8 @@ impl Rules {
     }
 
     /// These rules after they were set: those that are stored hold, which another program may have
-    /// changed since, and these where none are stored any more. So a program that opens the index again and again sets its own once:
+    /// changed since, and these where none are stored any more. So a program that opens the index
+    /// again and again sets its own once:
     ///
     /// ```no_run
     /// use sessionary::{Config, Error, Freshness, Index};

@@ -219,7 +219,7 @@ pub fn apply(targets: SyncTargets<'_>, config: &Config) -> Result<u64, Error> {
     }
     in_transaction(catalogue, || {
         catalogue.exclude_by(rules)?;
-        let gone = remove(targets, exclude, &config.formats, Told::AtFirst)?;
+        let gone = remove(targets, exclude, &config.formats, DecidingCwd::First)?;
         let files = ExcludedFiles::by(exclude);
         let foreign_files = catalogue.forget_foreign_files(|path| files.holds_at(path))?;
         if gone + foreign_files > 0 {
@@ -243,7 +243,7 @@ pub fn sweep(
         return Ok(0);
     }
     in_transaction(catalogue, || {
-        let gone = remove(targets, exclude, formats, Told::Last)?;
+        let gone = remove(targets, exclude, formats, DecidingCwd::Last)?;
         catalogue.request_wipe()?;
         Ok(gone)
     })
@@ -259,11 +259,11 @@ fn in_transaction<T>(
 
 /// Which working directory of a session decides.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum DecidingCwd {
     /// The one that is stored, which is the last one of a session that was moved.
     Last,
     /// Also the one that its beginning names, which is read for that.
-    AtFirst,
+    First,
 }
 
 /// What is excluded of what is stored, and whether that is by its session's working directory.
@@ -271,7 +271,7 @@ fn excluded_sources(
     catalogue: &Catalogue,
     files_out: &ExcludedFiles<'_>,
     formats: &[&'static dyn Format],
-    told: Told,
+    deciding: DecidingCwd,
 ) -> Result<Vec<(ExcludedSource, bool)>, Error> {
     let mut out: Vec<(ExcludedSource, bool)> = Vec::new();
     let mut staying: Vec<(i64, i64)> = Vec::new();
@@ -284,7 +284,7 @@ fn excluded_sources(
         }
     })?;
     let mut began_there = HashSet::new();
-    for (session, source) in staying.iter().filter(|_| told == Told::AtFirst) {
+    for (session, source) in staying.iter().filter(|_| deciding == DecidingCwd::First) {
         let Some((path, format)) = catalogue.source_place(*source)? else {
             continue;
         };
@@ -327,13 +327,13 @@ fn remove(
     SyncTargets { catalogue, keeper }: SyncTargets<'_>,
     exclude: &Exclude,
     formats: &[&'static dyn Format],
-    told: Told,
+    deciding: DecidingCwd,
 ) -> Result<u64, Error> {
     if exclude.is_empty() {
         return Ok(0);
     }
     let files_out = ExcludedFiles::by(exclude);
-    let out = excluded_sources(catalogue, &files_out, formats, told)?;
+    let out = excluded_sources(catalogue, &files_out, formats, deciding)?;
     let mut places: HashMap<i64, BTreeMap<i64, DirectoryFingerprint>> = HashMap::new();
     let mut files: HashMap<i64, u64> = HashMap::new();
     let mut stale: BTreeMap<i64, String> = BTreeMap::new();

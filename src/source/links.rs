@@ -1,5 +1,5 @@
-//! What does a scan below a root leave alone? Links that lead out of the roots, unless they are to be
-//! followed, and what another root has.
+//! What does a scan below a root leave alone? Links that lead out of the roots, unless they are to
+//! be followed, and what another root has.
 
 use std::fs;
 use std::path::{Path, PathBuf};

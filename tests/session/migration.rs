@@ -173,8 +173,8 @@ fn a_link_and_the_permissions_stay() {
     assert_eq!(place.open(&real).session_name().as_deref(), Some("x"));
 }
 
-/// Who may not give the new file to the old one's owner leaves the old one: its owner could not read
-/// the new one.
+/// Who may not give the new file to the old one's owner leaves the old one: its owner could not
+/// read the new one.
 #[test]
 #[cfg(unix)]
 fn a_file_stays_its_owners() {

@@ -1,4 +1,5 @@
-//! What is forgotten is in no file any more, once it is wiped, and who uses the archive is no error.
+//! What is forgotten is in no file any more, once it is wiped, and who uses the archive is no
+//! error.
 
 use super::*;
 

@@ -59,8 +59,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Note how often the archive has been changed. Whether it was since that was noted last. Within
-    /// a transaction of the catalogue.
+    /// Note how often the archive has been changed. Whether it was since that was noted last.
+    /// Within a transaction of the catalogue.
     pub fn note_changes_since(&self, catalogue: &Catalogue) -> Result<bool, Error> {
         let changes = self.or_fail(self.archive.as_ref().map(Archive::changes));
         let has_changed = changes != Some(catalogue.archive_changes()?);

@@ -87,8 +87,8 @@ impl Keeper {
         Ok(all)
     }
 
-    /// How a source is read from the archive, or its twin, where that was kept later; `None` when it
-    /// is not in it, or of no session.
+    /// How a source is read from the archive, or its twin, where that was kept later; `None` when
+    /// it is not in it, or of no session.
     fn archived_source(
         &self,
         SyncedRoot { spec, format, .. }: SyncedRoot<'_>,
@@ -163,8 +163,8 @@ impl Keeper {
         self.or_fail(Some(moved)).unwrap_or(false)
     }
 
-    /// Whether a source is in a root within this one: its file is there, or that is what the archive
-    /// has it from, too.
+    /// Whether a source is in a root within this one: its file is there, or that is what the
+    /// archive has it from, too.
     fn is_of_another_root(
         &self,
         SyncedRoot { spec, .. }: SyncedRoot<'_>,

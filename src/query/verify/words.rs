@@ -244,7 +244,8 @@ impl Inspection<'_> {
             let what = format!("{} entries are in no file", differences.nowhere);
             self.differs("words", None, what);
         }
-        // Whoever rebuilds the words has thrown away what was there, and has not put it into the outbox yet.
+        // Whoever rebuilds the words has thrown away what was there, and has not put it into the
+        // outbox yet.
         let is_rebuilt = !suspects.has_words && self.stores.config.has_writer();
         if is_rebuilt && !differences.by_source.is_empty() {
             self.behind("words", None, "are being rebuilt".into());
