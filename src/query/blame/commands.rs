@@ -171,27 +171,20 @@ fn commits(command: &str) -> bool {
     commits_within(command, MOST_DEPTH)
 }
 
-/// Another program may start it (`timeout 60 git commit`), and a shell or `$(…)` run it. What it
-/// prints is the proof, so where its words stand in the command does not matter.
+/// A shell or `$(…)` may run it.
 fn commits_within(command: &str, depth: usize) -> bool {
     simple_commands(command).iter().any(|command| {
-        let words = command.words.as_slice();
-        let runs = |at: usize| {
-            let name = words[at].rsplit('/').next();
-            match name {
-                Some("git") => is_commit(&words[at + 1..]),
-                Some("sh" | "bash" | "zsh" | "dash") if depth > 0 => {
-                    let script = words[at + 1..].iter().find(|word| !word.starts_with('-'));
-                    script.is_some_and(|script| commits_within(script, depth - 1))
-                }
-                _ => false,
-            }
-        };
-        let inner = |word: &String| {
-            let inner = word.split_once("$(").map(|(_, inner)| inner);
-            depth > 0 && inner.is_some_and(|inner| commits_within(inner, depth - 1))
-        };
-        (0..words.len()).any(runs) || words.iter().any(inner)
+        let given = command.given_to(&["git"]);
+        let script = command.given_to(&["sh", "bash", "zsh", "dash"]);
+        let script = script.and_then(|given| given.iter().find(|word| !word.starts_with('-')));
+        let substitutions = command
+            .words
+            .iter()
+            .filter_map(|word| word.split_once("$("));
+        let inner = substitutions.map(|(_, inner)| inner);
+        let mut inner = inner.chain(script.map(String::as_str));
+        given.is_some_and(is_commit)
+            || depth > 0 && inner.any(|inner| commits_within(inner, depth - 1))
     })
 }
 
@@ -240,6 +233,8 @@ mod tests {
             ("timeout 60 /usr/bin/git commit -m x", true),
             ("bash -c \"git add -A && git commit -m x\"", true),
             ("sudo -u ada git commit -m x", true),
+            ("sessionary search git commit", false),
+            ("echo git commit", false),
             ("git log -1 --format='[%h] %s' # last commit", false),
             ("sessionary search 'git commit'", false),
             ("git commit-tree x; git log commit", false),

@@ -114,6 +114,23 @@ impl SimpleCommand {
         }
     }
 
+    /// What one of these programs is given, by whatever path it is called. Another program may start
+    /// it: `timeout 20 apply_patch`.
+    pub fn given_to(&self, programs: &[&str]) -> Option<&[String]> {
+        const STARTERS: [&str; 9] = [
+            "command", "doas", "env", "exec", "nice", "nohup", "sudo", "timeout", "xargs",
+        ];
+        let words = self.program();
+        let is = |word: &String, names: &[&str]| {
+            let name = word.rsplit('/').next();
+            name.is_some_and(|name| names.contains(&name))
+        };
+        let is_started = is(words.first()?, &STARTERS);
+        let mut programs_at = words.iter().take(if is_started { words.len() } else { 1 });
+        let at = programs_at.position(|word| is(word, programs))?;
+        Some(&words[at + 1..])
+    }
+
     /// The program and what it is given, without what the shell reads before it: `then`, `X=1`.
     pub fn program(&self) -> &[String] {
         const BEFORE: [&str; 11] = [
@@ -152,14 +169,8 @@ impl SimpleCommand {
 
     /// The patch that it applies, where it is known in which folder.
     fn patch(&self) -> Option<ShellPatch> {
-        let is_it = |word: &String| {
-            let name = word.rsplit('/').next();
-            matches!(name, Some("apply_patch" | "applypatch"))
-        };
-        // Another program may start it: `timeout 20 apply_patch`.
-        let words = self.program();
-        let at = words.iter().position(is_it)?;
-        let text = match &words[at + 1..] {
+        let given = self.given_to(&["apply_patch", "applypatch"])?;
+        let text = match given {
             [patch] if self.is_plain => patch.clone(),
             _ => self.document.as_ref()?.text.clone(),
         };
