@@ -492,7 +492,8 @@ impl<'t> Shell<'t> {
         let is_quoted = std::mem::take(&mut self.is_quoted);
         match std::mem::replace(&mut self.place, Place::Word) {
             Place::Word => {
-                self.now.is_plain &= is_plain;
+                // By themselves they stand for nothing else.
+                self.now.is_plain &= is_plain || matches!(&*word, "{" | "!");
                 self.now.words.push(word);
             }
             Place::Output if is_plain => self.now.writes.push(word),

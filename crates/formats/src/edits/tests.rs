@@ -250,6 +250,15 @@ fn patches_that_a_command_applies() {
             format!("apply_patch <<'EOF'\n{a}EOF"),
             &[("/w: a", true)][..],
         ),
+        (
+            format!("timeout 20 /usr/bin/apply_patch <<'EOF'\n{a}EOF"),
+            &[("/w: a", true)],
+        ),
+        (
+            format!("{{ cd x; apply_patch <<'EOF'\n{a}EOF\n}}"),
+            &[("/w/x: a", false)],
+        ),
+        (format!("grep apply_patch <<'EOF'\n{a}EOF"), &[]),
         (format!("apply_patch '{a}'"), &[("/w: a", true)]),
         (format!("apply_patch {a}"), &[("/w: a", true)]),
         (
