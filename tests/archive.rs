@@ -434,7 +434,7 @@ fn a_wipe_of_the_archive_outlasts_the_catalogue() {
     let mut indexer = Indexer::open(&home.config()).unwrap();
     let mut report = Report::default();
     let path = home.file("a.jsonl");
-    assert!(indexer.forget_deleted(row, &path).unwrap());
+    assert!(indexer.forget_deleted(row, [&path]).unwrap());
     indexer.wipe(&mut report).unwrap();
     assert!(report.notes[0].contains("until a later sync wipes it"));
     assert!(indexer.is_wipe_requested().unwrap());
@@ -511,7 +511,7 @@ fn deleted_files_leave_the_archive() {
     let row = home.one();
     let mut indexer = Indexer::open(&home.config()).unwrap();
     let path = home.file("a.jsonl");
-    assert!(indexer.forget_deleted(&row, &path).unwrap());
+    assert!(indexer.forget_deleted(&row, [&path]).unwrap());
     indexer.wipe(&mut Report::default()).unwrap();
     drop(indexer);
     assert!(home.list().is_empty());

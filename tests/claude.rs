@@ -442,25 +442,50 @@ fn a_torn_line_is_completed_later() {
     });
 }
 
-/// What lies in a folder beside a session's file is a part of it: it is not moved without.
+/// What lies in a folder beside a session's file is a part of it, and goes with it: what was printed
+/// at length, and its subagents, which the archive forgets too.
 #[test]
-fn a_session_of_a_file_and_a_folder_is_not_deleted_in_part() {
+fn a_session_is_deleted_with_the_folder_beside_its_file() {
     let home = Sandbox::new();
     let id = uuid(6);
-    let line = format!(
-        r#"{{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser","message":{{"role":"user","content":"Print all of it"}}}}"#
-    );
+    let line = |id: &str, said: &str, more: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":null,"sessionId":"{}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/code/parser"{more},"message":{{"role":"user","content":"{said}"}}}}"#,
+            uuid(6)
+        ) + "\n"
+    };
     let projects = ".claude/projects/-code-parser";
-    let file = home.write(&format!("{projects}/{id}.jsonl"), &format!("{line}\n"));
-    home.touch(&file, 1_767_603_600);
+    let file = home.write(
+        &format!("{projects}/{id}.jsonl"),
+        &line("u1", "Print all of it", ""),
+    );
+    let of_subagent = r#","isSidechain":true,"agentId":"a1""#;
+    let subagent = home.write(
+        &format!("{projects}/{id}/subagents/agent-a1.jsonl"),
+        &line("u2", "Count the grebes", of_subagent),
+    );
     let spill = home.write(&format!("{projects}/{id}/tool-results/a.txt"), "all of it");
-    let said = home.run(&["delete", &id, "--dry-run"]);
-    assert!(said.contains("and the folder"), "{said}");
-    assert!(said.contains("Some(2)"), "{said}");
+    let other = home.write(
+        &format!("{projects}/{}.jsonl", uuid(7)),
+        &line("u3", "Something else", "").replace(&id, &uuid(7)),
+    );
+    for file in [&file, &subagent, &spill, &other] {
+        home.touch(file, 1_767_603_600);
+    }
+    home.run(&["archive", "on", "claude"]);
+    let shown = home.run(&["delete", &id, "--dry-run"]);
+    assert!(shown.contains("subagent"), "{shown}");
+    assert!(shown.contains("3 files"), "{shown}");
     assert!(file.exists() && spill.exists());
-    fs::remove_dir_all(spill.parent().unwrap().parent().unwrap()).unwrap();
-    let said = home.run(&["delete", &id, "--dry-run"]);
-    assert!(!said.contains("and the folder"), "{said}");
+    let said = home.run(&["delete", &id, "--yes", "--json"]);
+    assert!(said.contains(r#""still_archived":false"#), "{said}");
+    let folder = file.with_extension("");
+    assert!(!file.exists() && !folder.exists() && other.exists());
+    for word in ["grebes", "Print"] {
+        let found = home.run(&["search", word, "--all", "--json"]);
+        assert!(found.contains(r#""hits":[]"#), "{found}");
+    }
+    assert!(home.run(&["list", "--all"]).contains("Something else"));
 }
 
 /// A prompt of the agent's own is of no interest to who reads a session back; `--all` shows that

@@ -638,8 +638,8 @@ fn help_of_every_command() {
       sessionary delete 019b3f2a --dry-run       what would be moved, and where
       sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking
 
-    All files of a session are moved. A session of agentuse is a folder: its subagents go with it and
-    are listed first. Forks stay, and so do the subagents of other agents.
+    All files of a session are moved. Subagents in its folder, as those of agentuse and Claude Code,
+    go with it and are listed first. Forks stay, and so do other subagents.
     What changed in the last minute may still be in use, and a fork of Codex may begin in what is to
     be moved: that is moved only with --force.
     ----

@@ -283,7 +283,7 @@ fn what_another_index_deleted_is_kept_again_while_its_file_is_there() {
     drop(index);
     let mut indexer = Indexer::open(&other).unwrap();
     let path = home.file("a.jsonl");
-    assert!(indexer.forget_deleted(&row, &path).unwrap());
+    assert!(indexer.forget_deleted(&row, [&path]).unwrap());
     indexer.wipe(&mut Report::default()).unwrap();
     drop(indexer);
     assert_eq!(contents(&home), Vec::<String>::new());

@@ -256,6 +256,14 @@ impl Index {
         self.ask(|snapshot| snapshot.session_files(session))
     }
 
+    /// [`Snapshot::session_folder`](Snapshot::session_folder) of the newest snapshot.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when the session is not in the index.
+    pub fn session_folder(&self, session: &SessionRow) -> Result<Option<PathBuf>, Error> {
+        self.ask(|snapshot| snapshot.session_folder(session))
+    }
+
     /// [`Snapshot::leaning_on`](Snapshot::leaning_on) of the newest snapshot.
     ///
     /// # Errors

@@ -272,17 +272,23 @@ impl Indexer {
         Ok(forgotten)
     }
 
-    /// Forget all that is kept of a session that was deleted on purpose: whatever was ever at this
-    /// path, its file or its folder, and those of its files elsewhere that are gone. Whether
+    /// Forget all that is kept of a session that was deleted on purpose: whatever was ever at these
+    /// paths, its files and folders, and those of its files elsewhere that are gone. Whether
     /// nothing of it is kept any more. [`Indexer::wipe`] has to follow, once for all that were
     /// deleted: it writes the archive anew.
     ///
     /// # Errors
     /// When the archive or the catalogue cannot be written.
-    pub fn forget_deleted(&mut self, session: &SessionRow, path: &Path) -> Result<bool, Error> {
+    pub fn forget_deleted<'p>(
+        &mut self,
+        session: &SessionRow,
+        paths: impl IntoIterator<Item = &'p PathBuf>,
+    ) -> Result<bool, Error> {
         self.hold()?;
         self.keeper.renew(&self.config, &self.catalogue)?;
-        let mut places = self.keeper.places_at(|kept| kept.starts_with(path))?;
+        let paths: Vec<&PathBuf> = paths.into_iter().collect();
+        let is_there = |kept: &Path| paths.iter().any(|path| kept.starts_with(path));
+        let mut places = self.keeper.places_at(is_there)?;
         let others = self.catalogue.places_of(&session.agent, &session.path)?;
         // A file that stays, as a copy in another folder does, is still kept.
         places.extend(others.into_iter().filter(is_gone));

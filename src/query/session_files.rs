@@ -28,6 +28,17 @@ impl Snapshot<'_> {
         Ok(files.collect())
     }
 
+    /// The folder beside its file in which its agent keeps more of the session, where it is there.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when it is not in the index.
+    pub fn session_folder(&self, session: &SessionRow) -> Result<Option<PathBuf>, Error> {
+        let stored = self.stored(session)?;
+        let format = self.config().format(&stored.format);
+        let folder = format.and_then(|format| format.folder_of(&stored.row.path));
+        Ok(folder.filter(|folder| folder.is_dir()))
+    }
+
     /// The sessions of this machine that were forked from this one and hold only what is their own:
     /// without it they have no beginning.
     ///

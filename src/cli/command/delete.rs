@@ -8,8 +8,8 @@ use sessionary::Config;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use super::trashing::{
-    DeletionTarget, TrashResult, move_to_trash, refuse_changed, refuse_in_demo, refuse_in_use,
-    refuse_leaned_on, trash_of,
+    DeletionTarget, TrashResult, move_to_trash, own_place, refuse_changed, refuse_in_demo,
+    refuse_in_use, refuse_leaned_on, trash_of,
 };
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -22,8 +22,8 @@ use crate::output::time::{bytes, count};
 #[command(after_help = "Examples:\n  \
     sessionary delete 019b3f2a --dry-run       what would be moved, and where\n  \
     sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking\n\n\
-    All files of a session are moved. A session of agentuse is a folder: its subagents go with it and\n\
-    are listed first. Forks stay, and so do the subagents of other agents.\n\
+    All files of a session are moved. Subagents in its folder, as those of agentuse and Claude Code,\n\
+    go with it and are listed first. Forks stay, and so do other subagents.\n\
     What changed in the last minute may still be in use, and a fork of Codex may begin in what is to\n\
     be moved: that is moved only with --force.")]
 pub struct Delete {
@@ -57,7 +57,7 @@ struct TrashedSession {
     id: String,
     /// Its file, or of agentuse its folder.
     path: PathBuf,
-    /// Its other files, where it has several.
+    /// Its other files, where it has several, and the folder that belongs to it.
     other_paths: Vec<PathBuf>,
     bytes: u64,
     files: u64,
@@ -101,7 +101,12 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         if let Some(ended) = super::declined(&question, "nothing was moved", hint, screen)? {
             return Ok(ended);
         }
-        refuse_changed(&mut doomed, args.force, screen)?;
+        let rows = doomed.iter().map(|one| one.row.clone()).collect();
+        let now = DeletionTarget::all(rows, &super::open(config, screen)?)?;
+        if !args.force {
+            refuse_changed(&doomed, &now, screen)?;
+        }
+        doomed = now;
     }
     let moved = match dry_run {
         true => TrashResult {
@@ -165,8 +170,7 @@ impl DeletionTarget {
             ));
         };
         for row in &self.subagents {
-            let folder = row.path.parent().unwrap_or(&row.path);
-            add(&mut out, folder, row, "subagent");
+            add(&mut out, &own_place(row), row, "subagent");
         }
         let mut what = match self.files.len() {
             1 => bytes(self.bytes),
@@ -202,15 +206,15 @@ impl DeletionTarget {
         let subagents = self.subagents.iter().map({
             let trash = trash.clone();
             move |row| {
-                let folder = row.path.parent().unwrap_or(&row.path);
-                let inside = self.files.iter().filter(|file| file.starts_with(folder));
+                let path = own_place(row);
+                let inside = self.files.iter().filter(|file| file.starts_with(&path));
                 TrashedSession {
                     agent: row.agent.clone(),
                     id: row.id.clone(),
-                    path: folder.to_path_buf(),
                     other_paths: Vec::new(),
                     bytes: row.bytes,
                     files: inside.count() as u64,
+                    path,
                     with: Some(self.row.id.clone()),
                     forks: Vec::new(),
                     leaning_forks: Vec::new(),

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
-use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -48,7 +47,7 @@ pub struct DeletionTarget {
     pub bytes: u64,
     /// When one of them was changed last.
     newest_ms: i64,
-    /// Its subagents whose folders are in this one.
+    /// Its subagents whose files are in a folder of it.
     pub subagents: Vec<SessionRow>,
     /// Its other subagents, which stay.
     pub staying_subagents: Vec<SessionRow>,
@@ -66,7 +65,12 @@ impl DeletionTarget {
         let doomed = rows.map(|row| Self::of(row?, index));
         let mut doomed = doomed.collect::<Result<Vec<_>, _>>()?;
         doomed.sort_by(|a, b| a.path.cmp(&b.path));
-        doomed.dedup_by(|inner, outer| inner.path.starts_with(&outer.path));
+        let places: Vec<PathBuf> = doomed.iter().flat_map(Self::paths).cloned().collect();
+        doomed.retain(|one| {
+            let mut above = one.path.ancestors().skip(1);
+            !above.any(|above| places.iter().any(|place| place == above))
+        });
+        doomed.dedup_by(|again, one| again.path == one.path);
         let going = doomed.iter();
         let going = going.flat_map(|one| one.subagents.iter().chain([&one.row]));
         let going: HashSet<PathBuf> = going.map(|row| row.path.clone()).collect();
@@ -82,15 +86,14 @@ impl DeletionTarget {
         foreign::refuse(&row)?;
         refuse_archived(&row)?;
         refuse_rows(&row)?;
-        refuse_several(&row)?;
-        let folder = folder(&row)?;
-        let (path, other_paths) = paths(&row, folder.as_deref(), index)?;
+        let (path, other_paths) = paths(&row, index)?;
         let (mut subagents, mut staying) = (Vec::new(), Vec::new());
         index.each_row(&index.page(&ListScope::default())?, |other| {
             if other.path == row.path {
                 return Ok(());
             }
-            if folder.is_some() && other.path.starts_with(&path) {
+            let mut places = [&path].into_iter().chain(&other_paths);
+            if places.any(|place| other.path.starts_with(place)) {
                 subagents.push(other);
             } else if other.agent == row.agent
                 && other
@@ -134,10 +137,8 @@ impl DeletionTarget {
         [&self.path].into_iter().chain(&self.other_paths)
     }
 
-    /// Looks which files it has now. Whether one of them is another than at the last look.
-    fn look(&mut self) -> Result<bool, Failure> {
-        let before = (take(&mut self.files), self.bytes, self.newest_ms);
-        (self.bytes, self.newest_ms) = (0, i64::MIN);
+    /// Looks which files it has.
+    fn look(&mut self) -> Result<(), Failure> {
         let walk = |path: PathBuf| walkdir::WalkDir::new(path).sort_by_file_name();
         let paths: Vec<PathBuf> = self.paths().cloned().collect();
         for entry in paths.into_iter().flat_map(walk) {
@@ -152,8 +153,7 @@ impl DeletionTarget {
             self.bytes += metadata.len();
             self.files.push(file);
         }
-        let (files, bytes, newest_ms) = before;
-        Ok(files != self.files || (bytes, newest_ms) != (self.bytes, self.newest_ms))
+        Ok(())
     }
 }
 
@@ -179,21 +179,20 @@ fn whole(row: SessionRow, index: &Index) -> Result<SessionRow, Failure> {
     Ok(row)
 }
 
-/// Where a session is, its file or folder first: all its files that are there. One of them that is
-/// not its alone is not moved, and so nothing of it is.
-fn paths(
-    row: &SessionRow,
-    folder: Option<&Path>,
-    index: &Index,
-) -> Result<(PathBuf, Vec<PathBuf>), Failure> {
-    let files = match index.session_files(row) {
+/// Where a session is, its file or folder first: all its files that are there, and the folder in
+/// which its agent keeps more of it. One of them that is not its alone is not moved, and so nothing
+/// of it is.
+fn paths(row: &SessionRow, index: &Index) -> Result<(PathBuf, Vec<PathBuf>), Failure> {
+    let folder = folder(row)?;
+    let (files, beside) = match index.session_files(row) {
         // It lies below no root, and was read by itself.
-        Err(Error::NotFound { .. }) => Vec::new(),
-        files => files?,
+        Err(Error::NotFound { .. }) => (Vec::new(), None),
+        files => (files?, index.session_folder(row)?),
     };
-    let mut paths = vec![folder.unwrap_or(&row.path).to_path_buf()];
+    let mut paths = vec![folder.unwrap_or_else(|| row.path.clone())];
     for SessionFile { path, shared_with } in files {
-        if paths.iter().any(|known| path.starts_with(known)) {
+        let mut known = paths.iter().chain(&beside);
+        if known.any(|known| path.starts_with(known)) {
             continue;
         }
         let why = match (path.parent().filter(|above| above.is_file()), shared_with) {
@@ -212,6 +211,7 @@ fn paths(
         let hint = format!("delete it with {}", row.agent);
         return Err(Failure::usage(what).hint(hint));
     }
+    paths.extend(beside);
     if paths.len() > 1 && paths[0].symlink_metadata().is_err() {
         paths.remove(0);
     }
@@ -247,18 +247,10 @@ fn refuse_rows(row: &SessionRow) -> Result<(), Failure> {
     )
 }
 
-/// A session that keeps more in a folder beside its file, of the same name, is not moved in part:
-/// Claude Code puts long output of tools and its subagents there.
-fn refuse_several(row: &SessionRow) -> Result<(), Failure> {
-    let beside = row.path.with_extension("");
-    if beside == row.path || !beside.is_dir() {
-        return Ok(());
-    }
-    let (file, folder) = (row.path.display(), beside.display());
-    Err(
-        Failure::usage(format!("{} is {file} and the folder {folder}", row.id))
-            .hint("move both to the trash by hand"),
-    )
+/// What a session that goes with another one is of it: its file, or its folder.
+pub fn own_place(row: &SessionRow) -> PathBuf {
+    let folder = folder(row).ok().flatten();
+    folder.unwrap_or_else(|| row.path.clone())
 }
 
 /// The folder that a session is, where it is one of its own.
@@ -325,23 +317,26 @@ pub fn refuse_leaned_on(doomed: &[DeletionTarget]) -> Result<(), Failure> {
         .hint("name the fork too, and both are moved; --force moves it anyway"))
 }
 
-/// What changed since it was shown stays where it is, unless it is moved by force: whoever was
-/// asked may have answered long after.
+/// What changed since it was shown stays where it is: whoever was asked may have answered long
+/// after.
 pub fn refuse_changed(
-    doomed: &mut [DeletionTarget],
-    by_force: bool,
+    shown: &[DeletionTarget],
+    now: &[DeletionTarget],
     screen: &Screen,
 ) -> Result<(), Failure> {
-    for one in doomed {
-        if one.look()? && !by_force {
-            return Err(Failure::usage(format!(
-                "{} changed since this was asked, so its agent may be using it; nothing was moved",
-                screen.path(&one.path)
-            ))
-            .hint("--force moves it anyway"));
-        }
-    }
-    Ok(())
+    let mut both = shown.iter().zip(now);
+    let changed = both.find(|(shown, now)| {
+        let state = |one: &DeletionTarget| (one.files.clone(), one.bytes, one.newest_ms);
+        state(shown) != state(now)
+    });
+    let Some((one, _)) = changed else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!(
+        "{} changed since this was asked, so its agent may be using it; nothing was moved",
+        screen.path(&one.path)
+    ))
+    .hint("--force moves it anyway"))
 }
 
 /// What came of moving sessions to the trash.
@@ -367,7 +362,7 @@ impl TrashResult {
             return;
         }
         let forgotten = Indexer::open(config)
-            .and_then(|mut indexer| indexer.forget_deleted(&one.row, &one.path));
+            .and_then(|mut indexer| indexer.forget_deleted(&one.row, one.paths()));
         let why = match forgotten {
             Ok(true) => None,
             Ok(false) => Some(String::new()),
@@ -422,12 +417,16 @@ pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> TrashResult 
     done
 }
 
-/// Moves all that a session is, until something cannot be moved: from where what was moved is gone.
+/// Moves all that a session is, or nothing of it: from where what was moved is gone, and could not
+/// be brought back where the rest could not be moved.
 fn to_trash(one: &DeletionTarget) -> (Vec<PathBuf>, anyhow::Result<()>) {
     let mut places = Vec::new();
     for path in one.paths() {
         let place = named_in_trash(path);
         if let Err(error) = trash::delete(path) {
+            if !places.is_empty() && restore(&places).is_ok() {
+                places.clear();
+            }
             let what = match places.len() {
                 0 => format!("{} was not moved", path.display()),
                 moved => format!(
