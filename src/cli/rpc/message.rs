@@ -20,12 +20,12 @@ pub struct Request {
 #[derive(Debug)]
 pub enum Incoming {
     Request(Request),
-    Told {
+    Notification {
         method: String,
         params: Value,
     },
     /// `None`: it was refused.
-    Replied {
+    Response {
         id: Value,
         result: Option<Value>,
     },
@@ -148,7 +148,7 @@ pub fn read(line: &[u8]) -> Result<Incoming, (Value, Fault)> {
         let result = said.remove("result");
         return match id {
             Some(id) if result.is_some() || said.contains_key("error") => {
-                Ok(Incoming::Replied { id, result })
+                Ok(Incoming::Response { id, result })
             }
             _ => wrong(&known, "no `method`"),
         };
@@ -161,7 +161,7 @@ pub fn read(line: &[u8]) -> Result<Incoming, (Value, Fault)> {
         return wrong(&known, "`params` is no object");
     }
     match id {
-        None => Ok(Incoming::Told { method, params }),
+        None => Ok(Incoming::Notification { method, params }),
         Some(id) if is_name(&id) => Ok(Incoming::Request(Request { id, method, params })),
         Some(_) => wrong(&Value::Null, "`id` is neither a number nor a text"),
     }

@@ -199,8 +199,8 @@ impl<S: Service> Talk<S> {
         };
         match incoming {
             Ok(Incoming::Request(request)) => self.asked(request),
-            Ok(Incoming::Told { method, params }) => self.told(&method, &params),
-            Ok(Incoming::Replied { id, result }) => self.service.replied(&id, result.as_ref()),
+            Ok(Incoming::Notification { method, params }) => self.told(&method, &params),
+            Ok(Incoming::Response { id, result }) => self.service.replied(&id, result.as_ref()),
             Err((id, fault)) => self.reply(&id, &Err(fault)),
         }
     }
