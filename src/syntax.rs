@@ -21,6 +21,7 @@
 //! without a word and a filter without a value are left out. Notes tell what was read otherwise
 //! than it may have been meant.
 
+use crate::format::terminal::seen;
 use crate::model::Expr;
 use crate::words::tokenizer::segment;
 
@@ -282,7 +283,8 @@ pub fn parse_as_typed(text: &str, now: Now) -> Query {
 }
 
 fn read(text: &str, now: Now<'_>, is_typing: bool) -> Result<Query, SyntaxError> {
-    let characters: Vec<char> = text.chars().collect();
+    // Copied from a terminal, it is what was seen there, as the texts are.
+    let characters: Vec<char> = seen(text.into()).chars().collect();
     let mut notes = Notes::new(is_typing);
     let lexemes = lex(&characters, &mut notes)?;
     habits::tell(&lexemes, &characters, &mut notes);

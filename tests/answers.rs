@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use sessionary::index::SearchScope;
 use sessionary::model::{Hit, SearchAnswer};
-use sessionary::{Freshness, Index, Indexer};
+use sessionary::{Config, Freshness, Index, Indexer};
 
 use crate::findable;
 
@@ -80,14 +80,20 @@ impl World {
         World { place }
     }
 
+    fn config(&self) -> Config {
+        let mut config = self.place.config();
+        config.home = Some("/home/ada".into());
+        config
+    }
+
     fn index(&self) -> Index {
-        Index::open(&self.place.config(), Freshness::Check).unwrap()
+        Index::open(&self.config(), Freshness::Check).unwrap()
     }
 
     /// The same question with nothing indexed, and with everything.
     fn both(&self, check: impl Fn(&Index)) {
         check(&self.index());
-        Indexer::open(&self.place.config())
+        Indexer::open(&self.config())
             .unwrap()
             .sync(&mut |_| {})
             .unwrap();

@@ -472,7 +472,7 @@ fn a_session_is_deleted_with_the_folder_beside_its_file() {
     for file in [&file, &subagent, &spill, &other] {
         home.touch(file, 1_767_603_600);
     }
-    home.run(&["archive", "on", "claude"]);
+    let _ = home.run(&["archive", "on", "claude"]);
     let shown = home.run(&["delete", &id, "--dry-run"]);
     assert!(shown.contains("subagent"), "{shown}");
     assert!(shown.contains("3 files"), "{shown}");
@@ -482,8 +482,8 @@ fn a_session_is_deleted_with_the_folder_beside_its_file() {
     let folder = file.with_extension("");
     assert!(!file.exists() && !folder.exists() && other.exists());
     for word in ["grebes", "Print"] {
-        let found = home.run(&["search", word, "--all", "--json"]);
-        assert!(found.contains(r#""hits":[]"#), "{found}");
+        let found = home.run(&["search", word, "--json"]);
+        assert!(found.contains(r#""total":0"#), "{found}");
     }
     assert!(home.run(&["list", "--all"]).contains("Something else"));
 }

@@ -1119,6 +1119,32 @@ fn a_watcher_sees_a_name() {
     home.index();
 }
 
+/// What came of a patch of several files is of each of them.
+#[test]
+fn each_file_of_a_patch_finds_what_came_of_it() {
+    let home = Home::new("no-envelope");
+    let rollout = fs::read_dir(home.day()).unwrap().next().unwrap().unwrap();
+    let mut text = fs::read_to_string(rollout.path()).unwrap();
+    text.push_str(concat!(
+        r#"{"timestamp":"2026-01-05T09:00:00.000Z","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","#,
+        r#""call_id":"p1","input":"*** Begin Patch\n*** Update File: src/one.rs\n@@\n-a\n+b\n*** Update File: src/two.rs\n@@\n-a\n+b\n*** End Patch\n"}}"#,
+        "\n",
+        r#"{"timestamp":"2026-01-05T09:00:01.000Z","type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"p1","#,
+        r#""output":"Exit code: 1\nOutput:\nno such line"}}"#,
+        "\n"
+    ));
+    fs::write(rollout.path(), text).unwrap();
+    let index = home.index();
+    for file in ["src/one.rs", "src/two.rs"] {
+        assert_eq!(hits(&index, &format!("file:{file}")).len(), 2, "{file}");
+        assert_eq!(
+            hits(&index, &format!("file:{file} line")).len(),
+            1,
+            "{file}"
+        );
+    }
+}
+
 /// As Codex wrote them until the middle of 2025: in the folders of today.
 #[test]
 fn a_rollout_without_an_envelope_is_listed_and_found() {

@@ -2,11 +2,13 @@
 //! tool, time, error). The others are looked up in the catalogue and become sets of sessions and
 //! entries.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use regex::Regex;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::blame::absolute;
 use super::here::{Here, ResolvedDirs};
@@ -63,7 +65,7 @@ impl<'a> FilteredEntries<'a> {
             left.take(wanted, left.labelled(names)?, HashSet::new());
         }
         for (names, wanted) in both(&filters.file) {
-            left.take(wanted, with_file(catalogue, names)?, HashSet::new());
+            left.take(wanted, snapshot.with_file(names)?, HashSet::new());
         }
         for (names, wanted) in both(&filters.status) {
             let (entries, sessions) = left.of_status(names)?;
@@ -237,38 +239,52 @@ impl<'a> FilteredEntries<'a> {
     }
 }
 
-/// Entries that name one of these files: calls of tools and what these answered, and what an
-/// entry says of itself.
-pub(super) fn with_file(catalogue: &Catalogue, names: &[String]) -> Result<HashSet<i64>, Error> {
-    let files = Files::named(catalogue, names)?;
-    let mut entries = HashSet::new();
-    let mut calls: HashSet<(i64, String)> = HashSet::new();
-    catalogue.each_call(|call| {
-        let is_named = |path| files.has(call.key, path);
-        if call.subject.is_some_and(is_named) {
-            entries.insert(call.key);
-            calls.extend(
-                call.call_id
-                    .map(|id| (call.key >> ARRIVAL_BITS, id.to_owned())),
-            );
-        }
-    })?;
-    if !calls.is_empty() {
-        catalogue.each_call(|call| {
-            let of = call
-                .call_id
-                .map(|id| (call.key >> ARRIVAL_BITS, id.to_owned()));
-            if of.is_some_and(|of| calls.contains(&of)) {
-                entries.insert(call.key);
+impl Snapshot<'_> {
+    /// Entries that name one of these files: calls of tools and what these answered, and what an
+    /// entry says of itself.
+    pub(super) fn with_file(&self, names: &[String]) -> Result<HashSet<i64>, Error> {
+        let catalogue = self.catalogue;
+        let files = Files::named(catalogue, names, self.config().home.as_deref())?;
+        let mut entries = HashSet::new();
+        catalogue.each_file(|key, path| {
+            if files.has(key, path) {
+                entries.insert(key);
             }
         })?;
-    }
-    catalogue.each_file(|key, path| {
-        if files.has(key, path) {
-            entries.insert(key);
+        // A call of several files has the first of them as its subject.
+        let mut of_several: HashMap<i64, Vec<String>> = HashMap::new();
+        let mut calls: HashSet<(i64, String)> = HashSet::new();
+        catalogue.each_call(|call| {
+            let is_named = call.subject.is_some_and(|path| files.has(call.key, path));
+            let id = call.call_id.map(str::to_owned);
+            match id {
+                Some(id) if is_named => {
+                    calls.insert((call.key >> ARRIVAL_BITS, id));
+                }
+                Some(id) if entries.contains(&call.key) => {
+                    of_several.entry(call.key).or_default().push(id);
+                }
+                _ => {}
+            }
+            entries.extend(is_named.then_some(call.key));
+        })?;
+        // Of several calls in one entry it is not known which of them that is.
+        calls.extend(of_several.into_iter().filter_map(|(key, ids)| {
+            let [id] = <[String; 1]>::try_from(ids).ok()?;
+            Some((key >> ARRIVAL_BITS, id))
+        }));
+        if !calls.is_empty() {
+            catalogue.each_call(|call| {
+                let of = call
+                    .call_id
+                    .map(|id| (call.key >> ARRIVAL_BITS, id.to_owned()));
+                if of.is_some_and(|of| calls.contains(&of)) {
+                    entries.insert(call.key);
+                }
+            })?;
         }
-    })?;
-    Ok(entries)
+        Ok(entries)
+    }
 }
 
 /// Files that are asked for.
@@ -281,7 +297,7 @@ struct Files {
 }
 
 impl Files {
-    fn named(catalogue: &Catalogue, names: &[String]) -> Result<Files, Error> {
+    fn named(catalogue: &Catalogue, names: &[String], home: Option<&Path>) -> Result<Files, Error> {
         let names: Vec<String> = names.iter().map(|name| plain(name)).collect();
         let mut cwds = HashMap::new();
         if names.iter().any(|name| Path::new(name).is_absolute()) {
@@ -294,7 +310,11 @@ impl Files {
                 relative.insert(cwd.clone(), seen.collect());
             }
         }
-        let names = names.iter().filter_map(|name| file(name)).collect();
+        // Who wrote them may have left to the shell where that is.
+        let in_home = names.iter().filter_map(|name| below_home(name, home?));
+        let in_home = in_home.flat_map(|below| [format!("~{below}"), format!("$HOME{below}")]);
+        let all: Vec<String> = names.iter().cloned().chain(in_home).collect();
+        let names = all.iter().filter_map(|name| file(name)).collect();
         Ok(Files {
             names,
             cwds,
@@ -304,6 +324,7 @@ impl Files {
 
     /// Whether what an entry names is one of them.
     fn has(&self, key: i64, named: &str) -> bool {
+        let named = &*composed(named);
         let is_one = |path: &str| self.names.iter().any(|name| name.is_match(path));
         if is_one(named) {
             return true;
@@ -341,6 +362,7 @@ fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i6
 
 /// Whether `path` is this directory or below it.
 pub(super) fn is_at(path: &str, directory: &str) -> bool {
+    let (path, directory) = (composed(path), composed(directory));
     let directory = directory.trim_end_matches('/');
     let below = path.strip_prefix(directory);
     below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
@@ -353,7 +375,17 @@ pub(super) fn begins(text: &str, beginning: &str) -> bool {
 }
 
 pub(super) fn holds(text: &str, part: &str) -> bool {
+    let (text, part) = (composed(text), composed(part));
     text.to_lowercase().contains(&part.to_lowercase())
+}
+
+/// The text with each letter and its marks as one character, as far as there is one: how people
+/// type. macOS gives names of files letter by mark.
+pub(super) fn composed(text: &str) -> Cow<'_, str> {
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        _ => Cow::Owned(text.nfc().collect()),
+    }
 }
 
 /// The names wanted and those not wanted, where there are some.
@@ -382,10 +414,20 @@ fn is_of_agent(names: &Names, agent: &str) -> bool {
     passes(names, &is_it) || is_begun && !names.none.iter().any(|name| is_it(name))
 }
 
+/// What stands before a path in a command, and behind it; or nothing does.
+const BEFORE: &str = r#"\s"'`=:,@<>|&;(){}\["#;
+const BEHIND: &str = r#"\s"'`=:,@<>|&;(){}\[\]"#;
+
 /// A path, or whole folders or the name of one, whatever the case; `*` is any part of a name. A
 /// command names a file as well as a path does.
 fn file(name: &str) -> Option<Regex> {
-    named_after(r#"(^|[/\\\s"'=:])"#, name)
+    named_after(&format!(r"(^|[/\\{BEFORE}])"), name)
+}
+
+/// What is behind the home in a path that leads there.
+fn below_home<'n>(name: &'n str, home: &Path) -> Option<&'n str> {
+    let below = name.strip_prefix(home.to_str()?.trim_end_matches('/'))?;
+    (below.is_empty() || below.starts_with('/')).then_some(below)
 }
 
 /// A path as most tools name it: what `find .` and compilers print, `./src//main.rs:10:5`, is
@@ -436,17 +478,17 @@ fn file_seen_from(cwd: &str, name: &str) -> Option<Regex> {
     let separator = if name.contains('\\') { "\\" } else { "/" };
     let seen = asked.collect::<Vec<_>>().join(separator);
     // Other than the end of a path it stands where one begins.
-    (!seen.is_empty()).then(|| named_after(r#"(^|[\s"'=:])(\./)?"#, &seen))?
+    (!seen.is_empty()).then(|| named_after(&format!(r"(^|[{BEFORE}])(\./)?"), &seen))?
 }
 
 /// A name in which `*` is any part of one.
 fn pattern(name: &str) -> String {
-    regex::escape(name).replace(r"\*", r"[^/\\\s]*")
+    regex::escape(&composed(name)).replace(r"\*", r"[^/\\\s]*")
 }
 
 fn named_after(before: &str, name: &str) -> Option<Regex> {
     let name = pattern(name.trim_end_matches(['/', '\\']));
-    Regex::new(&format!(r#"(?i){before}{name}($|[/\\\s"'=:,;)])"#)).ok()
+    Regex::new(&format!(r"(?i){before}{name}($|[/\\{BEHIND}])")).ok()
 }
 
 /// Whether that is a name, and not blank; as a list tells it.
@@ -507,6 +549,12 @@ mod tests {
             ("LIB.RS", "src/lib.rs", true),
             ("lib.rs", "sed -n 1,5p src/lib.rs | head", true),
             ("main.c", r"C:\work\main.c", true),
+            ("src/lib.rs", "cargo test 2>src/lib.rs", true),
+            ("src/lib.rs", "wc -l <src/lib.rs|cat", true),
+            ("src/lib.rs", "cp src/{a,lib.rs} `pwd`/x", false),
+            ("lib.rs", "cp src/{a,lib.rs} x", true),
+            ("src/lib.rs", "curl -d @src/lib.rs&", true),
+            ("src/lib.rs", "vi src/lib.rs.orig", false),
         ] {
             let found = file(name).is_some_and(|file| file.is_match(path));
             assert_eq!(found, named, "{name} in {path}");

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::filter::composed;
 use super::here::canonical;
 use super::list::ListScope;
 use crate::catalogue::read::StoredSession;
@@ -66,7 +67,7 @@ pub fn steps_from_last(name: &str) -> Option<usize> {
 
 impl Snapshot<'_> {
     /// The session that `name` means. The first of these counts that there is: `last` or `last~N`;
-    /// an id; the beginning of ids; a path; a whole name or title; a part of one.
+    /// an id; the beginning of ids, then in any case; a path; a whole name or title; a part of one.
     ///
     /// # Errors
     /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with the candidates: of names
@@ -85,6 +86,11 @@ impl Snapshot<'_> {
         let mut found = self.catalogue.sessions_with_id(&roots, name)?;
         if found.is_empty() {
             found = self.catalogue.sessions_beginning(&roots, name)?;
+        }
+        if found.is_empty() {
+            found = self
+                .catalogue
+                .sessions_by_id(&roots, name, MOST_CALLED_SO)?;
         }
         let mut found: Vec<SessionRow> = found.into_iter().map(|found| found.row).collect();
         if found.is_empty() {
@@ -189,10 +195,10 @@ impl Snapshot<'_> {
     }
 }
 
-/// A name or title as it is compared: in lowercase, on one line, blanks as one.
+/// A name or title as it is compared: in lowercase, on one line, blanks as one, letters composed.
 pub(crate) fn folded(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").to_lowercase()
+    composed(&words.join(" ")).to_lowercase()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use super::filter::composed;
 use super::here::ResolvedDirs;
 use super::list::ListScope;
 use super::ranking::{ListRanking, Rank};
@@ -395,6 +396,7 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
 /// start at the root wherever its folders stand; a name is part of its last name, in which `*`
 /// stands for any part.
 pub(super) fn is_of_project(folder: &str, project: &str) -> bool {
+    let (folder, project) = (&*composed(folder), &*composed(project));
     let separators = ['/', '\\'];
     if project.contains(separators) {
         let project = project.trim_end_matches(separators);

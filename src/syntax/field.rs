@@ -110,6 +110,12 @@ impl Filters {
             } else {
                 self.not_before(span.start);
                 self.not_after(span.end);
+                // `on:july on:june` looks like either, which two bounds cannot say.
+                if self.since_ms >= self.until_ms {
+                    let expected = "a time within those beside it";
+                    let hint = "two times narrow each other: since:… until:… is all between two";
+                    return Err(SyntaxError::new(column, expected, Some(hint.to_owned())));
+                }
             }
             return Ok(());
         }

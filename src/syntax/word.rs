@@ -35,11 +35,9 @@ const COMMIT: std::ops::RangeInclusive<usize> = 7..=12;
 fn is_commit(text: &str) -> bool {
     let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
     (*COMMIT.start()..=40).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit())
         && has(u8::is_ascii_digit)
-        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_alphabetic)
 }
 
 /// Finds a commit by as much of its hash as was typed, and by longer and shorter forms of it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use sessionary::index::SearchScope;
+use sessionary::index::{NameScope, SearchScope};
 
 use super::{
     World, ask, entries, hits, message, scope, session, text_message, time, tool_call, tool_result,
@@ -132,6 +132,10 @@ fn a_whole_path_finds_what_is_named_as_seen_from_the_sessions_directory() {
                 message("dot", Some("here"), 1, read("./notes/axle.txt")),
                 message("up", Some("dot"), 1, read("../engine/notes.txt")),
                 message("round", Some("up"), 1, read("src/../lib.rs")),
+                message("tilde", Some("round"), 1, read("~/.profile")),
+                tool_call("home", "tilde", "c3", "wc -l <$HOME/.profile|cat"),
+                tool_call("out", "home", "c4", "make 2>log/all.txt&"),
+                message("marks", Some("out"), 1, read("/x/spa\u{308}ter.md")),
             ],
         ),
     )]);
@@ -142,7 +146,7 @@ fn a_whole_path_finds_what_is_named_as_seen_from_the_sessions_directory() {
             ("file:/home/ada/wheel/src", &["sed", "round"]),
             // What lies in its directory is all that it names: only a path that leads up is told.
             ("file:/home/ada/wheel", &["round"]),
-            ("file:/home/ada", &["up", "round"]),
+            ("file:/home/ada", &["up", "round", "tilde", "home"]),
             // Not whatever ends so.
             ("file:/home/ada/wheel/axle.rs", &["here"]),
             ("file:/Home/Ada/Wheel/notes/*.txt", &["dot"]),
@@ -159,9 +163,21 @@ fn a_whole_path_finds_what_is_named_as_seen_from_the_sessions_directory() {
             ("file:/home/ada//wheel/notes/", &["dot"]),
             ("file:notes/./axle.txt", &["dot"]),
             ("file:/home/*/src/axle.rs", &[]),
+            // Where the home is may have been left to the shell.
+            ("file:~/.profile", &["tilde", "home"]),
+            ("file:/home/ada/.profile", &["tilde", "home"]),
+            ("file:/home/ada/wheel/log/all.txt", &["out"]),
+            ("file:all.txt", &["out"]),
+            // One letter, stored as two characters.
+            ("file:sp\u{e4}ter.md", &["marks"]),
+            ("file:/x/sp\u{e4}ter.md", &["marks"]),
             ("file:/home/ada/eng", &[]),
         ] {
-            let answer = ask(index, query, &scope());
+            let scope = SearchScope {
+                home: Some("/home/ada".into()),
+                ..scope()
+            };
+            let answer = ask(index, query, &scope);
             let found: BTreeSet<&str> = entries(&answer).into_iter().collect();
             assert_eq!(found, expected.iter().copied().collect(), "{query}");
         }
@@ -266,6 +282,32 @@ fn filters_take_any_case() {
             "Ab12cd34", "CD56EF78", "cd56ef78", "12AB34", "f47ac10b", "F47AC10B",
         ] {
             assert_eq!(ask(index, id, &scope()).named.len(), 1, "{id}");
+        }
+    });
+}
+
+/// `ä` is one character as it is typed, and two as macOS writes names of files.
+#[test]
+fn letters_with_marks_are_the_same_however_they_are_stored() {
+    let entries = [
+        text_message("said", None, "user", "the clutch"),
+        json!({"type": "label", "id": "l", "parentId": "said", "timestamp": time(1), "targetId": "said", "label": "spa\u{308}ter"}),
+        json!({"type": "session_info", "id": "n", "parentId": "l", "timestamp": time(1), "name": "Gro\u{308}\u{df}e"}),
+    ];
+    let world = World::new(&[("a", session("f47ac10b", "/w/Ra\u{308}der", &entries))]);
+    world.both(|index| {
+        for query in [
+            "label:sp\u{e4}ter",
+            "name:gr\u{f6}\u{df}e",
+            "project:r\u{e4}d",
+            "cwd:/w/R\u{e4}der",
+        ] {
+            let query = format!("{query} role:user");
+            assert_eq!(ask(index, &query, &scope()).total, 1, "{query}");
+        }
+        for name in ["GR\u{d6}\u{df}E", "F47AC"] {
+            let named = index.resolve(name, &NameScope::of("/w".as_ref())).unwrap();
+            assert_eq!(named.id, "f47ac10b");
         }
     });
 }

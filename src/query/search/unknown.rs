@@ -7,7 +7,7 @@ use super::Search;
 use crate::catalogue::values::FilterColumn;
 use crate::error::Error;
 use crate::model::{UnknownValue, project_name};
-use crate::query::filter::{begins, holds, is_at, is_of_repository, with_file};
+use crate::query::filter::{begins, holds, is_at, is_of_repository};
 use crate::query::page::is_of_project;
 use crate::query::tree::current_labels;
 use crate::syntax::{FilterValue, distance, opens_quote};
@@ -69,7 +69,7 @@ impl Search<'_> {
     fn is_known(&self, typed: &FilterValue, known: &[String]) -> Result<bool, Error> {
         let value = typed.value.as_str();
         Ok(match typed.field.as_str() {
-            "file" => !with_file(self.catalogue, &[value.to_owned()])?.is_empty(),
+            "file" => !self.snapshot.with_file(&[value.to_owned()])?.is_empty(),
             // System prompts are stored apart from the kinds of entries.
             "kind" if value.eq_ignore_ascii_case("system") => true,
             "agent" | "host" | "role" | "kind" | "tool" | "status" => {
