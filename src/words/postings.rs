@@ -13,26 +13,24 @@ use super::tokenizer::Segmenter;
 
 /// Tokens that are looked up together.
 const BLOCK: usize = 256;
-/// Bytes of a slot of the table.
-const SLOT: usize = 8;
 /// Bytes of room that a table has from the beginning, for the sake of memory: allocators map as
 /// much as that apart and give it back as a whole (glibc from 32 MB on, whatever it has seen), and
 /// what is never written takes none.
 const ROOM: usize = 40 << 20;
 /// Where more bytes than these are cleared, their memory is given back.
 const KEPT: usize = 64 << 20;
-/// Bytes of the table in the beginning.
-const FIRST_TABLE: usize = SLOT << 12;
+/// Slots of the table in the beginning.
+const FIRST_TABLE: usize = 1 << 12;
 
 /// The terms of one field, and for each the documents it stands in.
 pub(super) struct Postings {
     with_positions: bool,
     seed: u64,
-    /// Slots of 8 bytes, each `hash << 32 | term + 1`, 0 = free. Open addressing; their number is a
-    /// power of two.
-    table: Vec<u8>,
-    /// See [`Term`].
-    terms: Vec<u8>,
+    /// Slots, each `hash << 32 | term + 1`, 0 = free. Open addressing; their number is a power of
+    /// two.
+    table: Vec<u64>,
+    /// Each by its number.
+    terms: Vec<Term>,
     /// Each term's length and bytes.
     keys: Vec<u8>,
     /// The chunks of the terms' postings. Behind each chunk is the place of the term's next one.
@@ -59,9 +57,9 @@ impl Postings {
             with_positions,
             seed: RandomState::new().hash_one(0u8),
             table: vec![0; FIRST_TABLE],
-            terms: Vec::with_capacity(ROOM),
-            keys: Vec::with_capacity(ROOM),
-            chunks: Vec::with_capacity(ROOM),
+            terms: with_room(),
+            keys: with_room(),
+            chunks: with_room(),
             block: Block {
                 text: Vec::new(),
                 tokens: Vec::with_capacity(BLOCK),
@@ -71,7 +69,7 @@ impl Postings {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        self.table.len() + self.terms.len() + self.keys.len() + self.chunks.len()
+        size_of_val(&*self.table) + size_of_val(&*self.terms) + self.keys.len() + self.chunks.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -82,12 +80,9 @@ impl Postings {
     /// slot to its last.
     pub fn clear(&mut self) {
         self.table = vec![0; FIRST_TABLE];
-        for bytes in [&mut self.terms, &mut self.keys, &mut self.chunks] {
-            if bytes.len() > KEPT {
-                *bytes = Vec::with_capacity(ROOM);
-            }
-            bytes.clear();
-        }
+        clear(&mut self.terms);
+        clear(&mut self.keys);
+        clear(&mut self.chunks);
     }
 
     /// Add a document, which must be later than those before it. Returns the number of its tokens.
@@ -120,7 +115,7 @@ impl Postings {
 
     /// Note all tokens of the block.
     fn settle(&mut self, document: u32) {
-        while (self.count() + self.block.tokens.len()) * 4 > self.table.len() / SLOT * 3 {
+        while (self.terms.len() + self.block.tokens.len()) * 4 > self.table.len() * 3 {
             self.double();
         }
         let likely = self.likely_terms();
@@ -137,13 +132,13 @@ impl Postings {
                 Some(number) if self.is(number, &text) => number,
                 _ => self.term(hash, text),
             };
-            let mut term = Term::at(&self.terms, number);
+            let mut term = self.terms[number as usize];
             if self.with_positions {
                 term.note_position(&mut self.chunks, document, position);
             } else {
                 term.note(&mut self.chunks, document);
             }
-            term.put(&mut self.terms, number);
+            self.terms[number as usize] = term;
         }
         self.block.text.clear();
         self.block.tokens.clear();
@@ -152,11 +147,11 @@ impl Postings {
     /// The first term with the hash of each token plus 1, 0 = none. What will be read of them is
     /// read: no step here waits for the one before.
     fn likely_terms(&self) -> [u32; BLOCK] {
-        let mask = self.table.len() / SLOT - 1;
+        let mask = self.table.len() - 1;
         let tokens = &self.block.tokens;
         let mut slots = [0u64; BLOCK];
         for (slot, token) in slots.iter_mut().zip(tokens) {
-            *slot = slot_at(&self.table, token.hash as usize & mask);
+            *slot = self.table[token.hash as usize & mask];
         }
         let mut likely = [0u32; BLOCK];
         let mut places = [(0u32, 0u32); BLOCK];
@@ -166,11 +161,11 @@ impl Postings {
             let (mut slot, mut at) = (slot, token.hash as usize & mask);
             while slot != 0 && (slot >> 32) as u32 != token.hash {
                 at = (at + 1) & mask;
-                slot = slot_at(&self.table, at);
+                slot = self.table[at];
             }
             if slot != 0 {
                 *likely = slot as u32;
-                let term = Term::at(&self.terms, slot as u32 - 1);
+                let term = &self.terms[slot as u32 as usize - 1];
                 *place = (term.key, term.cursor);
             }
         }
@@ -187,7 +182,7 @@ impl Postings {
     fn warm_lists(&self, order: &[(u64, u32)]) {
         let mut places = [(0, 0); BLOCK];
         for (place, (_, number)) in places.iter_mut().zip(order) {
-            let term = Term::at(&self.terms, *number);
+            let term = &self.terms[*number as usize];
             *place = (term.chunk as usize, term.key as usize);
         }
         let mut sum = 0u8;
@@ -198,14 +193,9 @@ impl Postings {
         std::hint::black_box(sum);
     }
 
-    /// How many terms there are.
-    fn count(&self) -> usize {
-        self.terms.len() / Term::BYTES
-    }
-
     /// Whether this term stands there in the block's text.
     fn is(&self, number: u32, text: &Range<usize>) -> bool {
-        let start = Term::at(&self.terms, number).key as usize;
+        let start = self.terms[number as usize].key as usize;
         let length = text.len();
         if usize::from(self.keys[start]) != length {
             return false;
@@ -227,10 +217,10 @@ impl Postings {
 
     /// The term that stands there in the block's text, be it a new one.
     fn term(&mut self, hash: u32, text: Range<usize>) -> u32 {
-        let mask = self.table.len() / SLOT - 1;
+        let mask = self.table.len() - 1;
         let mut at = hash as usize & mask;
         loop {
-            let slot = slot_at(&self.table, at);
+            let slot = self.table[at];
             if slot == 0 {
                 break;
             }
@@ -239,66 +229,58 @@ impl Postings {
             }
             at = (at + 1) & mask;
         }
-        let number = self.count() as u32;
-        self.terms.resize(self.terms.len() + Term::BYTES, 0);
-        let term = Term::new(self.keys.len() as u32);
-        term.put(&mut self.terms, number);
+        let number = self.terms.len() as u32;
+        self.terms.push(Term::new(self.keys.len() as u32));
         // No token is longer than `MAX_TOKEN`.
         self.keys.push(text.len() as u8);
         self.keys.extend_from_slice(&self.block.text[text]);
-        put_slot(
-            &mut self.table,
-            at,
-            u64::from(hash) << 32 | u64::from(number + 1),
-        );
+        self.table[at] = u64::from(hash) << 32 | u64::from(number + 1);
         number
     }
 
     fn double(&mut self) {
         let mut table = vec![0; self.table.len() * 2];
-        let mask = table.len() / SLOT - 1;
-        for slot in self.table.chunks_exact(SLOT).map(|slot| slot_at(slot, 0)) {
-            if slot == 0 {
-                continue;
-            }
+        let mask = table.len() - 1;
+        for slot in self.table.iter().copied().filter(|slot| *slot != 0) {
             let mut at = (slot >> 32) as usize & mask;
-            while slot_at(&table, at) != 0 {
+            while table[at] != 0 {
                 at = (at + 1) & mask;
             }
-            put_slot(&mut table, at, slot);
+            table[at] = slot;
         }
         self.table = table;
     }
 
     /// Hand over each term and its [list](gather), in the order of the terms.
     pub fn each(&self, mut each: impl FnMut(&[u8], &[u8]) -> io::Result<()>) -> io::Result<()> {
-        let mut order: Vec<(u64, u32)> = (0..self.count() as u32)
-            .map(|number| {
-                let key = key(&self.keys, &Term::at(&self.terms, number));
-                (beginning(key), number)
-            })
+        let text = |number: u32| key(&self.keys, &self.terms[number as usize]);
+        let numbers = 0..self.terms.len() as u32;
+        let mut order: Vec<(u64, u32)> = numbers
+            .map(|number| (beginning(text(number)), number))
             .collect();
-        let text = |number: u32| key(&self.keys, &Term::at(&self.terms, number));
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| text(a.1).cmp(text(b.1))));
         let mut list = Vec::new();
         for (at, &(_, number)) in order.iter().enumerate() {
             if at % BLOCK == 0 {
                 self.warm_lists(&order[at..order.len().min(at + BLOCK)]);
             }
-            gather(&self.chunks, &Term::at(&self.terms, number), &mut list);
+            gather(&self.chunks, &self.terms[number as usize], &mut list);
             each(text(number), &list)?;
         }
         Ok(())
     }
 }
 
-fn slot_at(table: &[u8], at: usize) -> u64 {
-    let bytes = &table[at * SLOT..][..SLOT];
-    bytes.try_into().map_or(0, u64::from_le_bytes)
+/// Nothing yet, with the room that a table has.
+fn with_room<T>() -> Vec<T> {
+    Vec::with_capacity(ROOM / size_of::<T>())
 }
 
-fn put_slot(table: &mut [u8], at: usize, slot: u64) {
-    table[at * SLOT..][..SLOT].copy_from_slice(&slot.to_le_bytes());
+fn clear<T>(table: &mut Vec<T>) {
+    if size_of_val(&**table) > KEPT {
+        *table = with_room();
+    }
+    table.clear();
 }
 
 fn key<'a>(keys: &'a [u8], term: &Term) -> &'a [u8] {

@@ -28,48 +28,11 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// What it takes in the table of terms.
-    pub const BYTES: usize = 24;
-
     /// One that stands nowhere yet, and where its text is.
     pub fn new(key: u32) -> Term {
         Term {
             key,
             ..Term::default()
-        }
-    }
-
-    /// The term of this number.
-    pub fn at(terms: &[u8], number: u32) -> Term {
-        let bytes = &terms[number as usize * Self::BYTES..][..Self::BYTES];
-        let four = |at: usize| {
-            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-        };
-        let last = four(20);
-        Term {
-            key: four(0),
-            last: four(4),
-            current: four(8),
-            chunk: four(12),
-            cursor: four(16),
-            room: last as u16,
-            size: (last >> 16) as u16,
-        }
-    }
-
-    pub fn put(self, terms: &mut [u8], number: u32) {
-        let bytes = &mut terms[number as usize * Self::BYTES..][..Self::BYTES];
-        let last = u32::from(self.room) | u32::from(self.size) << 16;
-        let fours = [
-            self.key,
-            self.last,
-            self.current,
-            self.chunk,
-            self.cursor,
-            last,
-        ];
-        for (bytes, four) in bytes.chunks_exact_mut(4).zip(fours) {
-            bytes.copy_from_slice(&four.to_le_bytes());
         }
     }
 
