@@ -5,8 +5,8 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use sessionary::model::Report;
-use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
+use sessionary::model::{Event, Report};
+use sessionary::{Config, Error, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::archive::{Home, every_content, is_whole, session, sync};
 use crate::exclusion::files_with;
@@ -73,6 +73,85 @@ fn a_file_that_is_rewritten_while_it_grows_has_two_versions() {
     assert_eq!(home.raw(&gone), after);
     assert_eq!(contents(&home), [before, after]);
     home.verify();
+}
+
+/// What is gone is read last, and asked for but once.
+#[test]
+fn a_first_sync_that_is_called_off_loses_nothing_of_the_archive() {
+    let home = Home::keeping();
+    home.write("gone.jsonl", &session("gone", "zanzibar", 0..3));
+    home.sync();
+    fs::remove_file(home.file("gone.jsonl")).unwrap();
+    home.write("there.jsonl", &session("there", "quetzal", 0..3));
+    assert_eq!(ids(&home), ["gone", "there"]);
+    fs::remove_dir_all(home.config().index_dir).unwrap();
+    let config = home.config();
+    let called_off = Indexer::open(&config).unwrap().sync(&mut |event| {
+        if matches!(event, Event::Catalogued { .. }) {
+            config.cancel.cancel();
+        }
+    });
+    assert!(
+        matches!(called_off, Err(Error::Cancelled)),
+        "{called_off:?}"
+    );
+    let index = Index::open(&home.config(), Freshness::AsCommitted).unwrap();
+    let listed = index.list(&Default::default()).unwrap().sessions;
+    assert_eq!((listed.len(), &*listed[0].id), (1, "there"));
+    assert_eq!(ids(&home), ["gone", "there"]);
+    assert_eq!(home.hits("zanzibar"), 3);
+    home.verify();
+}
+
+/// It is not followed, so the session is in the archive alone, for whichever index.
+#[cfg(unix)]
+#[test]
+fn what_is_moved_away_and_linked_to_stays_in_a_new_index() {
+    let home = Home::keeping();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..3));
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    home.sync();
+    let away = home.0.path().join("away");
+    fs::rename(home.file(""), &away).unwrap();
+    std::os::unix::fs::symlink(&away, home.file("").parent().unwrap().join("--code--")).unwrap();
+    let archived = || {
+        let all = home.list().into_iter();
+        all.map(|row| (row.id, row.archived)).collect::<Vec<_>>()
+    };
+    let before = archived();
+    assert!(before.len() == 2 && before.iter().all(|(_, archived)| *archived));
+    fs::remove_dir_all(home.config().index_dir).unwrap();
+    assert_eq!(archived(), before);
+    // Nor is a folder in its place the file.
+    fs::remove_file(home.file("").parent().unwrap().join("--code--")).unwrap();
+    fs::rename(&away, home.file("")).unwrap();
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    fs::create_dir(home.file("a.jsonl")).unwrap();
+    let before = archived();
+    fs::remove_dir_all(home.config().index_dir).unwrap();
+    assert_eq!(archived(), before);
+    assert_eq!(home.hits("zanzibar"), 3);
+}
+
+/// Whether it is gone is known once it can be looked at, and then it is asked for again.
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_looked_at_is_asked_for_again() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::keeping();
+    home.write("a.jsonl", &session("a", "zanzibar", 0..3));
+    home.write("b.jsonl", &session("b", "quetzal", 0..3));
+    home.sync();
+    fs::remove_file(home.file("a.jsonl")).unwrap();
+    fs::remove_dir_all(home.config().index_dir).unwrap();
+    let folder = home.file("");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0)).unwrap();
+    // Not for who may read everything.
+    let is_hidden = fs::read_dir(&folder).is_err();
+    let looked = ids(&home);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(!is_hidden || looked.is_empty());
+    assert_eq!(ids(&home), ["a", "b"]);
 }
 
 /// What has a wrong byte is neither written back nor shown, and what is appended does not make it

@@ -17,7 +17,8 @@ pub struct RootArchive {
     pub archive: Option<String>,
     /// Whether what is read below it is kept.
     pub is_kept: bool,
-    /// How often that archive had forgotten something when it was asked for what is gone.
+    /// How often that archive had forgotten something when it was asked for what is gone; `None`:
+    /// not all that was gone before is catalogued yet.
     pub forgets: Option<i64>,
 }
 
@@ -92,6 +93,14 @@ impl Catalogue {
         self.execute(set, bound).map(drop)
     }
 
+    /// Note that all is catalogued that was gone below a root when its archive had forgotten
+    /// something so often. Within a transaction.
+    pub fn note_asked(&self, root: i64, forgets: i64) -> Result<(), Error> {
+        let set = "UPDATE _roots SET archive_forgets = ?2
+            WHERE root = ?1 AND archive IS NOT NULL AND archive_forgets IS NULL";
+        self.execute(set, [root, forgets]).map(drop)
+    }
+
     /// Sources of a root that the archive is said to hold: those whose files are gone, and those of
     /// which all that was read is kept. Sorted by path.
     pub fn kept_sources(&self, root: i64) -> Result<Vec<StoredSource>, Error> {
@@ -161,6 +170,14 @@ impl Catalogue {
                 JOIN _roots r ON r.root = s.root
             WHERE s.root = ?1 AND s.relative = ?2";
         self.first(sql, params![root, relative], session_name)
+    }
+
+    /// By what the session of a source is known in the archive, as far as it is catalogued.
+    pub fn session_at(&self, place: &Place) -> Result<Option<SessionName>, Error> {
+        match self.root_of(&place.agent, &place.root)? {
+            Some(root) => self.session_of(root, &place.relative),
+            None => Ok(None),
+        }
     }
 
     /// The number of the source that is called so in the archive, if its file is gone, and its

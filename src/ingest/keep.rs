@@ -30,7 +30,7 @@ mod gone;
 mod rows;
 
 pub use forget::with_twins;
-pub use gone::ArchivedSource;
+pub use gone::{ArchivedSource, placement};
 
 /// The archive, as far as a sync is concerned with it.
 pub struct Keeper {
@@ -166,22 +166,25 @@ impl Keeper {
         if self.has_failed() {
             return Ok(Vec::new());
         }
+        let id = archive.map(|archive| archive.id().to_owned());
+        // Until all that was gone before is read, the archive has yet to be asked for it.
+        let was_asked = before.archive == id && before.forgets.is_some();
         let now = RootArchive {
-            archive: archive.map(|archive| archive.id().to_owned()),
+            archive: id,
             is_kept,
-            forgets,
+            forgets: forgets.filter(|_| was_asked),
         };
         if let Some(folder) = &self.folder {
             catalogue.note_archive_folder(folder)?;
         }
-        if before == now {
+        if before == now && before.forgets == forgets {
             return Ok(Vec::new());
         }
         // What was read from the archive before, or was forgotten by way of another index, is
         // nowhere any more, unless this one has it; what has a file is to be kept again.
         let is_another = before.archive.is_some() && before.archive != now.archive;
         let mut nowhere = Vec::new();
-        if is_another || before.forgets != now.forgets {
+        if is_another || before.forgets != forgets {
             let spec = root.spec;
             let places = archive.map(|archive| archive.places_below(&spec.agent, &spec.path));
             let places = self.or_fail(places).unwrap_or_default().into_iter();

@@ -25,22 +25,25 @@ pub const FOLDER: &str = "..";
 pub struct NamesToList {
     names: Option<&'static Names>,
     files: Vec<Folder>,
+    /// Sessions that may be read from the archive.
+    archive: HashSet<String>,
 }
 
 /// Look which files of names there are, and whether one of them has changed since they were
 /// `known`.
 /// All are listed again then, for one may say what another one does not, and where something below
-/// the root has changed, for a session may have come that one of them names.
+/// the root has changed or these sessions of the `archive` may come, for one of them may be named.
 pub fn look_at_names(
     root: &Path,
     format: &dyn Format,
     known: &Folders,
+    archive: HashSet<String>,
     discovery: &mut Discovery,
 ) -> NamesToList {
     let Some(names) = format.names(root).filter(|_| discovery.error.is_none()) else {
         return NamesToList::default();
     };
-    let has_changed = !discovery.read.is_empty();
+    let has_changed = !(discovery.read.is_empty() && archive.is_empty());
     let started_ns = now_ns();
     let files = names_files(root, names);
     for (folder, below) in &mut discovery.read {
@@ -72,7 +75,11 @@ pub fn look_at_names(
     // Of files that are gone nothing is left.
     discovery.read.push((FOLDER.to_owned(), all));
     let (names, files) = (Some(names), looked);
-    NamesToList { names, files }
+    NamesToList {
+        names,
+        files,
+        archive,
+    }
 }
 
 /// Where a file lies whose path below the root at `root` this is.
@@ -90,10 +97,15 @@ impl NamesToList {
         let files = names_files(root, names).into_iter();
         let files = files.map(|file| Folder::unsettled(&file)).collect();
         let names = Some(names);
-        NamesToList { names, files }
+        NamesToList {
+            names,
+            files,
+            archive: HashSet::new(),
+        }
     }
 
-    /// Add what they say of the sessions of this root that are known or were found.
+    /// Add what they say of the sessions of this root that are known or were found, and of those
+    /// of the archive: of one that is not read from there it is forgotten again.
     pub fn list(
         self,
         catalogue: &Catalogue,
@@ -109,6 +121,7 @@ impl NamesToList {
             None => HashSet::new(),
         };
         places.extend(discovery.found.iter().map(|found| found.place.clone()));
+        places.extend(self.archive);
         let mut listing = NamesListing {
             names,
             known: match root {

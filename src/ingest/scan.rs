@@ -41,19 +41,21 @@ fn folders(
     })
 }
 
-/// Scan the root of `spec`, which is stored as `root`.
+/// Scan the root of `spec`, which is stored as `root`. The sessions of the `archive` may be read
+/// from there.
 pub fn scan_root(
     catalogue: &Catalogue,
     config: &Config,
     spec: &RootSpec,
     format: &dyn Format,
     root: Option<i64>,
+    archive: HashSet<String>,
     now_ms: i64,
 ) -> Result<RootScan, Error> {
     let folders = folders(catalogue, config, format, root, now_ms)?;
     let links = config.links(spec);
     let mut discovery = discover_changes(&spec.path, spec.flat, format, &links, &folders);
-    let names = look_at_names(&spec.path, format, &folders, &mut discovery);
+    let names = look_at_names(&spec.path, format, &folders, archive, &mut discovery);
     // What was below a root that is not there any more may be in the archive.
     let is_gone = discovery.error.is_some() && matches!(spec.path.try_exists(), Ok(false));
     let known = match root {

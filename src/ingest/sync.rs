@@ -71,6 +71,8 @@ struct ScannedRoot<'a> {
     scan: RootScan,
     /// What is read from the archive, because its file is gone.
     archived: Vec<ArchivedSource>,
+    /// See [`super::keep::Keeper::add_gone_before`].
+    asked: Option<i64>,
 }
 
 /// Scan every root. Nothing is written but the numbers of new ones.
@@ -88,7 +90,8 @@ fn scan_roots<'a>(
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let mut scan = scan_root(catalogue, config, spec, format, known_root, now_ms)?;
+        let archive = keeper.sessions_to_ask_for(catalogue, known_root, spec, format)?;
+        let mut scan = scan_root(catalogue, config, spec, format, known_root, archive, now_ms)?;
         let files = scan.files();
         let (discovery, known) = (&mut scan.discovery, &scan.known);
         let number = match known_root {
@@ -124,12 +127,14 @@ fn scan_roots<'a>(
             spec,
             format,
         };
-        let mut archived = keeper.archived(catalogue, root, &scan.discovery, &scan.known)?;
+        let mut archived = keeper.archived(root, &scan.discovery, &scan.known);
+        let asked = keeper.add_gone_before(catalogue, root, &scan.discovery, &mut archived)?;
         archived.retain(|gone| !scan.left_out.holds(&gone.found.place));
         scanned.push(ScannedRoot {
             root,
             scan,
             archived,
+            asked,
         });
     }
     Ok(scanned)
@@ -226,6 +231,11 @@ fn write(
     let doubtful = read_all(targets, &roots, plans, stale, cancel, progress, report)?;
     if cancel.is_cancelled() {
         return Ok(());
+    }
+    for at in scanned {
+        if let Some(forgets) = at.asked {
+            catalogue.note_asked(at.root.number, forgets)?;
+        }
     }
     let doubtful = doubtful.into_iter().map(|at| {
         let plan = &work.plans[at];
@@ -338,7 +348,15 @@ pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Erro
         };
         let root = catalogue.root_of(&spec.agent, &spec.path)?;
         let now_ms = now_ns() / 1_000_000;
-        let found = scan_root(catalogue, config, spec, format, root, now_ms)?;
+        let found = scan_root(
+            catalogue,
+            config,
+            spec,
+            format,
+            root,
+            HashSet::new(),
+            now_ms,
+        )?;
         let root = SyncedRoot {
             // Nothing is known yet of one that has no number, and nothing is read here.
             number: root.unwrap_or_default(),

@@ -32,23 +32,21 @@ pub struct ArchivedSource {
 }
 
 impl Keeper {
-    /// What of the sources below a root is to be read from the archive: those whose files are gone,
-    /// and, where the catalogue does not know this archive yet, those that were gone before.
+    /// What of the known sources below a root is to be read from the archive: those whose files
+    /// are gone.
     pub fn archived(
         &self,
-        catalogue: &Catalogue,
         root: SyncedRoot<'_>,
         discovery: &Discovery,
         known: &[StoredSource],
-    ) -> Result<Vec<ArchivedSource>, Error> {
+    ) -> Vec<ArchivedSource> {
         let SyncedRoot { spec, format, .. } = root;
         let mut all = Vec::new();
-        let Some(archive) = &self.archive else {
-            return Ok(all);
-        };
+        if self.archive.is_none() {
+            return all;
+        }
         let now_ms = now_ns() / 1_000_000;
-        // What is unmounted may come back; a folder that is not there any more is gone.
-        let root_is_gone = discovery.error.is_some() && matches!(spec.path.try_exists(), Ok(false));
+        let root_is_gone = is_gone(spec, discovery);
         for lost in lost(discovery, known) {
             let is_gone = root_is_gone || !discovery.hides(&lost.relative);
             let is_read = lost.stored.revision == format.revision() && !lost.unread;
@@ -66,25 +64,73 @@ impl Keeper {
                 all.extend(self.archived_source(root, &lost.relative, gone_ms));
             }
         }
-        let id = Some(archive.id());
-        if catalogue.root_archive(root.number)?.archive.as_deref() != id {
-            let places = archive.places_below(&spec.agent, &spec.path);
-            for place in self.or_fail(Some(places)).unwrap_or_default() {
-                let is_there = is_there(spec, format, &place.relative, discovery)
-                    || is_twin_there(root, &place.relative, discovery);
-                let state = catalogue.source_state(root.number, &place.relative)?;
-                let is_elsewhere = || {
-                    is_taken_over(format, &place.relative, discovery)
-                        || self.is_of_another_root(root, &place.relative, discovery)
-                };
-                if !is_there && state.is_none() && !is_elsewhere() {
-                    all.extend(self.archived_source(root, &place.relative, now_ms));
-                }
+        keep_distinct(&mut all);
+        all
+    }
+
+    /// Where not all is catalogued yet that was gone before the catalogue knew this archive: add
+    /// what of it is to be read from there. All that lies below the root was looked at. Gives back
+    /// how often the archive had forgotten something when it was asked for all of it; `None`: it
+    /// was not, or something cannot be looked at now, so that it has to be asked again.
+    pub fn add_gone_before(
+        &self,
+        catalogue: &Catalogue,
+        root: SyncedRoot<'_>,
+        discovery: &Discovery,
+        archived: &mut Vec<ArchivedSource>,
+    ) -> Result<Option<i64>, Error> {
+        let SyncedRoot { spec, format, .. } = root;
+        let Some(archive) = &self.archive else {
+            return Ok(None);
+        };
+        if was_asked(catalogue, archive, root.number)? {
+            return Ok(None);
+        }
+        let now_ms = now_ns() / 1_000_000;
+        let mut asked = self.or_fail(Some(archive.forgets()));
+        let root_is_gone = is_gone(spec, discovery);
+        let places = self.or_fail(Some(archive.places_below(&spec.agent, &spec.path)));
+        for place in places.unwrap_or_default() {
+            if !root_is_gone && discovery.hides(&place.relative) {
+                asked = None;
+                continue;
+            }
+            let is_there = is_there(spec, format, &place.relative, discovery)
+                || is_twin_there(root, &place.relative, discovery);
+            let state = catalogue.source_state(root.number, &place.relative)?;
+            let is_elsewhere = || {
+                is_taken_over(format, &place.relative, discovery)
+                    || self.is_of_another_root(root, &place.relative, discovery)
+            };
+            if !is_there && state.is_none() && !is_elsewhere() {
+                archived.extend(self.archived_source(root, &place.relative, now_ms));
             }
         }
-        let mut listed = HashSet::new();
-        all.retain(|gone| listed.insert(gone.found.relative.clone()));
-        Ok(all)
+        keep_distinct(archived);
+        Ok(asked.filter(|_| !self.has_failed()))
+    }
+
+    /// The sessions below a root of which the archive has something, where not all is catalogued
+    /// yet that was gone before. The root may have no number yet.
+    pub fn sessions_to_ask_for(
+        &self,
+        catalogue: &Catalogue,
+        root: Option<i64>,
+        spec: &RootSpec,
+        format: &dyn Format,
+    ) -> Result<HashSet<String>, Error> {
+        let Some(archive) = &self.archive else {
+            return Ok(HashSet::new());
+        };
+        if let Some(root) = root
+            && was_asked(catalogue, archive, root)?
+        {
+            return Ok(HashSet::new());
+        }
+        let places = self.or_fail(Some(archive.places_below(&spec.agent, &spec.path)));
+        let sessions = places.unwrap_or_default().into_iter();
+        let sessions = sessions.filter_map(|place| placement(spec, format, &place.relative));
+        Ok(sessions.map(|(session, ..)| session).collect())
     }
 
     /// How a source is read from the archive, or its twin, where that was kept later; `None` when
@@ -201,6 +247,23 @@ impl Keeper {
     }
 }
 
+/// Whether all is catalogued that was gone below a root before its catalogue knew this archive.
+fn was_asked(catalogue: &Catalogue, archive: &Archive, root: i64) -> Result<bool, Error> {
+    let noted = catalogue.root_archive(root)?;
+    Ok(noted.forgets.is_some() && noted.archive.as_deref() == Some(archive.id()))
+}
+
+/// Whether a root is not there any more. What is unmounted may come back.
+fn is_gone(spec: &RootSpec, discovery: &Discovery) -> bool {
+    discovery.error.is_some() && matches!(spec.path.try_exists(), Ok(false))
+}
+
+/// Each source once.
+fn keep_distinct(archived: &mut Vec<ArchivedSource>) {
+    let mut listed = HashSet::new();
+    archived.retain(|gone| listed.insert(gone.found.relative.clone()));
+}
+
 /// The known sources that were not found. Both are sorted by path.
 fn lost<'k>(
     discovery: &Discovery,
@@ -212,21 +275,20 @@ fn lost<'k>(
     })
 }
 
-/// Whether a source is where the archive has it from, by what was found there or by a look.
+/// Whether a source is where the archive has it from. A file is there if it was found: what is
+/// behind a link that is not followed is not, nor is a folder in its place.
 fn is_there(spec: &RootSpec, format: &dyn Format, relative: &str, discovery: &Discovery) -> bool {
     let at = |found: &FoundSource| found.relative.as_str().cmp(relative);
     if discovery.found.binary_search_by(at).is_ok() {
         return true;
     }
-    let path = spec.path.join(relative);
-    match is_in_database(format, relative) {
-        false => matches!(path.try_exists(), Ok(true)),
-        // One that cannot be looked at now may be there.
-        true => match content::identity(format, &path) {
+    // Rows that cannot be looked at now may be there, and those of a database that is as it was
+    // were not looked at.
+    is_in_database(format, relative)
+        && match content::identity(format, &spec.path.join(relative)) {
             Err(error) => error.kind() != ErrorKind::NotFound,
             Ok(_) => true,
-        },
-    }
+        }
 }
 
 /// Whether a file is there as it was compressed, or as it was before, which is its session now. Of

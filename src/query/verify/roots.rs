@@ -57,9 +57,9 @@ impl<'i> Inspection<'i> {
             let what = "its format, label or shape differs from what is asked for".to_string();
             self.differs("catalogue", Some(&spec.path), what);
         }
-        let links = config.links(spec);
-        let mut discovery = discover(&spec.path, spec.flat, format, &links);
-        let names = look_at_names(&spec.path, format, &Folders::default(), &mut discovery);
+        let mut discovery = discover(&spec.path, spec.flat, format, &config.links(spec));
+        let (none, no_more) = (Folders::default(), HashSet::new());
+        let names = look_at_names(&spec.path, format, &none, no_more, &mut discovery);
         DatabaseListing {
             catalogue,
             root,
