@@ -198,18 +198,27 @@ fn readable_part(
         // What is made may be anything once its identity is another one.
         return match is_same {
             true => Ok((true, u64::MAX)),
-            false => Err(Finding::OtherBytes),
+            false => Err(other_bytes(path, format)),
         };
     }
     let is_whole = is_same || observed.size == stored.identity.size;
     let is_lines = format.shape_of(path) == Shape::Lines;
     if !is_same && (observed.size < stored.consumed || !(is_whole || is_lines)) {
-        return Err(Finding::OtherBytes);
+        return Err(other_bytes(path, format));
     }
     Ok(match is_whole {
         true => (true, observed.size),
         false => (false, stored.consumed),
     })
+}
+
+/// What a comparison finds where other bytes stand, if they can be read: the next sync reads them
+/// no better.
+fn other_bytes(path: &Location, format: &dyn Format) -> Finding {
+    match path.open(format) {
+        Ok(_) => Finding::OtherBytes,
+        Err(error) => unreadable(&error),
+    }
 }
 
 /// What a comparison finds in a file that cannot be read.
