@@ -442,11 +442,9 @@ fn a_torn_line_is_completed_later() {
     });
 }
 
-/// What lies in a folder beside a session's file is a part of it, and goes with it: what was printed
-/// at length, and its subagents, which the archive forgets too.
-#[test]
-fn a_session_is_deleted_with_the_folder_beside_its_file() {
-    let home = Sandbox::new();
+/// A session with a subagent and what was printed at length in the folder beside its file, and
+/// another session.
+fn with_a_folder(home: &Sandbox) -> [PathBuf; 4] {
     let id = uuid(6);
     let line = |id: &str, said: &str, more: &str| {
         format!(
@@ -472,6 +470,15 @@ fn a_session_is_deleted_with_the_folder_beside_its_file() {
     for file in [&file, &subagent, &spill, &other] {
         home.touch(file, 1_767_603_600);
     }
+    [file, subagent, spill, other]
+}
+
+/// What lies in a folder beside a session's file is a part of it, and goes with it: what was printed
+/// at length, and its subagents, which the archive forgets too.
+#[test]
+fn a_session_is_deleted_with_the_folder_beside_its_file() {
+    let home = Sandbox::new();
+    let ([file, _, spill, other], id) = (with_a_folder(&home), uuid(6));
     let _ = home.run(&["archive", "on", "claude"]);
     let shown = home.run(&["delete", &id, "--dry-run"]);
     assert!(shown.contains("subagent"), "{shown}");
@@ -486,6 +493,66 @@ fn a_session_is_deleted_with_the_folder_beside_its_file() {
         assert!(found.contains(r#""total":0"#), "{found}");
     }
     assert!(home.run(&["list", "--all"]).contains("Something else"));
+}
+
+/// A copy of a project has both again: each subagent hangs on the session that is beside it.
+#[test]
+fn a_copied_project_hangs_together_by_itself() {
+    let home = Sandbox::new();
+    let [file, subagent, ..] = with_a_folder(&home);
+    let project = file.parent().unwrap();
+    let projects = project.parent().unwrap();
+    for copy in ["-a", "-z"] {
+        for from in [&file, &subagent] {
+            let to = projects
+                .join(copy)
+                .join(from.strip_prefix(project).unwrap());
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::copy(from, to).unwrap();
+        }
+    }
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), projects);
+    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let forks = "SELECT c.path, p.path FROM forks f JOIN sessions c USING (session)
+        JOIN sessions p ON p.session = f.parent ORDER BY 1";
+    let forks = index.sql(forks).unwrap().rows;
+    assert_eq!(forks.len(), 3);
+    for row in forks {
+        let [child, parent] = [0, 1].map(|at| PathBuf::from(row[at].as_str().unwrap()));
+        assert!(
+            child.starts_with(parent.with_extension("")),
+            "{child:?} {parent:?}"
+        );
+    }
+}
+
+/// Their prompts are gone as well, whether its files are there or not.
+#[test]
+fn a_session_is_forgotten_with_its_subagents() {
+    let home = Sandbox::new();
+    let ([file, ..], id) = (with_a_folder(&home), uuid(6));
+    let _ = home.run(&["archive", "on", "claude"]);
+    fs::remove_file(&file).unwrap();
+    fs::remove_dir_all(file.with_extension("")).unwrap();
+    let all = ["list", "--all", "--subagents", "--json"];
+    let kept = home.run(&all);
+    assert_eq!(kept.matches(r#""archived":true"#).count(), 2, "{kept}");
+    let said = home.run(&["archive", "forget", &id, "--yes"]);
+    assert!(
+        said.contains(&format!("forgotten: {id}, 3 files")),
+        "{said}"
+    );
+    let kept = home.run(&all);
+    assert!(!kept.contains(r#""archived":true"#), "{kept}");
+    // Nor are they kept again.
+    with_a_folder(&home);
+    let _ = home.run(&["sync"]);
+    fs::remove_file(&file).unwrap();
+    fs::remove_dir_all(file.with_extension("")).unwrap();
+    let kept = home.run(&all);
+    assert!(!kept.contains(r#""archived":true"#), "{kept}");
 }
 
 /// A prompt of the agent's own is of no interest to who reads a session back; `--all` shows that

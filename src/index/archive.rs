@@ -254,7 +254,7 @@ impl Indexer {
     }
 
     /// Forget all that is kept of a session, for good: nothing of it is kept again. One whose file
-    /// is gone is forgotten altogether. How many of its files were kept. What cannot be wiped now
+    /// is gone is forgotten altogether. What is in the session's folder goes with it. How many of its files were kept. What cannot be wiped now
     /// is named in the notes of the report.
     ///
     /// # Errors
@@ -262,11 +262,15 @@ impl Indexer {
     pub fn forget(&mut self, session: &SessionRow, report: &mut Report) -> Result<u64, Error> {
         self.hold()?;
         self.keeper.renew(&self.config, &self.catalogue)?;
-        let places = self.catalogue.places_of(&session.agent, &session.path)?;
+        let (catalogue, formats) = (&self.catalogue, &self.config.formats);
+        let mut places = catalogue.places_of(&session.agent, &session.path)?;
+        let mut names = catalogue.session_names(&session.agent, &session.path)?;
+        let parts = self.keeper.parts_of(&places, formats)?;
+        for part in &parts {
+            names.extend(catalogue.session_at(part)?);
+        }
+        places.extend(parts);
         let places = with_twins(&places);
-        let names = self
-            .catalogue
-            .session_names(&session.agent, &session.path)?;
         let forgotten = self.forget_places(&places, &names)?;
         self.wipe(report)?;
         Ok(forgotten)

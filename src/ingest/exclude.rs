@@ -80,7 +80,11 @@ pub fn leave_out(
             hash_of(&found.place),
             DirectoryFingerprint::of_directory(&found.identity),
         );
-        let is_remembered = remembered.get(&place) == Some(&fingerprint);
+        // What a file beside it says may be something else meanwhile.
+        let is_told_beside = format
+            .cwd_beside(&spec.path.join(&found.relative))
+            .is_some();
+        let is_remembered = !is_told_beside && remembered.get(&place) == Some(&fingerprint);
         if is_remembered || is_out_by_cwd(spec, format, &files, found) {
             left.places.insert(place, fingerprint);
             out.insert(found.place.clone());
@@ -128,7 +132,7 @@ fn leave_out_by_files(
     discovery.found = staying;
 }
 
-fn is_in(path: &Path, folders: &HashSet<PathBuf>) -> bool {
+pub(super) fn is_in(path: &Path, folders: &HashSet<PathBuf>) -> bool {
     !folders.is_empty()
         && path
             .ancestors()
@@ -389,12 +393,7 @@ fn places_with_parts(
     formats: &[&'static dyn Format],
 ) -> Result<Vec<Place>, Error> {
     let mut places = keeper.places_at(|path| files_out.holds_at(path))?;
-    let folder_of = |place: &Place| {
-        let format = formats.iter().find(|known| known.name() == place.agent);
-        format?.folder_of(&place.path()?)
-    };
-    let folders: HashSet<PathBuf> = places.iter().filter_map(folder_of).collect();
-    places.extend(keeper.places_at(|path| is_in(path, &folders))?);
+    places.extend(keeper.parts_of(&places, formats)?);
     Ok(places)
 }
 

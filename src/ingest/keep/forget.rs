@@ -1,6 +1,7 @@
 //! How does something leave the archive, and who keeps it from coming back?
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::gone::placement;
@@ -8,6 +9,7 @@ use super::{Keeper, SyncedRoot};
 use crate::archive::{self, Archive, Place, SessionName};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
+use crate::ingest::exclude::is_in;
 
 impl Keeper {
     /// Forget these sources in the archive, and in the catalogue where they are nowhere else; they
@@ -102,6 +104,26 @@ impl Keeper {
         let mut places = archive.places().map_err(|error| self.failed(error))?;
         places.retain(|place| place.path().is_some_and(|path| is_it(&path)));
         Ok(places)
+    }
+
+    /// The sources in the archive that lie in the folders of the sessions of these sources.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn parts_of(
+        &self,
+        places: &[Place],
+        formats: &[&'static dyn Format],
+    ) -> Result<Vec<Place>, Error> {
+        let folder_of = |place: &Place| {
+            let format = formats.iter().find(|known| known.name() == place.agent);
+            format?.folder_of(&place.path()?)
+        };
+        let folders: HashSet<PathBuf> = places.iter().filter_map(folder_of).collect();
+        match folders.is_empty() {
+            true => Ok(Vec::new()),
+            false => self.places_at(|path| is_in(path, &folders)),
+        }
     }
 
     /// Whether the archive holds something of one of these sources.
