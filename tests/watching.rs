@@ -366,6 +366,26 @@ fn a_watcher_that_answers_spares_the_look_at_all_files() {
         .push(root("pi", "pi", &place.path().join("other")));
     assert!(looked(&wider));
     assert!(caught_up(&wider, Duration::from_secs(5)).is_none());
+    // Nor is told what is written by another name.
+    let (other, twice) = (
+        place.path().join("other.jsonl"),
+        place.path().join("pi/twice.jsonl"),
+    );
+    write(&other, &session(2000, "walrus"));
+    fs::hard_link(&other, &twice).unwrap();
+    until("it vouches no more", || {
+        caught_up(&config, Duration::from_secs(5)).is_none()
+    });
+    append(&other, &message(1, "more"));
+    assert!(looked(&config));
+    let entries = "SELECT entries FROM sessions WHERE path LIKE '%/twice.jsonl'";
+    assert_eq!(self::number(&config, entries), 3);
+    fs::remove_file(&twice).unwrap();
+    watcher.stop();
+    let watcher = Watcher::start(&config);
+    until("it vouches again", || {
+        caught_up(&config, Duration::from_secs(5)).is_some()
+    });
     // What a link leads to changes without being told.
     std::os::unix::fs::symlink(&path, place.path().join("pi/link.jsonl")).unwrap();
     until("it vouches no more", || {

@@ -85,8 +85,8 @@ pub struct Refusal(pub String);
 pub struct WatchedTree {
     /// Directories.
     pub directories: u64,
-    /// Links, directories that cannot be read, and mounts of other machines: what they lead to or
-    /// hold may change without a notification.
+    /// Links, files with several names, directories that cannot be read, and mounts of other
+    /// machines: what they lead to or hold may change without a notification.
     pub unreported: u64,
     /// The links, and where those end that are followed.
     pub links: BTreeMap<PathBuf, Option<PathBuf>>,
@@ -212,8 +212,9 @@ impl Events {
                 }
                 Err(refusal) => return Err(refusal),
             }
-            if !flat {
-                look_into(&directory, above, links, &mut waiting, &mut met);
+            look_into(&directory, above, links, &mut waiting, &mut met);
+            if flat {
+                break;
             }
         }
         Ok(met)
@@ -248,7 +249,9 @@ fn look_into(
             met.unreported += 1;
             continue;
         };
-        if kind.is_dir() {
+        if kind.is_file() && is_unreported(&name) {
+            met.unreported += 1;
+        } else if kind.is_dir() {
             waiting.push((name, above.clone()));
         } else if kind.is_symlink() {
             met.unreported += 1;
@@ -266,6 +269,24 @@ fn look_into(
             }
         }
     }
+}
+
+/// Whether a file may change without a notification of the directory in which it lies: it is a link,
+/// or has another name, by which it is written.
+pub fn is_unreported(file: &Path) -> bool {
+    let own = fs::symlink_metadata(file);
+    own.is_ok_and(|own| own.is_symlink() || own.is_file() && has_other_names(&own))
+}
+
+#[cfg(unix)]
+fn has_other_names(file: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(file) > 1
+}
+
+/// There the watcher vouches for nothing.
+#[cfg(not(unix))]
+fn has_other_names(_file: &fs::Metadata) -> bool {
+    false
 }
 
 fn is_readable(directory: &Path) -> bool {

@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Watch;
-use crate::databases::{companion, is_alone};
+use crate::databases::{companion, is_alone, names_files};
 use crate::format::Format;
-use crate::format::names::{Names, beside_root};
+use crate::format::names::{Names, beside_root, name_beside_root};
 use crate::source::discover::relative;
-use crate::source::events::WatchedTree;
+use crate::source::events::{WatchedTree, is_unreported};
 use crate::source::filesystem::remote_file_system;
 use crate::source::identity::Identity;
 use crate::source::links::Links;
@@ -69,6 +69,17 @@ impl WatchedRoot {
         is_one.then(|| beside_root(file))
     }
 
+    /// How many of its files of names may change without a notification.
+    fn unreported_names(&self) -> u64 {
+        let files = self.names.map(|names| names_files(&self.path, names));
+        let names = files
+            .iter()
+            .flatten()
+            .filter_map(|file| name_beside_root(file));
+        let files = names.filter_map(|name| Some(self.beside()?.join(name)));
+        files.filter(|file| is_unreported(file)).count() as u64
+    }
+
     /// Whether something else stands at its path than what is watched.
     fn is_other(&self) -> bool {
         directory(&self.path) != self.own
@@ -107,6 +118,7 @@ impl Watch<'_> {
                 let root = &self.roots[at];
                 if let Some(file) = root.names_file(&path) {
                     self.hints.entry(at).or_default().insert(file);
+                    self.roots[at].met.unreported += u64::from(is_unreported(&path));
                     continue;
                 }
                 match path.strip_prefix(&root.path) {
@@ -205,6 +217,7 @@ impl Watch<'_> {
                     root.own = own;
                     root.real = fs::canonicalize(&path).unwrap_or(path);
                     root.met = met;
+                    root.met.unreported += root.unreported_names();
                     let above = root.above.take();
                     let beside = root.beside().map(Path::to_path_buf);
                     self.await_no_more(above);
@@ -268,6 +281,7 @@ impl Watch<'_> {
         if is_link || root.met.links.remove(path).is_some() {
             return self.scan_now("a link came or went");
         }
+        root.met.unreported += u64::from(is_unreported(path));
         let is_directory = own.is_ok_and(|own| own.is_dir());
         if root.flat || self.polls.is_some() || !is_directory {
             return;
@@ -293,7 +307,7 @@ impl Watch<'_> {
             None if self.full.is_some() => Some("not everything has been scanned yet".to_owned()),
             None if self.unreadable > 0 => Some("some files could not be read".to_owned()),
             None if unreported > 0 => Some(
-                "there are links, or directories that cannot be read, below the roots".to_owned(),
+                "there are links, files with several names, or directories that cannot be read, below the roots or beside them".to_owned(),
             ),
             None => None,
         };
