@@ -294,6 +294,7 @@ fn make_old(catalogue: &Connection) {
         "usage_by_provider",
         "usage_by_project",
         "usage_by_agent",
+        "forks",
     ];
     let summed = summed.map(|name| {
         let (_, view) = first
@@ -384,7 +385,7 @@ fn a_catalogue_of_the_version_before_is_brought_up_to_this_one() {
     assert_eq!(one(number), boat);
     assert_eq!(
         one("SELECT CAST(user_version AS TEXT) FROM pragma_user_version"),
-        "6"
+        "7"
     );
     assert_ne!(one("SELECT index_id FROM freshness"), index);
     let said = home.run(&["verify"]);

@@ -24,10 +24,14 @@ fn child(row: &Row<'_>) -> rusqlite::Result<Child> {
 }
 
 impl Catalogue {
-    /// Path of the session that a session of the same root names by its id.
+    /// Path of the session that a session of the same root names by its id. Of copies it is the
+    /// one that the view `forks` names.
     pub fn path_of_id(&self, id: &str, beside: i64) -> Result<Option<String>, Error> {
-        let sql = "SELECT path FROM _sessions WHERE id = ?1 AND root = (SELECT root FROM _sessions WHERE session = ?2)
-            ORDER BY path";
+        let sql = "SELECT s.path FROM _sessions c JOIN _sessions s ON s.root = c.root AND s.id = ?1
+            WHERE c.session = ?2
+            ORDER BY iif(substr(c.place, 1, length(rtrim(s.place, replace(s.place, '/', ''))))
+                         = rtrim(s.place, replace(s.place, '/', '')),
+                         length(rtrim(s.place, replace(s.place, '/', ''))), -1) DESC, s.path";
         self.first(sql, params![id, beside], |r| r.get(0))
     }
 
