@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
-use sessionary::index::{ListScope, SearchScope, ShowScope, SpendingScope, TreeScope};
+use sessionary::index::{ListScope, SearchScope, ShowScope, SpendingScope, TreeScope, caught_up};
 use sessionary::model::{Report, SessionRow};
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 use tempfile::TempDir;
@@ -361,6 +361,27 @@ fn a_rollout_that_decompresses_to_very_much_is_not_read() {
     assert_eq!(unread.len(), 1, "{unread:?}");
     let said = unread[0][1].to_string();
     assert!(said.contains("and decompressed more than"), "{said}");
+}
+
+/// A sync reads it no better, so it is not behind.
+#[test]
+fn a_compressed_rollout_that_is_cut_is_unread() {
+    let home = Home::new("the-same-talk");
+    let plain = home.day().join(name("the-same-talk", 0));
+    let compressed = plain.with_extension("jsonl.zst");
+    let bytes = zstd::bulk::compress(&fs::read(&plain).unwrap(), 1).unwrap();
+    fs::write(&compressed, &bytes).unwrap();
+    fs::remove_file(&plain).unwrap();
+    drop(home.index());
+    fs::write(&compressed, &bytes[..bytes.len() / 2]).unwrap();
+    for _ in 0..2 {
+        crate::archive::sync(&home.config());
+        let index = Index::open(&home.config(), Freshness::AsCommitted).unwrap();
+        let found = index.verify(&mut |_| {}).unwrap();
+        let unread: Vec<_> = found.unread.iter().map(|unread| &unread.path).collect();
+        assert_eq!(unread, [&compressed]);
+        assert!(found.behind.is_empty(), "{:?}", found.behind);
+    }
 }
 
 /// Listed, searched, shown, verified and kept: the archive has the file as it was.
@@ -834,6 +855,35 @@ fn names_are_not_kept() {
     assert_eq!(name_of(&sync(), 1), None);
 }
 
+/// A new index knows no session yet that only the archive has.
+#[test]
+fn a_new_index_has_the_names_of_kept_sessions() {
+    let home = Home::new("the-same-talk");
+    let threads = Threads::new(&home, 5);
+    threads.add(1, "paginated", "");
+    threads.call(1, Some("The grebe"));
+    note_name(&home, 2, "The puffin");
+    // Of one that is nowhere there is no name.
+    threads.add(77, "paginated", "");
+    threads.call(77, Some("The auk"));
+    let config = keeping(&home);
+    crate::archive::sync(&config);
+    for file in fs::read_dir(home.day()).unwrap() {
+        fs::remove_file(file.unwrap().path()).unwrap();
+    }
+    let named = || {
+        crate::archive::sync(&config);
+        crate::archive::is_whole(&config);
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let names = "SELECT name, archived FROM sessions ORDER BY name";
+        index.sql(names).unwrap().rows
+    };
+    let before = named();
+    assert!(before.len() >= 2, "{before:?}");
+    fs::remove_dir_all(&config.index_dir).unwrap();
+    assert_eq!(named(), before);
+}
+
 /// A name comes from the file in which Codex keeps it: only the rollout is written back.
 #[test]
 fn a_session_that_has_a_name_is_restored() {
@@ -1143,6 +1193,49 @@ fn each_file_of_a_patch_finds_what_came_of_it() {
             "{file}"
         );
     }
+}
+
+/// What is written at its end is not notified where the link lies, so who asks looks for itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_watcher_does_not_vouch_for_names_behind_a_link() {
+    let home = Home::new("the-same-talk");
+    drop(Threads::new(&home, 5));
+    let config = home.config();
+    let vouches = || caught_up(&config, Duration::from_secs(5)).is_some();
+    let watcher = Watcher::start(&config);
+    until("it vouches", vouches);
+    let (file, elsewhere) = (
+        home.codex().join("state_5.sqlite"),
+        home.folder.path().join("dot"),
+    );
+    fs::rename(&file, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
+    until("it vouches no more", || !vouches());
+    watcher.stop();
+    let watcher = Watcher::start(&config);
+    assert!(!vouches());
+    watcher.stop();
+}
+
+/// Beside the plain rollout the compressed one was none, and nothing happens to it when it is one.
+#[test]
+fn a_watcher_reads_the_compressed_rollout_that_is_left() {
+    let home = Home::new("the-same-talk");
+    let plain = home.day().join(name("the-same-talk", 0));
+    let compressed = plain.with_extension("jsonl.zst");
+    let bytes = zstd::bulk::compress(&fs::read(&plain).unwrap(), 1).unwrap();
+    fs::write(&compressed, bytes).unwrap();
+    let config = home.config();
+    let watcher = Watcher::start(&config);
+    fs::remove_file(&plain).unwrap();
+    until("the compressed rollout", || {
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let rows = index.list(&ListScope::default()).unwrap().sessions;
+        rows.iter().any(|row| row.path == compressed)
+    });
+    watcher.stop();
+    home.index();
 }
 
 /// As Codex wrote them until the middle of 2025: in the folders of today.

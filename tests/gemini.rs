@@ -7,8 +7,10 @@ use std::io::Write;
 use serde_json::{Value, json};
 use sessionary::model::Class::{Output, Prose};
 use sessionary::model::SessionRow;
+use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::store::{Store, branches, classes_of, hits, only, rows, sql, transcript};
+use crate::watching::watcher::{Watcher, until};
 
 const LOG: &str = "tmp/aviary/chats/session-2026-01-05T09-00-7d1c0a52.jsonl";
 const DOCUMENT: &str = "tmp/aviary/chats/session-2026-01-05T09-00-7d1c0a52.json";
@@ -407,19 +409,55 @@ fn file_deleted_at_the_next_start_is_kept_as_gone() {
 fn no_project_root_leaves_the_directory_empty() {
     let store = Store::of("gemini", "no-project-root");
     assert_eq!(only(&store.index()).cwd, "");
-    // It is read with the next line.
-    fs::write(store.path("tmp/aviary/.project_root"), "/w\n").unwrap();
-    let index = store.index();
-    assert_eq!(only(&index).cwd, "");
-    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
-    let mut log = fs::OpenOptions::new()
-        .append(true)
-        .open(store.path(LOG))
-        .unwrap();
-    log.write_all(b"{\"$set\":{\"lastUpdated\":\"2026-01-05T09:05:00.000Z\"}}\n")
-        .unwrap();
-    assert_eq!(only(&store.index()).cwd, "/w");
-    store.check("with the next line");
+    // Nothing else changes.
+    let file = store.path("tmp/aviary/.project_root");
+    for cwd in ["/w", "/v", "/away/from/here"] {
+        fs::write(&file, format!("{cwd}\n")).unwrap();
+        assert_eq!(only(&store.index()).cwd, cwd);
+        store.check(cwd);
+    }
+    let config = store.config();
+    let watcher = Watcher::start(&config);
+    for cwd in [Some("/watched"), None] {
+        match cwd {
+            Some(cwd) => fs::write(&file, cwd).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        until("the directory", || {
+            let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+            only(&index).cwd == cwd.unwrap_or_default()
+        });
+    }
+    watcher.stop();
+    store.check("removed");
+}
+
+/// Whichever is there first, and whichever changes.
+#[test]
+fn project_root_decides_what_is_excluded() {
+    let store = Store::of("gemini", "no-project-root");
+    store.keep();
+    let rules = Rules::set(Exclude::new(&["/secret"]).unwrap(), false);
+    let config = Config {
+        rules,
+        ..store.config()
+    };
+    let listed = || {
+        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        rows(&Index::open(&config, Freshness::AsCommitted).unwrap()).len()
+    };
+    let all = listed();
+    assert!(all > 0);
+    let file = store.path("tmp/aviary/.project_root");
+    for (cwd, expected) in [("/secret", 0), ("/open", all), ("/secret", 0)] {
+        fs::write(&file, cwd).unwrap();
+        assert_eq!(listed(), expected, "{cwd}");
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    }
+    // Nor is anything of it kept.
+    fs::remove_dir_all(store.path("tmp")).unwrap();
+    assert_eq!(listed(), 0);
 }
 
 #[test]

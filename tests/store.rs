@@ -53,7 +53,7 @@ impl Store {
         self.place.path().join(name)
     }
 
-    fn config(&self) -> Config {
+    pub fn config(&self) -> Config {
         let root = dump::root(self.agent, self.agent, &self.path(""));
         Config {
             archive_dir: Some(self.place.path().join("archive")),

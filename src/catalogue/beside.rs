@@ -1,5 +1,5 @@
 //! Which sources lie beside their root, in a file of names, and is the session there that they
-//! name?
+//! name? And what did a file say that lies beside a source, when that was read?
 
 use rusqlite::params;
 
@@ -11,6 +11,17 @@ use super::open::Catalogue;
 pub(super) const BESIDE_ROOT: (&str, &str) = ("../", "..0");
 
 impl Catalogue {
+    /// Whether a file that lies beside a source held another working directory than this when the
+    /// source was read, and its session has that.
+    pub fn has_other_cwd(&self, source: i64, cwd: &str) -> Result<bool, Error> {
+        let sql = "SELECT m.cwd <> ?2 AND coalesce(c.fold ->> '$.cwd_beside', '') <> ?2
+            FROM _session_sources o JOIN _sessions m USING (session)
+                JOIN _checkpoints c ON c.source = o.source
+            WHERE o.source = ?1";
+        let other = self.first(sql, params![source, cwd], |r| r.get(0))?;
+        Ok(other.unwrap_or(false))
+    }
+
     /// The names of sessions of a root of which nothing else is left: their sources, and the places
     /// of these sessions.
     pub fn names_of_none(&self, root: i64) -> Result<Vec<(i64, Option<String>)>, Error> {

@@ -5,8 +5,13 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use crate::catalogue::read::StoredSource;
+use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::regular::{self, Recent};
+use crate::source::checkpoint::NO_REVISION;
+use crate::source::discover::{Discovery, FoundSource};
+use crate::source::root::RootSpec;
 
 /// The longest path that a file of a working directory may hold.
 pub const LONGEST_CWD: u64 = 32 << 10;
@@ -25,6 +30,32 @@ pub fn cwd_in(path: &Path) -> io::Result<Option<String>> {
     };
     let text = String::from_utf8(text).unwrap_or_default();
     Ok(Some(text.trim().to_owned()).filter(|cwd| !cwd.is_empty()))
+}
+
+/// Have those of the `known` sources that were found read again whose working directory stands in a
+/// file beside them, and is another one than when they were read.
+pub fn doubt_directories(
+    catalogue: &Catalogue,
+    spec: &RootSpec,
+    format: &dyn Format,
+    discovery: &Discovery,
+    known: &mut [StoredSource],
+) -> Result<(), Error> {
+    for source in known {
+        let Some(file) = format.cwd_beside(&spec.path.join(&source.relative)) else {
+            continue;
+        };
+        let at = |found: &FoundSource| (*found.relative).cmp(&*source.relative);
+        let is_found = discovery.found.binary_search_by(at).is_ok();
+        // Where it cannot be read it is as it was.
+        if is_found
+            && let Ok(cwd) = cwd_in(&file)
+            && catalogue.has_other_cwd(source.source, &cwd.unwrap_or_default())?
+        {
+            source.stored.revision = NO_REVISION;
+        }
+    }
+    Ok(())
 }
 
 /// What the file that names the sessions beside the source at `path` says of its session; `None`

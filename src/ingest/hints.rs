@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
+use super::beside::doubt_directories;
 use super::exclude::is_enough;
-use super::keep::ArchivedSource;
+use super::keep::{ArchivedSource, placement};
 use super::listed::{DatabaseListing, Look};
 use super::names::{FOLDER, NamesToList};
 use super::plan::{SourcePlan, plan};
 use super::sync::{OutdatedSessions, links_note, ms, of_archived, read_all};
 use super::targets::{SyncTargets, SyncedRoot};
+use crate::archive::twin;
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
@@ -19,7 +21,7 @@ use crate::format::names::is_beside_root;
 use crate::model::Report;
 use crate::source::checkpoint::{Decision, Reason, decide};
 use crate::source::discover::{
-    Discovery, ForeignFile, FoundSource, discover_at, hinted, outermost,
+    Discovery, ForeignFile, FoundSource, discover_at, hinted, outermost, relative,
 };
 use crate::source::identity::{Identity, now_ns};
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
@@ -219,10 +221,7 @@ fn scan_paths<'a>(
         }
         None => None,
     };
-    // What lies beside the root is looked at for itself.
-    let hints = hint.paths.iter().filter(|path| !is_beside_root(path));
-    let hints = hints.filter_map(|path| hinted(format, spec.flat, path));
-    let mut paths = outermost(&hints.collect());
+    let mut paths = outermost(&paths_below(hint, format));
     let links = config.links(spec);
     let found = discover_at(&spec.path, spec.flat, format, &links, device, &paths);
     let Some(mut discovery) = found else {
@@ -247,6 +246,7 @@ fn scan_paths<'a>(
         paths.insert(FOLDER.to_owned());
         known = catalogue.known_at(number, &paths)?;
     }
+    doubt_directories(catalogue, spec, format, &discovery, &mut known)?;
     let exclude = config.rules.exclude();
     if !exclude.is_empty() && !is_enough(catalogue, root, exclude, &below, &discovery, &known)? {
         return Ok(None);
@@ -257,7 +257,7 @@ fn scan_paths<'a>(
     foreign_files.dedup_by(|a, b| a.relative == b.relative);
     let stored = catalogue.foreign_files_at(number, &paths)?;
     Ok(Some(HintScan {
-        archived: keeper.archived(catalogue, root, &discovery, &known)?,
+        archived: keeper.archived(root, &discovery, &known),
         at,
         root,
         paths,
@@ -266,6 +266,27 @@ fn scan_paths<'a>(
         foreign_files,
         discovery,
     }))
+}
+
+/// The paths below the root at which to look: where something happened, and where something may be
+/// another one by that. Of a file that is where it is when it is compressed, or is not, as which of
+/// the two is a source depends on the other, and the folder of the sources of which it says where
+/// they were run.
+fn paths_below(hint: &HintedPaths<'_>, format: &dyn Format) -> BTreeSet<String> {
+    let spec = hint.spec;
+    // What lies beside the root is looked at for itself.
+    let hints = hint.paths.iter().filter(|path| !is_beside_root(path));
+    let hints = hints.filter_map(|path| hinted(format, spec.flat, path));
+    let mut all: BTreeSet<String> = hints.collect();
+    let is_source = |path: &String| placement(spec, format, path).is_some();
+    let twins = all.iter().map(|path| twin(path)).filter(is_source);
+    let folders = all.iter().filter_map(|path| {
+        let folder = format.folder_beside(Path::new(path))?;
+        relative(&folder)
+    });
+    let more: Vec<String> = twins.chain(folders).collect();
+    all.extend(more);
+    all
 }
 
 /// Add the sessions of databases. `false`: one came into a database or left it beside which there

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::beside::doubt_directories;
 use super::exclude::{ExclusionResult, leave_out};
 use super::listed::{DatabaseListing, Look};
 use super::names::look_at_names;
@@ -58,7 +59,7 @@ pub fn scan_root(
     let names = look_at_names(&spec.path, format, &folders, archive, &mut discovery);
     // What was below a root that is not there any more may be in the archive.
     let is_gone = discovery.error.is_some() && matches!(spec.path.try_exists(), Ok(false));
-    let known = match root {
+    let mut known = match root {
         Some(root) if folders.is_empty() || is_gone => catalogue.known_sources(root)?,
         Some(root) => catalogue.known_sources_in(root, &discovery.read)?,
         None => Vec::new(),
@@ -77,6 +78,7 @@ pub fn scan_root(
     };
     databases.add_to(&mut discovery)?;
     names.list(catalogue, root, &spec.path, &mut discovery)?;
+    doubt_directories(catalogue, spec, format, &discovery, &mut known)?;
     let left_out = leave_out(
         catalogue,
         root,

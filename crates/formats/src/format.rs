@@ -118,6 +118,11 @@ pub trait Format: Send + Sync {
         let _ = path;
         None
     }
+    /// The folder of the sources to which the file at `path` is that.
+    fn folder_beside(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
     /// The file that names the sessions beside the source at `path`, and what it calls that
     /// session, for agents that write their names nowhere else.
     fn names_beside(&self, path: &Path) -> Option<(PathBuf, String)> {

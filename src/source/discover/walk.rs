@@ -183,9 +183,14 @@ impl Walk<'_> {
         };
         let fingerprint = match self.vouches {
             true => DirectoryFingerprint::of_directory(&directory.identity),
-            false => DirectoryFingerprint::of_files(
-                names.iter().map(|n| (&*n.name, n.kind, &n.identity)),
-            ),
+            false => {
+                let beside = self.cwd_beside(below, &mut settled);
+                let beside = beside
+                    .as_ref()
+                    .map(|(name, own)| (&**name, Kind::Other, own));
+                let names = names.iter().map(|n| (&*n.name, n.kind, &n.identity));
+                DirectoryFingerprint::of_files(names.chain(beside))
+            }
         };
         settled &= !is_shared;
         let folder = kept(fingerprint).filter(|_| settled && !self.vouches);
@@ -391,6 +396,16 @@ impl Walk<'_> {
             });
         }
         Ok(names)
+    }
+
+    /// The file that holds the working directory of what is in a directory; it lies elsewhere.
+    /// `settled` becomes false when it may hold another one without another identity.
+    fn cwd_beside(&self, below: &Path, settled: &mut bool) -> Option<(OsString, Identity)> {
+        let any = self.root.join(below).join("any");
+        let file = self.format.cwd_beside(&any)?;
+        let identity = Identity::of(&fs::metadata(&file).ok()?);
+        *settled &= !identity.is_racy(self.started_ns);
+        Some((file.into_os_string(), identity))
     }
 
     /// What the link at a path leads to, or why it is not followed.

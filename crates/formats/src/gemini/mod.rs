@@ -52,6 +52,10 @@ impl Format for Gemini {
         place::project_root(path)
     }
 
+    fn folder_beside(&self, path: &Path) -> Option<PathBuf> {
+        place::chats_beside(path)
+    }
+
     fn same_id_replaces(&self) -> bool {
         true
     }

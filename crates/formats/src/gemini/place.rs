@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Placement, SourcePart};
 
+/// The file beside a project's folder of chats that holds its working directory.
+const PROJECT_ROOT: &str = ".project_root";
+/// The folder of chats below a project's.
+const CHATS: &str = "chats";
 /// The folder below a project's in which tools leave what they gave back.
 const OUTPUTS: &str = "tool-outputs";
 
@@ -49,7 +53,7 @@ fn short_id(name: &str) -> Option<&str> {
 }
 
 fn is_chats(folder: Option<&Path>) -> bool {
-    folder.is_some_and(|folder| folder.ends_with("chats"))
+    folder.is_some_and(|folder| folder.ends_with(CHATS))
 }
 
 /// The session whose subagent's file this is.
@@ -66,7 +70,13 @@ pub(super) fn project_root(path: &Path) -> Option<PathBuf> {
         .skip(1)
         .take(2)
         .find(|folder| is_chats(Some(folder)))?;
-    Some(chats.parent()?.join(".project_root"))
+    Some(chats.parent()?.join(PROJECT_ROOT))
+}
+
+/// The folder of chats whose working directory the file holds.
+pub(super) fn chats_beside(path: &Path) -> Option<PathBuf> {
+    path.ends_with(PROJECT_ROOT)
+        .then(|| path.with_file_name(CHATS))
 }
 
 /// Why a folder is not entered. A project may have any name.
