@@ -71,26 +71,28 @@ impl State {
             true => &ACTIONS,
             false => &ACTIONS[..ACTIONS.len() - 1],
         };
-        match self.targets().is_empty() && can_undo {
-            // The last session of the list may be the one that is wanted back.
-            true => vec![Task::Do(Job::Restore)],
-            false => self.open_menu("Do", items),
-        }
+        self.open_menu("Do", items)
     }
 
+    /// Opens a menu of these items; where no session is there, of those that need none.
     fn open_menu(&mut self, what: &str, items: &[MenuItem]) -> Vec<Task> {
         let targets = self.targets();
-        if targets.is_empty() {
+        let items = items.iter().copied();
+        let items: Vec<MenuItem> = items
+            .filter(|item| !targets.is_empty() || !item.needs_session())
+            .collect();
+        if items.is_empty() {
             self.notice = Some("There is no session here.".to_owned());
             return Vec::new();
         }
-        let of = match &targets[..] {
-            [one] => called(&one.session),
-            all => count(all.len() as u64, "session"),
+        let title = match &targets[..] {
+            [] => what.to_owned(),
+            [one] => format!("{what}: {}", called(&one.session)),
+            all => format!("{what}: {}", count(all.len() as u64, "session")),
         };
         self.dialog = Some(Dialog::Menu(Box::new(Menu {
-            title: format!("{what}: {of}"),
-            items: items.to_vec(),
+            title,
+            items,
             selected: 0,
             targets,
         })));

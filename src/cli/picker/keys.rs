@@ -128,7 +128,6 @@ pub enum ReadingAction {
     Copy,
     Act,
     Help,
-    Suspend,
     Leave,
 }
 
@@ -175,7 +174,6 @@ fn in_text(key: KeyEvent) -> Option<ReadingAction> {
         Action::Copy => ReadingAction::Copy,
         Action::Act => ReadingAction::Act,
         Action::Help => ReadingAction::Help,
-        Action::Suspend => ReadingAction::Suspend,
         _ => return None,
     })
 }

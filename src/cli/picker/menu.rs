@@ -79,6 +79,11 @@ impl MenuItem {
         }
     }
 
+    /// Whether it is about sessions of the list.
+    pub fn needs_session(self) -> bool {
+        self != Self::Undo
+    }
+
     /// What it is called.
     pub fn text(self) -> &'static str {
         match self {

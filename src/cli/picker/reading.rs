@@ -135,7 +135,6 @@ impl State {
             ReadingAction::Accept => self.accept(ChosenAction::Accept),
             ReadingAction::AcceptEntry => self.accept(ChosenAction::ResumeFrom),
             ReadingAction::Leave => vec![Task::Leave(None)],
-            ReadingAction::Suspend => vec![Task::Suspend],
             ReadingAction::Pin => self.pin(),
             ReadingAction::Copy => self.ask_what_to_copy(),
             ReadingAction::Act => self.ask_what_to_do(),

@@ -379,6 +379,10 @@ impl State {
 
     pub(super) fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         self.notice = None;
+        // Whatever has the keys; afterwards all of it goes on as it was.
+        if keys::in_list(key) == Some(Action::Suspend) {
+            return vec![Task::Suspend];
+        }
         if self.dialog.is_some() {
             return self.key_to_answer(key);
         }
@@ -431,7 +435,6 @@ impl State {
             Action::AcceptEntry => return self.accept(ChosenAction::ResumeFrom),
             Action::Leave => return vec![Task::Leave(None)],
             Action::DeleteOrLeave if self.line.text().is_empty() => return vec![Task::Leave(None)],
-            Action::Suspend => return vec![Task::Suspend],
             Action::Mark | Action::MarkUp => {
                 if let Some(row) = self.rows.get(self.selected) {
                     self.marked.toggle(row);

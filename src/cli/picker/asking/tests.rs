@@ -335,14 +335,43 @@ fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
         // What is marked can be acted on wherever it is.
         list(&mut state, &[]);
         assert!(offers_undo(&mut state));
-        // Also where no session is left.
+        // Also where no session is left: then nothing else is offered, and nothing done unasked.
         state.marked.forget(&[row("b").key()]);
         list(&mut state, &[]);
-        assert!(matches!(job(alt(&mut state, 'a')), Job::Restore));
+        assert!(alt(&mut state, 'a').is_empty());
+        assert!(
+            matches!(&state.dialog, Some(Dialog::Menu(menu)) if menu.items == [MenuItem::Undo])
+        );
+        assert!(key(&mut state, KeyCode::Esc).is_empty());
+        assert!(alt(&mut state, 'c').is_empty() && state.dialog.is_none());
+        alt(&mut state, 'a');
+        assert!(matches!(job(types(&mut state, "u")), Job::Restore));
+        assert_eq!(state.line.text(), "");
         done(&mut state, JobResult::Restored("Back".into()));
         list(&mut state, &["a"]);
         assert!(!offers_undo(&mut state));
     }
+}
+
+#[test]
+fn a_stop_answers_nothing() {
+    for keys in ["", "a", "c", "ar", "at"] {
+        let mut state = with(Purpose::Resume, &["a", "b"]);
+        let mut letters = keys.chars();
+        if let Some(menu) = letters.next() {
+            alt(&mut state, menu);
+        }
+        types(&mut state, letters.as_str());
+        let tasks = press(&mut state, KeyCode::Char('z'), KeyModifiers::CONTROL);
+        assert!(matches!(tasks[..], [Task::Suspend]), "{keys}");
+        // What was asked still is.
+        assert_eq!(state.dialog.is_some(), !keys.is_empty(), "{keys}");
+    }
+    let mut state = with(Purpose::Resume, &["a"]);
+    key(&mut state, KeyCode::F(1));
+    let tasks = press(&mut state, KeyCode::Char('z'), KeyModifiers::CONTROL);
+    assert!(matches!(tasks[..], [Task::Suspend]));
+    assert_eq!(state.focus, Focus::Help);
 }
 
 #[test]
