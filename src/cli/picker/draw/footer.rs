@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Clear;
 
 use crate::output::text::{fit, plain_line};
-use crate::output::time::number;
+use crate::output::time::{count, number};
 use crate::output::wrap;
 use crate::picker::message::{Order, Place};
 use crate::picker::palette::Palette;
@@ -69,15 +69,19 @@ fn place(state: &State) -> String {
 fn found(state: &State) -> String {
     let summary = &state.summary;
     let most = if summary.total_exact { "" } else { "at most " };
-    let all = summary.all.max(summary.total);
     if summary.is_provisional {
         return "by titles so far…".to_owned();
     }
-    let (total, took) = (number(summary.total), summary.took.as_millis());
-    match summary.query.trim().is_empty() {
-        true => format!("{total} sessions · {took} ms"),
-        false => format!("{most}{total} of {} · {took} ms", number(all)),
-    }
+    let found = match (summary.query.trim().is_empty(), summary.all) {
+        (true, _) => count(summary.total, "session"),
+        // Before they were listed, nobody knows how many there are.
+        (false, 0) => format!("{most}{}", count(summary.total, "session")),
+        (false, all) => {
+            let (total, all) = (summary.total, all.max(summary.total));
+            format!("{most}{} of {}", number(total), number(all))
+        }
+    };
+    format!("{found} · {} ms", summary.took.as_millis())
 }
 
 /// How much is still to be read or indexed.
@@ -130,7 +134,39 @@ fn notice_lines(notice: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::notice_lines;
+    use ratatui::layout::Size;
+
+    use super::{found, notice_lines};
+    use crate::picker::state::Summary;
+    use crate::picker::{Opening, Purpose, State};
+
+    #[test]
+    fn of_how_many_is_said_once_that_is_known() {
+        let opening = Opening {
+            query: "bulk".to_owned(),
+            purpose: Purpose::Resume,
+            height: None,
+            here: None,
+        };
+        let mut state = State::new(&opening, Size::new(80, 24));
+        for (query, total, all, wanted) in [
+            ("bulk", 40, 0, "40 sessions · 0 ms"),
+            ("bulk", 1, 0, "1 session · 0 ms"),
+            ("bulk", 40, 90, "40 of 90 · 0 ms"),
+            // Some have come since they were counted.
+            ("bulk", 95, 90, "95 of 95 · 0 ms"),
+            ("", 90, 90, "90 sessions · 0 ms"),
+        ] {
+            state.summary = Summary {
+                query: query.to_owned(),
+                total,
+                total_exact: true,
+                all,
+                ..Summary::default()
+            };
+            assert_eq!(found(&state), wanted);
+        }
+    }
 
     #[test]
     fn a_notice_that_is_too_long_ends_where_it_no_longer_fits() {
