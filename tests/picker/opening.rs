@@ -154,6 +154,11 @@ fn without_a_terminal_nothing_is_opened() {
     }
     pty.keys("clear; s > ~/got; echo \"code $?\"\n");
     pty.until_shown("code 0\n");
+    // It is a terminal, and another process's: nobody could be heard.
+    let pty = Pty::new(100, 30);
+    let mut program = pty.start_without(&home.command(&["pick"]));
+    pty.until_shown("there is no terminal to pick on");
+    assert_eq!(program.code(), Some(2));
 }
 
 #[test]

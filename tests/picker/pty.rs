@@ -195,10 +195,19 @@ impl Pty {
 
     /// Starts a program that the terminal belongs to, in a session of its own.
     pub fn start(&self, command: &Command) -> Program {
+        self.start_by(&["--ctty"], command)
+    }
+
+    /// The same, but for that the terminal is only that of its streams.
+    pub fn start_without(&self, command: &Command) -> Program {
+        self.start_by(&[], command)
+    }
+
+    fn start_by(&self, how: &[&str], command: &Command) -> Program {
         let stream = || Stdio::from(self.slave.try_clone().expect("the terminal"));
         let variables = command.get_envs();
         let program = Command::new("setsid")
-            .arg("--ctty")
+            .args(how)
             .arg(command.get_program())
             .args(command.get_args())
             .env_clear()

@@ -72,8 +72,9 @@ pub fn bare(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 
 /// Whether the picker can be opened: somebody is there to see it and to type. It is drawn on the
 /// terminal itself, so that one of the streams may lead elsewhere.
-pub fn is_possible() -> bool {
-    std::io::stdin().is_terminal() || std::io::stderr().is_terminal()
+fn is_possible() -> bool {
+    let is_at_one = std::io::stdin().is_terminal() || std::io::stderr().is_terminal();
+    is_at_one && picker::is_there()
 }
 
 /// Lets somebody pick what a command needs and was not given.

@@ -55,9 +55,8 @@ use latest::Latest;
 use message::{Message, Reason, System};
 use palette::Palette;
 use state::{State, Task};
-pub use terminal::Height;
 use terminal::Terminal;
-pub use terminal::is_open;
+pub use terminal::{Height, is_open, is_there};
 
 /// How long the first frame waits for the list, so that it need not be drawn twice.
 const FIRST_ANSWER: Duration = Duration::from_millis(40);

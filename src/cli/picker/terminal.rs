@@ -276,6 +276,11 @@ fn make_raw(_: &File) -> io::Result<()> {
     enable_raw_mode()
 }
 
+/// Whether the process has a terminal: one of its streams may be one that is not its own.
+pub fn is_there() -> bool {
+    open().is_ok()
+}
+
 /// The terminal itself: stdout may be a pipe.
 fn open() -> io::Result<File> {
     let path = if cfg!(windows) { "CONOUT$" } else { "/dev/tty" };
