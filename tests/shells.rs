@@ -108,6 +108,44 @@ fn agents_tools_roles_labels_and_labelled_entries_are_known() {
     }
 }
 
+/// What filters find is offered, not only with what each session ended.
+#[test]
+fn values_are_those_that_filters_find() {
+    let home = Sandbox::new();
+    let answer = |id: &str, parent: &str, model: &str, provider: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2026-01-02T09:00:00.000Z","message":{{"role":"assistant","content":[],"provider":"{provider}","model":"{model}","stopReason":"refused","usage":{{"input":1,"output":1,"totalTokens":2}}}}}}"#
+        )
+    };
+    let lines = [
+        r#"{"type":"session","version":3,"id":"one","timestamp":"2026-01-02T09:00:00.000Z","cwd":"/x"}"#.to_owned(),
+        r#"{"type":"message","id":"a0","parentId":null,"timestamp":"2026-01-02T09:00:00.000Z","message":{"role":"oracle","content":"Ask."}}"#.to_owned(),
+        r#"{"type":"odd_kind","id":"b0","parentId":"a0","timestamp":"2026-01-02T09:00:00.000Z"}"#.to_owned(),
+        answer("a1", "a0", "early-1", "former"),
+        answer("a2", "a1", "late-1", "latter"),
+    ];
+    home.write(
+        ".pi/agent/sessions/--x--/one.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    let _ = home.run(&["sync"]);
+    for (typed, wanted) in [
+        ("model:", "model:early-1\nmodel:late-1"),
+        ("provider:", "provider:former\nprovider:latter"),
+        ("role:o", "role:oracle"),
+        ("role:in", "role:injected"),
+        ("kind:o", "kind:odd_kind"),
+        ("status:r", "status:refused"),
+    ] {
+        assert_eq!(offered(&home, "bash", &["search", typed]), wanted);
+        assert!(
+            !home
+                .run(&["search", wanted.lines().next().unwrap()])
+                .contains("unknown")
+        );
+    }
+}
+
 /// As tools call the working trees that they make.
 #[test]
 fn a_number_is_no_name_of_a_project() {

@@ -33,7 +33,11 @@ const TIMES: [&str; 8] = [
     "1mo",
 ];
 
-/// The filters of a query whose values are few or known, and those values where no catalogue is
+/// Of so many of the newest entries it is told which roles, kinds and ends they have: to look at
+/// all would take longer than somebody waits for a word.
+const NEWEST: usize = 10_000;
+
+/// The filters of a query whose values are few or known, and those values for which no catalogue is
 /// needed.
 const FILTERS: [(&str, &[&str]); 19] = [
     ("agent", &[]),
@@ -46,7 +50,14 @@ const FILTERS: [(&str, &[&str]); 19] = [
     ("label", &[]),
     (
         "role",
-        &["user", "assistant", "toolResult", "bashExecution"],
+        &[
+            "user",
+            "assistant",
+            "toolResult",
+            "bashExecution",
+            "injected",
+            "system",
+        ],
     ),
     (
         "kind",
@@ -188,10 +199,7 @@ fn filters(typed: &OsStr) -> Vec<CompletionCandidate> {
     let asked = KnownValues::open();
     let mut all = Vec::new();
     for (filter, values) in FILTERS.iter().filter(begun) {
-        let mut known: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
-        if let Some(asked) = asked.as_ref().filter(|_| values.is_empty()) {
-            known = of_filter(filter, asked);
-        }
+        let mut known = with(values, asked.as_ref().map(|asked| of_filter(filter, asked)));
         // Others would have to be quoted for the query and once more for the shell.
         known.retain(|value| {
             value
@@ -212,24 +220,47 @@ pub fn filter_names() -> impl Iterator<Item = &'static str> {
 /// catalogue. `None`: there is no filter of that name.
 pub fn values_of(filter: &str, asked: &KnownValues) -> Option<Vec<String>> {
     let (name, values) = FILTERS.iter().find(|(name, _)| *name == filter)?;
-    Some(match values.is_empty() {
-        true => of_filter(name, asked),
-        false => values.iter().map(|value| (*value).to_owned()).collect(),
-    })
+    Some(with(values, Some(of_filter(name, asked))))
 }
 
-/// What a filter can compare with.
+/// These values, and those of the catalogue that are others.
+fn with(values: &[&str], of_catalogue: Option<Vec<String>>) -> Vec<String> {
+    let mut others = of_catalogue.unwrap_or_default();
+    others.retain(|value| !values.contains(&value.as_str()));
+    let values = values.iter().map(|value| (*value).to_owned());
+    values.chain(others).collect()
+}
+
+/// What a filter can compare with that the catalogue knows.
 fn of_filter(filter: &str, asked: &KnownValues) -> Vec<String> {
     match filter {
         "agent" => agents(Some(asked)),
         "project" => projects(asked),
         "repo" => asked.column("SELECT DISTINCT repository FROM sessions WHERE current"),
         "host" => asked.column("SELECT DISTINCT host FROM sessions WHERE current AND host <> ''"),
-        "model" => asked.column("SELECT DISTINCT model FROM sessions WHERE current"),
-        "provider" => asked.column("SELECT DISTINCT provider FROM sessions WHERE current"),
+        "model" | "provider" => used(filter, asked),
         "tool" => asked.column("SELECT tool FROM tools"),
-        _ => labels(asked),
+        "label" => labels(asked),
+        "role" | "kind" => newest(filter, asked),
+        "status" => newest("stop_reason", asked),
+        _ => Vec::new(),
     }
+}
+
+/// The models or providers that sessions used, and those with which they stand.
+fn used(column: &str, asked: &KnownValues) -> Vec<String> {
+    asked.column(&format!(
+        "SELECT {column} FROM usage_by_model
+         UNION SELECT {column} FROM sessions WHERE current"
+    ))
+}
+
+/// What the newest entries have in a column.
+fn newest(column: &str, asked: &KnownValues) -> Vec<String> {
+    asked.column(&format!(
+        "SELECT DISTINCT {column} FROM
+         (SELECT {column} FROM entries ORDER BY entry DESC LIMIT {NEWEST})"
+    ))
 }
 
 /// What the catalogue knows, if there is one.
