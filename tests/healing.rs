@@ -5,9 +5,9 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sessionary::index::SearchScope;
 #[cfg(target_os = "linux")]
 use sessionary::index::WatchOptions;
+use sessionary::index::{SearchScope, TreeScope};
 use sessionary::model::Report;
 use sessionary::{Config, Freshness, Index, Indexer};
 
@@ -100,6 +100,34 @@ impl Place {
         let expected = fresh(&self.config, &self.folder.path().join("fresh"));
         same(&dump(&index), &dump(&expected), "after healing");
         clean(&index, "after healing");
+    }
+}
+
+/// Of a tree of which somebody has seen enough no more is read.
+#[test]
+fn rows_that_are_left_out_of_a_tree_are_not_read() {
+    let place = Place::new();
+    let file = place.session("a", 6_000);
+    place.settle();
+    let _ = place.sync();
+    change(&file, AT, NEW);
+    let index = place.index();
+    let listing = index.list(&sessionary::index::ListScope::default());
+    let row = listing.unwrap().sessions.remove(0);
+    let all = index.snapshot().unwrap().tree(&row, TreeScope::default());
+    let mut rows = all.unwrap().entries.into_iter();
+    let at = rows.find(|row| row.id == "e0000001").unwrap().place;
+    for (is_left_out, changed) in [(true, 0), (false, 1)] {
+        let without = |place| is_left_out && place == at;
+        let scope = TreeScope {
+            without: Some(&without),
+            ..TreeScope::default()
+        };
+        let tree = index.snapshot().unwrap().tree(&row, scope).unwrap();
+        assert_eq!(tree.changed_files.len(), changed);
+        let is_there = tree.entries.iter().any(|row| row.place == at);
+        assert_eq!(is_there, !is_left_out);
+        assert!(tree.entries.len() > 3);
     }
 }
 

@@ -349,7 +349,11 @@ impl Index {
     ///
     /// # Errors
     /// When the catalogue cannot be read.
-    pub fn tree(&self, session: &SessionRow, scope: impl Into<TreeScope>) -> Result<Tree, Error> {
+    pub fn tree<'s>(
+        &self,
+        session: &SessionRow,
+        scope: impl Into<TreeScope<'s>>,
+    ) -> Result<Tree, Error> {
         let scope = scope.into();
         self.ask(|snapshot| snapshot.tree(session, scope))
     }
@@ -359,10 +363,10 @@ impl Index {
     ///
     /// # Errors
     /// As [`Index::tree`], before the first piece.
-    pub fn tree_each<E: From<Error>>(
+    pub fn tree_each<'s, E: From<Error>>(
         &self,
         session: &SessionRow,
-        scope: impl Into<TreeScope>,
+        scope: impl Into<TreeScope<'s>>,
         each: &mut dyn FnMut(TreePart<'_>) -> Result<(), E>,
     ) -> Result<StreamOutcome, E> {
         let shown = self.stream(|snapshot| snapshot.tree_each(session, scope, each));

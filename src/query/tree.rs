@@ -2,6 +2,7 @@
 //! recursion.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use super::masked::{mask_labels, masked_name};
 use super::outline::{Outline, OutlineQuery, Without};
@@ -31,17 +32,32 @@ pub enum TreeFilter {
 }
 
 /// Which entries a tree shows, and how.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TreeScope {
+#[derive(Clone, Copy, Default)]
+pub struct TreeScope<'a> {
     /// Which entries.
     pub filter: TreeFilter,
     /// Makes parts of what is shown unreadable, each before it is cut from a longer text.
     pub mask: Option<Mask>,
+    /// Asked of each row, by its [`TreeRow::place`], before it is read: whether it is left out.
+    pub without: Option<&'a dyn Fn(u32) -> bool>,
 }
 
-impl From<TreeFilter> for TreeScope {
-    fn from(filter: TreeFilter) -> TreeScope {
-        TreeScope { filter, mask: None }
+impl fmt::Debug for TreeScope<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("TreeScope")
+            .field("filter", &self.filter)
+            .field("mask", &self.mask)
+            .field("without", &self.without.is_some())
+            .finish()
+    }
+}
+
+impl From<TreeFilter> for TreeScope<'_> {
+    fn from(filter: TreeFilter) -> Self {
+        TreeScope {
+            filter,
+            ..TreeScope::default()
+        }
     }
 }
 
@@ -72,7 +88,11 @@ impl Snapshot<'_> {
     /// The session's tree: roots in file order, children by time (ties in file order), parents
     /// before children. Entries in a cycle hang below their first one in the file, so nothing is
     /// hidden.
-    pub fn tree(&self, session: &SessionRow, scope: impl Into<TreeScope>) -> Result<Tree, Error> {
+    pub fn tree<'s>(
+        &self,
+        session: &SessionRow,
+        scope: impl Into<TreeScope<'s>>,
+    ) -> Result<Tree, Error> {
         let (mut tree, mut rows) = (None, Vec::new());
         self.tree_each(session, scope, &mut |part| {
             match part {
@@ -93,13 +113,17 @@ impl Snapshot<'_> {
 
     /// Hands the tree to `each` piece by piece: the head, the parents, then the rows. An error of
     /// `each` ends it.
-    pub fn tree_each<E: From<Error>>(
+    pub fn tree_each<'s, E: From<Error>>(
         &self,
         session: &SessionRow,
-        scope: impl Into<TreeScope>,
+        scope: impl Into<TreeScope<'s>>,
         each: &mut dyn FnMut(TreePart<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let TreeScope { filter, mask } = scope.into();
+        let TreeScope {
+            filter,
+            mask,
+            without,
+        } = scope.into();
         let (catalogue, mut stored) = (self.catalogue, self.stored(session)?);
         let ask = OutlineQuery {
             without: Without::Beside,
@@ -127,6 +151,9 @@ impl Snapshot<'_> {
         let mut last = (None, String::new());
         for (number, place) in (0..).zip(&places) {
             let at = place.at as usize;
+            if without.is_some_and(|without| without(place.at)) {
+                continue;
+            }
             let Some(entry) = catalogue.entry(outline.keys[at]).map_err(Error::from)? else {
                 continue;
             };

@@ -91,6 +91,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     let scope = TreeScope {
         filter: args.filter.into(),
         mask: screen.mask(),
+        ..TreeScope::default()
     };
     if args.page.is_asked() || args.fields.are_asked() {
         return page(args, &session, scope, &mut index, screen);
@@ -146,7 +147,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
 fn page(
     args: &TreeArgs,
     session: &SessionRow,
-    scope: TreeScope,
+    scope: TreeScope<'_>,
     index: &mut Index,
     screen: &Screen,
 ) -> Result<Outcome, Failure> {

@@ -367,7 +367,11 @@ fn tree(
     let ids = snapshot.short_entry_ids(&request.session)?;
     let width = usize::from(request.size.width.max(NARROWEST));
     let (mut before, mut rows) = (Vec::new(), Vec::new());
-    let scope = TreeScope { filter, mask };
+    let scope = TreeScope {
+        filter,
+        mask,
+        ..TreeScope::default()
+    };
     snapshot.tree_each(&request.session, scope, &mut |part| {
         match part {
             TreePart::Head(_) => {}

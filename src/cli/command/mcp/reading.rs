@@ -1,5 +1,7 @@
 //! What does an entry say, which sessions are there, and what branches have they?
 
+use std::cell::RefCell;
+
 use sessionary::Error;
 use sessionary::index::{ListScope, ShowScope, ShownPart, TreeFilter, TreePart, TreeScope};
 use sessionary::model::{SessionRow, ShownEntry, Sort, TreeRow};
@@ -151,21 +153,23 @@ pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
 /// What session_tree says.
 pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
     let session = call.session(&asked.session)?;
-    let scope = TreeScope {
-        // What tools gave back is read by show_entry alone.
-        filter: TreeFilter::NoTools,
-        mask: Some(MASK),
-    };
     let question = question(("mcp tree", &session.path));
     let (pages, streamed) = answer(|| {
-        let mut pages = Pages::of(question, &asked.cursor)?;
+        let pages = RefCell::new(Pages::of(question, &asked.cursor)?);
+        let scope = TreeScope {
+            // What tools gave back is read by show_entry alone.
+            filter: TreeFilter::NoTools,
+            mask: Some(MASK),
+            without: Some(&|place| !pages.borrow().wants(u64::from(place))),
+        };
         let streamed = call.index.tree_each(&session, scope, &mut |part| {
             if let TreePart::Row(row) = part {
-                pages.offer(u64::from(row.place), &line(&session, &row));
+                let line = line(&session, &row);
+                pages.borrow_mut().offer(u64::from(row.place), &line);
             }
             go_on(call)
         })?;
-        Ok((pages, streamed))
+        Ok((pages.into_inner(), streamed))
     })?;
     let head = format!(
         "{}\n* is on the active branch; an address is SESSION:ENTRY.",
@@ -224,15 +228,20 @@ impl Pages {
 
     /// Takes the next line, unless an earlier page had it or it is left to the next one.
     fn offer(&mut self, number: u64, line: &str) {
-        if self.shown.holds(number) {
+        if !self.wants(number) {
             return;
         }
-        self.is_left |= !self.lines.is_empty() && self.bytes + line.len() > PAGE;
+        self.is_left = !self.lines.is_empty() && self.bytes + line.len() > PAGE;
         if !self.is_left {
             self.bytes += line.len() + 1;
             self.lines.push(line.to_owned());
             self.shown.add(number);
         }
+    }
+
+    /// Whether a line can still come onto this page. Where it cannot, it need not be made.
+    fn wants(&self, number: u64) -> bool {
+        !self.is_left && !self.shown.holds(number)
     }
 
     /// `otherwise`: what helps where there are more than a cursor can name.

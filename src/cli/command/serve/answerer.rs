@@ -209,6 +209,7 @@ impl Answerer {
             let scope = TreeScope {
                 filter: asked.filter.into(),
                 mask: screen.mask(),
+                ..TreeScope::default()
             };
             let question = question(("tree", &session.path, asked.filter));
             let ((page, head), streamed) = answer(|| {
