@@ -152,7 +152,7 @@ fn fork_with_history_base() {
         .filter(|row| row.inherited_from.is_some());
     assert!(rows.count() > 5);
     assert_eq!(lost(&index, 17), None);
-    // What is inherited is found where it stands, and names of entries are those of their session.
+    // What is inherited is found where it stands.
     let found = hits(&index, "walrus");
     assert!(!found.is_empty());
     assert!(
@@ -175,6 +175,52 @@ fn fork_with_history_base() {
     // 390 of the origin, and 130 of each fork.
     let tokens = [16, 17, 18].map(|number| session(&index, number).tokens.unwrap());
     assert_eq!(tokens, [390, 130, 130]);
+}
+
+/// As the tree of a fork names them, whole or shortened.
+#[test]
+fn what_is_inherited_is_named_in_the_fork_too() {
+    let home = Home::new("forks");
+    let index = home.index();
+    for number in [17, 18] {
+        let fork = session(&index, number);
+        let short = index.short_entry_ids(&fork).unwrap();
+        let tree = index.tree(&fork, TreeScope::default()).unwrap();
+        let rows = tree.entries.into_iter();
+        let inherited = rows.filter(|row| row.inherited_from.is_some());
+        // An `L<line>` is a line of the fork's own file.
+        let with_id = inherited.filter(|row| !row.id.starts_with('L'));
+        let named: Vec<String> = with_id.map(|row| row.id).collect();
+        assert!(named.len() > 2, "{named:?}");
+        for id in named {
+            assert_eq!(index.entry_named(&fork, short.short(&id)).unwrap(), id);
+            assert!(index.has_entry(&fork, &id).unwrap());
+            let scope = ShowScope {
+                entry: Some(id.clone()),
+                ..ShowScope::default()
+            };
+            let shown = index.show(&fork, &scope).unwrap();
+            let [entry] = &shown.entries[..] else {
+                panic!("{shown:?}");
+            };
+            assert_eq!(entry.id, id);
+            assert!(entry.inherited_from.is_some());
+            // What goes on from it is the fork, to its end.
+            let snapshot = index.snapshot().unwrap();
+            let branch = snapshot.branch(&fork, Some(&id)).unwrap();
+            assert!(branch.focus().is_some());
+            let whole = snapshot.branch(&fork, None).unwrap();
+            assert_eq!(branch.len(), whole.len());
+            assert!(snapshot.is_on_branch(&fork, &id).unwrap());
+            assert!(!index.raw(&fork, Some(&id)).unwrap().is_empty());
+        }
+    }
+    // What its origin has said since is none of it.
+    let fork = session(&index, 18);
+    let origin = session(&index, 17);
+    let branch = index.show(&origin, &ShowScope::default()).unwrap();
+    let later = branch.entries.last().unwrap().id.clone();
+    assert!(!index.has_entry(&fork, &later).unwrap());
 }
 
 #[test]

@@ -218,7 +218,7 @@ impl Snapshot<'_> {
         let ask = OutlineQuery {
             without: Without::Nothing,
             find: &[entry],
-            inherited: false,
+            inherited: true,
         };
         let outline = self.outline(&self.stored(session)?, ask)?;
         let found = outline.found.first().copied().flatten();

@@ -21,7 +21,8 @@ pub(super) const HEADER: &str = "session";
 #[derive(Clone, Copy)]
 pub(super) struct OutlineQuery<'a> {
     pub without: Without,
-    /// Ids or `L<line>`. They name entries of the session itself.
+    /// Ids or `L<line>`. They name entries of the session itself; an id that none of them has names
+    /// one that is inherited.
     pub find: &'a [&'a str],
     /// Whether what it [inherits](super::lineage) stands before its own entries.
     pub inherited: bool,
@@ -264,12 +265,13 @@ impl<'a> Reading<'a> {
 
     /// Whether the entry at that place is one that is looked for.
     fn find(&mut self, entry: &EntryPosition<'_>, at: usize, is_inherited: bool) {
-        if is_inherited {
-            return;
-        }
         for (place, name) in self.ask.find.iter().enumerate() {
+            // The session's own come last.
             if entry.id == Some(name) {
                 self.ids[place] = Some(at);
+            }
+            if is_inherited {
+                continue;
             }
             // Of a line of each of several files the one that has no other name.
             if self.asked_lines[place] == Some(entry.line) {

@@ -19,9 +19,7 @@ impl Snapshot<'_> {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn short_entry_ids(&self, session: &SessionRow) -> Result<ShortIds, Error> {
-        let stored = self.stored(session)?;
-        let ids = self.catalogue.entry_ids(stored.session, "")?;
-        Ok(ShortIds::of(ids))
+        Ok(ShortIds::of(self.entry_ids(session, "")?))
     }
 
     /// The id of the entry that `name` means: an id, `L<line>`, or the beginning of one id. What
@@ -34,10 +32,7 @@ impl Snapshot<'_> {
         let is_line = line.is_some_and(|line| line.parse::<u64>().is_ok());
         let begun = match is_line || name.is_empty() {
             true => Vec::new(),
-            false => {
-                let stored = self.stored(session)?;
-                self.catalogue.entry_ids(stored.session, name)?
-            }
+            false => self.entry_ids(session, name)?,
         };
         match begun.as_slice() {
             [one] => Ok(one.to_string()),
@@ -47,5 +42,18 @@ impl Snapshot<'_> {
             }),
             _ => Ok(name.to_owned()),
         }
+    }
+
+    /// The ids that begin so, each once and in order: of a session's entries, and of those of the
+    /// sessions that it [inherits](super::lineage) from.
+    fn entry_ids(&self, session: &SessionRow, start: &str) -> Result<Vec<Box<str>>, Error> {
+        let stored = self.stored(session)?;
+        let mut ids = self.catalogue.entry_ids(stored.session, start)?;
+        for (part, _) in self.lineage(&stored)?.parts {
+            ids.extend(self.catalogue.entry_ids(part, start)?);
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids)
     }
 }

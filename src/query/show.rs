@@ -172,7 +172,7 @@ impl Snapshot<'_> {
         let ask = OutlineQuery {
             without: Without::Nothing,
             find: &[entry],
-            inherited: false,
+            inherited: true,
         };
         let outline = self.outline(&self.stored(session)?, ask)?;
         Ok(outline.found.iter().all(Option::is_some))
@@ -296,7 +296,7 @@ impl Snapshot<'_> {
         let ask = OutlineQuery {
             without: Without::Nothing,
             find: &[name],
-            inherited: false,
+            inherited: true,
         };
         let outline = self.outline(&stored, ask)?;
         let at = outline
