@@ -818,11 +818,54 @@ fn a_cursor_goes_on_when_another_session_begins() {
     home.settle();
     let more = json!({"query": query, "cursor": cursor.trim()});
     let more = good(&mut talk, "search_sessions", more);
-    let shown = |id: &str| [&first, &more].map(|page| page.contains(&format!("session {id} ")));
+    let (_, cursor) = more.split_once("More with cursor ").expect("a cursor");
+    let last = json!({"query": query, "cursor": cursor.trim()});
+    let last = good(&mut talk, "search_sessions", last);
+    let pages = [&first, &more, &last];
+    let shown = |id: &str| pages.map(|page| page.contains(&format!("session {id} ")));
     for id in &written {
-        assert!(shown(id).contains(&true), "{id}: {first}\n{more}");
+        assert!(shown(id).contains(&true), "{id}: {pages:?}");
     }
-    assert!(!shown("0199n").contains(&true), "{more}");
+    assert!(!shown("0199n").contains(&true), "{pages:?}");
+}
+
+/// However many passages of a session hold the words, it stands on one page.
+#[test]
+fn a_page_has_five_sessions_with_two_passages_each() {
+    let home = Sandbox::new();
+    for number in 10..22 {
+        let id = format!("0199d{number}");
+        let said = ["first", "second", "third"].map(|nth| {
+            format!("the {nth} time that walrus and trumpet were spoken of in number {number}")
+        });
+        let said: Vec<_> = said.iter().map(|text| ("user", text.as_str())).collect();
+        pi_session(&home, &id, "code/parser", "2026-01-02T09:00:00.000Z", &said);
+    }
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let mut arguments = json!({"query": "walrus trumpet"});
+    let (mut sessions, mut sizes) = (Vec::new(), Vec::new());
+    loop {
+        let page = good(&mut talk, "search_sessions", arguments.clone());
+        let headings = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("session "));
+        let on_page: Vec<String> = headings
+            .filter_map(|line| Some(line.split_once(' ')?.0.to_owned()))
+            .collect();
+        let passages = page.lines().filter(|line| line.contains(" · user · "));
+        sizes.push((on_page.len(), passages.count()));
+        sessions.extend(on_page);
+        assert!(page.contains(" of 12 sessions"), "{page}");
+        let Some((_, cursor)) = page.split_once("More with cursor ") else {
+            break;
+        };
+        arguments["cursor"] = cursor.trim().into();
+    }
+    assert_eq!(sizes, [(5, 10), (5, 10), (2, 4)]);
+    sessions.sort_unstable();
+    sessions.dedup();
+    assert_eq!(sessions.len(), 12);
 }
 
 fn said_of(talk: &mut Talk, params: Value) -> (String, bool) {

@@ -35,6 +35,14 @@ pub struct Fitting {
     pub near: Vec<HitGroup>,
 }
 
+impl Fitting {
+    /// Those that were looked at after these.
+    pub fn add(&mut self, others: Self) {
+        self.sessions.extend(others.sessions);
+        self.near.extend(others.near);
+    }
+}
+
 impl Floor<'_> {
     /// Of a question of these words.
     pub fn new<'a>(call: &'a Call, words: &[String]) -> Floor<'a> {
@@ -60,10 +68,9 @@ impl Floor<'_> {
         let judged = groups.iter().map(|group| self.judged(group.clone()));
         let mut judged: Vec<Judged> = judged.collect::<Result<_, _>>()?;
         if !judged.iter().any(|session| session.fits) {
-            let open = judged.iter().filter(|session| session.has_more());
-            let open: Vec<String> = open
-                .map(|session| session.group.session.id.clone())
-                .collect();
+            let groups = judged.iter().map(|session| &session.group);
+            let open = groups.filter(|group| has_more(group));
+            let open: Vec<String> = open.map(|group| group.session.id.clone()).collect();
             for group in more(&open)? {
                 let mut known = judged.iter_mut();
                 let is_of = |known: &&mut Judged| known.group.session.id == group.session.id;
@@ -169,10 +176,8 @@ struct Judged {
     fits: bool,
 }
 
-impl Judged {
-    /// Whether more of its passages hold words than were looked at.
-    fn has_more(&self) -> bool {
-        let looked_at = self.group.hits.len() as u64;
-        self.group.matches.is_some_and(|all| all > looked_at)
-    }
+/// Whether more passages of a session hold words than are there.
+pub fn has_more(group: &HitGroup) -> bool {
+    let looked_at = group.hits.len() as u64;
+    group.matches.is_some_and(|all| all > looked_at)
 }

@@ -4,7 +4,7 @@ use sessionary::index::SearchScope;
 use sessionary::model::{Class, Hit, HitGroup, SearchAnswer};
 use sessionary::syntax::{self, Now};
 
-use super::fitting::Floor;
+use super::fitting::{Floor, has_more};
 use super::plain::{self, Page};
 use super::question;
 use super::tools::{Call, MASK, SearchSessions};
@@ -42,8 +42,6 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
     let query = query(call, asked, &words)?;
     let live = call.live()?;
     let scope = SearchScope {
-        limit: SESSIONS * PASSAGES,
-        per_session: Some(PASSAGES),
         now_ms: call.screen.now_ms,
         cursor: asked.cursor.clone(),
         cancel: call.cancel.clone(),
@@ -55,14 +53,24 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         Some(place) => place.search(scope),
         None => scope,
     };
-    let answer = call.index.search(&query, &scope)?;
+    let mut answer = page(call, &query, &scope)?;
     if asked.cursor.is_some() {
         return Ok(next(&answer));
     }
     let floor = Floor::new(call, &words);
     let passages_of = |ids: &[String], most| of_sessions(call, &query, ids, &scope, most);
     let more = |ids: &[String]| passages_of(ids, LOOKED_AT);
-    let fitting = floor.fitting(&answer.sessions, more)?;
+    let mut fitting = floor.fitting(&answer.sessions, more)?;
+    if fitting.sessions.is_empty() && answer.cursor.is_some() {
+        // Those behind them may say in one place what the best say here and there.
+        let behind = SearchScope {
+            cursor: answer.cursor.take(),
+            ..scope.clone()
+        };
+        let further = page(call, &query, &behind)?;
+        fitting.add(floor.fitting(&further.sessions, more)?);
+        answer.cursor = further.cursor;
+    }
     // One of them may be the one that asks, and holds whatever it asks for: among the others it
     // would hide them.
     let live = passages_of(&live, PASSAGES)?;
@@ -71,6 +79,27 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         true => Ok(nothing(&answer, &fitting.near)),
         false => Ok(found(&answer, &fitting.sessions, &live)),
     }
+}
+
+/// The best sessions, each with its best passages. A session that the cursor names does not come
+/// again.
+fn page(call: &Call, query: &str, scope: &SearchScope) -> Result<SearchAnswer, sessionary::Error> {
+    let scope = SearchScope {
+        limit: SESSIONS,
+        per_session: Some(1),
+        ..scope.clone()
+    };
+    let mut answer = call.index.search(query, &scope)?;
+    let have_more = answer.sessions.iter().filter(|group| has_more(group));
+    let have_more: Vec<String> = have_more.map(|group| group.session.id.clone()).collect();
+    for group in of_sessions(call, query, &have_more, &scope, PASSAGES)? {
+        let name = |group: &HitGroup| (group.session.path.clone(), group.session.id.clone());
+        let mut known = answer.sessions.iter_mut();
+        if let Some(known) = known.find(|known| name(known) == name(&group)) {
+            *known = group;
+        }
+    }
+    Ok(answer)
 }
 
 /// The best passages of each of these sessions, at most so many.
@@ -89,6 +118,7 @@ fn of_sessions(
     let scope = SearchScope {
         limit: ids.len() * passages,
         per_session: Some(passages),
+        cursor: None,
         without: Vec::new(),
         ..scope.clone()
     };
