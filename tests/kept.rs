@@ -145,7 +145,7 @@ fn what_cannot_be_looked_at_is_asked_for_again() {
     fs::remove_file(home.file("a.jsonl")).unwrap();
     fs::remove_dir_all(home.config().index_dir).unwrap();
     let folder = home.file("");
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
     // Not for who may read everything.
     let is_hidden = fs::read_dir(&folder).is_err();
     let looked = ids(&home);
