@@ -621,3 +621,36 @@ fn a_session_that_ends_with_a_subagents_lines_stands_before_them() {
     let found = home.json(&["search", "reeds is:branch", "--json"]);
     assert_eq!(found["total_sessions"], 1, "{found}");
 }
+
+/// What an agent records deeper than anybody keeps it is left out, and every session is listed.
+#[test]
+fn a_value_of_any_depth_hides_no_session() {
+    let home = Sandbox::new();
+    let depths = [1, 63, 64, 65, 100, 124, 125, 126, 127, 128, 200];
+    for (number, depth) in (1..).zip(depths) {
+        let deep = format!("{}1{}", r#"{"a":"#.repeat(depth), "}".repeat(depth));
+        let id = uuid(number);
+        let lines = format!(
+            "{}\n{}\n",
+            json!({"type": "user", "uuid": "u", "parentUuid": null, "sessionId": id, "cwd": "/w",
+                   "timestamp": "2026-01-05T09:00:00.000Z",
+                   "message": {"role": "user", "content": format!("Depth {depth}")}}),
+            format_args!(
+                r#"{{"type":"cost-state","totalCostUSD":1.5,"modelUsage":{deep},"sessionId":"{id}"}}"#
+            )
+        );
+        home.write(&format!(".claude/projects/-w/{id}.jsonl"), &lines);
+    }
+    let _ = home.run(&["sync"]);
+    let sql = "SELECT count(*), sum(cost) FROM sessions";
+    let counted = home.run(&["sql", sql]);
+    assert!(
+        counted.contains("11") && counted.contains("16.5"),
+        "{counted}"
+    );
+    let listed = home.run(&["list", "--all"]);
+    for depth in depths {
+        assert!(listed.contains(&format!("Depth {depth}")), "{listed}");
+    }
+    assert!(!listed.contains("rebuilt"), "{listed}");
+}

@@ -1,6 +1,6 @@
 //! What is known of a file while the changes of sessions are made again on it?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::carry::{Between, Origin, anchors, carry};
@@ -138,7 +138,7 @@ impl State {
             _ => None,
         });
         for hunk in hunks.chain(asked).flatten() {
-            let old: Vec<&str> = hunk.iter().filter_map(HunkLine::before).collect();
+            let old: HashSet<&str> = hunk.iter().filter_map(HunkLine::before).collect();
             self.owners.stand(old.iter().copied());
             let new = hunk.iter().filter_map(HunkLine::after);
             let new = new.filter(|line| !old.contains(line));
@@ -147,16 +147,17 @@ impl State {
         for change in &made.changes {
             match change {
                 Change::Replace { old, new, .. } => {
-                    let old = lines(old);
+                    let old: HashSet<&str> = lines(old).into_iter().collect();
                     self.owners.stand(old.iter().copied());
                     let new = lines(new);
-                    let new = new.iter().filter(|line| !old.contains(line));
+                    let new = new.iter().filter(|line| !old.contains(*line));
                     new.for_each(|line| self.owners.write(line, made.session));
                 }
                 Change::Write(text) => {
                     let before = made.before.as_deref().map(lines).unwrap_or_default();
+                    let before: HashSet<&str> = before.into_iter().collect();
                     for line in lines(text) {
-                        match before.contains(&line) || made.seen.holds_whole(line) {
+                        match before.contains(line) || made.seen.holds_whole(line) {
                             true => self.owners.stand([line]),
                             false => self.owners.write(line, made.session),
                         }
@@ -278,16 +279,18 @@ impl State {
     fn add_island(&mut self, old: &[&str], new: &[&str], number: ChangeNumber, made: &SessionEdit) {
         let before = slots(old.iter().map(|line| (*line, None)));
         let mut island = rewritten(&before, new, made.writer(number), &self.sessions);
+        let asked = Asked::of(old, new, &self.slots);
         for Rewritten { line, is_kept } in &mut island {
             if *is_kept {
-                line.writer = self.take(&line.text, old);
+                line.writer = self.take(&line.text, &asked);
             } else {
-                self.disown(&line.text, made.session);
+                self.disown(&line.text, &asked, made.session);
             }
         }
-        for line in old.iter().filter(|line| !new.contains(line)) {
-            self.take(line, old);
-            self.disown(line, made.session);
+        let stays: HashSet<&str> = new.iter().copied().collect();
+        for line in old.iter().filter(|line| !stays.contains(*line)) {
+            self.take(line, &asked);
+            self.disown(line, &asked, made.session);
         }
         self.slots.push(None);
         self.slots
@@ -295,22 +298,20 @@ impl State {
         self.slots.push(None);
     }
 
-    /// Takes away the line that says this, because it turned out to stand among `old`: where it
-    /// says enough, is the only one of both, and stands beside what stands beside it there.
-    fn take(&mut self, text: &str, old: &[&str]) -> Writer {
-        let mut there = old.iter().enumerate().filter(|(_, line)| **line == text);
-        let (Some((there, _)), None) = (there.next(), there.next()) else {
+    /// Takes away the line that says this, because it turned out to stand among the old ones: where
+    /// it says enough, is the only one of both, and stands beside what stands beside it there.
+    fn take(&mut self, text: &str, asked: &Asked<'_>) -> Writer {
+        let [there] = asked.among_old(text) else {
             return None;
         };
-        let texts: Vec<Option<&str>> = self.texts().collect();
-        let mut here = texts.iter().enumerate();
-        let mut here = here.by_ref().filter(|(_, line)| **line == Some(text));
-        let (Some((here, _)), None) = (here.next(), here.next()) else {
+        let mut here = asked.among_slots(text).iter().copied();
+        let mut here = here.by_ref().filter(|at| self.slots[*at].is_some());
+        let (Some(here), None) = (here.next(), here.next()) else {
             return None;
         };
         let same = |here: Option<usize>, there: Option<usize>| {
-            let line = texts.get(here?).copied().flatten()?;
-            Some(line == *old.get(there?)?)
+            let line = self.slots.get(here?)?.as_ref()?;
+            Some(line.text == *asked.old.get(there?)?)
         };
         let above = same(here.checked_sub(1), there.checked_sub(1));
         let below = same(Some(here + 1), Some(there + 1));
@@ -323,10 +324,11 @@ impl State {
 
     /// Lines with this text are nobody's from now on. Those of the session that writes it again
     /// are not known to be there.
-    fn disown(&mut self, text: &str, session: i64) {
+    fn disown(&mut self, text: &str, asked: &Asked<'_>, session: i64) {
         let sessions = &self.sessions;
-        for slot in &mut self.slots {
-            let Some(line) = slot.as_mut().filter(|line| line.text == text) else {
+        for at in asked.among_slots(text) {
+            let slot = &mut self.slots[*at];
+            let Some(line) = slot else {
                 continue;
             };
             let writer = line.writer.and_then(|writer| sessions.get(writer));
@@ -372,6 +374,48 @@ impl State {
             block.text = texts.flat_map(|text| [text, "\n"]).collect();
         }
         blocks
+    }
+}
+
+/// Where the lines of a change stand among the old ones, and where among those of the file, as long
+/// as none of these moves.
+struct Asked<'t> {
+    old: &'t [&'t str],
+    places: HashMap<&'t str, LinePlaces>,
+}
+
+#[derive(Default)]
+struct LinePlaces {
+    among_old: Vec<usize>,
+    among_slots: Vec<usize>,
+}
+
+impl<'t> Asked<'t> {
+    fn of(old: &'t [&'t str], new: &[&'t str], slots: &[Option<Line>]) -> Asked<'t> {
+        let mut places: HashMap<&str, LinePlaces> = HashMap::new();
+        for (at, line) in old.iter().enumerate() {
+            places.entry(line).or_default().among_old.push(at);
+        }
+        for line in new {
+            places.entry(line).or_default();
+        }
+        for (at, line) in slots.iter().enumerate() {
+            let known = line.as_ref().and_then(|line| places.get_mut(&*line.text));
+            if let Some(known) = known {
+                known.among_slots.push(at);
+            }
+        }
+        Asked { old, places }
+    }
+
+    fn among_old(&self, text: &str) -> &[usize] {
+        let places = self.places.get(text);
+        places.map_or(&[], |places| &places.among_old)
+    }
+
+    fn among_slots(&self, text: &str) -> &[usize] {
+        let places = self.places.get(text);
+        places.map_or(&[], |places| &places.among_slots)
     }
 }
 

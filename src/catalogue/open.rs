@@ -40,7 +40,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0004_sums.sql"),
     include_str!("../../migrations/0005_kept.sql"),
     include_str!("../../migrations/0006_moved.sql"),
-    include_str!("../../migrations/0007_forks.sql"),
+    include_str!("../../migrations/0007_relations.sql"),
 ];
 
 /// An open catalogue.

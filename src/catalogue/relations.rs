@@ -84,8 +84,8 @@ impl Catalogue {
     pub fn subagents_of(&self, id: &str) -> Result<Vec<String>, Error> {
         let sql = "WITH RECURSIVE below(root, id) AS (
                SELECT root, id FROM _sessions WHERE subagent AND parent_session = ?1
-               UNION SELECT s.root, s.id FROM below JOIN _sessions s
-                     ON s.root = below.root AND s.parent_session = below.id AND s.subagent)
+               UNION SELECT s.root, s.id FROM below CROSS JOIN _sessions s
+                     WHERE s.root = below.root AND s.parent_session = below.id AND s.subagent)
             SELECT DISTINCT id FROM below";
         self.all(sql, [id], |r| r.get(0))
     }

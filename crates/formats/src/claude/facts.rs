@@ -105,10 +105,7 @@ fn own(line: &WholeLine<'_>) -> Option<String> {
     let total = line.total_cost_usd.0?;
     let mut own = Map::new();
     own.insert("totalCostUSD".to_owned(), total.into());
-    let usage = line
-        .model_usage
-        .0
-        .and_then(|raw| serde_json::from_str(raw).ok());
+    let usage = line.model_usage.0.and_then(json::kept);
     own.insert("modelUsage".to_owned(), usage.unwrap_or(Value::Null));
     let is_unknown = line.has_unknown_model_cost.0;
     own.insert("hasUnknownModelCost".to_owned(), is_unknown.into());

@@ -20,8 +20,7 @@ const KEPT: [&str; 6] = [
 
 /// The facts of `agent-<id>.meta.json`.
 pub(super) fn facts(record: &[u8]) -> Facts {
-    // Not by `json::parse`, which has no limit: a value goes as deep as its text.
-    let read = json::tiers(record, |text| serde_json::from_str::<Value>(text).ok());
+    let read = json::tiers(record, json::kept);
     let mut own = Map::new();
     if let Some(Value::Object(mut meta)) = read {
         for name in KEPT {

@@ -124,8 +124,8 @@ fn own(payload: &Payload<'_>) -> Option<String> {
         ("source", &payload.source),
         ("history_base", &payload.history_base),
     ] {
-        let value = value.0.and_then(|raw| serde_json::from_str(raw).ok());
-        own.extend(value.map(|value: serde_json::Value| (name.to_owned(), value)));
+        let value = value.0.and_then(json::kept);
+        own.extend(value.map(|value| (name.to_owned(), value)));
     }
     (!own.is_empty()).then(|| serde_json::Value::Object(own).to_string())
 }

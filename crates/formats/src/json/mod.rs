@@ -30,6 +30,7 @@ pub use walk::{Leaf, is_encoded, leaves, masked, masked_arguments, masked_but, n
 mod tests;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Parse one JSON text. Fields a type does not name are skipped without recursion, so the depth
 /// limit of serde_json is off.
@@ -39,6 +40,25 @@ pub fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     let value = T::deserialize(&mut parser).ok()?;
     parser.end().ok()?;
     Some(value)
+}
+
+/// Levels of a value that is kept as it is. serde_json reads 128, and what is kept stands within
+/// other values.
+const MOST_LEVELS: usize = 64;
+
+/// A value that is kept as it is; `None` where it goes too deep for that.
+pub fn kept(text: &str) -> Option<Value> {
+    let value = serde_json::from_str(text).ok();
+    value.filter(|value| has_at_most(value, MOST_LEVELS))
+}
+
+fn has_at_most(value: &Value, levels: usize) -> bool {
+    let is_within = |one: &Value| levels > 0 && has_at_most(one, levels - 1);
+    match value {
+        Value::Array(all) => all.iter().all(is_within),
+        Value::Object(all) => all.values().all(is_within),
+        _ => true,
+    }
 }
 
 /// What is wrong, without the text that serde repeats of it: reasons are printed and logged where
