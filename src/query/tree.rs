@@ -119,11 +119,8 @@ impl Snapshot<'_> {
         scope: impl Into<TreeScope<'s>>,
         each: &mut dyn FnMut(TreePart<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let TreeScope {
-            filter,
-            mask,
-            without,
-        } = scope.into();
+        let scope = scope.into();
+        let (filter, mask) = (scope.filter, scope.mask);
         let (catalogue, mut stored) = (self.catalogue, self.stored(session)?);
         let ask = OutlineQuery {
             without: Without::Beside,
@@ -151,7 +148,7 @@ impl Snapshot<'_> {
         let mut last = (None, String::new());
         for (number, place) in (0..).zip(&places) {
             let at = place.at as usize;
-            if without.is_some_and(|without| without(place.at)) {
+            if scope.without.is_some_and(|without| without(place.at)) {
                 continue;
             }
             let Some(entry) = catalogue.entry(outline.keys[at]).map_err(Error::from)? else {
