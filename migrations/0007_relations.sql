@@ -3,12 +3,13 @@
 DROP VIEW forks;
 CREATE VIEW forks AS
 SELECT c.session, CAST(coalesce(p.session, (
-         SELECT s.session FROM _sessions s
-         WHERE s.root = c.root AND s.id = c.parent_session
-         ORDER BY iif(substr(c.place, 1, length(rtrim(s.place, replace(s.place, '/', ''))))
+         SELECT session FROM (
+           SELECT s.session, s.path,
+                  iif(substr(c.place, 1, length(rtrim(s.place, replace(s.place, '/', ''))))
                       = rtrim(s.place, replace(s.place, '/', '')),
-                      length(rtrim(s.place, replace(s.place, '/', ''))), -1) DESC, s.path
-         LIMIT 1)) AS BIGINT) AS parent,
+                      length(rtrim(s.place, replace(s.place, '/', ''))), -1) AS near
+           FROM _sessions s WHERE s.root = c.root AND s.id = c.parent_session)
+         ORDER BY near DESC, path LIMIT 1)) AS BIGINT) AS parent,
        c.parent_session AS parent_written,
        CAST(CASE WHEN c.subagent THEN 'subagent' ELSE 'fork' END AS TEXT) AS relation
 FROM _sessions c

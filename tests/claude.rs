@@ -495,6 +495,35 @@ fn a_session_is_deleted_with_the_folder_beside_its_file() {
     assert!(home.run(&["list", "--all"]).contains("Something else"));
 }
 
+/// A folder is a session's by its name alone, which is an id; and below no root nobody knows.
+#[test]
+fn what_is_not_the_sessions_stays() {
+    let home = Sandbox::new();
+    let [file, subagent, ..] = with_a_folder(&home);
+    let (project, stray) = (file.parent().unwrap(), "-code-parser.jsonl");
+    let line = fs::read_to_string(&file)
+        .unwrap()
+        .replace(&uuid(6), &uuid(8));
+    home.write(&format!(".claude/projects/{stray}"), &line);
+    let memory = home.write(".claude/projects/-code-parser/memory/MEMORY.md", "kept");
+    let line = line.replace(&uuid(8), &uuid(9));
+    home.write(".claude/projects/-code-parser/memory.jsonl", &line);
+    for stray in [
+        format!("projects/{stray}"),
+        "projects/-code-parser/memory.jsonl".into(),
+    ] {
+        let stray = home.home.join(".claude").join(stray);
+        let _ = home.run(&["delete", stray.to_str().unwrap(), "--yes", "--force"]);
+        assert!(!stray.exists(), "{stray:?}");
+    }
+    assert!(project.exists() && memory.exists() && subagent.exists());
+    let copy = home.home.join("backup");
+    fs::rename(project, &copy).unwrap();
+    let file = copy.join(file.file_name().unwrap());
+    let said = home.run(&["delete", file.to_str().unwrap(), "--yes", "--force"]);
+    assert!(said.contains("maybe the folder") && file.exists(), "{said}");
+}
+
 /// A copy of a project has both again: each subagent hangs on the session that is beside it.
 #[test]
 fn a_copied_project_hangs_together_by_itself() {

@@ -843,29 +843,31 @@ fn a_page_has_five_sessions_with_two_passages_each() {
     }
     home.settle();
     let mut talk = initialized(&home, &[], &[]);
-    let mut arguments = json!({"query": "walrus trumpet"});
-    let (mut sessions, mut sizes) = (Vec::new(), Vec::new());
-    loop {
-        let page = good(&mut talk, "search_sessions", arguments.clone());
-        let headings = page
-            .lines()
-            .filter_map(|line| line.strip_prefix("session "));
-        let on_page: Vec<String> = headings
-            .filter_map(|line| Some(line.split_once(' ')?.0.to_owned()))
-            .collect();
-        let passages = page.lines().filter(|line| line.contains(" · user · "));
-        sizes.push((on_page.len(), passages.count()));
-        sessions.extend(on_page);
-        assert!(page.contains(" of 12 sessions"), "{page}");
-        let Some((_, cursor)) = page.split_once("More with cursor ") else {
-            break;
-        };
-        arguments["cursor"] = cursor.trim().into();
+    for query in ["walrus trumpet", "walrus", "\"walrus and trumpet\""] {
+        let mut arguments = json!({"query": query});
+        let (mut sessions, mut sizes) = (Vec::new(), Vec::new());
+        loop {
+            let page = good(&mut talk, "search_sessions", arguments.clone());
+            let headings = page
+                .lines()
+                .filter_map(|line| line.strip_prefix("session "));
+            let on_page: Vec<String> = headings
+                .filter_map(|line| Some(line.split_once(' ')?.0.to_owned()))
+                .collect();
+            let passages = page.lines().filter(|line| line.contains(" · user · "));
+            sizes.push((on_page.len(), passages.count()));
+            sessions.extend(on_page);
+            assert!(page.contains(" of 12 sessions"), "{page}");
+            let Some((_, cursor)) = page.split_once("More with cursor ") else {
+                break;
+            };
+            arguments["cursor"] = cursor.trim().into();
+        }
+        assert_eq!(sizes, [(5, 10), (5, 10), (2, 4)], "{query}");
+        sessions.sort_unstable();
+        sessions.dedup();
+        assert_eq!(sessions.len(), 12, "{query}");
     }
-    assert_eq!(sizes, [(5, 10), (5, 10), (2, 4)]);
-    sessions.sort_unstable();
-    sessions.dedup();
-    assert_eq!(sessions.len(), 12);
 }
 
 fn said_of(talk: &mut Talk, params: Value) -> (String, bool) {

@@ -255,6 +255,29 @@ fn the_sqlite3_shell_reads_while_it_is_written() {
     });
 }
 
+/// Debian's shell is older than the SQLite of the program.
+#[test]
+fn the_sqlite3_shell_reads_every_view() {
+    if !sqlite3() {
+        return;
+    }
+    let mut world = World::new(5);
+    world.create();
+    world.sync();
+    let uri = world.uri("mode=ro");
+    let ask = |sql: &str| {
+        let output = Command::new("sqlite3").args([&uri, sql]).output();
+        let output = output.expect("it");
+        assert!(output.status.success(), "{sql}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let views = ask("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name");
+    assert!(views.lines().any(|view| view == "forks"), "{views}");
+    for view in views.lines() {
+        ask(&format!("SELECT * FROM {view} LIMIT 1"));
+    }
+}
+
 /// Node 22 or newer, which has SQLite built in: the machine's own, or the one the oracle installs.
 fn node() -> Option<Command> {
     let node = || {

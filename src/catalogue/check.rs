@@ -56,12 +56,14 @@ const OWNERS: [(&str, &str, &str); 18] = [
     ("_folders", "root IN (SELECT root FROM _roots)", "root"),
     (
         "_calls",
-        "ordinal < (SELECT count(*) FROM _calls c WHERE c.key = _calls.key)",
+        "ordinal = 0 OR EXISTS (SELECT 1 FROM _calls c
+                                WHERE c.key = _calls.key AND c.ordinal = _calls.ordinal - 1)",
         "place in its entry",
     ),
     (
         "_files",
-        "ordinal < (SELECT count(*) FROM _files f WHERE f.key = _files.key)",
+        "ordinal = 0 OR EXISTS (SELECT 1 FROM _files f
+                                WHERE f.key = _files.key AND f.ordinal = _files.ordinal - 1)",
         "place in its entry",
     ),
 ];

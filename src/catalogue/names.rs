@@ -67,6 +67,21 @@ impl Catalogue {
         self.all(sql, params![low, high, start], |r| r.get(0))
     }
 
+    /// The same, of entries that begin before this byte of their file.
+    pub fn entry_ids_before(
+        &self,
+        session: i64,
+        start: &str,
+        end: u64,
+    ) -> Result<Vec<Box<str>>, Error> {
+        let (low, high) = key_range(session);
+        let sql = "SELECT DISTINCT id FROM _entries WHERE key BETWEEN ?1 AND ?2
+            AND substr(id, 1, length(?3)) = ?3 AND start < ?4 ORDER BY id";
+        self.all(sql, params![low, high, start, end.cast_signed()], |r| {
+            r.get(0)
+        })
+    }
+
     /// The ids and paths of all sessions of some roots, by root and id.
     pub fn paths_of_sessions(&self, roots: &[i64]) -> Result<Vec<(String, PathBuf)>, Error> {
         // Along the table: by the index each row would be looked up for itself.

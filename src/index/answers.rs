@@ -232,6 +232,14 @@ impl Index {
         self.ask(|snapshot| snapshot.has_entry(session, entry))
     }
 
+    /// [`Snapshot::shows_entry`](Snapshot::shows_entry) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn shows_entry(&self, session: &SessionRow, entry: &str) -> Result<bool, Error> {
+        self.ask(|snapshot| snapshot.shows_entry(session, entry))
+    }
+
     /// [`Snapshot::is_on_branch`](Snapshot::is_on_branch) of the newest snapshot.
     ///
     /// # Errors

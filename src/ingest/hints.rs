@@ -241,7 +241,7 @@ fn scan_paths<'a>(
     if !add_sessions(catalogue, root, &known, &mut discovery)? {
         return Ok(None);
     }
-    let below = paths.clone();
+    let below = outermost(&hinted_paths(hint, format));
     if add_names(catalogue, root, hint, &known, &mut discovery)? {
         paths.insert(FOLDER.to_owned());
         known = catalogue.known_at(number, &paths)?;
@@ -274,10 +274,7 @@ fn scan_paths<'a>(
 /// they were run.
 fn paths_below(hint: &HintedPaths<'_>, format: &dyn Format) -> BTreeSet<String> {
     let spec = hint.spec;
-    // What lies beside the root is looked at for itself.
-    let hints = hint.paths.iter().filter(|path| !is_beside_root(path));
-    let hints = hints.filter_map(|path| hinted(format, spec.flat, path));
-    let mut all: BTreeSet<String> = hints.collect();
+    let mut all = hinted_paths(hint, format);
     let is_source = |path: &String| placement(spec, format, path).is_some();
     let twins = all.iter().map(|path| twin(path)).filter(is_source);
     let folders = all.iter().filter_map(|path| {
@@ -287,6 +284,13 @@ fn paths_below(hint: &HintedPaths<'_>, format: &dyn Format) -> BTreeSet<String> 
     let more: Vec<String> = twins.chain(folders).collect();
     all.extend(more);
     all
+}
+
+/// The paths of a hint alone. What lies beside the root is looked at for itself.
+fn hinted_paths(hint: &HintedPaths<'_>, format: &dyn Format) -> BTreeSet<String> {
+    let hints = hint.paths.iter().filter(|path| !is_beside_root(path));
+    let hints = hints.filter_map(|path| hinted(format, hint.spec.flat, path));
+    hints.collect()
 }
 
 /// Add the sessions of databases. `false`: one came into a database or left it beside which there

@@ -53,7 +53,11 @@ pub fn scan_root(
     archive: HashSet<String>,
     now_ms: i64,
 ) -> Result<RootScan, Error> {
-    let folders = folders(catalogue, config, format, root, now_ms)?;
+    // What the archive has may be there in a directory that is as it was.
+    let folders = match archive.is_empty() {
+        true => folders(catalogue, config, format, root, now_ms)?,
+        false => Folders::default(),
+    };
     let links = config.links(spec);
     let mut discovery = discover_changes(&spec.path, spec.flat, format, &links, &folders);
     let names = look_at_names(&spec.path, format, &folders, archive, &mut discovery);

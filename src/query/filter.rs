@@ -251,28 +251,31 @@ impl Snapshot<'_> {
                 entries.insert(key);
             }
         })?;
-        // A call of several files has the first of them as its subject.
-        let mut of_several: HashMap<i64, Vec<String>> = HashMap::new();
+        // A call of several files has the first of them as its subject: where an entry names one of
+        // these files and none of its calls has it as that, its only call is meant.
+        let mut only_calls: HashMap<i64, Option<String>> = HashMap::new();
         let mut calls: HashSet<(i64, String)> = HashSet::new();
+        let mut named = HashSet::new();
         catalogue.each_call(|call| {
             let is_named = call.subject.is_some_and(|path| files.has(call.key, path));
-            let id = call.call_id.map(str::to_owned);
-            match id {
+            named.extend(is_named.then_some(call.key));
+            match call.call_id {
                 Some(id) if is_named => {
-                    calls.insert((call.key >> ARRIVAL_BITS, id));
+                    calls.insert((call.key >> ARRIVAL_BITS, id.to_owned()));
                 }
                 Some(id) if entries.contains(&call.key) => {
-                    of_several.entry(call.key).or_default().push(id);
+                    let only = only_calls.entry(call.key);
+                    only.and_modify(|only| *only = None)
+                        .or_insert_with(|| Some(id.to_owned()));
                 }
                 _ => {}
             }
-            entries.extend(is_named.then_some(call.key));
         })?;
-        // Of several calls in one entry it is not known which of them that is.
-        calls.extend(of_several.into_iter().filter_map(|(key, ids)| {
-            let [id] = <[String; 1]>::try_from(ids).ok()?;
-            Some((key >> ARRIVAL_BITS, id))
-        }));
+        let meant = only_calls
+            .into_iter()
+            .filter(|(key, _)| !named.contains(key));
+        calls.extend(meant.filter_map(|(key, id)| Some((key >> ARRIVAL_BITS, id?))));
+        entries.extend(named);
         if !calls.is_empty() {
             catalogue.each_call(|call| {
                 let of = call
@@ -298,10 +301,13 @@ struct Files {
 
 impl Files {
     fn named(catalogue: &Catalogue, names: &[String], home: Option<&Path>) -> Result<Files, Error> {
-        let names: Vec<String> = names.iter().map(|name| plain(name)).collect();
+        let names: Vec<String> = names.iter().map(|name| plain(&composed(name))).collect();
         let mut cwds = HashMap::new();
         if names.iter().any(|name| Path::new(name).is_absolute()) {
             cwds = catalogue.cwd_of_each_session()?;
+            for cwd in cwds.values_mut() {
+                *cwd = composed(cwd).into_owned();
+            }
         }
         let mut relative = HashMap::new();
         for cwd in cwds.values() {
@@ -415,18 +421,20 @@ fn is_of_agent(names: &Names, agent: &str) -> bool {
 }
 
 /// What stands before a path in a command, and behind it; or nothing does.
-const BEFORE: &str = r#"\s"'`=:,@<>|&;(){}\["#;
+const BEFORE: &str = r#"\s"'`=:<>|&;"#;
 const BEHIND: &str = r#"\s"'`=:,@<>|&;(){}\[\]"#;
 
 /// A path, or whole folders or the name of one, whatever the case; `*` is any part of a name. A
 /// command names a file as well as a path does.
 fn file(name: &str) -> Option<Regex> {
-    named_after(&format!(r"(^|[/\\{BEFORE}])"), name)
+    // `{a,b}`, and `@file` where it stands by itself.
+    named_after(&format!(r"(^|[/\\,(\[{{{BEFORE}]|[{BEFORE}]@)"), name)
 }
 
 /// What is behind the home in a path that leads there.
 fn below_home<'n>(name: &'n str, home: &Path) -> Option<&'n str> {
-    let below = name.strip_prefix(home.to_str()?.trim_end_matches('/'))?;
+    let home = composed(home.to_str()?);
+    let below = name.strip_prefix(home.trim_end_matches('/'))?;
     (below.is_empty() || below.starts_with('/')).then_some(below)
 }
 

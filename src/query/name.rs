@@ -67,7 +67,8 @@ pub fn steps_from_last(name: &str) -> Option<usize> {
 
 impl Snapshot<'_> {
     /// The session that `name` means. The first of these counts that there is: `last` or `last~N`;
-    /// an id; the beginning of ids, then in any case; a path; a whole name or title; a part of one.
+    /// an id; the beginning of ids; a path; a whole name or title; a part of one; the beginning of
+    /// ids in any case.
     ///
     /// # Errors
     /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with the candidates: of names
@@ -87,17 +88,18 @@ impl Snapshot<'_> {
         if found.is_empty() {
             found = self.catalogue.sessions_beginning(&roots, name)?;
         }
-        if found.is_empty() {
-            found = self
-                .catalogue
-                .sessions_by_id(&roots, name, MOST_CALLED_SO)?;
-        }
         let mut found: Vec<SessionRow> = found.into_iter().map(|found| found.row).collect();
         if found.is_empty() {
             found.extend(self.at_path(&roots, name, &scope.cwd)?);
         }
         if found.is_empty() {
             found = self.called(name, scope.titles)?;
+        }
+        if found.is_empty() {
+            let by_id = self
+                .catalogue
+                .sessions_by_id(&roots, name, MOST_CALLED_SO)?;
+            found = by_id.into_iter().map(|found| found.row).collect();
         }
         match (found.pop(), found.is_empty()) {
             (None, _) => Err(self.not_found(name)),

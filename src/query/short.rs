@@ -1,5 +1,6 @@
 //! Which entry does the beginning of an id mean, and how short may beginnings be?
 
+use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::model::{SessionRow, ShortIds};
 use crate::query::Snapshot;
@@ -19,7 +20,12 @@ impl Snapshot<'_> {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn short_entry_ids(&self, session: &SessionRow) -> Result<ShortIds, Error> {
-        Ok(ShortIds::of(self.entry_ids(session, "")?))
+        let stored = self.stored(session)?;
+        let mut ids = self.catalogue.entry_ids(stored.session, "")?;
+        ids.extend(self.inherited_ids(&stored, "")?);
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ShortIds::of(ids))
     }
 
     /// The id of the entry that `name` means: an id, `L<line>`, or the beginning of one id. What
@@ -44,13 +50,22 @@ impl Snapshot<'_> {
         }
     }
 
-    /// The ids that begin so, each once and in order: of a session's entries, and of those of the
-    /// sessions that it [inherits](super::lineage) from.
+    /// The ids of a session's entries that begin so, each once and in order; where none does, of
+    /// those that it inherits.
     fn entry_ids(&self, session: &SessionRow, start: &str) -> Result<Vec<Box<str>>, Error> {
         let stored = self.stored(session)?;
-        let mut ids = self.catalogue.entry_ids(stored.session, start)?;
-        for (part, _) in self.lineage(&stored)?.parts {
-            ids.extend(self.catalogue.entry_ids(part, start)?);
+        let own = self.catalogue.entry_ids(stored.session, start)?;
+        match own.is_empty() {
+            true => self.inherited_ids(&stored, start),
+            false => Ok(own),
+        }
+    }
+
+    /// The ids that begin so of what it [inherits](super::lineage), each once and in order.
+    fn inherited_ids(&self, stored: &StoredSession, start: &str) -> Result<Vec<Box<str>>, Error> {
+        let mut ids = Vec::new();
+        for (part, base) in self.lineage(stored)?.parts {
+            ids.extend(self.catalogue.entry_ids_before(part, start, base.end)?);
         }
         ids.sort_unstable();
         ids.dedup();

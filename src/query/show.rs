@@ -169,10 +169,22 @@ impl Snapshot<'_> {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn has_entry(&self, session: &SessionRow, entry: &str) -> Result<bool, Error> {
+        self.finds(session, entry, false)
+    }
+
+    /// The same, or whether it inherits one from the session in which it begins.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn shows_entry(&self, session: &SessionRow, entry: &str) -> Result<bool, Error> {
+        self.finds(session, entry, true)
+    }
+
+    fn finds(&self, session: &SessionRow, entry: &str, inherited: bool) -> Result<bool, Error> {
         let ask = OutlineQuery {
             without: Without::Nothing,
             find: &[entry],
-            inherited: true,
+            inherited,
         };
         let outline = self.outline(&self.stored(session)?, ask)?;
         Ok(outline.found.iter().all(Option::is_some))

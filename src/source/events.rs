@@ -181,7 +181,7 @@ impl Events {
     }
 
     /// Watch the directory `top` and, unless it is `flat`, all directories below it, links to
-    /// directories among them where they are followed.
+    /// directories among them where they are followed. `is_read`: whether a file is of any interest.
     ///
     /// # Errors
     /// Why one of them cannot be: nothing is certain then.
@@ -190,6 +190,7 @@ impl Events {
         top: &Path,
         flat: bool,
         links: &Links,
+        is_read: &dyn Fn(&Path) -> bool,
     ) -> Result<WatchedTree, Refusal> {
         let mut met = WatchedTree::default();
         if WATCHES_TREES && !flat {
@@ -212,7 +213,7 @@ impl Events {
                 }
                 Err(refusal) => return Err(refusal),
             }
-            look_into(&directory, above, links, &mut waiting, &mut met);
+            look_into(&directory, above, links, is_read, &mut waiting, &mut met);
             if flat {
                 break;
             }
@@ -226,6 +227,7 @@ fn look_into(
     directory: &Path,
     mut above: Vec<(i64, i64)>,
     links: &Links,
+    is_read: &dyn Fn(&Path) -> bool,
     waiting: &mut Vec<(PathBuf, Vec<(i64, i64)>)>,
     met: &mut WatchedTree,
 ) {
@@ -249,8 +251,8 @@ fn look_into(
             met.unreported += 1;
             continue;
         };
-        if kind.is_file() && is_unreported(&name) {
-            met.unreported += 1;
+        if kind.is_file() {
+            met.unreported += u64::from(is_read(&name) && is_unreported(&name));
         } else if kind.is_dir() {
             waiting.push((name, above.clone()));
         } else if kind.is_symlink() {

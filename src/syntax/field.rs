@@ -110,14 +110,8 @@ impl Filters {
             } else {
                 self.not_before(span.start);
                 self.not_after(span.end);
-                // `on:july on:june` looks like either, which two bounds cannot say.
-                if self.since_ms >= self.until_ms {
-                    let expected = "a time within those beside it";
-                    let hint = "two times narrow each other: since:… until:… is all between two";
-                    return Err(SyntaxError::new(column, expected, Some(hint.to_owned())));
-                }
             }
-            return Ok(());
+            return self.some_time(column);
         }
         let (is_lower, bound) = match name {
             "since" => (true, span.start),
@@ -132,7 +126,20 @@ impl Filters {
             (true, true) => self.outside_ms.push((bound, i64::MAX)),
             (false, true) => self.outside_ms.push((i64::MIN, bound)),
         }
-        Ok(())
+        self.some_time(column)
+    }
+
+    /// `on:july on:june` looks like either, which two bounds cannot say.
+    fn some_time(&self, column: usize) -> Result<(), SyntaxError> {
+        let bounds = self.since_ms.zip(self.until_ms);
+        match bounds.is_some_and(|(since, until)| since >= until) {
+            false => Ok(()),
+            true => {
+                let expected = "a time within those beside it";
+                let hint = "two times narrow each other: since:… until:… is all between two";
+                Err(SyntaxError::new(column, expected, Some(hint.to_owned())))
+            }
+        }
     }
 
     fn not_before(&mut self, bound: i64) {

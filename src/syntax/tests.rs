@@ -227,6 +227,8 @@ fn errors_say_where_and_what() {
         ("has:error", 5, "did you mean is:error?"),
         ("on:soon", 4, "a date"),
         ("on:2026-07 on:2026-09", 15, "narrow each other"),
+        ("on:2026-07 since:2026-08", 18, "narrow each other"),
+        ("until:2026-07 since:2026-08", 21, "narrow each other"),
         ("is:eror", 4, "did you mean is:error?"),
         ("has:imag", 5, "did you mean has:image?"),
         ("before:yesterdy", 8, "did you mean before:yesterday?"),

@@ -286,6 +286,49 @@ fn filters_take_any_case() {
     });
 }
 
+/// Of several calls of one entry each has its own answer.
+#[test]
+fn a_file_of_one_call_does_not_find_the_answer_of_another() {
+    let call = |id: &str, name: &str, arguments: Value| json!({"type": "toolCall", "id": id, "name": name, "arguments": arguments});
+    let calls = [
+        call("c1", "read", json!({"path": "src/lib.rs"})),
+        call("c2", "bash", json!({"command": "uptime"})),
+    ];
+    let all = [
+        text_message("said", None, "user", "look"),
+        message(
+            "both",
+            Some("said"),
+            1,
+            json!({"role": "assistant", "content": calls}),
+        ),
+        tool_result("read", "both", "c1", "fn main"),
+        tool_result("up", "read", "c2", "up 3 days"),
+    ];
+    World::new(&[("a", session("s1", "/w", &all))]).both(|index| {
+        let answer = ask(index, "file:lib.rs", &scope());
+        let found: BTreeSet<&str> = entries(&answer).into_iter().collect();
+        assert_eq!(found, BTreeSet::from(["both", "read"]));
+    });
+}
+
+/// A name in capitals is that session's, and not the one whose id begins alike.
+#[test]
+fn a_name_comes_before_an_id_in_another_case() {
+    let named = json!({"type": "session_info", "id": "n", "parentId": "m", "timestamp": time(1), "name": "DB"});
+    let one = text_message("m", None, "user", "one");
+    let world = World::new(&[
+        ("a", session("db93aaaa", "/w", std::slice::from_ref(&one))),
+        ("b", session("f47ac10b", "/w", &[one, named])),
+    ]);
+    world.both(|index| {
+        for (name, id) in [("DB", "f47ac10b"), ("db", "db93aaaa"), ("DB93", "db93aaaa")] {
+            let named = index.resolve(name, &NameScope::of("/w".as_ref())).unwrap();
+            assert_eq!(named.id, id, "{name}");
+        }
+    });
+}
+
 /// `ä` is one character as it is typed, and two as macOS writes names of files.
 #[test]
 fn letters_with_marks_are_the_same_however_they_are_stored() {

@@ -47,7 +47,9 @@ pub fn named_in_full(
         Err(failure) if failure.kind() == Kind::NotFound => Err(lookup.only_nearly(name, &failure)),
         found => {
             let row = chosen(found.map(|found| found.0), index, screen)?;
-            match row.id.starts_with(name) && row.id != name && name.len() < SHOWN {
+            let begun = row.id.get(..name.len());
+            let is_begun = begun.is_some_and(|begun| begun.eq_ignore_ascii_case(name));
+            match is_begun && row.id != name && name.len() < SHOWN {
                 true => {
                     let what = format!("{name} is too short a part of {}", plain_line(&row.id));
                     Err(Failure::usage(what).hint(IN_FULL))
@@ -182,7 +184,7 @@ impl<'a> Lookup<'a> {
         }
         let mut with_entry = Vec::new();
         for row in candidates {
-            if has_entry(self.index, row, entry)? {
+            if has_own_entry(self.index, row, entry)? {
                 with_entry.push(row);
             }
         }
@@ -302,9 +304,18 @@ impl<'a> Lookup<'a> {
 }
 
 /// Whether the session has an entry of this id, or several whose ids begin so.
-fn has_entry(index: &Index, row: &SessionRow, entry: &str) -> Result<bool, Error> {
+fn has_own_entry(index: &Index, row: &SessionRow, entry: &str) -> Result<bool, Error> {
     match index.entry_named(row, entry) {
         Ok(id) => index.has_entry(row, &id),
+        Err(Error::AmbiguousEntry { .. }) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same, or whether it inherits one.
+fn has_entry(index: &Index, row: &SessionRow, entry: &str) -> Result<bool, Error> {
+    match index.entry_named(row, entry) {
+        Ok(id) => index.shows_entry(row, &id),
         Err(Error::AmbiguousEntry { .. }) => Ok(true),
         Err(error) => Err(error),
     }

@@ -186,7 +186,10 @@ fn paths(row: &SessionRow, index: &Index) -> Result<(PathBuf, Vec<PathBuf>), Fai
     let folder = folder(row)?;
     let (files, beside) = match index.session_files(row) {
         // It lies below no root, and was read by itself.
-        Err(Error::NotFound { .. }) => (Vec::new(), None),
+        Err(Error::NotFound { .. }) => {
+            refuse_part(row)?;
+            (Vec::new(), None)
+        }
         files => (files?, index.session_folder(row)?),
     };
     let mut paths = vec![folder.unwrap_or_else(|| row.path.clone())];
@@ -245,6 +248,21 @@ fn refuse_rows(row: &SessionRow) -> Result<(), Failure> {
         Failure::usage(format!("{what}, which only its agent writes"))
             .hint(format!("delete it with {}", row.agent)),
     )
+}
+
+/// A file of a session below no root with a folder of its name beside it, of which nobody says
+/// whose it is, is not moved: Claude Code puts subagents and long output of tools there.
+fn refuse_part(row: &SessionRow) -> Result<(), Failure> {
+    let beside = row.path.with_extension("");
+    if beside == row.path || !beside.is_dir() {
+        return Ok(());
+    }
+    let (file, folder) = (row.path.display(), beside.display());
+    Err(Failure::usage(format!(
+        "{} is {file}, and maybe the folder {folder}",
+        row.id
+    ))
+    .hint("move both to the trash by hand"))
 }
 
 /// What a session that goes with another one is of it: its file, or its folder.

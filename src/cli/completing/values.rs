@@ -250,7 +250,8 @@ fn of_filter(filter: &str, asked: &KnownValues) -> Vec<String> {
 /// The models or providers that sessions used, and those with which they stand.
 fn used(column: &str, asked: &KnownValues) -> Vec<String> {
     asked.column(&format!(
-        "SELECT {column} FROM usage_by_model
+        "SELECT {column} FROM _usage_sums WHERE block >> 16 IN
+             (SELECT session FROM _sessions JOIN _roots USING (root) WHERE current)
          UNION SELECT {column} FROM sessions WHERE current"
     ))
 }
@@ -259,7 +260,11 @@ fn used(column: &str, asked: &KnownValues) -> Vec<String> {
 fn newest(column: &str, asked: &KnownValues) -> Vec<String> {
     asked.column(&format!(
         "SELECT DISTINCT {column} FROM
-         (SELECT {column} FROM entries ORDER BY entry DESC LIMIT {NEWEST})"
+         (SELECT e.{column}
+          FROM (SELECT session FROM sessions WHERE current ORDER BY modified_ms DESC LIMIT {NEWEST})
+               CROSS JOIN entries e
+          WHERE e.entry BETWEEN session << 24 AND (session << 24) + 16777215
+          LIMIT {NEWEST})"
     ))
 }
 

@@ -9,6 +9,7 @@ use super::Watch;
 use crate::databases::{companion, is_alone, names_files};
 use crate::format::Format;
 use crate::format::names::{Names, beside_root, name_beside_root};
+use crate::model::Placement;
 use crate::source::discover::relative;
 use crate::source::events::{WatchedTree, is_unreported};
 use crate::source::filesystem::remote_file_system;
@@ -17,7 +18,6 @@ use crate::source::links::Links;
 use crate::source::root::RootSpec;
 
 /// A root as it is watched.
-#[derive(Debug)]
 pub(super) struct WatchedRoot {
     /// Absolute, as it is named.
     pub path: PathBuf,
@@ -28,6 +28,8 @@ pub(super) struct WatchedRoot {
     own: Option<(i64, i64)>,
     /// What is watched in its place.
     above: Option<PathBuf>,
+    /// How its agent writes; `None`: nobody knows.
+    format: Option<&'static dyn Format>,
     /// The files of names beside it, where its agent has such files.
     names: Option<&'static Names>,
     /// What lies below it, as far as that matters to the watcher.
@@ -35,7 +37,7 @@ pub(super) struct WatchedRoot {
 }
 
 impl WatchedRoot {
-    fn new(spec: &RootSpec, format: Option<&dyn Format>) -> WatchedRoot {
+    fn new(spec: &RootSpec, format: Option<&'static dyn Format>) -> WatchedRoot {
         let path = std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone());
         WatchedRoot {
             real: path.clone(),
@@ -43,6 +45,7 @@ impl WatchedRoot {
             flat: spec.flat,
             own: None,
             above: None,
+            format,
             names: format.and_then(|format| format.names(&spec.path)),
             met: WatchedTree::default(),
         }
@@ -78,6 +81,16 @@ impl WatchedRoot {
             .filter_map(|file| name_beside_root(file));
         let files = names.filter_map(|name| Some(self.beside()?.join(name)));
         files.filter(|file| is_unreported(file)).count() as u64
+    }
+
+    /// Whether a file below it is read.
+    fn is_read(&self, file: &Path) -> bool {
+        let below = file.strip_prefix(&self.path);
+        let Some((format, below)) = self.format.zip(below.ok()) else {
+            return false;
+        };
+        let is_ignored = matches!(format.place(below, self.flat), Placement::Ignore(_));
+        !is_ignored || format.folder_beside(below).is_some()
     }
 
     /// Whether something else stands at its path than what is watched.
@@ -207,8 +220,10 @@ impl Watch<'_> {
             }
             // Asked before it is watched: another one in its place is noticed later.
             let own = directory(&path);
+            let root = &self.roots[at];
+            let is_read = |file: &Path| root.is_read(file);
             let watched = match own {
-                Some(_) => self.events.watch_tree(&path, flat, &links),
+                Some(_) => self.events.watch_tree(&path, flat, &links, &is_read),
                 None => Ok(WatchedTree::default()),
             };
             match watched {
@@ -281,13 +296,15 @@ impl Watch<'_> {
         if is_link || root.met.links.remove(path).is_some() {
             return self.scan_now("a link came or went");
         }
-        root.met.unreported += u64::from(is_unreported(path));
+        root.met.unreported += u64::from(root.is_read(path) && is_unreported(path));
         let is_directory = own.is_ok_and(|own| own.is_dir());
         if root.flat || self.polls.is_some() || !is_directory {
             return;
         }
         let links = self.links(at);
-        match self.events.watch_tree(path, false, &links) {
+        let root = &self.roots[at];
+        let is_read = |file: &Path| root.is_read(file);
+        match self.events.watch_tree(path, false, &links, &is_read) {
             Ok(met) if !met.links.is_empty() => self.scan_now("links came"),
             Ok(met) => self.roots[at].met.unreported += met.unreported,
             Err(refusal) => self.poll(refusal.0),

@@ -49,8 +49,7 @@ impl Format for Claude {
     }
 
     fn folder_of(&self, main: &Path) -> Option<PathBuf> {
-        let folder = main.with_extension("");
-        (folder != main).then_some(folder)
+        place::is_session(main).then(|| main.with_extension(""))
     }
 
     fn leaf_rule(&self, _own: Option<&serde_json::Value>) -> LeafRule {

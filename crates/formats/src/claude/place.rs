@@ -112,6 +112,11 @@ pub(super) fn session_above(path: &Path) -> Option<Cow<'_, str>> {
     Some(name(subagents.parent()?)).filter(|name| !name.is_empty())
 }
 
+/// Whether a file is called as a session's own is.
+pub(super) fn is_session(file: &Path) -> bool {
+    name(file).strip_suffix(".jsonl").is_some_and(is_session_id)
+}
+
 /// A session id is a UUID: Claude Code lists no file of another name.
 fn is_session_id(name: &str) -> bool {
     name.len() == 36

@@ -177,7 +177,7 @@ struct Judged {
 }
 
 /// Whether more passages of a session hold words than are there.
-pub fn has_more(group: &HitGroup) -> bool {
+fn has_more(group: &HitGroup) -> bool {
     let looked_at = group.hits.len() as u64;
     group.matches.is_some_and(|all| all > looked_at)
 }

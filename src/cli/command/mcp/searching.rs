@@ -4,7 +4,7 @@ use sessionary::index::SearchScope;
 use sessionary::model::{Class, Hit, HitGroup, SearchAnswer};
 use sessionary::syntax::{self, Now};
 
-use super::fitting::{Floor, has_more};
+use super::fitting::Floor;
 use super::plain::{self, Page};
 use super::question;
 use super::tools::{Call, MASK, SearchSessions};
@@ -90,9 +90,9 @@ fn page(call: &Call, query: &str, scope: &SearchScope) -> Result<SearchAnswer, s
         ..scope.clone()
     };
     let mut answer = call.index.search(query, &scope)?;
-    let have_more = answer.sessions.iter().filter(|group| has_more(group));
-    let have_more: Vec<String> = have_more.map(|group| group.session.id.clone()).collect();
-    for group in of_sessions(call, query, &have_more, &scope, PASSAGES)? {
+    let ids = answer.sessions.iter().map(|group| group.session.id.clone());
+    let ids: Vec<String> = ids.collect();
+    for group in of_sessions(call, query, &ids, &scope, PASSAGES)? {
         let name = |group: &HitGroup| (group.session.path.clone(), group.session.id.clone());
         let mut known = answer.sessions.iter_mut();
         if let Some(known) = known.find(|known| name(known) == name(&group)) {
