@@ -194,7 +194,8 @@ fn what_is_inherited_is_named_in_the_fork_too() {
         assert!(named.len() > 2, "{named:?}");
         for id in named {
             assert_eq!(index.entry_named(&fork, short.short(&id)).unwrap(), id);
-            assert!(index.has_entry(&fork, &id).unwrap());
+            assert!(index.shows_entry(&fork, &id).unwrap());
+            assert!(!index.has_entry(&fork, &id).unwrap());
             let scope = ShowScope {
                 entry: Some(id.clone()),
                 ..ShowScope::default()
@@ -220,7 +221,7 @@ fn what_is_inherited_is_named_in_the_fork_too() {
     let origin = session(&index, 17);
     let branch = index.show(&origin, &ShowScope::default()).unwrap();
     let later = branch.entries.last().unwrap().id.clone();
-    assert!(!index.has_entry(&fork, &later).unwrap());
+    assert!(!index.shows_entry(&fork, &later).unwrap());
 }
 
 #[test]

@@ -261,9 +261,9 @@ fn newest(column: &str, asked: &KnownValues) -> Vec<String> {
     asked.column(&format!(
         "SELECT DISTINCT {column} FROM
          (SELECT e.{column}
-          FROM (SELECT session FROM sessions WHERE current ORDER BY modified_ms DESC LIMIT {NEWEST})
-               CROSS JOIN entries e
-          WHERE e.entry BETWEEN session << 24 AND (session << 24) + 16777215
+          FROM (SELECT session FROM sessions WHERE current
+                ORDER BY modified_ms DESC LIMIT {NEWEST}) s CROSS JOIN entries e
+          WHERE e.entry BETWEEN s.session << 24 AND (s.session << 24) + 16777215
           LIMIT {NEWEST})"
     ))
 }
