@@ -301,7 +301,7 @@ fn what_changed_a_moment_ago_stays() {
 fn pins_stand_first_the_next_time() {
     let home = settled();
     let pins = home.home.join(".local/share/sessionary/pins.json");
-    let first = Picker::open(&home, &["pick", "project:docs"], "1 of");
+    let first = Picker::open(&home, &["pick", "project:docs"], "1 session ·");
     first.types(PIN, "Pinned: it stands first");
     assert!(text(&pins).contains("019b87e9"));
     let mode = fs::metadata(&pins).expect("the file").permissions().mode();
