@@ -961,9 +961,29 @@ fn rows_are_made_again_where_a_file_beside_their_session_has_gone() {
     let beside = write_documents(&ada);
     ada.json(&["push"]);
     assert_eq!(server.sql(KNOWN_CWDS), "2");
-    fs::remove_file(beside).unwrap();
+    // Here it is read as before, but a link is not sent.
+    let elsewhere = ada.home().join("where-it-ran");
+    fs::rename(&beside, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &beside).unwrap();
     assert_eq!(ada.json(&["push"])["taken_back"], 1);
     assert_eq!(server.sql(KNOWN_CWDS), "0");
+    pull(&zoe);
+    equal(&zoe, "UTC");
+}
+
+/// Nobody knows then of which repository they are: what was sent of them stays as it was,
+/// until `--prune` takes back what is of none that is named.
+#[test]
+fn sessions_that_lost_their_directory_stay_as_they_were_sent() {
+    let Some(server) = Server::with(&["ada", "zoe"]) else {
+        return;
+    };
+    let (ada, zoe) = (server.sharing("ada"), server.sharing("zoe"));
+    let beside = write_documents(&ada);
+    ada.json(&["push"]);
+    fs::remove_file(beside).unwrap();
+    assert_eq!(ada.json(&["push"])["taken_back"], 0);
+    assert_eq!(server.sql(KNOWN_CWDS), "2");
     pull(&zoe);
     equal(&zoe, "UTC");
 }
