@@ -1,5 +1,5 @@
--- Of copies of a session that names another one by its id, each goes on from the one that lies
--- where it lies: in the same folder or database, or the nearest one above it; else from the first by path.
+-- A session names its parent by an id, which copies have too. Its parent is the copy in the same
+-- folder or database, or in the nearest one above; else the first by path.
 DROP VIEW forks;
 CREATE VIEW forks AS
 SELECT c.session, CAST(coalesce(p.session, (

@@ -279,18 +279,18 @@ impl State {
     fn add_island(&mut self, old: &[&str], new: &[&str], number: ChangeNumber, made: &SessionEdit) {
         let before = slots(old.iter().map(|line| (*line, None)));
         let mut island = rewritten(&before, new, made.writer(number), &self.sessions);
-        let asked = Asked::of(old, new, &self.slots);
+        let changed = ChangedLines::of(old, new, &self.slots);
         for Rewritten { line, is_kept } in &mut island {
             if *is_kept {
-                line.writer = self.take(&line.text, &asked);
+                line.writer = self.take(&line.text, &changed);
             } else {
-                self.disown(&line.text, &asked, made.session);
+                self.disown(&line.text, &changed, made.session);
             }
         }
         let stays: HashSet<&str> = new.iter().copied().collect();
         for line in old.iter().filter(|line| !stays.contains(*line)) {
-            self.take(line, &asked);
-            self.disown(line, &asked, made.session);
+            self.take(line, &changed);
+            self.disown(line, &changed, made.session);
         }
         self.slots.push(None);
         self.slots
@@ -300,18 +300,18 @@ impl State {
 
     /// Takes away the line that says this, because it turned out to stand among the old ones: where
     /// it says enough, is the only one of both, and stands beside what stands beside it there.
-    fn take(&mut self, text: &str, asked: &Asked<'_>) -> Writer {
-        let [there] = asked.among_old(text) else {
+    fn take(&mut self, text: &str, changed: &ChangedLines<'_>) -> Writer {
+        let [there] = changed.among_old(text) else {
             return None;
         };
-        let mut here = asked.among_slots(text).iter().copied();
+        let mut here = changed.among_slots(text).iter().copied();
         let mut here = here.by_ref().filter(|at| self.slots[*at].is_some());
         let (Some(here), None) = (here.next(), here.next()) else {
             return None;
         };
         let same = |here: Option<usize>, there: Option<usize>| {
             let line = self.slots.get(here?)?.as_ref()?;
-            Some(line.text == *asked.old.get(there?)?)
+            Some(line.text == *changed.old.get(there?)?)
         };
         let above = same(here.checked_sub(1), there.checked_sub(1));
         let below = same(Some(here + 1), Some(there + 1));
@@ -324,9 +324,9 @@ impl State {
 
     /// Lines with this text are nobody's from now on. Those of the session that writes it again
     /// are not known to be there.
-    fn disown(&mut self, text: &str, asked: &Asked<'_>, session: i64) {
+    fn disown(&mut self, text: &str, changed: &ChangedLines<'_>, session: i64) {
         let sessions = &self.sessions;
-        for at in asked.among_slots(text) {
+        for at in changed.among_slots(text) {
             let slot = &mut self.slots[*at];
             let Some(line) = slot else {
                 continue;
@@ -377,9 +377,9 @@ impl State {
     }
 }
 
-/// Where the lines of a change stand among the old ones, and where among those of the file, as long
-/// as none of these moves.
-struct Asked<'t> {
+/// The lines that a change takes away or puts in: where each stands among those taken away, and
+/// where in the file. True until a line of the file moves.
+struct ChangedLines<'t> {
     old: &'t [&'t str],
     places: HashMap<&'t str, LinePlaces>,
 }
@@ -390,8 +390,8 @@ struct LinePlaces {
     among_slots: Vec<usize>,
 }
 
-impl<'t> Asked<'t> {
-    fn of(old: &'t [&'t str], new: &[&'t str], slots: &[Option<Line>]) -> Asked<'t> {
+impl<'t> ChangedLines<'t> {
+    fn of(old: &'t [&'t str], new: &[&'t str], slots: &[Option<Line>]) -> ChangedLines<'t> {
         let mut places: HashMap<&str, LinePlaces> = HashMap::new();
         for (at, line) in old.iter().enumerate() {
             places.entry(line).or_default().among_old.push(at);
@@ -405,7 +405,7 @@ impl<'t> Asked<'t> {
                 known.among_slots.push(at);
             }
         }
-        Asked { old, places }
+        ChangedLines { old, places }
     }
 
     fn among_old(&self, text: &str) -> &[usize] {

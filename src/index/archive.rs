@@ -254,8 +254,8 @@ impl Indexer {
     }
 
     /// Forget all that is kept of a session, for good: nothing of it is kept again. One whose file
-    /// is gone is forgotten altogether. What is in the session's folder goes with it. How many of its files were kept. What cannot be wiped now
-    /// is named in the notes of the report.
+    /// is gone is forgotten altogether. What is kept of the session's folder goes with it. How many
+    /// files were kept. What cannot be wiped now is named in the notes of the report.
     ///
     /// # Errors
     /// When the archive or the catalogue cannot be written.

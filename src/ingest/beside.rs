@@ -1,9 +1,9 @@
 //! What do files that lie beside a session's say of it? They are no sources: what they say is kept
 //! with the session.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
@@ -41,16 +41,27 @@ pub fn doubt_directories(
     discovery: &Discovery,
     known: &mut [StoredSource],
 ) -> Result<(), Error> {
+    // One file says it of all sources beside it.
+    let mut read: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
     for source in known {
         let Some(file) = format.cwd_beside(&spec.path.join(&source.relative)) else {
             continue;
         };
         let at = |found: &FoundSource| (*found.relative).cmp(&*source.relative);
         let is_found = discovery.found.binary_search_by(at).is_ok();
+        if !is_found {
+            continue;
+        }
         // Where it cannot be read it is as it was.
-        if is_found
-            && let Ok(cwd) = cwd_in(&file)
-            && catalogue.has_other_cwd(source.source, &cwd.unwrap_or_default())?
+        let cwd = match read.entry(file) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let cwd = cwd_in(new.key()).map(Option::unwrap_or_default).ok();
+                new.insert(cwd)
+            }
+        };
+        if let Some(cwd) = cwd
+            && catalogue.has_other_cwd(source.source, cwd)?
         {
             source.stored.revision = NO_REVISION;
         }
