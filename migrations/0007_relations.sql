@@ -5,9 +5,9 @@ CREATE VIEW forks AS
 SELECT c.session, CAST(coalesce(p.session, (
          SELECT session FROM (
            SELECT s.session, s.path,
-                  iif(substr(c.place, 1, length(rtrim(s.place, replace(s.place, '/', ''))))
-                      = rtrim(s.place, replace(s.place, '/', '')),
-                      length(rtrim(s.place, replace(s.place, '/', ''))), -1) AS near
+                  CASE WHEN substr(c.place, 1, length(rtrim(s.place, replace(s.place, '/', ''))))
+                            = rtrim(s.place, replace(s.place, '/', ''))
+                       THEN length(rtrim(s.place, replace(s.place, '/', ''))) ELSE -1 END AS near
            FROM _sessions s WHERE s.root = c.root AND s.id = c.parent_session)
          ORDER BY near DESC, path LIMIT 1)) AS BIGINT) AS parent,
        c.parent_session AS parent_written,
