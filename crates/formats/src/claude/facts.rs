@@ -14,11 +14,13 @@ use crate::pi::touches;
 const SYNTHETIC: &str = "<synthetic>";
 
 /// With what a text begins that a program puts where prompts are.
-const INJECTED: [&str; 9] = [
+const INJECTED: [&str; 11] = [
     "<command-name>",
     "<command-message>",
     "<local-command-",
     "<task-notification>",
+    "<teammate-message",
+    "<channel source=",
     "<bash-stdout>",
     "<bash-stderr>",
     "Caveat:",
@@ -31,6 +33,36 @@ const BESIDE: [(&str, &str); 3] = [
     ("<system-reminder>", "</system-reminder>"),
     ("<ide_opened_file>", "</ide_opened_file>"),
     ("<ide_selection>", "</ide_selection>"),
+];
+
+/// Between which tags stands what a person typed behind `!` (a command of the shell) and `#`
+/// (something to remember).
+const TYPED: [(&str, &str); 2] = [
+    ("<bash-input>", "</bash-input>"),
+    ("<user-memory-input>", "</user-memory-input>"),
+];
+
+/// Commands whose words ask for nothing: they set something.
+const SETTINGS: [&str; 19] = [
+    "add-dir",
+    "agents",
+    "color",
+    "compact",
+    "config",
+    "effort",
+    "export",
+    "fast",
+    "hooks",
+    "mcp",
+    "memory",
+    "model",
+    "output-style",
+    "permissions",
+    "plugin",
+    "rename",
+    "resume",
+    "theme",
+    "vim",
 ];
 
 /// A line with the blocks of its message.
@@ -120,7 +152,10 @@ fn state(line: &WholeLine<'_>, facts: &mut Facts) {
             facts.name = line.summary.owned();
             facts.summarizes = line.leaf_uuid.owned();
         }
-        "last-prompt" => facts.stands_at = line.leaf_uuid.owned(),
+        "last-prompt" => {
+            facts.stands_at = line.leaf_uuid.owned();
+            facts.asked = line.last_prompt.owned();
+        }
         "api-request-shape" => facts.has_prompt = line.shape.is_value(),
         _ => {}
     }
@@ -162,11 +197,30 @@ fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
         return Some(());
     }
     said(line, typed(content.text(), objects()), facts);
+    if !facts.is_message && is_of_person(line) {
+        let texts = objects().filter_map(|block| block.text.text());
+        let mut texts = content.text().map(Cow::from).into_iter().chain(texts);
+        facts.asked = texts.find_map(|text| command(&text));
+    }
     Some(())
 }
 
-/// Text where prompts are: of the person, or, if that is none, of a program.
-fn said(line: &WholeLine<'_>, text: Option<String>, facts: &mut Facts) {
+/// A command and the words behind it, as its tags say: `/review the parser`.
+fn command(text: &str) -> Option<String> {
+    let within = |tag: &str| {
+        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+        Some(rest.split_once(&format!("</{tag}>"))?.0.trim())
+    };
+    if !text.trim_start().starts_with("<command-") {
+        return None;
+    }
+    let (name, words) = (within("command-name")?, within("command-args")?);
+    let is_setting = SETTINGS.contains(&name.trim_start_matches('/'));
+    (!words.is_empty() && !is_setting).then(|| format!("{name} {words}"))
+}
+
+/// Whether nothing beside the text says that a program wrote it.
+fn is_of_person(line: &WholeLine<'_>) -> bool {
     let of_program = [
         line.is_meta,
         line.is_compact_summary,
@@ -174,10 +228,14 @@ fn said(line: &WholeLine<'_>, text: Option<String>, facts: &mut Facts) {
         line.is_sidechain,
     ];
     let source = line.prompt_source.as_str();
-    let is_typed = !of_program.iter().any(|flag| flag.0 == Some(true))
+    !of_program.iter().any(|flag| flag.0 == Some(true))
         && line.agent_id.0.is_none()
-        && source.is_none_or(|source| matches!(source, "typed" | "queued" | "sdk"));
-    facts.user_text = text.filter(|_| is_typed);
+        && source.is_none_or(|source| matches!(source, "typed" | "queued" | "sdk"))
+}
+
+/// Text where prompts are: of the person, or, if that is none, of a program.
+fn said(line: &WholeLine<'_>, text: Option<String>, facts: &mut Facts) {
+    facts.user_text = text.filter(|_| is_of_person(line));
     facts.is_message = facts.user_text.is_some();
     let role = match facts.is_message {
         true => "user",
@@ -212,6 +270,8 @@ pub(super) fn typed_of(text: &str) -> Option<&str> {
     let said = behind(text);
     let is_put = said.is_empty() && !text.trim().is_empty();
     let is_injected = INJECTED.iter().any(|begin| said.starts_with(begin));
+    let put_between = |(begin, end): &(&str, &str)| said.strip_prefix(*begin)?.strip_suffix(*end);
+    let said = TYPED.iter().find_map(put_between).unwrap_or(said);
     (!is_put && !is_injected).then_some(said)
 }
 

@@ -26,6 +26,8 @@ pub struct State {
     custom_title: Option<String>,
     ai_title: Option<String>,
     summary: Option<String>,
+    /// What was asked for last, as a `last-prompt` says.
+    last_prompt: Option<String>,
     /// Summaries whose line has not come, by its id: most are of other sessions of the project.
     summaries: Vec<(String, String)>,
     /// Hashes of the ids of the last lines, of which a summary may be.
@@ -129,6 +131,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     }
     note_title(&mut fold.claude, facts);
     note_summarized(&mut fold.claude, facts);
+    if facts.kind == "last-prompt" && facts.asked.is_some() {
+        fold.claude.last_prompt.clone_from(&facts.asked);
+    }
     if let Some(stands_at) = &facts.stands_at {
         fold.leaf = Some(stands_at.clone());
     }
@@ -161,7 +166,8 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     };
     fold.messages += u64::from(facts.is_message && is_first_line);
     if fold.first_message.is_none() {
-        let text = facts.user_text.as_deref().map(str::trim);
+        let text = facts.user_text.as_ref().or(facts.asked.as_ref());
+        let text = text.map(|text| text.trim());
         fold.first_message = text.filter(|text| !text.is_empty()).map(str::to_owned);
     }
     fold.note_typed(facts);
@@ -330,7 +336,10 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         created_ms: begun.and_then(|begun| begun.at_ms),
         modified_ms: fold.last_message_ms.unwrap_or(source.mtime_ms),
         message_count: fold.messages,
-        first_message: fold.first_message.clone(),
+        first_message: fold
+            .first_message
+            .clone()
+            .or_else(|| state.last_prompt.clone()),
         typed: fold.typed.clone(),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         leaf: fold.leaf.clone(),

@@ -72,6 +72,8 @@ pub(super) struct Line<'a, C = Raw<'a>> {
     #[serde(borrow)]
     pub leaf_uuid: Text<'a>,
     #[serde(borrow)]
+    pub last_prompt: Text<'a>,
+    #[serde(borrow)]
     pub relocated_cwd: Text<'a>,
     // cost-state.
     #[serde(rename = "totalCostUSD")]

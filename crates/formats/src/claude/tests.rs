@@ -350,6 +350,8 @@ fn typed_is_what_a_person_typed() {
         "<local-command-stdout>done</local-command-stdout>",
         "<system-reminder>be good</system-reminder>",
         "<task-notification>done</task-notification>",
+        "<teammate-message teammate_id=\"a\">done</teammate-message>",
+        "<channel source=\"telegram\">hello</channel>",
         "<ide_opened_file>a.rs</ide_opened_file>",
         "<ide_selection>a</ide_selection>",
         "Caveat: the messages below",
@@ -435,6 +437,58 @@ fn what_an_editor_shows_hides_no_prompt() {
         let found = facts(&line);
         assert_eq!(found.role.as_deref(), Some("injected"), "{line}");
         assert_eq!((found.user_text, found.is_message), (None, false), "{line}");
+    }
+}
+
+#[test]
+fn a_session_is_called_by_what_its_command_asked_for() {
+    let command = |name: &str, words: &str| {
+        let text = format!(
+            "<command-message>{name} is running…</command-message>\n\
+             <command-name>/{name}</command-name>\n<command-args>{words}</command-args>"
+        );
+        let mut line = typed("u1", "", 1, &text);
+        line.as_object_mut().unwrap().remove("promptSource");
+        line
+    };
+    let answer = said("a1", "u1", 2, "msg_1", text("red"), 5);
+    let called = |lines: &[Value]| {
+        let found = session(lines);
+        (found.typed, found.first_message)
+    };
+    let some = |typed: &str, first: &str| (Some(typed.to_owned()), Some(first.to_owned()));
+    let review = command("review", "the parser");
+    let thanks = typed("u2", "a1", 3, "thanks");
+    assert_eq!(
+        called(&[review.clone(), answer.clone(), thanks.clone()]),
+        some("the parser", "/review the parser")
+    );
+    assert_eq!(facts(&review).role.as_deref(), Some("injected"));
+    // What sets something, or has no words, asks for nothing.
+    for of_no_use in [command("model", "opus"), command("init", "")] {
+        assert_eq!(
+            called(&[of_no_use.clone(), answer.clone(), thanks.clone()]),
+            some("thanks", "thanks")
+        );
+        let last = json!({"type": "last-prompt", "lastPrompt": "/init", "leafUuid": "a1", "sessionId": ID});
+        assert_eq!(
+            called(&[of_no_use, answer.clone(), last]),
+            (None, Some("/init".to_owned()))
+        );
+    }
+    let mut of_program = review;
+    of_program["isMeta"] = true.into();
+    assert_eq!(called(&[of_program, answer]), (None, None));
+}
+
+#[test]
+fn what_was_typed_behind_a_sign_is_typed() {
+    for (tag, said) in [
+        ("bash-input", "git status"),
+        ("user-memory-input", "use tabs"),
+    ] {
+        let line = typed("u", "", 1, &format!("<{tag}>{said}</{tag}>"));
+        assert_eq!(facts(&line).user_text.as_deref(), Some(said));
     }
 }
 

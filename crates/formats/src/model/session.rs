@@ -154,7 +154,8 @@ impl Fold {
     /// What a person typed, unless it is known already.
     pub(crate) fn note_typed(&mut self, facts: &Facts) {
         if self.typed.is_none() {
-            self.typed = facts.user_text.as_deref().and_then(typed_title);
+            let text = facts.user_text.as_ref().or(facts.asked.as_ref());
+            self.typed = text.and_then(|text| typed_title(text));
         }
     }
 
