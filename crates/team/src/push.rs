@@ -81,7 +81,7 @@ pub struct PushedSession {
 /// When index or store do not answer, or raw bytes are not allowed. A single file that cannot be
 /// read is a [`Problem`].
 pub fn push(
-    sessions: &mut dyn Sessions,
+    sessions: &Sessions,
     store: &mut (dyn Store + Send),
     (data, settings): (&DataFolder, &Settings),
     options: Options,
@@ -112,7 +112,7 @@ pub fn push(
         false => sessions.files(&repositories)?,
     };
     with_courier(store, |store| {
-        Push::begin(store, (data, settings), options, sessions.rules())?.all(found, sessions)
+        Push::begin(store, (data, settings), options, Sessions::rules())?.all(found, sessions)
     })
 }
 
@@ -145,7 +145,7 @@ fn not_withheld(files: Vec<SharedFile>, settings: &Settings) -> Vec<SharedFile> 
             path: beside.path,
             bytes: beside.bytes,
             modified_ms: beside.modified_ms,
-            number: beside.number,
+            found: beside.found,
             ..file.clone()
         })
     };
@@ -248,7 +248,7 @@ impl<'a> Push<'a> {
     }
 
     /// Send what is new of all these files, and take back what is not shared any more.
-    fn all(mut self, found: SharedFiles, sessions: &mut dyn Sessions) -> Result<Pushed, Error> {
+    fn all(mut self, found: SharedFiles, sessions: &Sessions) -> Result<Pushed, Error> {
         self.pushed.problems.extend(found.unshared);
         // Whatever a source of sessions gives: what was not named is not sent.
         let files = found.files.into_iter();

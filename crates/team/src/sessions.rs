@@ -1,4 +1,4 @@
-//! What does this machine have to share? The index says; tests hand in files of their own.
+//! What does this machine have to share, as its index says?
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ pub struct SharedFile {
     pub bytes: u64,
     /// When it was changed last, in milliseconds since 1970.
     pub modified_ms: i64,
-    /// By which its source knows it.
-    pub number: usize,
+    /// The file itself, as the index knows it.
+    pub(crate) found: sessionary::query::SharedFile,
 }
 
 impl SharedFile {
@@ -61,42 +61,22 @@ pub struct SharedBytes {
     pub is_whole: bool,
 }
 
-/// Where files of sessions come from.
-pub trait Sessions {
+/// The sessions of this machine, as its index knows them.
+pub struct Sessions {
+    index: Index,
+}
+
+impl Sessions {
+    /// Those of this index.
+    pub fn of(index: Index) -> Sessions {
+        Sessions { index }
+    }
+
     /// The files of the sessions of these repositories, but for what the user excludes.
     ///
     /// # Errors
     /// When the index cannot be read.
-    fn files(&mut self, repositories: &[String]) -> Result<SharedFiles, Error>;
-
-    /// What one of them says, with its secrets or without; `None`: it has gone.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    fn bytes(&mut self, file: &SharedFile, raw: bool) -> Result<Option<SharedBytes>, Error>;
-
-    /// The rules by which secrets are left out; others make other bytes of the same file.
-    fn rules(&self) -> String;
-}
-
-/// The sessions of this machine, as its index knows them.
-pub struct Indexed {
-    index: Index,
-    files: Vec<sessionary::query::SharedFile>,
-}
-
-impl Indexed {
-    /// Those of this index.
-    pub fn of(index: Index) -> Indexed {
-        Indexed {
-            index,
-            files: Vec::new(),
-        }
-    }
-}
-
-impl Sessions for Indexed {
-    fn files(&mut self, repositories: &[String]) -> Result<SharedFiles, Error> {
+    pub fn files(&self, repositories: &[String]) -> Result<SharedFiles, Error> {
         let found = self.index.shared_files(repositories)?;
         let guesses = found.unshared.iter().filter(|of| of.is_a_guess);
         let guesses = guesses.map(|of| Place {
@@ -106,8 +86,7 @@ impl Sessions for Indexed {
         let guesses = guesses.collect();
         let unshared = found.unshared.into_iter();
         let unshared = unshared.map(|of| Problem::new(format!("{}/{}", of.agent, of.path), of.why));
-        self.files = found.files;
-        let files = self.files.iter().enumerate().filter_map(|(number, file)| {
+        let files = found.files.into_iter().filter_map(|file| {
             Some(SharedFile {
                 agent: file.agent.clone(),
                 session: file.session.clone(),
@@ -116,7 +95,7 @@ impl Sessions for Indexed {
                 path: file.path.clone(),
                 bytes: file.bytes,
                 modified_ms: file.modified_ms,
-                number,
+                found: file,
             })
         });
         Ok(SharedFiles {
@@ -126,12 +105,13 @@ impl Sessions for Indexed {
         })
     }
 
-    fn bytes(&mut self, file: &SharedFile, raw: bool) -> Result<Option<SharedBytes>, Error> {
-        let Some(file) = self.files.get(file.number) else {
-            return Ok(None);
-        };
+    /// What one of them says, with its secrets or without; `None`: it has gone.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn bytes(&self, file: &SharedFile, raw: bool) -> Result<Option<SharedBytes>, Error> {
         let mask = (!raw).then_some(redacted as fn(&str) -> Option<String>);
-        let shared = self.index.shared_bytes(file, mask)?;
+        let shared = self.index.shared_bytes(&file.found, mask)?;
         Ok(shared.map(|shared| SharedBytes {
             bytes: shared.bytes,
             redactions: shared.redactions as u64,
@@ -139,7 +119,8 @@ impl Sessions for Indexed {
         }))
     }
 
-    fn rules(&self) -> String {
+    /// The rules by which secrets are left out; others make other bytes of the same file.
+    pub fn rules() -> String {
         format!("redacted by rules {REVISION}")
     }
 }

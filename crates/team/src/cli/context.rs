@@ -8,7 +8,7 @@ use sessionary::format::remote_of;
 use sessionary::repository::Repository;
 use sessionary::settings::{self, Flags, Surroundings};
 use sessionary::{Config, Freshness, Index, Indexer};
-use sessionary_team::sessions::Indexed;
+use sessionary_team::sessions::Sessions;
 use sessionary_team::settings::DataFolder;
 use sessionary_team::{Error, Settings, Store, store};
 
@@ -69,7 +69,7 @@ impl Context {
 
     /// The sessions of this machine. What the configuration file excludes is taken out of the index
     /// first; where that cannot be done, there are none.
-    pub fn sessions(&self) -> Result<Indexed, Error> {
+    pub fn sessions(&self) -> Result<Sessions, Error> {
         let index = Index::open(&self.config()?, Freshness::Check)?;
         if let Some(obstacle) = index.obstacle() {
             return Err(Error::refused(
@@ -77,7 +77,7 @@ impl Context {
                 "nothing is shared from an index that may hold what is excluded; try again",
             ));
         }
-        Ok(Indexed::of(index))
+        Ok(Sessions::of(index))
     }
 
     /// The sessions of this machine that the index knows, by their ids; of a subagent's the id of

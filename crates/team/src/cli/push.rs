@@ -39,7 +39,7 @@ pub fn run(args: &Push, context: &Context) -> Result<Outcome, Error> {
     };
     let mut store = context.store(&settings.store)?;
     let place = (&context.data, &settings);
-    let pushed = push::push(&mut context.sessions()?, &mut *store, place, options)?;
+    let pushed = push::push(&context.sessions()?, &mut *store, place, options)?;
     match context.json {
         true => print_json(&pushed)?,
         false => print(&text(&pushed, args.dry_run))?,

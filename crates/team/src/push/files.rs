@@ -71,11 +71,7 @@ impl Push<'_> {
     }
 
     /// Send what is new of a file.
-    pub(super) fn file(
-        &mut self,
-        file: &SharedFile,
-        sessions: &mut dyn Sessions,
-    ) -> Result<(), Error> {
+    pub(super) fn file(&mut self, file: &SharedFile, sessions: &Sessions) -> Result<(), Error> {
         let place = file.place();
         // It was checked by the same rules when it was sent.
         let before = self.there.get(&place);
@@ -130,7 +126,7 @@ impl Push<'_> {
         &mut self,
         file: &SharedFile,
         had_bytes: bool,
-        sessions: &mut dyn Sessions,
+        sessions: &Sessions,
     ) -> Option<SharedBytes> {
         let why = match sessions.bytes(file, self.options.raw) {
             // It has gone since it was listed.
