@@ -1,6 +1,7 @@
 //! Where does a term lie in the table of its field?
 
-/// A hash of a short text, in the manner of wyhash.
+/// A hash of a short text, in the manner of wyhash. Each step takes the seed in, so no file can hold
+/// words that meet in one slot, as it could where a seed is added to a fixed hash (`FxHasher`).
 pub(super) fn hash(seed: u64, text: &[u8]) -> u32 {
     let four = |at: usize| {
         text.get(at..at + 4)
