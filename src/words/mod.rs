@@ -12,7 +12,6 @@ mod dump;
 mod error;
 mod excluded;
 mod files;
-mod hash;
 mod literal;
 mod lock;
 mod matcher;

@@ -3,11 +3,12 @@
 //! tantivy's own table looks up token after token, and each waits for the memory two or three
 //! times. Here the tokens of a text are looked up some hundred at once, so the waits overlap.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::ops::Range;
 
-use super::hash::hash;
+use foldhash::quality::FixedState;
+
 use super::term::{Term, beginning, gather};
 use super::tokenizer::Segmenter;
 
@@ -25,7 +26,8 @@ const FIRST_TABLE: usize = 1 << 12;
 /// The terms of one field, and for each the documents it stands in.
 pub(super) struct Postings {
     with_positions: bool,
-    seed: u64,
+    /// Seeded at random, so no file can hold words that meet in one slot.
+    hashes: FixedState,
     /// Slots, each `hash << 32 | term + 1`, 0 = free. Open addressing; their number is a power of
     /// two.
     table: Vec<u64>,
@@ -55,7 +57,7 @@ impl Postings {
     pub fn new(with_positions: bool) -> Self {
         Self {
             with_positions,
-            seed: RandomState::new().hash_one(0u8),
+            hashes: FixedState::with_seed(RandomState::new().hash_one(0u8)),
             table: vec![0; FIRST_TABLE],
             terms: with_room(),
             keys: with_room(),
@@ -96,9 +98,11 @@ impl Postings {
                 end = end.max(position + 1);
                 tokens += 1;
                 let text = token.text.as_bytes();
+                let mut hash = self.hashes.build_hasher();
+                hash.write(text);
                 self.block.text.extend_from_slice(text);
                 self.block.tokens.push(Token {
-                    hash: hash(self.seed, text),
+                    hash: hash.finish() as u32,
                     end: self.block.text.len() as u32,
                     position,
                 });
