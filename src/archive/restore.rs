@@ -43,15 +43,11 @@ fn write(mut kept: ArchivedFile<&Archive>, root: &Path, target: &Path) -> io::Re
     }
     private::create_dir_all(folder)?;
     let mtime_ns = u64::try_from(kept.generation().mtime_ns).unwrap_or(0);
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    io::copy(&mut kept, &mut file)?;
     let modified = SystemTime::UNIX_EPOCH + Duration::from_nanos(mtime_ns);
-    file.as_file().set_modified(modified)?;
-    file.as_file().sync_all()?;
-    // It takes the name only where no file has it.
-    file.persist_noclobber(target)
-        .map(drop)
-        .map_err(|failed| failed.error)
+    private::write_new(target, |file| {
+        io::copy(&mut kept, file)?;
+        file.set_modified(modified)
+    })
 }
 
 /// Whether a folder below a root, of which not all may be there yet, lies elsewhere: links may have

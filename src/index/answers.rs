@@ -69,21 +69,6 @@ impl Index {
         Ok(self.stream(|snapshot| snapshot.write_page(page, out))?.0)
     }
 
-    /// [`Snapshot::write_page_lines`](Snapshot::write_page_lines) of everything in the
-    /// scope.
-    ///
-    /// # Errors
-    /// When the catalogue cannot be read, or `out` not be written.
-    pub fn write_list_lines(
-        &self,
-        scope: &ListScope,
-        out: &mut dyn Write,
-    ) -> Result<WrittenList, Error> {
-        let write =
-            |snapshot: &Snapshot<'_>| snapshot.write_page_lines(&snapshot.page(scope)?, out);
-        Ok(self.stream(write)?.0)
-    }
-
     /// [`Snapshot::write_page_lines`](Snapshot::write_page_lines) of the newest snapshot.
     ///
     /// # Errors

@@ -1,9 +1,8 @@
 //! The door to the archive: whose sessions are kept, what is in it, and how something leaves it.
 
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-
-use tempfile::NamedTempFile;
 
 use super::{Config, Error, Index, Indexer};
 use crate::archive::{Archive, ArchivedFile, Place, SessionName};
@@ -12,6 +11,7 @@ use crate::databases::row_states;
 use crate::format::{Format, agent_called};
 use crate::ingest::{can_be_kept, is_meant_unnamed, with_twins};
 use crate::model::{Report, SessionRow};
+use crate::private;
 
 /// What the archive holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,7 +173,8 @@ impl Index {
             .archive()?
             .ok_or_else(|| failed(ErrorKind::NotFound.into()))?;
         let mut kept = ArchivedFile::of(&archive, version.content);
-        write_new(target, |file| io::copy(&mut kept, file).map(drop)).map_err(failed)
+        let write = |file: &mut File| io::copy(&mut kept, file).map(drop);
+        private::write_new(target, write).map_err(failed)
     }
 
     /// Whether the session is, or was, rows of its agent's database.
@@ -194,29 +195,14 @@ impl Index {
         let Some(document) = document else {
             return Ok(false);
         };
-        let write = |file: &mut NamedTempFile| file.write_all(document.as_bytes());
-        write_new(target, write).map_err(|error| Error::io(target, error))?;
+        let write = |file: &mut File| file.write_all(document.as_bytes());
+        private::write_new(target, write).map_err(|error| Error::io(target, error))?;
         Ok(true)
     }
 
     fn places_of(&self, session: &SessionRow) -> Result<Vec<Place>, Error> {
         self.ask(|snapshot| snapshot.places_of(session))
     }
-}
-
-/// Write a file where none is: all of it, or nothing.
-fn write_new(
-    target: &Path,
-    write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>,
-) -> io::Result<()> {
-    let folder = target.parent();
-    let folder = folder.filter(|above| !above.as_os_str().is_empty());
-    let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    write(&mut file)?;
-    file.as_file().sync_all()?;
-    // It takes the name only where nothing has it.
-    let written = file.persist_noclobber(target);
-    written.map(drop).map_err(|failed| failed.error)
 }
 
 /// Whether nothing is where a file of a session was.

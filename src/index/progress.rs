@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::private;
 use crate::process::named;
 
 /// The file's name.
@@ -26,12 +27,8 @@ pub(super) struct Progress {
 impl Progress {
     /// The progress file in the directory of a generation.
     pub fn new(generation: &Path) -> Self {
-        let mut options = File::options();
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.create(true).truncate(false).write(true);
         Self {
-            file: file.open(generation.join(FILE)).ok(),
+            file: private::open_or_create(&generation.join(FILE)).ok(),
             commits: AtomicU64::new(0),
             holds: AtomicBool::new(false),
         }

@@ -21,11 +21,7 @@ impl BackgroundLock {
     /// `None`: another process has it.
     pub fn take(generation: &Path) -> Result<Option<Self>, Error> {
         let path = generation.join(FILE);
-        let mut options = private::options();
-        let options = options.create(true).truncate(false).write(true);
-        let file = options
-            .open(&path)
-            .map_err(|e| Error::unwritable(&path, e))?;
+        let file = private::open_or_create(&path).map_err(|e| Error::unwritable(&path, e))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -49,9 +45,7 @@ pub(super) fn is_at_work(generation: &Path) -> bool {
 }
 
 fn asked(generation: &Path) -> Option<File> {
-    let mut options = private::options();
-    let options = options.create(true).truncate(false).write(true);
-    options.open(generation.join(ASKED)).ok()
+    private::open_or_create(&generation.join(ASKED)).ok()
 }
 
 /// Somebody waits, as long as this is there.

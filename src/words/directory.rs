@@ -146,9 +146,7 @@ impl Directory for IndexDirectory {
             return Ok(DirectoryLock::from(Box::new(())));
         }
         // Made here, or the umask would have a say in its mode.
-        let mut options = private::options();
-        let options = options.create(true).truncate(false).write(true);
-        let made = options.open(self.path.join(&lock.filepath));
+        let made = private::open_or_create(&self.path.join(&lock.filepath));
         made.map_err(LockError::wrap_io_error)?;
         self.inner.acquire_lock(lock)
     }

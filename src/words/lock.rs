@@ -86,9 +86,7 @@ impl Drop for WordsLock {
 fn try_lock(dir: &Path) -> Result<Option<File>, WordsError> {
     reach("words.lock")?;
     let path = dir.join(&INDEX_WRITER_LOCK.filepath);
-    let mut options = private::options();
-    let options = options.create(true).truncate(false).write(true);
-    let file = match options.open(&path) {
+    let file = match private::open_or_create(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(WordsError::Missing(dir.to_owned()));
         }

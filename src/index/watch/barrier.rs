@@ -135,12 +135,7 @@ impl WatcherFence {
         let directory = directory(&config.generation_dir());
         private::create_dir_all(&directory).map_err(|e| Error::io(&directory, e))?;
         let path = directory.join(LOCK);
-        let lock = private::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|e| Error::io(&path, e))?;
+        let lock = private::open_or_create(&path).map_err(|e| Error::io(&path, e))?;
         // Readers hold it for a moment to see whether anybody does.
         let mut tries = 0;
         while let Err(refused) = lock.try_lock() {
