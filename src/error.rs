@@ -250,6 +250,15 @@ impl Error {
         matches!(self.fault(), Some(StoreFault::Locked | StoreFault::Refused))
     }
 
+    /// What keeps one from writing, but not from answering with what was written before.
+    pub(crate) fn is_obstacle(&self) -> bool {
+        let is_obstacle = matches!(
+            self,
+            Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. }
+        );
+        is_obstacle || self.is_refusal_to_write()
+    }
+
     /// Whether the system gives no random bytes.
     pub fn lacks_random_bytes(&self) -> bool {
         matches!(self.of_words(), Some(WordsError::NoRandom))

@@ -121,16 +121,12 @@ impl Index {
                     return Ok(index);
                 }
                 // The disk is full, or went read-only: answer from what is there.
-                Err(error) if error.is_refusal_to_write() => error,
-                Err(error @ (Error::Unwritable { .. } | Error::Io { .. })) => error,
+                Err(error) if error.is_obstacle() => error,
                 Err(error) => return Err(error),
             },
             // Another process is at it, or the directory cannot be written: answer from what is
             // there.
-            Err(error @ (Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. })) => {
-                error
-            }
-            Err(error) if error.is_refusal_to_write() => error,
+            Err(error) if error.is_obstacle() => error,
             Err(error) => return Err(error),
         };
         Index::as_it_is(config, Freshness::Check, Some(obstacle))
@@ -299,8 +295,7 @@ impl Index {
             Ok(mut indexer) => {
                 indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default())?;
             }
-            Err(Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. }) => {}
-            Err(error) if error.is_refusal_to_write() => {}
+            Err(error) if error.is_obstacle() => {}
             Err(error) => return Err(error),
         }
         self.backlog_size()

@@ -343,6 +343,14 @@ fn a_sync_whose_time_is_over_keeps_what_it_has_done() {
     }
 }
 
+#[test]
+fn a_sync_may_take_as_long_as_it_wants() {
+    let (_home, config) = two_batches();
+    let mut indexer = Indexer::open(&config).expect("the index");
+    let report = indexer.sync_for(Duration::MAX, &mut |_| {});
+    assert_eq!(report.expect("it syncs").outstanding, 0);
+}
+
 /// A session of a message and of what a tool printed: two batches of words.
 fn two_batches() -> (Sandbox, Config) {
     let home = Sandbox::new();

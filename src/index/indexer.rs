@@ -175,7 +175,7 @@ impl Indexer {
         budget: Option<Duration>,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Report, Error> {
-        let ends = budget.map(|budget| (Instant::now(), budget));
+        let ends = budget.map(|budget| Instant::now() + budget.min(LONGEST_BUDGET));
         let mut report = self.sync_catalogue(progress)?;
         match self.sync_rest(ends, progress, &mut report) {
             // It is marked now, so the next attempt rebuilds it.
@@ -190,11 +190,11 @@ impl Indexer {
         Ok(report)
     }
 
-    /// Do the rest of a sync after the scan: prove the files that grew, then index words. `ends`:
-    /// when it began, and how long it may take.
+    /// Do the rest of a sync after the scan: prove the files that grew, then index words; no batch
+    /// of them is begun after `ends`.
     fn sync_rest(
         &mut self,
-        ends: Option<(Instant, Duration)>,
+        ends: Option<Instant>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
@@ -206,7 +206,7 @@ impl Indexer {
         }
         match ends {
             None => self.index_words(None, progress, report),
-            Some((began, budget)) => self.index_words_by_turns(began + budget, progress, report),
+            Some(ends) => self.index_words_by_turns(ends, progress, report),
         }
     }
 
@@ -554,14 +554,14 @@ fn lock(
     }
 }
 
+/// A budget of more is one of this much: the clock ends somewhere.
+const LONGEST_BUDGET: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// How often the index may be removed while its lock is made, before that is an error.
 const MOST_REMOVALS: u32 = 10;
 
 fn open_lock(config: &Config, directory: &Path, path: &Path) -> Result<File, Error> {
     make_private(&config.index_dir, directory)?;
-    let mut options = private::options();
-    let options = options.create(true).truncate(false).write(true);
-    let opened = reach("index.lock").and_then(|()| options.open(path));
+    let opened = reach("index.lock").and_then(|()| private::open_or_create(path));
     opened.map_err(|e| Error::unwritable(path, e))
 }
 
