@@ -11,6 +11,7 @@ use sessionary::model::{Report, SessionRow};
 use sessionary::session::agentuse;
 use sessionary::{Config, Error, Index, Indexer};
 
+use self::restoring::reason;
 use super::foreign;
 use super::writing::uncatalogued;
 use crate::demo;
@@ -19,18 +20,30 @@ use crate::output::Screen;
 use crate::output::text::plain_line;
 use crate::places;
 
-/// Whether this system lets a program look into the trash: then a session comes back from there.
-pub const CAN_RESTORE: bool = cfg!(any(
-    windows,
-    all(
-        unix,
-        not(any(
-            target_os = "macos",
-            target_os = "ios",
-            target_os = "android"
-        ))
-    )
-));
+// Not every system lets a program look into the trash.
+#[cfg_attr(
+    any(
+        windows,
+        all(
+            unix,
+            not(any(target_os = "macos", target_os = "ios", target_os = "android"))
+        )
+    ),
+    path = "trashing/restoring.rs"
+)]
+#[cfg_attr(
+    not(any(
+        windows,
+        all(
+            unix,
+            not(any(target_os = "macos", target_os = "ios", target_os = "android"))
+        )
+    )),
+    path = "trashing/no_restoring.rs"
+)]
+mod restoring;
+
+pub use restoring::{CAN_RESTORE, restore};
 
 /// A session that changed no longer ago than this may be in use.
 const IN_USE_MS: i64 = 60_000;
@@ -460,18 +473,6 @@ fn to_trash(one: &DeletionTarget) -> (Vec<PathBuf>, anyhow::Result<()>) {
     (places, Ok(()))
 }
 
-/// What is wrong with the trash, as the system says it.
-fn reason(error: trash::Error) -> anyhow::Error {
-    #[cfg(all(
-        unix,
-        not(any(target_os = "macos", target_os = "ios", target_os = "android"))
-    ))]
-    if let trash::Error::FileSystem { path, source } = error {
-        return anyhow::Error::new(source).context(path.display().to_string());
-    }
-    anyhow::Error::new(error)
-}
-
 /// How the trash names the place from which something is moved there: by the folder itself, and no
 /// link to it.
 fn named_in_trash(path: &Path) -> PathBuf {
@@ -480,47 +481,6 @@ fn named_in_trash(path: &Path) -> PathBuf {
         (Some(folder), Some(name)) => folder.join(name),
         _ => path.to_path_buf(),
     }
-}
-
-/// Brings back from the trash what was moved there last from these places.
-#[cfg(any(
-    windows,
-    all(
-        unix,
-        not(any(target_os = "macos", target_os = "ios", target_os = "android"))
-    )
-))]
-pub fn restore(places: &[PathBuf]) -> Result<(), Failure> {
-    use trash::os_limited::{list, restore_all};
-    let mut items = list().map_err(anyhow::Error::new)?;
-    items.sort_by_key(|item| std::cmp::Reverse(item.time_deleted));
-    for place in places {
-        let item = items.iter().find(|item| item.original_path() == *place);
-        let gone = || anyhow::anyhow!("{} is no longer in the trash", place.display());
-        let item = item.ok_or_else(gone)?.clone();
-        restore_all([item]).map_err(|error| match error {
-            trash::Error::RestoreCollision { path, .. } => {
-                let there = format!("{} is there again, and stays", path.display());
-                Failure::from(anyhow::anyhow!(there))
-            }
-            error => Failure::from(reason(error)),
-        })?;
-    }
-    Ok(())
-}
-
-/// This system's trash is read by nobody but its owner.
-#[cfg(not(any(
-    windows,
-    all(
-        unix,
-        not(any(target_os = "macos", target_os = "ios", target_os = "android"))
-    )
-)))]
-pub fn restore(_: &[PathBuf]) -> Result<(), Failure> {
-    Err(Failure::usage(
-        "no program can look into this trash: open it, and put the files back from there",
-    ))
 }
 
 /// Where the trash is.

@@ -1,0 +1,39 @@
+//! How does what was moved to the trash come back, where a program may look into it?
+
+use std::cmp::Reverse;
+use std::path::PathBuf;
+
+use trash::os_limited::{list, restore_all};
+
+use crate::failure::Failure;
+
+/// Whether this system lets a program look into the trash: then a session comes back from there.
+pub const CAN_RESTORE: bool = true;
+
+/// Brings back from the trash what was moved there last from these places.
+pub fn restore(places: &[PathBuf]) -> Result<(), Failure> {
+    let mut items = list().map_err(anyhow::Error::new)?;
+    items.sort_by_key(|item| Reverse(item.time_deleted));
+    for place in places {
+        let item = items.iter().find(|item| item.original_path() == *place);
+        let gone = || anyhow::anyhow!("{} is no longer in the trash", place.display());
+        let item = item.ok_or_else(gone)?.clone();
+        restore_all([item]).map_err(|error| match error {
+            trash::Error::RestoreCollision { path, .. } => {
+                let there = format!("{} is there again, and stays", path.display());
+                Failure::from(anyhow::anyhow!(there))
+            }
+            error => Failure::from(reason(error)),
+        })?;
+    }
+    Ok(())
+}
+
+/// What is wrong with the trash, as the system says it.
+pub fn reason(error: trash::Error) -> anyhow::Error {
+    #[cfg(unix)]
+    if let trash::Error::FileSystem { path, source } = error {
+        return anyhow::Error::new(source).context(path.display().to_string());
+    }
+    anyhow::Error::new(error)
+}
