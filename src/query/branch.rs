@@ -37,7 +37,6 @@ impl Snapshot<'_> {
                 session: session.id.clone(),
             });
         }
-        let no_entry = |name: &str| self.no_entry(session, name);
         let ask = OutlineQuery {
             without: Without::Headers,
             find: leaf.as_slice(),
@@ -45,10 +44,7 @@ impl Snapshot<'_> {
         };
         let outline = self.outline(&stored, ask)?;
         let mut branch = match leaf {
-            Some(name) => {
-                let found = outline.found.first().copied().flatten();
-                outline.branch(found.ok_or_else(|| no_entry(name))?)
-            }
+            Some(name) => outline.branch(self.found_in(&outline, session, name)?),
             None => outline.active_branch(),
         };
         branch.reverse();
@@ -70,7 +66,7 @@ impl Snapshot<'_> {
         let below = below.filter(|key| Some(*key) != header);
         for key in header.into_iter().chain(below) {
             let entry = self.catalogue.entry(key)?;
-            let entry = entry.ok_or_else(|| no_entry(leaf.unwrap_or_default()))?;
+            let entry = entry.ok_or_else(|| self.no_entry(session, leaf.unwrap_or_default()))?;
             let bytes = reader.bytes(&entry)?.ok_or_else(|| Error::Changed {
                 path: session.path.clone(),
             })?;

@@ -131,10 +131,7 @@ impl Snapshot<'_> {
         let stored = self.stored(session)?;
         let outline = self.outline(&stored, ask)?;
         let focus = match through {
-            Some(name) => {
-                let found = outline.found.first().copied().flatten();
-                Some(found.ok_or_else(|| self.no_entry(session, name))?)
-            }
+            Some(name) => Some(self.found_in(&outline, session, name)?),
             None => None,
         };
         let mut branch = match focus {
@@ -221,8 +218,7 @@ impl Snapshot<'_> {
             inherited: true,
         };
         let outline = self.outline(&self.stored(session)?, ask)?;
-        let found = outline.found.first().copied().flatten();
-        let at = found.ok_or_else(|| self.no_entry(session, entry))?;
+        let at = self.found_in(&outline, session, entry)?;
         Ok(!self.is_beside(outline.keys[at])?)
     }
 

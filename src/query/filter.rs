@@ -12,7 +12,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::blame::absolute;
 use super::here::{Here, ResolvedDirs};
-use super::outline::{OutlineQuery, Without};
+use super::outline::OutlineQuery;
 use super::page::is_of_project;
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
@@ -354,13 +354,7 @@ fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i6
     let Some(stored) = stored.first().filter(has_branches) else {
         return Ok(None);
     };
-    let ask = OutlineQuery {
-        // They are above every branch.
-        without: Without::Beside,
-        find: &[],
-        inherited: false,
-    };
-    let outline = snapshot.outline(stored, ask)?;
+    let outline = snapshot.outline(stored, OutlineQuery::BRANCHES)?;
     let active: HashSet<usize> = outline.active_branch().into_iter().collect();
     let off = outline.places().filter(|(_, at)| !active.contains(at));
     Ok(Some(off.map(|(key, _)| key).collect()))

@@ -11,7 +11,7 @@ use super::turns::{NONE, TurnPart, put_answers_in_line};
 use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
-use crate::model::{Leaf, LeafRule, sort_siblings};
+use crate::model::{Leaf, LeafRule, SessionRow, sort_siblings};
 use crate::query::Snapshot;
 
 /// Kind of the entry that a file of pi's begins with.
@@ -26,6 +26,15 @@ pub(super) struct OutlineQuery<'a> {
     pub find: &'a [&'a str],
     /// Whether what it [inherits](super::lineage) stands before its own entries.
     pub inherited: bool,
+}
+
+impl OutlineQuery<'_> {
+    /// What is on branches, of the session alone.
+    pub const BRANCHES: OutlineQuery<'static> = OutlineQuery {
+        without: Without::Beside,
+        find: &[],
+        inherited: false,
+    };
 }
 
 /// What is left out of an outline.
@@ -69,6 +78,17 @@ struct Children {
 }
 
 impl Snapshot<'_> {
+    /// Where in an outline the one entry is that was looked for.
+    pub(super) fn found_in(
+        &self,
+        outline: &Outline,
+        session: &SessionRow,
+        name: &str,
+    ) -> Result<usize, Error> {
+        let found = outline.found.first().copied().flatten();
+        found.ok_or_else(|| self.no_entry(session, name))
+    }
+
     /// The outline of a session.
     ///
     /// Ids resolve to the last entry with that id. Entries form one line where none that the agent

@@ -22,7 +22,7 @@ pub(crate) fn preview(formats: Vec<&'static dyn Format>, mask: Option<Mask>) -> 
             mask_pieces(record, pieces.iter_mut(), mask);
         }
         let words = pieces.iter().flat_map(|piece| piece.split_whitespace());
-        beginning(words)
+        first_words(words, LONGEST)
     };
     Preview {
         formats,
@@ -30,14 +30,14 @@ pub(crate) fn preview(formats: Vec<&'static dyn Format>, mask: Option<Mask>) -> 
     }
 }
 
-/// The words on one line, as far as they go.
-fn beginning<'a>(words: impl Iterator<Item = &'a str>) -> String {
+/// The words on one line, in so many characters at most.
+pub(super) fn first_words<'a>(words: impl Iterator<Item = &'a str>, most: usize) -> String {
     let mut line = String::new();
     let mut characters = 0;
     for word in words {
         let blank = (!line.is_empty()).then_some(' ');
         for character in blank.into_iter().chain(word.chars()) {
-            if characters == LONGEST {
+            if characters == most {
                 line.push('…');
                 return line;
             }

@@ -304,21 +304,15 @@ impl Snapshot<'_> {
             return read.map(|_| bytes).map_err(|e| Error::io(&session.path, e));
         };
         let stored = self.stored(session)?;
-        let no_entry = || self.no_entry(session, name);
         let ask = OutlineQuery {
             without: Without::Nothing,
             find: &[name],
             inherited: true,
         };
         let outline = self.outline(&stored, ask)?;
-        let at = outline
-            .found
-            .first()
-            .copied()
-            .flatten()
-            .ok_or_else(no_entry)?;
+        let at = self.found_in(&outline, session, name)?;
         let entry = self.catalogue.entry(outline.keys[at])?;
-        let entry = entry.ok_or_else(no_entry)?;
+        let entry = entry.ok_or_else(|| self.no_entry(session, name))?;
         let bytes = Reader::new(self).bytes(&entry)?;
         bytes.ok_or_else(|| Error::Changed {
             path: session.path.clone(),

@@ -23,6 +23,18 @@ pub fn highlights(expr: &Expr, class: Class, text: &str) -> Vec<Range<usize>> {
     Matcher::new(expr).highlights(class, text)
 }
 
+/// These ranges, ascending by their start, with those that meet made one.
+pub fn disjoint(ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut disjoint: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match disjoint.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => disjoint.push(range),
+        }
+    }
+    disjoint
+}
+
 /// An expression made ready to be asked of many texts.
 #[derive(Debug)]
 pub struct Matcher {
@@ -206,14 +218,7 @@ impl Matcher {
     /// What to highlight in a `text` of `class`: byte ranges of all words and phrases that are
     /// wanted, ascending and disjoint.
     pub fn highlights(&self, class: Class, text: &str) -> Vec<Range<usize>> {
-        let mut disjoint: Vec<Range<usize>> = Vec::new();
-        for Mark { range, .. } in self.marks(class, text) {
-            match disjoint.last_mut() {
-                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-                _ => disjoint.push(range),
-            }
-        }
-        disjoint
+        disjoint(self.marks(class, text).into_iter().map(|mark| mark.range))
     }
 
     /// All words and phrases in a `text` of `class` that are wanted, ascending.

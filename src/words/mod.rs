@@ -41,7 +41,7 @@ pub use damage::{condemn, condemned, panic_is_caught};
 pub use error::WordsError;
 pub use files::{exist, is_ours, locks};
 pub use lock::{PATIENCE, WordsLock};
-pub use matcher::{Mark, Matcher};
+pub use matcher::{Mark, Matcher, disjoint};
 #[cfg(test)]
 pub use matcher::{highlights, matches_text};
 pub use matcher::{other_tokens, single_token};

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::format::edits::{Change, Edit, Outcome, edits, folder, outcomes};
 use crate::model::{ARRIVAL_BITS, Class, LineCall, Mask, SessionRow, iso};
 use crate::query::Snapshot;
-use crate::query::outline::{OutlineQuery, Without};
+use crate::query::outline::OutlineQuery;
 use crate::query::show::{Reader, address};
 
 /// What Codex answers where a patch was applied, whatever else it says of that.
@@ -411,12 +411,7 @@ impl<'s> Calls<'s> {
         let Some(of) = of.filter(|of| self.snapshot.has_branches(of)) else {
             return Ok(None);
         };
-        let ask = OutlineQuery {
-            without: Without::Beside,
-            find: &[],
-            inherited: false,
-        };
-        let outline = self.snapshot.outline(of, ask)?;
+        let outline = self.snapshot.outline(of, OutlineQuery::BRANCHES)?;
         let branch = outline.active_branch().into_iter();
         Ok(Some(branch.map(|at| outline.keys[at]).collect()))
     }

@@ -9,7 +9,8 @@ use crate::catalogue::entries::{EntryPosition, StoredEntry};
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::model::{BranchPlace, Neighbour, iso};
-use crate::query::outline::{Outline, OutlineQuery, Without};
+use crate::query::outline::{Outline, OutlineQuery};
+use crate::query::preview::first_words;
 use crate::query::show::{Reader, address};
 
 /// Characters shown of a neighbour.
@@ -73,12 +74,7 @@ pub(super) struct Branches {
 impl Branches {
     pub fn read(search: &Search<'_>, session: &StoredSession) -> Result<Self, Error> {
         let catalogue = search.catalogue;
-        let ask = OutlineQuery {
-            without: Without::Beside,
-            find: &[],
-            inherited: false,
-        };
-        let outline = search.snapshot.outline(session, ask)?;
+        let outline = (search.snapshot).outline(session, OutlineQuery::BRANCHES)?;
         // The branch leads from the leaf upwards.
         let branch = outline.active_branch();
         let place = |key: i64| branch.iter().position(|at| outline.keys[*at] == key);
@@ -135,21 +131,16 @@ impl Branches {
         let mut above = self.outline.branch(at);
         above.truncate(count.saturating_add(1));
         above.reverse();
+        // The entry itself comes last.
+        let here = above.len().saturating_sub(1);
         let mut chosen = above;
-        while chosen.len() < count.saturating_mul(2).saturating_add(1) {
-            let Some(next) = chosen.last().and_then(|at| self.onward(*at)) else {
+        while chosen.len() - here <= count {
+            let next = chosen.last().and_then(|at| self.onward(*at));
+            let Some(next) = next.filter(|next| !chosen.contains(next)) else {
                 break;
             };
-            let after = chosen
-                .iter()
-                .position(|one| *one == at)
-                .map_or(0, |here| chosen.len() - here - 1);
-            if after == count || chosen.contains(&next) {
-                break;
-            }
             chosen.push(next);
         }
-        let here = chosen.iter().position(|one| *one == at).unwrap_or(0);
         let mut neighbours = Vec::new();
         for (number, at) in chosen.into_iter().enumerate() {
             if number == here {
@@ -189,17 +180,5 @@ fn beginning(text: &[(crate::model::Class, Vec<String>)]) -> String {
         .iter()
         .flat_map(|(_, pieces)| pieces)
         .flat_map(|piece| piece.split_whitespace());
-    let mut line = String::new();
-    for word in words {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-        if let Some((end, _)) = line.char_indices().nth(TEXT) {
-            line.truncate(end);
-            line.push('…');
-            break;
-        }
-    }
-    line
+    first_words(words, TEXT)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use crate::model::Class;
-use crate::words::{Mark, Matcher};
+use crate::words::{Mark, Matcher, disjoint};
 
 /// Characters of a snippet of one part before and after the start of its first match.
 const ONE: (usize, usize) = (60, 140);
@@ -240,7 +240,7 @@ impl Line {
         } else if start > 0 {
             self.text.push('…');
         }
-        let disjoint = joined(part.marks);
+        let disjoint = disjoint(part.marks.iter().map(|mark| mark.range.clone()));
         let within = |range: &Range<usize>| range.start.max(start)..range.end.min(end);
         let found = disjoint.iter().map(within);
         let mut found = found.filter(|range| !range.is_empty()).peekable();
@@ -288,18 +288,6 @@ fn beginning(piece: &str) -> Part<'_> {
         marks: &[],
         shows: None,
     }
-}
-
-/// The ranges of these marks, disjoint.
-fn joined(marks: &[Mark]) -> Vec<Range<usize>> {
-    let mut disjoint: Vec<Range<usize>> = Vec::new();
-    for Mark { range, .. } in marks {
-        match disjoint.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => disjoint.push(range.clone()),
-        }
-    }
-    disjoint
 }
 
 #[cfg(test)]
