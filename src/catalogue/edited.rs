@@ -105,8 +105,7 @@ impl Catalogue {
     /// is not known.
     pub fn said_by(&self, key: i64) -> Result<Option<i64>, Error> {
         let sql = "SELECT said FROM _usage WHERE key = ?1";
-        let found: Vec<i64> = self.all(sql, [key], |r| r.get(0))?;
-        Ok(found.first().copied())
+        self.first(sql, [key], |r| r.get(0))
     }
 
     /// The calls of an entry.

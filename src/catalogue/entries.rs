@@ -349,8 +349,7 @@ impl Catalogue {
     /// something of it is no entry, or not yet.
     pub fn entry_places(&self, source: i64) -> Result<Vec<EntryPlace>, Error> {
         let problems = "SELECT EXISTS (SELECT 1 FROM _problems WHERE source = ?1)";
-        let sessions = "SELECT session FROM _session_sources WHERE source = ?1";
-        let sessions: Vec<i64> = self.all(sessions, [source], |row| row.get(0))?;
+        let sessions = self.with(|_| self.sessions_of(source))?;
         let [session] = sessions[..] else {
             return Ok(Vec::new());
         };
@@ -399,14 +398,8 @@ impl Catalogue {
 
     /// Tools called or answered by an entry.
     pub fn tools(&self, key: i64) -> Result<Vec<String>, Error> {
-        // For `DISTINCT` SQLite would make a table.
-        let sql = "SELECT tool FROM _calls WHERE key = ?1 AND tool IS NOT NULL ORDER BY ordinal";
-        let mut tools: Vec<String> = self.all(sql, [key], |r| r.get(0))?;
-        if tools.len() > 1 {
-            let mut known = HashSet::new();
-            tools.retain(|tool| known.insert(tool.clone()));
-        }
-        Ok(tools)
+        let mut tools = self.tools_between(key, key)?;
+        Ok(tools.remove(&key).unwrap_or_default())
     }
 
     /// The tools called or answered by each entry whose key lies in `first..=last`.
@@ -416,11 +409,12 @@ impl Catalogue {
             let mut statement = c
                 .prepare_cached("SELECT key, tool FROM _calls WHERE key BETWEEN ?1 AND ?2 AND tool IS NOT NULL ORDER BY key, ordinal")?;
             let mut rows = statement.query([first, last])?;
+            // For `DISTINCT` SQLite would make a table.
+            let mut known = HashSet::new();
             while let Some(row) = rows.next()? {
-                let of = tools.entry(row.get(0)?).or_default();
-                let tool: String = row.get(1)?;
-                if !of.contains(&tool) {
-                    of.push(tool);
+                let (key, tool): (i64, String) = (row.get(0)?, row.get(1)?);
+                if known.insert((key, tool.clone())) {
+                    tools.entry(key).or_default().push(tool);
                 }
             }
             Ok(tools)

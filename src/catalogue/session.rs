@@ -227,10 +227,7 @@ impl Catalogue {
         fresh: &Fold,
     ) -> Result<Option<String>, Error> {
         self.with(|c| {
-            let sessions: Vec<i64> = c
-                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
-                .query_map([source], |r| r.get(0))?
-                .collect::<Result<_, _>>()?;
+            let sessions = self.sessions_of(source)?;
             if sessions.is_empty() {
                 return Ok(Some("it belongs to no session".into()));
             }
@@ -332,6 +329,13 @@ impl Catalogue {
         self.with_path(self.refold(session, format, None))
     }
 
+    /// The sessions to which a source belongs.
+    pub(super) fn sessions_of(&self, source: i64) -> rusqlite::Result<Vec<i64>> {
+        let sql = "SELECT session FROM _session_sources WHERE source = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        statement.query_map([source], |r| r.get(0))?.collect()
+    }
+
     /// The file's mtime moved though its content did not: what the session shows may depend on it.
     pub fn refold_source(
         &self,
@@ -339,12 +343,8 @@ impl Catalogue {
         format: &dyn Format,
         shown: Option<&Fold>,
     ) -> Result<(), Error> {
-        self.with(|c| {
-            let sessions: Vec<i64> = c
-                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
-                .query_map([source], |r| r.get(0))?
-                .collect::<Result<_, _>>()?;
-            for session in sessions {
+        self.with(|_| {
+            for session in self.sessions_of(source)? {
                 self.refold(session, format, shown.map(|fold| (source, fold)))?;
             }
             Ok(())

@@ -525,10 +525,7 @@ impl Catalogue {
     /// to be built again by [`Catalogue::refold_session`].
     pub fn remove_source(&self, source: i64) -> Result<(bool, Vec<i64>), Error> {
         self.with(|c| {
-            let sessions: Vec<i64> = c
-                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
-                .query_map([source], |r| r.get(0))?
-                .collect::<Result<_, _>>()?;
+            let sessions = self.sessions_of(source)?;
             let (mut vanished, mut left_over) = (false, Vec::new());
             for session in sessions {
                 self.forget(source, session, 0)?;
