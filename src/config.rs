@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::catalogue::{Catalogue, GENERATION, WAL_BYTES};
 use crate::error::Error;
-use crate::format::{FORMATS, Format};
+use crate::format::{FORMATS, Format, format_named};
 use crate::model::{Cancel, Zone};
 use crate::source::links::Links;
 use crate::source::root::RootSpec;
@@ -181,7 +181,7 @@ impl Config {
     }
 
     pub(crate) fn format(&self, name: &str) -> Option<&'static dyn Format> {
-        self.formats.iter().copied().find(|f| f.name() == name)
+        format_named(&self.formats, name)
     }
 }
 

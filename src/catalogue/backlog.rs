@@ -9,7 +9,7 @@ use super::entries::{ENTRY, SEARCHED, StoredEntry, stored_entry};
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::{LOCATION, location};
-use super::write::{ARRIVAL_BITS, flag, key_range};
+use super::write::{flag, key_range};
 use crate::source::content::Location;
 use crate::source::identity::Identity;
 
@@ -147,8 +147,7 @@ impl Catalogue {
                     format: String::clone(&format),
                     identity: known,
                 };
-                let first = session << ARRIVAL_BITS;
-                let last = first | ((1 << ARRIVAL_BITS) - 1);
+                let (first, last) = key_range(session);
                 if length <= part {
                     each(stretch(first..=last, 0..length));
                     continue;

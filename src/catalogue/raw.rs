@@ -10,7 +10,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use super::error::Error;
 use super::open::Catalogue;
 use super::write::flag;
-use crate::format::Format;
+use crate::format::{Format, format_named};
 use crate::source::checkpoint::hash;
 use crate::source::content::{Content, Location};
 use crate::source::place::bytes_at;
@@ -159,8 +159,7 @@ impl EntryReader {
         let Some((path, name)) = self.catalogue.source_place(entry.source)? else {
             return Ok(None);
         };
-        let mut formats = self.preview.formats.iter();
-        let Some(format) = formats.find(|format| format.name() == name).copied() else {
+        let Some(format) = format_named(&self.preview.formats, &name) else {
             return Ok(None);
         };
         // A file that cannot be read says nothing any more.

@@ -31,6 +31,14 @@ pub struct StoredSource {
     pub is_kept: Option<bool>,
 }
 
+impl StoredSource {
+    /// The source of this path below its root, among those `known` of it, sorted by path.
+    pub fn find<'k>(known: &'k [StoredSource], relative: &str) -> Option<&'k StoredSource> {
+        let at = known.binary_search_by(|known| (*known.relative).cmp(relative));
+        at.ok().map(|at| &known[at])
+    }
+}
+
 /// From where a changed source is read on.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {

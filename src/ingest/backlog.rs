@@ -15,7 +15,7 @@ use crate::catalogue::backlog::BacklogRange;
 use crate::catalogue::outbox::OutboxItem;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::catalogue::{self, Catalogue};
-use crate::format::Format;
+use crate::format::{Format, format_named};
 use crate::model::Event;
 use crate::model::{Class, Standing};
 use crate::source::content::Location;
@@ -241,8 +241,7 @@ fn lacking(
                 let Some((path, name)) = catalogue.source_place(item.source)? else {
                     continue;
                 };
-                let format = formats.iter().find(|format| format.name() == name);
-                let file = format.map(|format| (Arc::new(path), *format));
+                let file = format_named(formats, &name).map(|format| (Arc::new(path), format));
                 files.entry(item.source).or_insert(file)
             }
         };
@@ -293,8 +292,7 @@ impl<'s> AllText<'s> {
         if !admits(self.scope, stretch.first >> ARRIVAL_BITS) {
             return;
         }
-        let mut formats = self.formats.iter();
-        let Some(format) = formats.find(|f| f.name() == stretch.format) else {
+        let Some(format) = format_named(self.formats, &stretch.format) else {
             self.failed.insert(stretch.source);
             return;
         };
@@ -305,7 +303,7 @@ impl<'s> AllText<'s> {
             bytes: stretch.end.saturating_sub(stretch.start),
             shares: [true; 2],
             path: Arc::new(stretch.path),
-            format: *format,
+            format,
             place: Some(EntryRanges {
                 start: stretch.start,
                 end: stretch.end,

@@ -10,7 +10,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::regular::{self, Recent};
 use crate::source::checkpoint::NO_REVISION;
-use crate::source::discover::{Discovery, FoundSource};
+use crate::source::discover::Discovery;
 use crate::source::root::RootSpec;
 
 /// The longest path that a file of a working directory may hold.
@@ -47,9 +47,7 @@ pub fn doubt_directories(
         let Some(file) = format.cwd_beside(&spec.path.join(&source.relative)) else {
             continue;
         };
-        let at = |found: &FoundSource| (*found.relative).cmp(&*source.relative);
-        let is_found = discovery.found.binary_search_by(at).is_ok();
-        if !is_found {
+        if discovery.source(&source.relative).is_none() {
             continue;
         }
         // Where it cannot be read it is as it was.

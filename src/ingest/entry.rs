@@ -5,7 +5,7 @@ use std::io;
 
 use crate::catalogue::entries::{RecordPlace, StoredEntry};
 use crate::catalogue::{Catalogue, Error};
-use crate::format::Format;
+use crate::format::{Format, format_named};
 use crate::source::checkpoint::hash;
 use crate::source::content::{self, Content, Location};
 use crate::source::place::{bytes_at, each_part};
@@ -32,10 +32,8 @@ impl OpenSource {
         formats: &[&'static dyn Format],
     ) -> Result<Option<OpenSource>, Error> {
         let place = catalogue.source_place(source)?;
-        Ok(place.and_then(|(path, name)| {
-            let format = formats.iter().find(|format| format.name() == name)?;
-            Some(OpenSource::new(path, *format))
-        }))
+        Ok(place
+            .and_then(|(path, name)| Some(OpenSource::new(path, format_named(formats, &name)?))))
     }
 
     /// The source at `path`, which is opened with the first entry that is read.

@@ -12,7 +12,7 @@ use crate::catalogue::excluded::ExcludedSource;
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
-use crate::format::{Format, Shape};
+use crate::format::{Format, Shape, format_named};
 use crate::model::SourcePart;
 use crate::source::checkpoint::hash;
 use crate::source::content::Location;
@@ -292,8 +292,7 @@ fn excluded_sources(
         let Some((path, format)) = catalogue.source_place(*source)? else {
             continue;
         };
-        let format = formats.iter().find(|known| known.name() == format);
-        let cwd = format.and_then(|format| cwd_of(&path, *format));
+        let cwd = format_named(formats, &format).and_then(|format| cwd_of(&path, format));
         if cwd.is_some_and(|cwd| files_out.holds_folder(Path::new(&cwd))) {
             began_there.insert(*session);
         }
@@ -304,7 +303,7 @@ fn excluded_sources(
         let alone = stored.session.filter(|one| !with_another.contains(one));
         if let Some(session) = alone.filter(|_| !by_cwd) {
             sessions.insert(session);
-            let format = formats.iter().find(|known| known.name() == stored.format);
+            let format = format_named(formats, &stored.format);
             folders.extend(format.and_then(|format| format.folder_of(&stored.path)));
         }
     }
@@ -363,8 +362,8 @@ fn remove(
     keeper.forget(catalogue, &kept, &[], formats)?;
     stale.retain(|session, _| !emptied.contains(session));
     for (session, format) in &stale {
-        if let Some(format) = formats.iter().find(|known| known.name() == format) {
-            catalogue.refold_session(*session, *format)?;
+        if let Some(format) = format_named(formats, format) {
+            catalogue.refold_session(*session, format)?;
         }
     }
     let roots: BTreeSet<i64> = files.keys().copied().collect();

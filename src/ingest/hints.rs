@@ -140,11 +140,8 @@ fn plan_hinted<'a>(
         let discovery = &scan.discovery;
         report.files_seen += discovery.found.len() as u64;
         report.files_unreadable += discovery.unreadable.len() as u64;
-        for unread in &discovery.unreadable {
-            let path = scan.root.spec.path.join(&unread.relative);
-            let note = format!("{}: {}", path.display(), unread.reason);
-            report.notes.push(note);
-        }
+        let notes = discovery.unread_notes(&scan.root.spec.path);
+        report.notes.extend(notes);
         let work = plan(scan.root, discovery, &scan.known);
         for mut plan in work.plans {
             if !hinted[scan.at].prove && looks_the_same(&plan, scan) {
@@ -253,8 +250,7 @@ fn scan_paths<'a>(
     }
     let mut foreign_files = discovery.foreign_files.clone();
     foreign_files.extend(discovery.unreadable.iter().cloned());
-    foreign_files.sort();
-    foreign_files.dedup_by(|a, b| a.relative == b.relative);
+    let foreign_files = ForeignFile::one_a_path(foreign_files);
     let stored = catalogue.foreign_files_at(number, &paths)?;
     Ok(Some(HintScan {
         archived: keeper.archived(root, &discovery, &known),
@@ -320,9 +316,8 @@ fn add_sessions(
         return Ok(true);
     };
     let has_changed = |relative: &str| {
-        let is_found = (discovery.found).binary_search_by(|found| (*found.relative).cmp(relative));
-        let is_known = known.binary_search_by(|known| (*known.relative).cmp(relative));
-        is_found.is_ok() != is_known.is_ok_and(|at| known[at].gone_ms.is_none())
+        let was_there = StoredSource::find(known, relative).is_some_and(|k| k.gone_ms.is_none());
+        discovery.source(relative).is_some() != was_there
             && !discovery.hides(relative)
             && !Path::new(relative).starts_with(folder)
     };
@@ -341,10 +336,7 @@ fn add_names(
     discovery: &mut Discovery,
 ) -> Result<bool, Error> {
     let (path, format) = (&root.spec.path, root.format);
-    let is_new = |found: &FoundSource| {
-        let at = known.binary_search_by(|known| known.relative.cmp(&found.relative));
-        at.is_err()
-    };
+    let is_new = |found: &FoundSource| StoredSource::find(known, &found.relative).is_none();
     let are_hinted = || hint.paths.iter().any(|path| is_beside_root(path));
     if format.names(path).is_none() || !are_hinted() && !discovery.found.iter().any(is_new) {
         return Ok(false);
@@ -356,13 +348,11 @@ fn add_names(
 /// The file is as it was when it was read, and was read so soon after a change that this proves
 /// nothing.
 fn looks_the_same(plan: &SourcePlan<'_>, scan: &HintScan<'_>) -> bool {
-    let found = &scan.discovery.found;
-    let observed = found.binary_search_by(|found| found.relative.as_str().cmp(plan.relative));
-    let (Some(known), Ok(at)) = (plan.known, observed) else {
+    let (Some(known), Some(found)) = (plan.known, scan.discovery.source(plan.relative)) else {
         return false;
     };
     let mode = scan.root.format.write_mode();
-    let identity = &found[at].identity;
+    let identity = &found.identity;
     let revision = scan.root.format.revision();
     !known.unread
         && known.unlisted == plan.unlisted

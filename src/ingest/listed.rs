@@ -67,11 +67,8 @@ impl DatabaseListing<'_> {
             let listed = match is_taken_over(&spec.path.join(&found.relative), database, &beside) {
                 Ok(false) => self.list(database, &found.relative),
                 Ok(true) => {
-                    discovery.foreign_files.push(ForeignFile {
-                        relative: found.relative.clone(),
-                        reason: TAKEN_OVER.to_owned(),
-                        unread: false,
-                    });
+                    let left_out = ForeignFile::left_out(found.relative.clone(), TAKEN_OVER);
+                    discovery.foreign_files.push(left_out);
                     Ok(BTreeMap::new())
                 }
                 Err(error) => Err(error),
@@ -127,9 +124,7 @@ impl DatabaseListing<'_> {
     ) -> io::Result<BTreeMap<String, Identity>> {
         let as_stored = |key: &str| {
             let inside = inside(relative, key);
-            let by_path = |known: &StoredSource| known.relative.cmp(&inside);
-            let at = self.known.binary_search_by(by_path);
-            let stored = &self.known[at.ok()?].stored;
+            let stored = &StoredSource::find(self.known, &inside)?.stored;
             // Of a source that was not read to its end no identity is stored.
             (stored.identity.mtime_ns != 0).then_some(stored.identity)
         };
@@ -144,11 +139,9 @@ impl DatabaseListing<'_> {
 /// A database of another machine is not opened: SQLite trusts what is in one, and nobody shares
 /// any.
 fn leave_out(found: FoundDatabase, discovery: &mut Discovery) {
-    discovery.foreign_files.push(ForeignFile {
-        relative: found.relative.clone(),
-        reason: "a database of another machine, never opened".to_owned(),
-        unread: false,
-    });
+    let why = "a database of another machine, never opened";
+    let left_out = ForeignFile::left_out(found.relative.clone(), why);
+    discovery.foreign_files.push(left_out);
     discovery.folders.push(Folder {
         relative: found.relative,
         fingerprint: found.fingerprint,
@@ -210,11 +203,8 @@ fn add(
         }
         Err(error) => {
             discovery.folders.push(Folder::unsettled(&found.relative));
-            discovery.unreadable.push(ForeignFile {
-                relative: found.relative.clone(),
-                reason: error.to_string(),
-                unread: true,
-            });
+            let unread = ForeignFile::unread(found.relative, &error);
+            discovery.unreadable.push(unread);
         }
     }
 }

@@ -227,11 +227,8 @@ impl NamesListing<'_> {
     }
 
     fn unread(&mut self, relative: String, reason: String) {
-        self.discovery.unreadable.push(ForeignFile {
-            relative,
-            reason,
-            unread: true,
-        });
+        let unread = ForeignFile::unread(relative, &reason);
+        self.discovery.unreadable.push(unread);
     }
 }
 

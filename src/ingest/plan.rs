@@ -110,9 +110,9 @@ pub fn plan<'a>(
     // What is in the archive is known to be gone, unless its file has come back, compressed or not,
     // and can be read.
     let has_twin = |k: &StoredSource| {
-        let (twin, found) = (twin(&k.relative), &discovery.found);
-        let is_found = found.binary_search_by(|found| found.relative.cmp(&twin));
-        is_found.is_ok() && Content::open(root.format, &root.spec.path.join(twin)).is_ok()
+        let twin = twin(&k.relative);
+        discovery.source(&twin).is_some()
+            && Content::open(root.format, &root.spec.path.join(twin)).is_ok()
     };
     // Or has come back in a root within this one.
     let is_in_another = |k: &StoredSource| {

@@ -2,7 +2,7 @@
 //! compared, some at a time and in front of no answer.
 
 use crate::catalogue::{Catalogue, Error};
-use crate::format::Format;
+use crate::format::{Format, format_named};
 use crate::model::Report;
 use crate::source::checkpoint::{BLOCK, Proof, prove_range};
 use crate::source::content::Location;
@@ -115,14 +115,14 @@ impl ProofCheck {
         let (Some((path, name)), Some(stored)) = (place, stored) else {
             return Ok(None);
         };
-        let Some(format) = formats.iter().find(|format| format.name() == name) else {
+        let Some(format) = format_named(formats, &name) else {
             return Ok(None);
         };
         let checkpoint = catalogue.checkpoint(source)?;
         Ok(Some(ProofCheck {
             source,
             path,
-            format: *format,
+            format,
             identity: stored.identity,
             consumed: stored.consumed,
             // Without one nothing is proven.

@@ -11,7 +11,7 @@ use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
 use crate::model::{Event, Report};
-use crate::source::discover::Discovery;
+use crate::source::discover::{Discovery, ForeignFile};
 use crate::source::fingerprints::parent;
 use crate::source::identity::now_ns;
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
@@ -115,11 +115,7 @@ fn scan_roots<'a>(
             let note = format!("{path}: {error}; what is known of it is kept");
             report.notes.push(note);
         }
-        for unread in &discovery.unreadable {
-            let path = spec.path.join(&unread.relative);
-            let note = format!("{}: {}", path.display(), unread.reason);
-            report.notes.push(note);
-        }
+        report.notes.extend(discovery.unread_notes(&spec.path));
         report.files_unreadable += unreadable(spec, discovery);
         report.files_seen += files;
         let root = SyncedRoot {
@@ -258,7 +254,6 @@ pub(super) fn of_archived<'a>(
     known: &'a [StoredSource],
 ) -> SourcePlan<'a> {
     let found = &gone.found;
-    let at = known.binary_search_by(|known| known.relative.cmp(&found.relative));
     SourcePlan {
         root: root.number,
         path: gone.location.clone(),
@@ -269,7 +264,7 @@ pub(super) fn of_archived<'a>(
         gone_ms: Some(gone.gone_ms),
         kept_as: None,
         format: root.format,
-        known: at.ok().map(|at| &known[at]),
+        known: StoredSource::find(known, &found.relative),
         checkpoint: None,
         stored: Vec::new(),
         size: found.identity.size,
@@ -290,8 +285,7 @@ fn note_root(
     let mut foreign_files = discovery.foreign_files.clone();
     foreign_files.extend(scan.foreign_files_kept(catalogue, root)?);
     foreign_files.extend(discovery.unreadable.iter().cloned());
-    foreign_files.sort();
-    foreign_files.dedup_by(|a, b| a.relative == b.relative);
+    let foreign_files = ForeignFile::one_a_path(foreign_files);
     for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
         let links = foreign_files.iter().filter(|s| s.reason == reason).count();
         if links as u64 != catalogue.links_not_followed(root, reason)? {

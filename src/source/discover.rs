@@ -1,6 +1,7 @@
 //! Which files lie below a root, with the identity of each? Directories are read in parallel; the
 //! contents of unchanged directories are not listed.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -54,6 +55,33 @@ pub struct ForeignFile {
     pub unread: bool,
 }
 
+impl ForeignFile {
+    /// What is no source, or is left out.
+    pub fn left_out(relative: String, why: &str) -> ForeignFile {
+        ForeignFile {
+            relative,
+            reason: why.to_owned(),
+            unread: false,
+        }
+    }
+
+    /// What could not be read.
+    pub fn unread(relative: String, why: &dyn Display) -> ForeignFile {
+        ForeignFile {
+            relative,
+            reason: why.to_string(),
+            unread: true,
+        }
+    }
+
+    /// These sorted, one for each path.
+    pub fn one_a_path(mut files: Vec<ForeignFile>) -> Vec<ForeignFile> {
+        files.sort();
+        files.dedup_by(|a, b| a.relative == b.relative);
+        files
+    }
+}
+
 /// All that lies below one root.
 #[derive(Debug, Clone, Default)]
 pub struct Discovery {
@@ -82,6 +110,20 @@ pub struct Discovery {
 }
 
 impl Discovery {
+    /// The source of this path below the root.
+    pub fn source(&self, relative: &str) -> Option<&FoundSource> {
+        let at = (self.found).binary_search_by(|found| (*found.relative).cmp(relative));
+        at.ok().map(|at| &self.found[at])
+    }
+
+    /// What could not be read below this root, for people.
+    pub fn unread_notes(&self, root: &Path) -> impl Iterator<Item = String> {
+        self.unreadable.iter().map(move |unread| {
+            let path = root.join(&unread.relative);
+            format!("{}: {}", path.display(), unread.reason)
+        })
+    }
+
     /// Whether a source that was not found may still exist.
     pub fn hides(&self, relative: &str) -> bool {
         let mut unreadable = self.unreadable.iter();
@@ -96,19 +138,13 @@ impl Discovery {
     }
 
     fn foreign_file(&mut self, path: &Path, reason: &str) {
-        self.foreign_files.push(ForeignFile {
-            relative: in_words(path),
-            reason: reason.to_owned(),
-            unread: false,
-        });
+        let left_out = ForeignFile::left_out(in_words(path), reason);
+        self.foreign_files.push(left_out);
     }
 
-    fn unread(&mut self, path: &Path, why: &dyn std::fmt::Display) {
-        self.unreadable.push(ForeignFile {
-            relative: in_words(path),
-            reason: why.to_string(),
-            unread: true,
-        });
+    fn unread(&mut self, path: &Path, why: &dyn Display) {
+        let unread = ForeignFile::unread(in_words(path), why);
+        self.unreadable.push(unread);
     }
 
     /// Take in a file. `false`: it is reported in every scan, so its directory has to be read in

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::format::{AGENTS, Agent, FORMATS, family};
+use crate::format::{AGENTS, Agent, FORMATS, family, format_named};
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) fn named(name: &str) -> Option<(&'static str, &'static str)> {
     of_agent
         .or_else(|| AGENTS.iter().find_map(also))
         .or_else(|| {
-            let format = FORMATS.iter().find(|format| format.name() == name)?;
+            let format = format_named(FORMATS, name)?;
             Some((format.name(), format.name()))
         })
 }

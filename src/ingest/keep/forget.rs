@@ -8,7 +8,7 @@ use super::gone::placement;
 use super::{Keeper, SyncedRoot};
 use crate::archive::{self, Archive, Place, SessionName};
 use crate::catalogue::{Catalogue, Error};
-use crate::format::Format;
+use crate::format::{Format, format_named};
 use crate::ingest::exclude::is_in;
 
 impl Keeper {
@@ -51,10 +51,9 @@ impl Keeper {
             let (_, left) = catalogue.remove_source(source)?;
             // Another index may have forgotten it in the archive before.
             catalogue.request_wipe()?;
-            let format = formats.iter().find(|known| known.name() == format);
-            for session in left {
-                if let Some(format) = format {
-                    catalogue.refold_session(session, *format)?;
+            if let Some(format) = format_named(formats, &format) {
+                for session in left {
+                    catalogue.refold_session(session, format)?;
                 }
             }
         }
@@ -115,10 +114,8 @@ impl Keeper {
         places: &[Place],
         formats: &[&'static dyn Format],
     ) -> Result<Vec<Place>, Error> {
-        let folder_of = |place: &Place| {
-            let format = formats.iter().find(|known| known.name() == place.agent);
-            format?.folder_of(&place.path()?)
-        };
+        let folder_of =
+            |place: &Place| format_named(formats, &place.agent)?.folder_of(&place.path()?);
         let folders: HashSet<PathBuf> = places.iter().filter_map(folder_of).collect();
         match folders.is_empty() {
             true => Ok(Vec::new()),

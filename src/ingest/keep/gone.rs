@@ -264,22 +264,19 @@ fn keep_distinct(archived: &mut Vec<ArchivedSource>) {
     archived.retain(|gone| listed.insert(gone.found.relative.clone()));
 }
 
-/// The known sources that were not found. Both are sorted by path.
+/// The known sources that were not found.
 fn lost<'k>(
     discovery: &Discovery,
     known: &'k [StoredSource],
 ) -> impl Iterator<Item = &'k StoredSource> {
-    known.iter().filter(|known| {
-        let at = |found: &FoundSource| found.relative.as_str().cmp(&known.relative);
-        discovery.found.binary_search_by(at).is_err()
-    })
+    let is_lost = |known: &&StoredSource| discovery.source(&known.relative).is_none();
+    known.iter().filter(is_lost)
 }
 
 /// Whether a source is where the archive has it from. A file is there if it was found: what is
 /// behind a link that is not followed is not, nor is a folder in its place.
 fn is_there(spec: &RootSpec, format: &dyn Format, relative: &str, discovery: &Discovery) -> bool {
-    let at = |found: &FoundSource| found.relative.as_str().cmp(relative);
-    if discovery.found.binary_search_by(at).is_ok() {
+    if discovery.source(relative).is_some() {
         return true;
     }
     // Rows that cannot be looked at now may be there, and those of a database that is as it was

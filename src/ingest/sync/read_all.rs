@@ -338,14 +338,10 @@ impl Writer<'_> {
             Some(state) => self
                 .catalogue
                 .note_unread(state.known.source, &error.to_string()),
-            None => self.catalogue.note_foreign_file(
-                plan.root,
-                &ForeignFile {
-                    relative: plan.relative.to_owned(),
-                    reason: error.to_string(),
-                    unread: true,
-                },
-            ),
+            None => {
+                let unread = ForeignFile::unread(plan.relative.to_owned(), error);
+                self.catalogue.note_foreign_file(plan.root, &unread)
+            }
         }
     }
 }

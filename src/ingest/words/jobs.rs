@@ -10,7 +10,7 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::OutboxItem;
 use crate::catalogue::write::flag;
 use crate::catalogue::{self, Catalogue};
-use crate::format::Format;
+use crate::format::{Format, format_named};
 use crate::ingest::passages::passages;
 use crate::model::Passage;
 use crate::source::checkpoint::hash;
@@ -221,8 +221,7 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
         formats: &[&'static dyn Format],
         reader: &'b mut JobReader,
     ) -> io::Result<DecodedJob<'j, 'b>> {
-        let format = formats.iter().find(|f| f.name() == job.format);
-        let format = *format.ok_or(ErrorKind::Unsupported)?;
+        let format = format_named(formats, &job.format).ok_or(ErrorKind::Unsupported)?;
         let JobReader {
             bytes: buffer,
             last,
