@@ -151,13 +151,12 @@ fn read_together<'a>(
 /// is read as a whole when it is opened, and of a file one.
 fn parts_of_one(ranges: &[Range]) -> Vec<std::ops::Range<usize>> {
     let is_one = |a: &Range, b: &Range| a.source == b.source && a.format.database().is_some();
-    let mut next = 0;
-    let numbers = |parts: &[Range]| {
-        let first = next;
-        next += parts.len();
-        first..next
-    };
-    ranges.chunk_by(is_one).map(numbers).collect()
+    let (mut parts, mut next) = (Vec::new(), 0);
+    for part in ranges.chunk_by(is_one) {
+        parts.push(next..next + part.len());
+        next += part.len();
+    }
+    parts
 }
 
 /// A thread asks for the entries of a range.

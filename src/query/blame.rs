@@ -120,7 +120,7 @@ impl Snapshot<'_> {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn file_log(&self, scope: &BlameScope) -> Result<FileLog, Error> {
-        let mut calls = Calls::none(self);
+        let mut calls = Calls::new(self);
         let (all, _) = calls.under_all_names(FileNames::of(&scope.file), &scope.text)?;
         let mut found: HashMap<i64, FileSession> = HashMap::new();
         for name in &all {
@@ -152,7 +152,7 @@ impl Snapshot<'_> {
         calls: &mut Calls<'_>,
         found: &mut HashMap<i64, FileSession>,
     ) -> Result<(), Error> {
-        let touches = self.catalogue.files_named(name.names.last())?;
+        let touches = self.catalogue.files_named(name.names.file_name())?;
         let mut sessions: Vec<i64> = touches
             .iter()
             .map(|touch| touch.key >> ARRIVAL_BITS)

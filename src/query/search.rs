@@ -37,7 +37,7 @@ use cursor::SeenHits;
 pub(super) use endings::forms;
 use max_bytes::PageHit;
 use page::Page;
-use relax::Others;
+use relax::Relaxation;
 pub use scope::SearchScope;
 
 /// So many bytes of text that is not indexed are taken apart for words with a typo, at most: where
@@ -307,7 +307,7 @@ impl<'a> Search<'a> {
                 .absent
                 .iter()
                 .filter_map(|at| self.query.words.get(*at));
-            answer.missing = absent.map(|word| relax::typed(&word.expr)).collect();
+            answer.missing = absent.map(|word| relax::as_typed(&word.expr)).collect();
             answer.with_any = (answer.total == 0).then_some(filled.any);
         }
         // Nobody knows yet what half of a value becomes, and to look up all values takes long.
@@ -371,7 +371,7 @@ impl<'a> Search<'a> {
             typed => {
                 filled.absent = typed.map_or(filled.absent, |typed| typed.absent);
                 *answer = wider;
-                answer.also = relax::also(exprs, &answer.sessions);
+                answer.also = relax::words_found_instead(exprs, &answer.sessions);
             }
         }
         if near.read_for.is_some() {
@@ -423,16 +423,17 @@ impl<'a> Search<'a> {
         nowhere: &[usize],
         unindexed_bytes: u64,
     ) -> Option<NearQuery> {
-        let with = |others| match exprs {
+        let with = |relaxation| match exprs {
             [Some(Expr::Or(words))] if self.ranks_sessions => {
-                relax::some(words, nowhere, others).map(|words| vec![Some(Expr::Or(words))])
+                relax::relax_words(words, nowhere, relaxation)
+                    .map(|words| vec![Some(Expr::Or(words))])
             }
-            _ if found < FEW => relax::each(exprs, |expr| relax::near(expr, others)),
+            _ if found < FEW => relax::relax_each(exprs, |expr| relax::near(expr, relaxation)),
             _ => None,
         };
-        let exprs_with_typos = with(Others::EndingsAndTypos)?;
+        let exprs_with_typos = with(Relaxation::EndingsAndTypos)?;
         let is_much = unindexed_bytes > MOST_READ_FOR_TYPOS;
-        let read_for = is_much.then(|| with(Others::Endings).unwrap_or_else(|| exprs.to_vec()));
+        let read_for = is_much.then(|| with(Relaxation::Endings).unwrap_or_else(|| exprs.to_vec()));
         Some(NearQuery {
             read_for: read_for.filter(|read_for| *read_for != exprs_with_typos),
             exprs: exprs_with_typos,

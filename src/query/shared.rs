@@ -92,10 +92,11 @@ pub struct SharedFiles {
 impl Snapshot<'_> {
     /// The files of the sessions of these repositories, which are named as [`remote_of`] names
     /// them. A file is among them when all sessions in it are of one of the repositories; what the
-    /// user excludes is not in the index, and so not here either. Nor are sessions of other
-    /// machines, nor those whose repository is known by their directory alone where that is gone,
-    /// or where the repository came to after they began: it, or the directory above it, may have
-    /// been another's; nor those that were in another repository before.
+    /// user excludes is not in the index, and so not here either.
+    ///
+    /// Left out are sessions of other machines, sessions that were in another repository before,
+    /// and sessions whose repository is only a guess: it is known by their directory, and that is
+    /// gone or became a repository after they began.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
@@ -126,22 +127,26 @@ impl Snapshot<'_> {
                 self.files_of(first, at)
             };
             let name = |file: &SharedFile| (file.agent.clone(), file.path.clone());
+            let is_new = |file: &SharedFile| !paths.contains(&name(file));
+            let files = files.and_then(|files| match files.first().is_some_and(is_new) {
+                true => Ok(files),
+                false => Err(SAME_NAME),
+            });
             match files {
-                Ok(files)
-                    if files
-                        .first()
-                        .is_some_and(|file| !paths.contains(&name(file))) =>
-                {
-                    // A file beside several sessions is one file.
-                    let new = files.into_iter().filter(|file| paths.insert(name(file)));
-                    found.files.extend(new);
+                // A file beside several sessions is one file.
+                Ok(files) => {
+                    for file in files {
+                        if paths.insert(name(&file)) {
+                            found.files.push(file);
+                        }
+                    }
                 }
-                files => found.unshared.push(UnsharedFile {
+                Err(why) => found.unshared.push(UnsharedFile {
                     agent: first.agent.clone(),
                     session: first.session.clone(),
                     path: path.unwrap_or_else(|| first.relative.clone()),
-                    is_a_guess: matches!(files, Err(IS_A_GUESS | CAME_LATER)),
-                    why: files.err().unwrap_or(SAME_NAME).to_owned(),
+                    is_a_guess: [IS_A_GUESS, CAME_LATER].contains(&why),
+                    why: why.to_owned(),
                 }),
             }
         }

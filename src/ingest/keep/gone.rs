@@ -54,13 +54,13 @@ impl Keeper {
                 Some(_) if is_read => continue,
                 since => since.unwrap_or(now_ms),
             };
-            let has_moved = || self.has_moved(root, lost, discovery);
-            let is_elsewhere = || {
-                is_twin_there(root, &lost.relative, discovery)
-                    || self.is_of_another_root(root, &lost.relative, discovery)
-                    || has_moved()
-            };
-            if is_gone && !is_left_alone(spec, format, &lost.relative) && !is_elsewhere() {
+            if !is_gone || is_left_alone(spec, format, &lost.relative) {
+                continue;
+            }
+            let is_elsewhere = is_twin_there(root, &lost.relative, discovery)
+                || self.is_of_another_root(root, &lost.relative, discovery)
+                || self.has_moved(root, lost, discovery);
+            if !is_elsewhere {
                 all.extend(self.archived_source(root, &lost.relative, gone_ms));
             }
         }
@@ -238,7 +238,7 @@ impl Keeper {
             .is_some_and(|places| !places.is_empty())
     }
 
-    /// Which of these are gone for good: not those that the archive may hold.
+    /// Whether a source is gone for good: the archive neither has it nor may have it.
     pub fn is_forgotten(&self, lost: &StoredSource, archived: &[ArchivedSource]) -> bool {
         let is_archived = archived.iter().any(|a| a.found.relative == lost.relative);
         // It could not be looked at.
@@ -288,8 +288,8 @@ fn is_there(spec: &RootSpec, format: &dyn Format, relative: &str, discovery: &Di
         }
 }
 
-/// Whether a file is there as it was compressed, or as it was before, which is its session now. Of
-/// one that cannot be decoded the archive has the session still.
+/// Whether the session goes on in the file's twin: the compressed file, or the one that it was
+/// before. A twin that cannot be decoded does not count; the archive is read instead.
 fn is_twin_there(
     SyncedRoot { spec, format, .. }: SyncedRoot<'_>,
     relative: &str,

@@ -56,7 +56,7 @@ pub(super) struct Calls<'s> {
 }
 
 impl<'s> Calls<'s> {
-    pub fn none(snapshot: &'s Snapshot<'s>) -> Self {
+    pub fn new(snapshot: &'s Snapshot<'s>) -> Self {
         Self {
             snapshot,
             reader: Reader::new(snapshot),
@@ -69,7 +69,7 @@ impl<'s> Calls<'s> {
 
     /// Those that changed the file, under this name and those that it had before.
     pub fn of(snapshot: &'s Snapshot<'s>, names: FileNames, text: &str) -> Result<Self, Error> {
-        let mut calls = Self::none(snapshot);
+        let mut calls = Self::new(snapshot);
         let is_one_file = names.file().is_some();
         let (all, mut found) = calls.under_all_names(names, text)?;
         if is_one_file {
@@ -80,7 +80,7 @@ impl<'s> Calls<'s> {
         calls.leave_out_copies(&mut found)?;
         found.sort_by_key(FileCall::order);
         calls.calls = found;
-        let names: Vec<&str> = all.iter().map(|name| name.names.last()).collect();
+        let names: Vec<&str> = all.iter().map(|name| name.names.file_name()).collect();
         calls.read_what_was_seen(&names)?;
         Ok(calls)
     }
@@ -148,13 +148,13 @@ impl<'s> Calls<'s> {
     ) -> Result<bool, Error> {
         let path = self.below_home(&touch.path, session);
         if Path::new(&path).is_absolute() || session.host.is_some() {
-            return Ok(names.are_meant(&path, None, session));
+            return Ok(names.mean(&path, None, session));
         }
         let Some((entry, record)) = self.record(touch.key)? else {
-            return Ok(names.are_meant(&path, None, session));
+            return Ok(names.mean(&path, None, session));
         };
         let folder = self.folder_of(&entry, &record)?;
-        Ok(names.are_meant(&path, Some(&folder), session))
+        Ok(names.mean(&path, Some(&folder), session))
     }
 
     /// How many calls changed the file, commands aside.
@@ -167,7 +167,7 @@ impl<'s> Calls<'s> {
     /// and when.
     pub(super) fn under_name(&mut self, names: &FileNames) -> Result<CallsOfName, Error> {
         let mut found = CallsOfName::default();
-        for key in self.snapshot.catalogue.entries_editing(names.last())? {
+        for key in self.snapshot.catalogue.entries_editing(names.file_name())? {
             let session = self.session(key >> ARRIVAL_BITS)?;
             let Some(mut session) = session.map(|session| session.row.clone()) else {
                 continue;
@@ -183,10 +183,9 @@ impl<'s> Calls<'s> {
             for edit in &mut all {
                 edit.path = self.below_home(&edit.path, &session);
             }
-            let is_meant =
-                |edit: &Edit| names.are_meant(&edit.path, edit.folder.as_deref(), &session);
+            let is_meant = |edit: &Edit| names.mean(&edit.path, edit.folder.as_deref(), &session);
             let comes_here = |edit: &Edit| match &edit.change {
-                Change::Move(to) => names.are_meant(to, edit.folder.as_deref(), &session),
+                Change::Move(to) => names.mean(to, edit.folder.as_deref(), &session),
                 _ => false,
             };
             let meant = all.iter().filter(|edit| is_meant(edit));

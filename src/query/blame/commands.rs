@@ -65,16 +65,19 @@ impl Calls<'_> {
     /// failed nobody knows whether it did.
     pub(super) fn filling(&mut self, name: &FileName) -> Result<Vec<FileCall>, Error> {
         let names = &name.names;
-        let keys = self.snapshot.catalogue.entries_calling_with(names.last())?;
+        let keys = self
+            .snapshot
+            .catalogue
+            .entries_calling_with(names.file_name())?;
         let mut filling = Vec::new();
         for run in self.run_commands(&keys)? {
             let ms = run.entry.searched_ms;
-            if !run.command.text.contains(names.last()) || !name.counts(ms) {
+            if !run.command.text.contains(names.file_name()) || !name.counts(ms) {
                 continue;
             }
             let filled = run.filled(|path, folder| {
                 let path = self.below_home(path, &run.session);
-                names.are_meant(&path, folder, &run.session)
+                names.mean(&path, folder, &run.session)
             });
             if !filled.is_empty() {
                 let mut call = run.call();

@@ -99,7 +99,7 @@ impl Snapshot<'_> {
             commit.time_ms.saturating_sub(NEAR_MS),
             commit.time_ms.saturating_add(NEAR_MS),
         );
-        let mut calls = Calls::none(self);
+        let mut calls = Calls::new(self);
         let keys = self.catalogue.entries_calling_between("commit", from, to)?;
         let made = calls.committing(&keys, &commit.id, &commit.subject)?;
         let mut recorded: Vec<LineCall> = Vec::new();

@@ -7,8 +7,8 @@ use crate::repository::Repository;
 
 /// The names of a file.
 pub(super) struct FileNames {
-    file: NamedFile,
-    last: String,
+    file: FileIdentity,
+    file_name: String,
     checkout: Option<Checkout>,
 }
 
@@ -18,7 +18,7 @@ struct Checkout {
     relative: PathBuf,
 }
 
-enum NamedFile {
+enum FileIdentity {
     /// One file: its path as it was asked for, and with links resolved.
     File(Vec<PathBuf>),
     /// The file at this path in any working tree of a repository, those that are gone among them.
@@ -34,7 +34,7 @@ impl FileNames {
         let mut paths = vec![plain(file)];
         paths.extend(resolved(file));
         let checkout = paths.last().and_then(|file| Checkout::of(file));
-        Self::named(file, NamedFile::File(paths), checkout)
+        Self::named(file, FileIdentity::File(paths), checkout)
     }
 
     /// Of the file at this path in a repository with these working trees.
@@ -48,15 +48,15 @@ impl FileNames {
         });
         Self::named(
             &relative.clone(),
-            NamedFile::Anywhere { relative, trees },
+            FileIdentity::Anywhere { relative, trees },
             checkout,
         )
     }
 
-    fn named(path: &Path, file: NamedFile, checkout: Option<Checkout>) -> Self {
-        let last = path.file_name().unwrap_or_default();
+    fn named(path: &Path, file: FileIdentity, checkout: Option<Checkout>) -> Self {
+        let file_name = path.file_name().unwrap_or_default();
         Self {
-            last: last.to_string_lossy().into_owned(),
+            file_name: file_name.to_string_lossy().into_owned(),
             file,
             checkout,
         }
@@ -65,18 +65,18 @@ impl FileNames {
     /// Its path with links resolved, where it is one file.
     pub fn file(&self) -> Option<&Path> {
         match &self.file {
-            NamedFile::File(paths) => paths.last().map(PathBuf::as_path),
-            NamedFile::Anywhere { .. } => None,
+            FileIdentity::File(paths) => paths.last().map(PathBuf::as_path),
+            FileIdentity::Anywhere { .. } => None,
         }
     }
 
     /// Its name without the folder.
-    pub fn last(&self) -> &str {
-        &self.last
+    pub fn file_name(&self) -> &str {
+        &self.file_name
     }
 
-    /// Whether this path means the file, in a call of the session that was to run in `folder`.
-    pub fn are_meant(&self, path: &str, folder: Option<&str>, session: &SessionRow) -> bool {
+    /// Whether they mean this path, in a call of the session that was to run in `folder`.
+    pub fn mean(&self, path: &str, folder: Option<&str>, session: &SessionRow) -> bool {
         self.tree(path, folder, session).is_some()
     }
 
@@ -86,20 +86,25 @@ impl FileNames {
         let cwd = &session.cwd;
         let named = absolute(path, folder, cwd);
         match &self.file {
-            _ if named.file_name().is_none_or(|name| *name != *self.last) => None,
+            _ if named
+                .file_name()
+                .is_none_or(|name| *name != *self.file_name) =>
+            {
+                None
+            }
             file if session.host.is_some() => {
                 let top = self.checkout.as_ref()?.top(&named, session)?;
                 Some(match file {
-                    NamedFile::File(_) => PathBuf::new(),
-                    NamedFile::Anywhere { .. } => top,
+                    FileIdentity::File(_) => PathBuf::new(),
+                    FileIdentity::Anywhere { .. } => top,
                 })
             }
-            NamedFile::File(paths) => {
+            FileIdentity::File(paths) => {
                 let is_meant = paths.contains(&named)
                     || resolved(&named).is_some_and(|path| paths.contains(&path));
                 is_meant.then(PathBuf::new)
             }
-            NamedFile::Anywhere { relative, trees } => {
+            FileIdentity::Anywhere { relative, trees } => {
                 let top = above(&named, relative)?;
                 // Where there is no such folder, the session itself has to have run in it, in a
                 // checkout of the same repository.

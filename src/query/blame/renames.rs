@@ -72,39 +72,38 @@ impl Calls<'_> {
             if all.len() == MOST_NAMES || names.file().is_some() && all.iter().any(is_known) {
                 continue;
             }
-            let mut of = self.under_name(&names)?;
+            let mut found_here = self.under_name(&names)?;
             let others = of_commits.others.iter().filter(|(path, ms)| {
                 *ms <= until_ms && names.file().is_some_and(|file| file == path)
             });
             let since_ms = others.map(|(_, ms)| *ms).max();
             let mut since_ms = since_ms.unwrap_or(i64::MIN);
-            for of in moves.iter().filter(|of| of.ms < until_ms) {
-                let from = names
-                    .file()
-                    .map(|file| of.before(file))
-                    .into_iter()
-                    .flatten();
+            for moved_by_command in moves.iter().filter(|moved| moved.ms < until_ms) {
+                let from = names.file().map(|file| moved_by_command.before(file));
+                let from = from.into_iter().flatten();
                 for path in from.filter(|path| path.symlink_metadata().is_err()) {
-                    since_ms = since_ms.max(of.ms);
-                    of_moved(&mut next, &path, of.ms);
+                    since_ms = since_ms.max(moved_by_command.ms);
+                    next.push((FileNames::of(&path), moved_by_command.ms));
                 }
             }
             let is_itself = |path: &Path| names.file().is_some_and(|file| path == file);
-            let moved = of.moved.into_iter();
+            let moved = found_here.moved.into_iter();
             for (path, ms) in moved.filter(|(path, ms)| *ms <= until_ms && !is_itself(path)) {
                 since_ms = since_ms.max(ms);
-                of_moved(&mut next, &path, ms);
+                next.push((FileNames::of(&path), ms));
             }
             let name = FileName {
                 names,
                 until_ms,
                 since_ms,
             };
-            of.calls.retain(|call| name.counts(call.entry.searched_ms));
-            for call in &mut of.calls {
+            found_here
+                .calls
+                .retain(|call| name.counts(call.entry.searched_ms));
+            for call in &mut found_here.calls {
                 call.made.is_uncertain |= name.is_of_another(call.entry.searched_ms);
             }
-            found.extend(of.calls);
+            found.extend(found_here.calls);
             all.push(name);
         }
         Ok((all, found))
@@ -114,29 +113,24 @@ impl Calls<'_> {
     fn command_moves(&mut self) -> Result<Vec<CommandMove>, Error> {
         let mut moves = Vec::new();
         for done in self.done_commands("mv ")? {
-            for of in shell_moves(&done.command.text) {
+            let Some(ms) = done.entry.searched_ms else {
+                continue;
+            };
+            for moved in shell_moves(&done.command.text) {
                 let folder = done.command.folder.as_deref().unwrap_or_default();
-                let folder = Path::new(folder).join(&of.folder);
+                let folder = Path::new(folder).join(&moved.folder);
                 let path = |path: &str| absolute(path, folder.to_str(), &done.session.cwd);
-                let ms = done.entry.searched_ms;
-                moves.extend(
-                    of.from
-                        .iter()
-                        .zip(ms.into_iter().cycle())
-                        .map(|(from, ms)| CommandMove {
-                            from: path(from),
-                            to: path(&of.to),
-                            ms,
-                        }),
-                );
+                for from in &moved.from {
+                    moves.push(CommandMove {
+                        from: path(from),
+                        to: path(&moved.to),
+                        ms,
+                    });
+                }
             }
         }
         Ok(moves)
     }
-}
-
-fn of_moved(next: &mut Vec<(FileNames, i64)>, path: &Path, ms: i64) {
-    next.push((FileNames::of(path), ms));
 }
 
 impl CommandMove {

@@ -18,7 +18,7 @@ const SHORTEST_BEGINNING: usize = 3;
 const MOST_ALSO: usize = 5;
 
 /// Some of the words instead of all. What is excluded stays excluded.
-pub(super) fn any(expr: &Expr) -> Expr {
+pub(super) fn any_word(expr: &Expr) -> Expr {
     let Expr::And(members) = expr else {
         return expr.clone();
     };
@@ -34,7 +34,7 @@ pub(super) fn any(expr: &Expr) -> Expr {
 }
 
 /// Relax each of these that can be; `None` where none can.
-pub(super) fn each(
+pub(super) fn relax_each(
     exprs: &[Option<Expr>],
     relax: impl Fn(&Expr) -> Option<Expr>,
 ) -> Option<Vec<Option<Expr>>> {
@@ -46,7 +46,7 @@ pub(super) fn each(
 
 /// What a word may be found by besides itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Others {
+pub(super) enum Relaxation {
     /// Other endings and more letters at the end: bytes alone rule out nearly all text.
     Endings,
     /// These, and words with a typo: nearly all text has to be taken apart.
@@ -55,12 +55,16 @@ pub(super) enum Others {
 
 /// These words, some of them with others allowed in their place; `None` where none of those may
 /// have any.
-pub(super) fn some(words: &[Expr], which: &[usize], others: Others) -> Option<Vec<Expr>> {
+pub(super) fn relax_words(
+    words: &[Expr],
+    which: &[usize],
+    relaxation: Relaxation,
+) -> Option<Vec<Expr>> {
     let mut changed = false;
     let mut words = words.to_vec();
     for at in which {
         if let Some(word) = words.get_mut(*at)
-            && let Some(near) = near(word, others)
+            && let Some(near) = near(word, relaxation)
         {
             *word = near;
             changed = true;
@@ -71,27 +75,27 @@ pub(super) fn some(words: &[Expr], which: &[usize], others: Others) -> Option<Ve
 
 /// `expr` with others allowed in the place of each word; `None` where no word may have any. What is
 /// excluded must match to the letter.
-pub(super) fn near(expr: &Expr, others: Others) -> Option<Expr> {
+pub(super) fn near(expr: &Expr, relaxation: Relaxation) -> Option<Expr> {
     let mut changed = false;
-    let near = with_others(expr, others, &mut changed);
+    let near = with_alternatives(expr, relaxation, &mut changed);
     changed.then_some(near)
 }
 
-fn with_others(expr: &Expr, which: Others, changed: &mut bool) -> Expr {
+fn with_alternatives(expr: &Expr, relaxation: Relaxation, changed: &mut bool) -> Expr {
     let mut each = |members: &[Expr]| -> Vec<Expr> {
         let members = members.iter();
-        let others = members.map(|member| with_others(member, which, changed));
-        others.collect()
+        let relaxed = members.map(|member| with_alternatives(member, relaxation, changed));
+        relaxed.collect()
     };
     match expr {
         Expr::And(members) => Expr::And(each(members)),
         Expr::Or(members) if !is_commit(members) => Expr::Or(each(members)),
-        Expr::Word(text) => match others(text, which) {
-            others if others.is_empty() => expr.clone(),
-            others => {
+        Expr::Word(text) => match alternatives(text, relaxation) {
+            alternatives if alternatives.is_empty() => expr.clone(),
+            alternatives => {
                 *changed = true;
                 // The word itself still counts by how rare it is.
-                Expr::Or(std::iter::once(expr.clone()).chain(others).collect())
+                Expr::Or(std::iter::once(expr.clone()).chain(alternatives).collect())
             }
         },
         _ => expr.clone(),
@@ -99,18 +103,18 @@ fn with_others(expr: &Expr, which: Others, changed: &mut bool) -> Expr {
 }
 
 /// What else may be meant by a word.
-fn others(text: &str, which: Others) -> Vec<Expr> {
-    let mut others = Vec::new();
+fn alternatives(text: &str, relaxation: Relaxation) -> Vec<Expr> {
+    let mut alternatives = Vec::new();
     if may_have_typo(text) {
-        if which == Others::EndingsAndTypos {
-            others.push(Expr::Near(text.to_owned()));
+        if relaxation == Relaxation::EndingsAndTypos {
+            alternatives.push(Expr::Near(text.to_owned()));
         }
-        others.extend(forms(text).into_iter().map(Expr::Word));
+        alternatives.extend(forms(text).into_iter().map(Expr::Word));
     }
     if may_go_on(text) {
-        others.push(Expr::Longer(text.to_owned()));
+        alternatives.push(Expr::Longer(text.to_owned()));
     }
-    others
+    alternatives
 }
 
 /// Whether the word may be mistyped. Numbers, hashes and identifiers of several parts are taken to
@@ -138,7 +142,7 @@ fn is_commit(members: &[Expr]) -> bool {
 }
 
 /// Words other than those typed that the shown hits were found by.
-pub(super) fn also(exprs: &[Option<Expr>], groups: &[HitGroup]) -> Vec<String> {
+pub(super) fn words_found_instead(exprs: &[Option<Expr>], groups: &[HitGroup]) -> Vec<String> {
     let mut asked = Vec::new();
     let exprs = exprs.iter().flatten();
     exprs.for_each(|expr| words(expr, &mut asked));
@@ -160,7 +164,9 @@ pub(super) fn also(exprs: &[Option<Expr>], groups: &[HitGroup]) -> Vec<String> {
 /// The words of an expression that may stand for others.
 fn words<'e>(expr: &'e Expr, found: &mut Vec<&'e str>) {
     match expr {
-        Expr::Word(text) if !others(text, Others::EndingsAndTypos).is_empty() => found.push(text),
+        Expr::Word(text) if !alternatives(text, Relaxation::EndingsAndTypos).is_empty() => {
+            found.push(text)
+        }
         Expr::Or(members) if is_commit(members) => {}
         Expr::And(members) | Expr::Or(members) => {
             members.iter().for_each(|member| words(member, found));
@@ -182,7 +188,7 @@ fn wanted(expr: &Expr) -> Vec<&Expr> {
 }
 
 /// As it was typed, or nearly.
-pub(super) fn typed(expr: &Expr) -> String {
+pub(super) fn as_typed(expr: &Expr) -> String {
     match expr {
         Expr::Word(text) => text.clone(),
         Expr::Phrase(text) => format!("\"{text}\""),
@@ -197,12 +203,12 @@ pub(super) fn typed(expr: &Expr) -> String {
             Some(Expr::Prefix(text)) if is_commit(members) => text.clone(),
             _ => format!("({})", joined(members, " OR ")),
         },
-        Expr::Not(inner) => format!("-{}", typed(inner)),
+        Expr::Not(inner) => format!("-{}", as_typed(inner)),
     }
 }
 
 fn joined(members: &[Expr], sign: &str) -> String {
-    members.iter().map(typed).collect::<Vec<_>>().join(sign)
+    members.iter().map(as_typed).collect::<Vec<_>>().join(sign)
 }
 
 impl Search<'_> {
@@ -270,7 +276,7 @@ impl Search<'_> {
 
     /// How many passages say some of the words instead of all.
     fn count_any(&self, questions: &[PassageQuery<'_>]) -> Result<MatchCounts, Error> {
-        let exprs: Vec<_> = questions.iter().map(|q| q.expr.map(any)).collect();
+        let exprs: Vec<_> = questions.iter().map(|q| q.expr.map(any_word)).collect();
         let some = exprs
             .iter()
             .zip(questions)
@@ -310,7 +316,7 @@ fn parts<'q>(questions: &[PassageQuery<'q>]) -> Vec<(String, Vec<PassageQuery<'q
                 expr: Some(member),
                 ..*question
             };
-            let typed = typed(member);
+            let typed = as_typed(member);
             match parts.iter_mut().find(|(known, _)| *known == typed) {
                 Some((_, asked)) => asked.push(part),
                 None => parts.push((typed, vec![part])),
@@ -339,7 +345,7 @@ mod tests {
             ("-a -b", "-a -b"),
             ("a OR b", "a OR b"),
         ] {
-            assert_eq!(any(&read(all)), read(some), "{all}");
+            assert_eq!(any_word(&read(all)), read(some), "{all}");
         }
     }
 
@@ -353,7 +359,7 @@ mod tests {
             any.push(longer(text));
             Expr::Or(any)
         };
-        let near = |expr: &Expr| near(expr, Others::EndingsAndTypos);
+        let near = |expr: &Expr| near(expr, Relaxation::EndingsAndTypos);
         let both = |one, other| Some(Expr::And(vec![one, other]));
         let goes_on = |text: &str| Expr::Or(vec![word(text), longer(text)]);
         assert_eq!(

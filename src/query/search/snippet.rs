@@ -188,14 +188,15 @@ fn parts<'a>(pieces: &'a [String], marks: &'a [Vec<Mark>]) -> Vec<Part<'a>> {
 /// The first marks of each word.
 fn places(marks: &[Mark]) -> Vec<usize> {
     let mut seen: HashMap<usize, usize> = HashMap::new();
-    let mut is_early = |mark: &Mark| {
+    let mut places = Vec::new();
+    for (at, mark) in marks.iter().enumerate() {
         let seen = seen.entry(mark.number).or_default();
         *seen += 1;
-        *seen <= PLACES
-    };
-    let places = marks.iter().enumerate();
-    let places = places.filter(|(_, mark)| is_early(mark));
-    places.map(|(at, _)| at).collect()
+        if *seen <= PLACES {
+            places.push(at);
+        }
+    }
+    places
 }
 
 /// Two parts as they stand in the passage; as one where they touch.
