@@ -60,7 +60,7 @@ fn a_file_is_its_writers_and_an_edit_only_what_it_changed() {
 }
 
 #[test]
-fn within_a_line_and_everywhere() {
+fn replacing_part_of_a_line_makes_it_the_editors() {
     let before = "let count = one(1);\nlet other = one(2);\n}\n";
     let edit = replace(2, "one(1)", "two(1)");
     let file = "let count = two(1);\nlet other = one(2);\n}\n";

@@ -39,11 +39,10 @@ pub struct SourceAt {
 }
 
 impl Catalogue {
-    /// Every source of a session of this machine that is of one of these repositories, in the order
-    /// of agents and paths, of one path in several folders the one written last first: as each of
-    /// its sessions holds it, that of which it is the main one first. Folders that are named no
-    /// longer are passed over. What a file beside a root calls a session is none of them: that file
-    /// names the sessions of all repositories.
+    /// Every source of this machine's sessions of these repositories, one row for each session in
+    /// it. Sorted by agent and path; of one path in several folders, the one written last comes
+    /// first; of one source, the session whose main source it is. Roots no longer configured are
+    /// left out, and so are files of names beside a root, which name sessions of every repository.
     pub fn session_sources(&self, repositories: &[String]) -> Result<Vec<SessionSource>, Error> {
         let repositories = serde_json::json!(repositories).to_string();
         let sql =

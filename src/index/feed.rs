@@ -15,8 +15,8 @@ const BATCH: usize = 1000;
 /// How long a feed sleeps before it checks again for a commit, by reading one number in shared
 /// memory: where the system reports no changes, and for a while after it has.
 const PAUSE: Duration = Duration::from_millis(10);
-/// SQLite writes what it commits a moment before others may read it: so long after the last write
-/// a feed goes on checking.
+/// SQLite writes a commit a moment before others can read it, so a feed keeps checking this long
+/// after the last write.
 const WHILE: Duration = Duration::from_millis(100);
 /// So often it checks where the system reports nothing.
 const SELDOM: Duration = Duration::from_secs(60);

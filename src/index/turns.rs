@@ -1,6 +1,6 @@
-//! Is a process at work that indexes words for nobody who waits, and lets others write between two
-//! batches? It holds a lock of its own for as long as it lives. Who waits for a turn to end shares
-//! another one, and the turn is cut short: a batch may take long where much else is done.
+//! Is a process indexing words in the background? It holds a lock of its own as long as it lives,
+//! and lets others write between two batches. A process that waits for it holds a second lock,
+//! shared by all who wait; the indexer sees that and ends its batch early.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -75,7 +75,7 @@ impl WaiterProbe {
     }
 
     /// Whether somebody waits now.
-    pub fn is(&self) -> bool {
+    pub fn somebody_waits(&self) -> bool {
         let Some(file) = &self.0 else {
             return false;
         };

@@ -356,12 +356,12 @@ impl Indexer {
         slice: Duration,
         report: &mut Report,
     ) -> Result<bool, Error> {
-        let asked = turns::WaiterProbe::of(&self.config.generation_dir());
+        let waiter = turns::WaiterProbe::of(&self.config.generation_dir());
         let limits = BatchLimits {
             budget: Some(slice),
             batch: Some(SLICE_BYTES),
             leaves_merging: true,
-            is_enough: Some(&|| asked.is()),
+            is_enough: Some(&|| waiter.somebody_waits()),
         };
         let written = self.words_stage(limits, &mut |_| {}, report)?;
         self.merging.start(&self.config, Merge::All);

@@ -264,10 +264,9 @@ fn scan_paths<'a>(
     }))
 }
 
-/// The paths below the root at which to look: where something happened, and where something may be
-/// another one by that. Of a file that is where it is when it is compressed, or is not, as which of
-/// the two is a source depends on the other, and the folder of the sources of which it says where
-/// they were run.
+/// The paths below the root to look at: those that the hint names, and those that depend on them.
+/// Of a file and its compressed twin only one is a source, so both are looked at; a file that holds
+/// the working directory of others brings in their folder.
 fn paths_below(hint: &HintedPaths<'_>, format: &dyn Format) -> BTreeSet<String> {
     let spec = hint.spec;
     let mut all = hinted_paths(hint, format);

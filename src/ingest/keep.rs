@@ -60,9 +60,9 @@ impl Keeper {
         }
     }
 
-    /// Open the archive if it was made, moved or replaced meanwhile, and try again where it failed.
-    /// An older copy of the one that the catalogue knows is told to be another one. Whether it is
-    /// another one, or none, since it was opened.
+    /// Open the archive again if it was made, moved or replaced, or had failed. A copy older than
+    /// what the catalogue knows gets a new id. Returns whether the archive is another one, or gone,
+    /// since it was opened.
     ///
     /// # Errors
     /// When the catalogue cannot be read.

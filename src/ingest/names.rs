@@ -29,10 +29,9 @@ pub struct NamesToList {
     archive: HashSet<String>,
 }
 
-/// Look which files of names there are, and whether one of them has changed since they were
-/// `known`.
-/// All are listed again then, for one may say what another one does not, and where something below
-/// the root has changed or these sessions of the `archive` may come, for one of them may be named.
+/// Look for files of names, and whether one of them changed since they were `known`. If one did, or
+/// something below the root changed, or sessions of the `archive` may come back, all are listed
+/// again: each of these can decide which name counts.
 pub fn look_at_names(
     root: &Path,
     format: &dyn Format,
@@ -232,9 +231,9 @@ impl NamesListing<'_> {
     }
 }
 
-/// Forget the names of sessions that are no longer there, and that none of these `plans` brings
-/// back: of a session whose file has another name now the rest is as it was, and is not read again.
-/// Gives back how many sessions were forgotten.
+/// Forget names whose sessions are gone and which none of these `plans` brings back. (A renamed
+/// session file leaves the source of its name unchanged, so that source is not read again.) Gives
+/// back how many sessions were forgotten.
 pub fn forget_names_of_none(
     catalogue: &Catalogue,
     roots: &[SyncedRoot<'_>],

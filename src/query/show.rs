@@ -32,10 +32,10 @@ pub struct ShowScope {
     pub branch: Option<String>,
     /// Every entry and problem of the files in file order, instead of one branch.
     pub all: bool,
-    /// With `all`: also what a transcript leaves out. Each entry with its system prompts and tool
-    /// schemas, and once more with all texts of its record but pictures and what is encrypted;
-    /// bytes that are no entry to their end, where they are many in several parts of one id, whose
-    /// beginnings repeat the ends before.
+    /// With `all`: also what a transcript leaves out. Each entry is shown with its system prompts
+    /// and tool schemas, and again with every text of its record except pictures and encrypted
+    /// text. Bytes that are no entry are shown to their end; long ones in parts with the same id
+    /// that overlap.
     pub everything: bool,
     /// Makes parts of what is shown unreadable.
     pub mask: Option<Mask>,

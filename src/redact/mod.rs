@@ -526,14 +526,23 @@ mod tests {
             "machine ",
         ] {
             for before in ["", "x", "xy"] {
-                let _ = redacted(&format!("{before}{begins}{before}{}", "é".repeat(3000)));
-                let _ = redacted(&format!("{before}{begins}{before}{}", "→ ".repeat(3000)));
+                for letters in ["é".repeat(3000), "→ ".repeat(3000)] {
+                    let text = format!("{before}{begins}{before}{letters}");
+                    let read = redacted(&text).unwrap_or_else(|| text.clone());
+                    // What is left stands in the text, in the same order.
+                    let mut rest = text.as_str();
+                    for left in read.split(MARK) {
+                        let at = rest.find(left);
+                        rest = &rest[at.expect("it is of the text") + left.len()..];
+                    }
+                    assert!(read.starts_with(&text[..before.len() + 1]), "{read}");
+                }
             }
         }
     }
 
     #[test]
-    fn hostile_text_costs_no_more_than_its_size_many_times_over() {
+    fn hostile_text_comes_to_an_end() {
         for begins in [
             "-eyJ",
             "-sk-",

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions() {
+    fn what_is_read_of_a_file_follows_from_its_identity_and_how_it_is_written() {
         let before = stored(b"0123456789\n");
         let same = before.identity;
         let decide = |id: Identity, mode| decide(Some(&before), &id, mode, 1);

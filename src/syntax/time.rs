@@ -215,8 +215,8 @@ fn from_until(first: Date, last: Date, now: Now) -> Option<Span> {
     ))
 }
 
-/// As long as the clock shows these times: of one that it shows twice from the first on, and to the
-/// end of the second; one that it leaves out is where it is put forward.
+/// From the first moment at which the clock shows `first` to the last at which it shows `last`. A
+/// time that the clock skips counts as the moment of the change.
 fn shown(first: DateTime, last: DateTime, now: Now) -> Span {
     Span {
         start: now.zone.first(first),

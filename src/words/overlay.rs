@@ -123,8 +123,7 @@ impl Scan {
         }
     }
 
-    /// It for any of these words, as a few of them are remembered: it is asked as well how near
-    /// each other they stand.
+    /// This scan for any of these words, which also measures how close they stand to each other.
     pub fn remembering(mut self, expr: Option<&Expr>) -> Self {
         if let (Some(matcher), Some(Expr::Or(words))) = (&mut self.matcher, expr) {
             let tokens = close_tokens(words);

@@ -180,7 +180,7 @@ impl SessionManager {
         self.append("usage", "", |out| usage.write_members(out))
     }
 
-    /// Has a message on the active branch seen otherwise from here on (pi since 0.87:
+    /// Replaces what the model sees of a message on the active branch, from here on (pi since 0.87:
     /// `appendContextEdit`): with other content, text or an array of blocks, or without content not
     /// at all. The message itself stays in the file.
     pub fn append_context_edit(
@@ -233,8 +233,8 @@ impl SessionManager {
         self.append("context_edit", "", |out| entry.write_members(out))
     }
 
-    /// Stands at another entry, or before all, and appends there what was tried on the branch that
-    /// is left (pi: `branchWithSummary`).
+    /// Moves to another entry, or before the first, and appends a summary of the branch that is
+    /// left (pi: `branchWithSummary`).
     pub fn branch_with_summary(
         &mut self,
         at: Option<&str>,

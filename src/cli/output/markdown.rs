@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_acts() {
+    fn html_and_pictures_and_links_that_act_are_written_as_text() {
         for (text, written) in [
             ("a <b>c</b> `<i>` d", "a &lt;b>c&lt;/b> `<i>` d"),
             ("![a](https://b/c.png)", "!\\[a](https://b/c.png)"),

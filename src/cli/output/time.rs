@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages() {
+    fn an_age_is_short_and_a_day_where_it_is_long_ago_or_to_come() {
         let now = Now::utc(1_767_600_000_000); // 2026-01-05T08:00:00Z
         let said = |time: &str| age(Some(time), now);
         assert_eq!(said("2026-01-05T07:59:01.000Z"), "now");

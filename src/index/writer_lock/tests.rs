@@ -392,18 +392,18 @@ fn who_waits_is_heard_and_ends_a_turn() {
     let mut indexer = Indexer::open(&config).unwrap();
     let mut report = indexer.sync_catalogue(&mut |_| {}).unwrap();
     let generation = config.generation_dir();
-    let asked = turns::WaiterProbe::of(&generation);
-    assert!(!asked.is(), "nobody waits");
+    let waiter = turns::WaiterProbe::of(&generation);
+    assert!(!waiter.somebody_waits(), "nobody waits");
     // Who waits for the lock says so, as long as it waits.
     let lock = File::open(generation.join("lock")).unwrap();
     let mut heard = Vec::new();
     let mut waits = || {
-        heard.push(asked.is());
+        heard.push(waiter.somebody_waits());
         heard.len() < 3
     };
     assert!(!lock_within(&generation, &lock, WHILE, &mut waits).unwrap());
     assert_eq!(heard, [true; 3]);
-    assert!(!asked.is());
+    assert!(!waiter.somebody_waits());
     // A turn ends with what it has, and gets somewhere.
     let waiting = turns::WaiterLock::begin(&generation).unwrap();
     for left in [8, 6] {

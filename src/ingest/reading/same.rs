@@ -25,8 +25,8 @@ struct Walk<'p> {
 }
 
 impl<'p> SameEntries<'p> {
-    /// Of a source that is read from its first byte, for the first time, or from a turn on: what is
-    /// before that is as it was.
+    /// For a source that is read from its first byte, or from a turn on; what stands before the
+    /// turn is unchanged.
     pub fn of(
         plan: &'p SourcePlan<'_>,
         is_from_first: bool,

@@ -211,7 +211,7 @@ object! {
         tool: "tool" Option<String>,
         /// Of a tool: how far the call has come.
         state: "state" Option<ToolState>,
-        /// When, but of a tool, whose state says.
+        /// When it was; a tool's time is in its state.
         time: "time" Option<PartTime>,
     }
 }
@@ -226,8 +226,8 @@ impl Part {
         }
     }
 
-    /// When it stands among the parts of its message: its start, of a call that waits since when it
-    /// does.
+    /// The time by which parts are sorted: the start, or for a call that waits, since when it
+    /// waits.
     pub(super) fn order_ms(&self) -> Option<i64> {
         let own = self.time.as_ref().and_then(|time| time.start);
         own.or_else(|| {
