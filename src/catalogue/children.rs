@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::error::Error;
 use super::open::Catalogue;
-use super::usage_row::UsageRow;
+use super::usage_row::{UsageRow, what};
 use super::write::EntryRow;
 use crate::model::{Call, Compaction, FileTouch, Label, Run, Usage};
 
@@ -68,10 +68,13 @@ impl Catalogue {
     }
 
     fn usage_of_entry(&self, key: i64) -> Result<Option<UsageRow<'static>>, Error> {
-        let sql = "SELECT provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
+        let sql = format!(
+            "SELECT provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
                 cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total, what, said, time_ms
-            FROM _usage WHERE key = ?1 AND what <> 2";
-        self.first(sql, [key], |r| {
+            FROM _usage WHERE key = ?1 AND what <> {}",
+            what::TURN
+        );
+        self.first(&sql, [key], |r| {
             let usage = Usage {
                 provider: r.get(0)?,
                 model: r.get(1)?,
@@ -87,7 +90,7 @@ impl Catalogue {
                 cost_cache_read: r.get(11)?,
                 cost_cache_write: r.get(12)?,
                 cost_total: r.get(13)?,
-                is_repeated: r.get::<_, i64>(14)? == 4,
+                is_repeated: r.get::<_, i64>(14)? == what::REPEATED,
             };
             Ok(UsageRow {
                 usage: Cow::Owned(usage),

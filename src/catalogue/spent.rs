@@ -7,6 +7,7 @@ use rusqlite::Row;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::numbers;
+use super::sums::SESSION_BITS;
 use crate::model::Tokens;
 
 /// Answers of one session, model and quarter of an hour.
@@ -40,7 +41,7 @@ impl Catalogue {
             "SELECT s.session, r.agent, s.cwd, u.quarter_ms, u.provider, u.model, u.answers,
                u.input, u.output, u.cache_read, u.cache_write, u.total, u.cost_total, r.host
             FROM _sessions s JOIN _roots r USING (root)
-              JOIN _usage_sums u ON u.block BETWEEN s.session << 16 AND (s.session << 16) + 65535
+              JOIN _usage_sums u ON u.block BETWEEN s.session << {SESSION_BITS} AND ((s.session + 1) << {SESSION_BITS}) - 1
             WHERE s.path <> '' AND s.root IN ({})",
             numbers(roots)
         );

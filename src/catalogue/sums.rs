@@ -15,6 +15,8 @@ use crate::model::Zone;
 
 /// Entries of a block: `1 << BLOCK_BITS`. The views know it too.
 const BLOCK_BITS: i64 = 8;
+/// Blocks of a session: `1 << SESSION_BITS`.
+pub(super) const SESSION_BITS: i64 = ARRIVAL_BITS as i64 - BLOCK_BITS;
 
 /// Blocks whose sums are out of date.
 pub(super) type DirtyBlocks = BTreeSet<i64>;
@@ -23,7 +25,6 @@ pub(super) type DirtyBlocks = BTreeSet<i64>;
 /// sums of a hundred new sessions are made by one statement, not by a hundred. To make more sums
 /// than have to be made is never wrong.
 fn ranges(blocks: &DirtyBlocks) -> Vec<(i64, i64)> {
-    const SESSION_BITS: i64 = ARRIVAL_BITS as i64 - BLOCK_BITS;
     let next_session = |block: i64| ((block >> SESSION_BITS) + 1) << SESSION_BITS;
     let mut ranges: Vec<(i64, i64)> = Vec::new();
     for &block in blocks {
