@@ -29,6 +29,7 @@ pub enum ChangeKind {
 /// One change of a session: a row of the view `changes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Change {
     /// Number in the feed; each is larger than the one before.
     pub seq: i64,
@@ -150,6 +151,7 @@ pub struct SessionRow {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Listing {
     pub schema_version: u32,
     /// First the agents' rows in the agents' order, then what they would not list.
@@ -214,6 +216,7 @@ pub(super) fn all_lossy<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct TreeRow {
     /// Entry id, or `L<line>`.
     pub id: String,
@@ -249,6 +252,7 @@ pub struct TreeRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Tree {
     pub schema_version: u32,
     pub session: SessionRow,
@@ -278,6 +282,7 @@ pub struct Tree {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct ShownEntry {
     /// Its id, else `L<line>`; of bytes that are no entry `@<start>`, which names nothing.
     pub id: String,
@@ -319,6 +324,7 @@ pub struct ShownEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Transcript {
     pub schema_version: u32,
     pub session: SessionRow,

@@ -10,6 +10,7 @@ use super::SessionRow;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Blame {
     pub schema_version: u32,
     pub file: PathBuf,
@@ -30,6 +31,7 @@ pub struct Blame {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct LineCall {
     pub session: SessionRow,
     /// Id of the entry that calls, or `L<line>`.
@@ -51,6 +53,7 @@ pub struct LineCall {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct BlamedLine {
     /// Its number, from 1.
     pub line: u64,
@@ -81,6 +84,7 @@ pub enum LineOrigin {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct FileLog {
     pub schema_version: u32,
     pub file: PathBuf,
@@ -94,6 +98,7 @@ pub struct FileLog {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct FileSession {
     pub session: SessionRow,
     /// How often it was told to read the file, and to change it; what failed counts, too.
@@ -110,6 +115,7 @@ pub struct FileSession {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct CommitWriter {
     pub schema_version: u32,
     /// Its whole name.
@@ -151,6 +157,7 @@ pub enum CommitEvidence {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct CommitSession {
     pub session: SessionRow,
     pub lines: u64,

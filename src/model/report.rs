@@ -10,6 +10,7 @@ use super::UnindexedText;
 /// Milliseconds by stage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct StageMs {
     pub discover: f64,
     pub catalogue: f64,
@@ -171,6 +172,7 @@ pub struct Status {
 /// A process that keeps the index up to date.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct WatcherStatus {
     /// Its number.
     pub pid: u32,
@@ -194,6 +196,7 @@ pub struct WatcherStatus {
 /// What `verify` says of a file, or of a store as a whole: that it differs, or that it is behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Difference {
     /// `catalogue` or `words`.
     pub store: String,
@@ -219,6 +222,7 @@ pub enum FileState {
 /// The verdict on one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct FileVerdict {
     pub path: PathBuf,
     pub verdict: FileState,
@@ -230,6 +234,7 @@ pub struct FileVerdict {
 /// A file, folder or root that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct UnreadablePath {
     pub path: PathBuf,
     pub reason: String,
@@ -238,6 +243,7 @@ pub struct UnreadablePath {
 /// The answer of `verify`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Verification {
     pub schema_version: u32,
     pub sources: u64,

@@ -104,6 +104,7 @@ pub enum BranchPlace {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Neighbour {
     pub entry: String,
     /// Behind the hit, or before it.
@@ -136,6 +137,7 @@ pub enum Ranking {
 /// The factors of a score: their product, to within rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Explanation {
     /// How well the words fit: how rare they are, how often they stand there, in how short a text.
     pub bm25: f32,
@@ -154,6 +156,7 @@ pub struct Explanation {
 /// The parts of a session's score: `(whole + passage) × held`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct SessionExplanation {
     /// What all of its conversation says of the words: how rare they are, how often they stand
     /// there, in how long a session. From 0 to 2.
@@ -178,6 +181,7 @@ pub struct SessionExplanation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct NamedMatch {
     /// What `show` takes.
     pub address: String,
@@ -190,6 +194,7 @@ pub struct NamedMatch {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct UnknownValue {
     pub filter: String,
     pub value: String,
@@ -206,6 +211,7 @@ pub struct UnknownValue {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Count {
     pub value: String,
     pub count: u64,
@@ -215,6 +221,7 @@ pub struct Count {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Facets {
     /// `false`: there are no more than so many, as of [`SearchAnswer::total`].
     pub exact: bool,

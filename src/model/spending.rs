@@ -33,6 +33,7 @@ impl SpendingBy {
 /// Answers with something in common, each counted once although forks repeat it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Spent {
     /// What they have in common, see [`SpendingBy`]; `None`: it is not recorded, or they are all.
     pub key: Option<String>,
@@ -50,6 +51,7 @@ pub struct Spent {
 /// Tokens of answers; `None`: not recorded, which is not 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Tokens {
     pub input: Option<u64>,
     pub output: Option<u64>,
@@ -63,6 +65,7 @@ pub struct Tokens {
 /// stand apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct WithoutCost {
     pub provider: Option<String>,
     pub model: Option<String>,
@@ -74,6 +77,7 @@ pub struct WithoutCost {
 /// The answer of `report`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Spending {
     pub schema_version: u32,
     pub by: SpendingBy,

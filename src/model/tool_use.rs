@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Calls of one tool, each counted once although forks repeat it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct ToolUse {
     /// The tool, as its agent names it; `None`: it is not recorded, or these are all.
     pub tool: Option<String>,
@@ -22,6 +23,7 @@ pub struct ToolUse {
 /// The answer of `report --by tool`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct ToolReport {
     pub schema_version: u32,
     /// The tool with the most calls first.

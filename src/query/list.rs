@@ -6,7 +6,7 @@ use super::here::Here;
 use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
 use crate::error::Error;
-use crate::model::{Listing, Mask, SCHEMA_VERSION, SessionRow, Sort};
+use crate::model::{Listing, Mask, SessionRow, Sort};
 use crate::query::Snapshot;
 
 /// Which sessions a list shows, in which order. The default is all of them.
@@ -174,17 +174,7 @@ impl Snapshot<'_> {
 
     /// What is said around the rows of a page.
     pub(super) fn listing(&self, page: &ListPage) -> Listing {
-        Listing {
-            schema_version: SCHEMA_VERSION,
-            sessions: Vec::new(),
-            total: page.total,
-            elsewhere: page.elsewhere,
-            cwd: page.scope.cwd.clone(),
-            within: page.scope.within.clone(),
-            remotes: page.scope.remotes.clone(),
-            complete: self.is_complete(),
-            pending_files: self.stores.pending_files,
-        }
+        self.written(page, 0).head(&page.scope)
     }
 
     /// What is said around the rows of a page after so many of them were shown.

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use super::page::ListPage;
 use crate::error::Error;
-use crate::query::Snapshot;
+use crate::model::{Listing, SCHEMA_VERSION};
+use crate::query::{ListScope, Snapshot};
 
 /// What was written, or shown, of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,23 @@ pub struct WrittenList {
     pub complete: bool,
     /// See [`crate::model::Listing::pending_files`].
     pub pending_files: u64,
+}
+
+impl WrittenList {
+    /// All of the list but its sessions.
+    pub fn head(&self, scope: &ListScope) -> Listing {
+        Listing {
+            schema_version: SCHEMA_VERSION,
+            sessions: Vec::new(),
+            total: self.total,
+            elsewhere: self.elsewhere,
+            cwd: scope.cwd.clone(),
+            within: scope.within.clone(),
+            remotes: scope.remotes.clone(),
+            complete: self.complete,
+            pending_files: self.pending_files,
+        }
+    }
 }
 
 impl Snapshot<'_> {

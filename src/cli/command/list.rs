@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
 use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
-use sessionary::model::{Listing, SCHEMA_VERSION, SessionRow, ShortIds, Sort};
+use sessionary::model::{SessionRow, ShortIds, Sort};
 use sessionary::{Config, Index, ListEvent};
 
 pub use self::filters::{known_agent, moment_called, moments, project};
@@ -232,24 +232,9 @@ fn selected(
         sessions: bounded.len(),
         ..list
     };
-    let printed = bounded.print(head(scope, &list), "sessions", |_| Vec::new())?;
+    let printed = bounded.print(list.head(scope), "sessions", |_| Vec::new())?;
     out.write_all(printed.as_bytes())?;
     Ok(list)
-}
-
-/// All of a list but its sessions.
-pub fn head(scope: &ListScope, list: &WrittenList) -> Listing {
-    Listing {
-        schema_version: SCHEMA_VERSION,
-        sessions: Vec::new(),
-        cwd: scope.cwd.clone(),
-        within: scope.within.clone(),
-        remotes: scope.remotes.clone(),
-        total: list.total,
-        elsewhere: list.elsewhere,
-        complete: list.complete,
-        pending_files: list.pending_files,
-    }
 }
 
 /// A page for people. A long one is gone through twice, as no line is written before the columns

@@ -245,6 +245,7 @@ fn open_fence(text: &str, dialect: Options) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use pulldown_cmark::TagEnd;
+    use serde_json::json;
 
     use super::*;
 
@@ -417,26 +418,11 @@ mod tests {
     #[test]
     fn pieces_do_not_help_one_another() {
         let written = |pieces: &[&str]| {
-            let pieces = pieces.iter().map(|piece| (*piece).to_owned()).collect();
-            let written = ShownEntry {
-                id: "a`<b>".to_owned(),
-                parent: None,
-                line: 1,
-                start: 0,
-                end: 0,
-                kind: "<c>".to_owned(),
-                role: None,
-                label: Some(String::new()),
-                time: None,
-                time_ms: None,
-                is_error: false,
-                has_image: false,
-                agent_sees: true,
-                text: vec![(Class::Prose, pieces), (Class::Output, Vec::new())],
-                problem: None,
-                place: None,
-                inherited_from: None,
-            };
+            let written = json!({
+                "id": "a`<b>", "line": 1, "start": 0, "end": 0, "kind": "<c>", "label": "",
+                "is_error": false, "text": [[Class::Prose, pieces], [Class::Output, []]],
+            });
+            let written = serde_json::from_value(written).expect("an entry");
             entry(&written, &Zone::UTC)
         };
         for pieces in [

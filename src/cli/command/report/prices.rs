@@ -92,12 +92,11 @@ mod tests {
     use super::*;
 
     fn of(model: &str, tokens: Tokens) -> WithoutCost {
-        WithoutCost {
-            model: Some(model.to_owned()),
-            answers: 2,
-            tokens,
-            ..WithoutCost::default()
-        }
+        let mut without_cost = WithoutCost::default();
+        without_cost.model = Some(model.to_owned());
+        without_cost.answers = 2;
+        without_cost.tokens = tokens;
+        without_cost
     }
 
     #[test]
@@ -120,16 +119,16 @@ mod tests {
                 cache_write: 2.0,
             },
         )]));
-        let tokens = Tokens {
-            input: Some(1_000_000),
-            output: Some(100_000),
-            cache_read: Some(2_000_000),
-            cache_write: Some(500_000),
-            total: Some(3_600_000),
-        };
-        let spent = |model| Spent {
-            without_cost: vec![of(model, tokens)],
-            ..Spent::default()
+        let mut tokens = Tokens::default();
+        tokens.input = Some(1_000_000);
+        tokens.output = Some(100_000);
+        tokens.cache_read = Some(2_000_000);
+        tokens.cache_write = Some(500_000);
+        tokens.total = Some(3_600_000);
+        let spent = |model| {
+            let mut spent = Spent::default();
+            spent.without_cost = vec![of(model, tokens)];
+            spent
         };
         for model in ["m-1", "maker/m-1", "m-1-20260105"] {
             assert_eq!(prices.estimate(&spent(model)), Some(4.0), "{model}");
@@ -138,10 +137,8 @@ mod tests {
         assert_eq!(prices.estimate(&spent("m-2")), None);
         assert_eq!(prices.unknown(&spent("m-2")), 2);
         // What is not recorded in parts has no price.
-        let whole = Tokens {
-            total: Some(9),
-            ..Tokens::default()
-        };
+        let mut whole = Tokens::default();
+        whole.total = Some(9);
         assert!(prices.cost(&of("m-1", whole)).is_none());
     }
 }

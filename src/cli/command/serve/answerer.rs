@@ -94,7 +94,7 @@ impl Answerer {
                 go_on(cancel)
             })?;
             failed?;
-            bounded.print(list::head(&scope, &list), "sessions", |_| Vec::new())
+            bounded.print(list.head(&scope), "sessions", |_| Vec::new())
         })
     }
 

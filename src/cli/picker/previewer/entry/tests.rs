@@ -1,6 +1,7 @@
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use ratatui::style::Modifier;
+use serde_json::json;
 use sessionary::model::acts;
 
 use super::*;
@@ -8,29 +9,13 @@ use crate::picker::previewer::found::highlighter;
 use crate::picker::previewer::found::tests::hit;
 
 fn entry(role: &str, text: Vec<(Class, &[&str])>) -> ShownEntry {
-    let owned = |pieces: &[&str]| pieces.iter().map(|piece| (*piece).to_owned()).collect();
-    ShownEntry {
-        id: "e".to_owned(),
-        parent: None,
-        line: 1,
-        start: 0,
-        end: 0,
-        kind: "message".to_owned(),
-        role: Some(role.to_owned()),
-        label: None,
-        time: Some("2026-01-05T09:00:00.000Z".to_owned()),
-        time_ms: None,
-        is_error: false,
-        has_image: false,
-        agent_sees: true,
-        text: text
-            .into_iter()
-            .map(|(class, pieces)| (class, owned(pieces)))
-            .collect(),
-        problem: None,
-        place: Some(7),
-        inherited_from: None,
-    }
+    let shown = json!({
+        "id": "e", "line": 1, "start": 0, "end": 0, "kind": "message", "role": role,
+        "time": "2026-01-05T09:00:00.000Z", "is_error": false, "text": text,
+    });
+    let mut shown: ShownEntry = serde_json::from_value(shown).expect("an entry");
+    shown.place = Some(7);
+    shown
 }
 
 fn look(width: usize, query: &str, hits: Vec<Hit>) -> Look {
