@@ -435,21 +435,38 @@ fn of_pages(sources: &[SourceFacts<'_>]) -> SessionFacts {
 fn hidden(sources: &[SourceFacts<'_>], own: Option<&str>) -> Option<String> {
     let unlisted = sources.iter().find_map(|source| source.unlisted);
     let source = own.and_then(|own| json::member(own, "source"));
-    let why = match source.map(json::unquote).as_deref() {
-        _ if unlisted.is_some() => unlisted?,
-        _ if sources.iter().all(|source| source.fold.header.is_none()) => "no session_meta line",
-        Some("exec") => "codex exec ran it",
-        Some("mcp" | "appServer") => "another program ran it",
-        _ if is_subagent(own) => "a subagent",
-        _ if sources
+    let no_person = source.and_then(ran_without_a_person);
+    let why = match () {
+        () if unlisted.is_some() => unlisted?,
+        () if sources.iter().all(|source| source.fold.header.is_none()) => "no session_meta line",
+        () if is_subagent(own) => "a subagent",
+        () if no_person.is_some() => no_person?,
+        () if sources
             .iter()
             .all(|source| source.fold.first_message.is_none()) =>
         {
             "no message"
         }
-        _ => return None,
+        () => return None,
     };
     Some(why.to_owned())
+}
+
+/// Programs whose threads Codex's own list shows beside those of its terminal and its editors
+/// (`INTERACTIVE_SESSION_SOURCES`).
+const SHOWN_PROGRAMS: [&str; 2] = ["atlas", "chatgpt"];
+
+/// Why the list does not show threads of that source; rollouts from before there were sources have
+/// none and are shown.
+fn ran_without_a_person(source: &str) -> Option<&'static str> {
+    let custom = json::member(source, "custom").map(json::unquote);
+    match json::unquote(source).as_ref() {
+        "cli" | "vscode" => None,
+        _ if custom.is_some_and(|custom| SHOWN_PROGRAMS.contains(&&*custom)) => None,
+        "exec" => Some("codex exec ran it"),
+        _ if json::member(source, "internal").is_some() => Some("Codex ran it for itself"),
+        _ => Some("another program ran it"),
+    }
 }
 
 /// Whether another thread started this one, by what only Codex records of it.

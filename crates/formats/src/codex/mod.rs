@@ -35,7 +35,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        8
+        9
     }
 
     fn knows(&self, kind: &str) -> bool {

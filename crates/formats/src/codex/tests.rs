@@ -457,6 +457,46 @@ fn what_codexs_own_list_leaves_out() {
     );
 }
 
+/// It shows threads of its terminal, of editors and of two programs; all others it leaves out,
+/// whatever they are called.
+#[test]
+fn threads_of_which_sources_codexs_own_list_shows() {
+    let hidden = |source: serde_json::Value| {
+        let mut header = serde_json::json!({"id": "tides"});
+        if !source.is_null() {
+            header["source"] = source;
+        }
+        let sent = serde_json::json!({"type": "user_message", "message": "When is the flood?"});
+        let lines = [line("session_meta", &header), line("event_msg", &sent)];
+        of_lines(&lines).session.hidden
+    };
+    for shown in [
+        serde_json::json!("cli"),
+        serde_json::json!("vscode"),
+        serde_json::json!({"custom": "atlas"}),
+        serde_json::json!({"custom": "chatgpt"}),
+        serde_json::Value::Null,
+    ] {
+        assert_eq!(hidden(shown.clone()), None, "{shown}");
+    }
+    for (source, why) in [
+        (serde_json::json!("exec"), "codex exec ran it"),
+        (serde_json::json!("mcp"), "another program ran it"),
+        (serde_json::json!("unknown"), "another program ran it"),
+        (
+            serde_json::json!({"custom": "lighthouse"}),
+            "another program ran it",
+        ),
+        (
+            serde_json::json!({"internal": "memory_consolidation"}),
+            "Codex ran it for itself",
+        ),
+        (serde_json::json!({"subagent": "review"}), "a subagent"),
+    ] {
+        assert_eq!(hidden(source.clone()).as_deref(), Some(why), "{source}");
+    }
+}
+
 #[test]
 fn legacy_fork_repeats_the_counts_of_its_origin() {
     let rollouts = case("legacy-fork");
