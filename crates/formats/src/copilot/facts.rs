@@ -36,7 +36,7 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
     let none = Box::default();
     let data = event.data.object().unwrap_or(&none);
     // A subagent has a model of its own, and its messages are none of the talk.
-    let is_main = !event.agent_id.is_value();
+    let is_main = event.is_main();
     match event.kind.as_str().unwrap_or_default() {
         "user.message" => {
             facts.has_image = has_image(data)?;

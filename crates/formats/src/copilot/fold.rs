@@ -1,12 +1,12 @@
 //! What a Copilot session is: a fold over its events, and the values its picker shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::SourceFacts;
-use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart};
+use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart, Usage};
+use crate::{SourceFacts, stable_hash};
 
 /// What only Copilot's fold keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ pub struct State {
     /// What the newest events say that name it, under Copilot's own names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     own: BTreeMap<String, Value>,
+    /// The records of usage so far: one may be written twice.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    counted: BTreeSet<u64>,
     /// The tokens of the answers' records when a run's end last said what the session took.
     #[serde(skip_serializing_if = "Option::is_none")]
     told_at: Option<i64>,
@@ -55,7 +58,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
     fold.copilot.subagents += u64::from(facts.kind == "subagent.started");
     if let Some(usage) = &facts.usage {
-        fold.add_usage(usage);
+        if known_by(usage).is_none_or(|record| fold.copilot.counted.insert(record)) {
+            fold.add_usage(usage);
+        }
     }
     fold.copilot.has_moved |= moves(fold, facts);
     if let Some(header) = &facts.header {
@@ -80,6 +85,13 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
     }
     fold.note_typed(facts);
+}
+
+/// By what a record is known again. Some servers give one id to all that they say.
+fn known_by(usage: &Usage) -> Option<u64> {
+    let call = usage.response_id.as_deref().filter(|id| !id.is_empty())?;
+    let same = (&usage.model, usage.input, usage.output);
+    Some(stable_hash::of([format!("{call:?} {same:?}").as_bytes()]))
 }
 
 /// Whether the session goes on in another repository, or in another directory of which nothing says

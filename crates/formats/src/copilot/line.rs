@@ -23,6 +23,16 @@ pub(super) struct Event<'a> {
     pub data: Loose<Box<Data<'a>>>,
 }
 
+impl Event<'_> {
+    /// Whether it is none of a subagent's. Versions that did not name the subagent in every event
+    /// name the call that started it in its messages and results.
+    pub fn is_main(&self) -> bool {
+        let data = self.data.object();
+        let call = data.is_some_and(|data| data.parent_tool_call_id.is_value());
+        !call && !self.agent_id.is_value()
+    }
+}
+
 /// What an event says, of whatever type.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
@@ -71,6 +81,9 @@ pub(super) struct Data<'a> {
     pub reasoning_text: Raw<'a>,
     #[serde(borrow)]
     pub tool_requests: Raw<'a>,
+    /// See [`Event::is_main`].
+    #[serde(borrow)]
+    pub parent_tool_call_id: Raw<'a>,
     // tool.execution_complete, tool.user_requested.
     #[serde(borrow)]
     pub tool_call_id: Raw<'a>,

@@ -28,7 +28,7 @@ impl Format for Copilot {
     }
 
     fn revision(&self) -> u32 {
-        5
+        6
     }
 
     fn knows(&self, kind: &str) -> bool {

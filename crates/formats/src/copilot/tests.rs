@@ -46,6 +46,17 @@ fn subagent_inside_the_file() {
     assert_eq!(calls[1].subject.as_deref(), Some("ls attic"));
 }
 
+/// Versions that did not name the subagent name the call that started it.
+#[test]
+fn subagent_of_versions_that_name_its_call() {
+    let read = read("older-subagent");
+    assert_eq!(read.session.message_count, 3);
+    assert_eq!(read.session.model.as_deref(), Some("gpt-5"));
+    assert_eq!(own(&read, "subagents"), 1);
+    assert_eq!(read.found("Count the rakes"), 1);
+    assert_eq!(read.found("There are two."), 2);
+}
+
 #[test]
 fn resume_is_two_runs_of_one_session_and_usage_counts_once() {
     let read = read("resumed");
@@ -95,6 +106,14 @@ fn name_and_first_prompt() {
         generated.session.name.as_deref(),
         Some("Fence: painting it")
     );
+}
+
+/// Versions that wrote no name wrote a summary, which stands nowhere else.
+#[test]
+fn summary_in_place_of_a_name() {
+    let read = read("older-name");
+    assert_eq!(read.session.name.as_deref(), Some("The fence of summer"));
+    assert_eq!(read.found("The fence of summer"), 1);
 }
 
 #[test]
@@ -211,6 +230,14 @@ fn a_record_hides_no_totals_of_before() {
     let recorded = read.entries.iter().filter(|facts| facts.usage.is_some());
     assert_eq!(recorded.count(), 2);
     assert_eq!(read.session.tokens, Some(1230 + 130));
+}
+
+/// One record that stands there twice counts once; two of one id that say something else count
+/// both, as in `usage`.
+#[test]
+fn a_record_twice_counts_once() {
+    let read = read("record-twice");
+    assert_eq!(read.session.tokens, Some(130 + 130 + 131));
 }
 
 #[test]

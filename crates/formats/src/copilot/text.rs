@@ -41,7 +41,7 @@ fn of_event(event: &Event<'_>, pieces: &mut Pieces) -> Option<()> {
     };
     match event.kind.as_str().unwrap_or_default() {
         // What a subagent was told stands in the arguments of the call that started it.
-        "user.message" if event.agent_id.is_value() => {}
+        "user.message" if !event.is_main() => {}
         "user.message" | "system.notification" => pieces.prose(&data.content),
         "assistant.message" => {
             pieces.prose(&data.reasoning_text);

@@ -22,7 +22,7 @@ pub(super) fn facts(file: &[u8]) -> Facts {
     Facts {
         kind: "session".to_owned(),
         agent_sees: true,
-        name: value("name"),
+        name: value("name").or_else(|| value("summary")),
         git_branch: value("branch"),
         header: Some(Header {
             id: value("id"),
@@ -37,10 +37,15 @@ pub(super) fn facts(file: &[u8]) -> Facts {
     }
 }
 
-/// A name that a person gave. Any other is the first prompt, which is found where it was typed.
+/// A name that a person gave; any other is the first prompt, which is found where it was typed. Or
+/// what versions that wrote no name called the session.
 pub(super) fn passages(file: &[u8]) -> Vec<Passage> {
     let text = String::from_utf8_lossy(file);
-    let name = value(&text, "name").filter(|name| is_named(&text) && !name.is_empty());
+    let value = |key| value(&text, key).filter(|value| !value.is_empty());
+    let name = match value("name") {
+        Some(name) => is_named(&text).then_some(name),
+        None => value("summary"),
+    };
     let passage = |name| Passage {
         class: Class::Prose,
         pieces: vec![name],
