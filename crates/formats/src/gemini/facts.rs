@@ -57,7 +57,7 @@ fn of_line(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
         }
         Kind::Header => header(line, beside("session")),
         // The tail of a document.
-        Kind::Unknown if line.last_updated.is_value() || line.summary.is_value() => Facts {
+        Kind::Unknown if is_tail(line) => Facts {
             name: line.summary.shown(),
             time_raw: line.last_updated.shown(),
             time_ms: line
@@ -68,6 +68,10 @@ fn of_line(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
         },
         Kind::Unknown => beside(line.kind.as_str().unwrap_or_default()),
     })
+}
+
+fn is_tail(line: &Line<'_>) -> bool {
+    line.last_updated.is_value() || line.summary.is_value() || line.of.as_str().is_some()
 }
 
 fn header(line: &Line<'_>, facts: Facts) -> Facts {

@@ -27,6 +27,10 @@ pub struct State {
     last: Option<String>,
     /// Where the session stands, by the entries so far.
     stands: Option<String>,
+    /// Somebody said something, its person, a tool or the model: what the program notes is none.
+    has_said: bool,
+    /// It says itself that it is a subagent's session.
+    is_subagent: bool,
 }
 
 /// What is remembered of one message, whatever its versions.
@@ -114,9 +118,17 @@ pub(super) fn line(state: &mut State, line: &[u8]) {
 /// Adds to the facts of a record what follows from those before it.
 pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     let Some(id) = facts.id.clone().filter(|_| facts.agent_sees) else {
+        if facts.kind == "session" {
+            state.is_subagent |= is_subagents(record);
+        }
         state.stand(facts);
         return;
     };
+    state.has_said |= facts.role.is_some();
+    if state.is_subagent && facts.role.as_deref() == Some("user") {
+        facts.role = Some("injected".to_owned());
+        facts.is_message = false;
+    }
     let is_unknown = !state.messages.contains_key(&id);
     let last = state.last.clone();
     let message = state.place(&id, last.clone());
@@ -138,6 +150,13 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     if !was_told {
         state.stands = Some(id);
     }
+}
+
+/// Whether a header, or the tail of a document, says that the session is a subagent's. Versions
+/// that did not give subagents a folder kept their files beside the others.
+fn is_subagents(record: &[u8]) -> bool {
+    let kind = super::line::read(record, |line| line.of.owned());
+    kind.as_deref() == Some("subagent")
 }
 
 /// Leaves out what an earlier version of the message says.
@@ -246,7 +265,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         .filter_map(|source| source.fold.header.clone());
     let header = headers.min_by_key(|header| header.created_ms.unwrap_or(i64::MAX));
     let parent = place::parent_session(source.relative);
-    let is_subagent = parent.is_some();
+    let is_subagent = parent.is_some() || sources.iter().any(|s| s.fold.gemini.is_subagent);
     let stem = || {
         source
             .relative
@@ -319,7 +338,7 @@ fn hidden(
     let entries: u64 = sources.iter().map(|source| source.fold.entries).sum();
     let problem = sources.iter().find_map(|source| source.problems.1);
     match (header, entries, problem) {
-        (Some(_), ..) if sources.iter().all(|s| s.fold.gemini.messages.is_empty()) => {
+        (Some(_), ..) if !sources.iter().any(|s| s.fold.gemini.has_said) => {
             Some("no messages".to_owned())
         }
         (Some(_), ..) => None,

@@ -39,6 +39,9 @@ pub(super) struct Line<'a> {
     pub session_id: Text<'a>,
     #[serde(borrow)]
     pub project_hash: Text<'a>,
+    /// What kind of session it is.
+    #[serde(rename = "kind", borrow)]
+    pub of: Text<'a>,
     #[serde(borrow)]
     pub start_time: Raw<'a>,
     #[serde(borrow)]

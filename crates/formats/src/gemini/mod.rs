@@ -12,6 +12,8 @@ mod facts;
 mod fold;
 mod line;
 mod place;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use fold::State;
@@ -26,7 +28,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        5
+        6
     }
 
     fn shape(&self) -> Shape {
