@@ -190,7 +190,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        5
+        6
     }
 
     fn shape(&self) -> Shape {

@@ -26,6 +26,24 @@ fn typed_text_is_told_from_injected_text() {
         ),
         (&format!("{sender}{sender}why"), "why", false),
         ("[Fri 2026-04-10 11:02 GMT+1] why", "why", false),
+        ("[Fri 2026-04-10 11:02:33 GMT+1] why", "why", false),
+        (
+            "[Telegram Ada (@ada) id:123 2026-01-12 10:00 PST] why\n[message_id: 55]",
+            "why",
+            false,
+        ),
+        (
+            "[WhatsApp +15550100 2026-01-12T10:00Z] why\nso slow\n[Message_ID: 3EB0]\nnow",
+            "why\nso slow\nnow",
+            false,
+        ),
+        ("[Google Chat Ada] why", "why", false),
+        ("[Slack Ada +3m] \n[message_id: 1]", "", true),
+        (
+            "[cron:7d1c 2026-01-12 10:00] read",
+            "[cron:7d1c 2026-01-12 10:00] read",
+            true,
+        ),
         ("[cron:7d1c morning] read", "[cron:7d1c morning] read", true),
         (
             "A new session was started via /new or /reset. Greet.",
@@ -34,6 +52,15 @@ fn typed_text_is_told_from_injected_text() {
         ),
         // What only looks alike stays.
         ("[Friday] why", "[Friday] why", false),
+        ("[Signals] why", "[Signals] why", false),
+        (
+            "[due 2026-01-12 10:005] why",
+            "[due 2026-01-12 10:005] why",
+            false,
+        ),
+        ("why [Slack Ada]", "why [Slack Ada]", false),
+        ("is [message_id: 55] it?", "is [message_id: 55] it?", false),
+        ("[message_id: 5] [b]", "[message_id: 5] [b]", false),
         ("[Fri 2026-04-10", "[Fri 2026-04-10", false),
         (
             "see (untrusted): ```a``` b",

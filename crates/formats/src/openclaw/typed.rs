@@ -10,6 +10,27 @@ const CONTEXT: (&str, &str) = (
 /// How messages begin that nobody typed: of tasks that are due, and of a session's start.
 const OWN: [&str; 2] = ["[cron:", "A new session was started via /new or /reset"];
 
+/// Channels by whose names the line of a sender begins, as OpenClaw's own list has them
+/// (`stripEnvelope`).
+const CHANNELS: [&str; 13] = [
+    "WebChat",
+    "WhatsApp",
+    "Telegram",
+    "Signal",
+    "Slack",
+    "Discord",
+    "Google Chat",
+    "iMessage",
+    "Teams",
+    "Matrix",
+    "Zalo",
+    "Zalo Personal",
+    "BlueBubbles",
+];
+
+/// How the line begins that says which of a channel's messages it is.
+const MESSAGE_ID: &str = "[message_id:";
+
 /// A message taken apart.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Message {
@@ -23,8 +44,8 @@ impl Message {
     pub fn of(text: &str) -> Message {
         let mut message = Message::default();
         let left = message.without_context(text);
-        let left = message.without_sender(left.trim_start());
-        message.typed = left.trim().to_owned();
+        let left = message.without_sender(left.trim_start()).to_owned();
+        message.typed = message.without_ids(&left).trim().to_owned();
         message
     }
 
@@ -48,25 +69,38 @@ impl Message {
         left
     }
 
-    /// Without `Sender (untrusted metadata):` and what follows it in a fence, and without the time
-    /// in brackets.
+    /// Without `Sender (untrusted metadata):` and what follows it in a fence, and without who sent
+    /// it and when in brackets.
     fn without_sender<'t>(&mut self, text: &'t str) -> &'t str {
         let mut rest = text;
         while let Some((block, behind)) = untrusted(rest) {
             self.put_in.push(block.to_owned());
             rest = behind.trim_start();
         }
-        let Some((time, behind)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+        let Some((sent, behind)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
         else {
             return rest;
         };
-        match is_time(time) {
+        let is_own = OWN.iter().any(|begin| rest.starts_with(begin));
+        match !is_own && is_envelope(sent) {
             true => {
-                self.put_in.push(time.to_owned());
+                self.put_in.push(sent.to_owned());
                 behind
             }
             false => rest,
         }
+    }
+
+    /// Without lines that say which of a channel's messages it is.
+    fn without_ids(&mut self, text: &str) -> String {
+        let mut left = String::new();
+        for line in text.split_inclusive('\n') {
+            match is_message_id(line.trim()) {
+                true => self.put_in.push(line.trim().to_owned()),
+                false => left.push_str(line),
+            }
+        }
+        left
     }
 }
 
@@ -84,23 +118,41 @@ fn untrusted(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(end))
 }
 
-/// `Fri 2026-04-10 11:02 GMT+1`
-fn is_time(text: &str) -> bool {
-    let mut words = text.split(' ');
-    let is_like = |word: Option<&str>, pattern: &str| {
-        word.is_some_and(|word| {
-            word.len() == pattern.len()
-                && word
-                    .bytes()
-                    .zip(pattern.bytes())
-                    .all(|(byte, like)| match like {
-                        b'0' => byte.is_ascii_digit(),
-                        b'a' => byte.is_ascii_alphabetic(),
-                        like => byte == like,
-                    })
-        })
+/// `[message_id: 55]`
+fn is_message_id(line: &str) -> bool {
+    let is_id = line
+        .get(..MESSAGE_ID.len())
+        .is_some_and(|begin| begin.eq_ignore_ascii_case(MESSAGE_ID));
+    is_id && line.find(']') == Some(line.len() - 1)
+}
+
+/// `Fri 2026-04-10 11:02 GMT+1`, `Telegram Ada id:7 2026-01-12T10:00Z`: what holds a time, or
+/// begins as a channel is called.
+fn is_envelope(text: &str) -> bool {
+    let is_channel = CHANNELS.iter().any(|channel| {
+        text.strip_prefix(channel)
+            .is_some_and(|rest| rest.starts_with(' '))
+    });
+    is_channel
+        || [TIME, TIME_UTC]
+            .iter()
+            .any(|pattern| holds(text.as_bytes(), pattern))
+}
+
+const TIME: &[u8] = b"0000-00-00 00:00";
+const TIME_UTC: &[u8] = b"0000-00-00T00:00Z";
+
+/// Whether a text holds a pattern, in which `0` is any digit, with no further letter behind it.
+fn holds(text: &[u8], pattern: &[u8]) -> bool {
+    let is_at = |at: &[u8]| {
+        let is_like = at.iter().zip(pattern).all(|(byte, like)| match like {
+            b'0' => byte.is_ascii_digit(),
+            like => byte == like,
+        });
+        let ends = at
+            .get(pattern.len())
+            .is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        at.len() >= pattern.len() && is_like && ends
     };
-    let is_day = is_like(words.next(), "aaa") && is_like(words.next(), "0000-00-00");
-    let time = words.next();
-    is_day && (is_like(time, "00:00") || is_like(time, "00:00:00"))
+    (0..text.len()).any(|from| is_at(&text[from..]))
 }
