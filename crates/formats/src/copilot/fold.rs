@@ -57,10 +57,10 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.messages += u64::from(facts.is_message);
     fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
     fold.copilot.subagents += u64::from(facts.kind == "subagent.started");
-    if let Some(usage) = &facts.usage {
-        if known_by(usage).is_none_or(|record| fold.copilot.counted.insert(record)) {
-            fold.add_usage(usage);
-        }
+    if let Some(usage) = &facts.usage
+        && known_by(usage).is_none_or(|record| fold.copilot.counted.insert(record))
+    {
+        fold.add_usage(usage);
     }
     fold.copilot.has_moved |= moves(fold, facts);
     if let Some(header) = &facts.header {
