@@ -74,7 +74,7 @@ impl Catalogue {
 
     /// Paths of sessions whose header names `path` as their parent.
     pub fn children_of_path(&self, path: &str) -> Result<Vec<Child>, Error> {
-        let sql = "SELECT path, subagent FROM _sessions WHERE parent_session = ?1
+        let sql = "SELECT path, subagent FROM _sessions WHERE parent_session = ?1 AND path <> ?1
             ORDER BY created_ms, path";
         self.all(sql, [path], child)
     }

@@ -8,7 +8,7 @@
 
 mod call;
 mod outcome;
-mod patch;
+pub(crate) mod patch;
 pub(crate) mod shell;
 mod tool;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::line::{Arguments, Output, Payload};
 use super::message::texts;
-use crate::edits::shell;
+use crate::edits::{patch, shell};
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, FileTouch};
 use crate::pi::touches;
@@ -21,12 +21,14 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
     let asked = asked.as_ref().and_then(Loose::object).unwrap_or(&none);
     let input = payload.input.text();
     let command = command(&asked.cmd).or_else(|| command(&asked.command));
-    let mut files = patched(input.as_deref().unwrap_or_default(), None);
-    let patches = command.as_deref().filter(|command| command.contains(PATCH));
+    let mut files = patch::touched(input.as_deref().unwrap_or_default(), None);
+    let patches = command
+        .as_deref()
+        .filter(|command| command.contains(patch::BEGIN));
     let patches = patches.map_or_else(Vec::new, |command| shell::patches(command).patches);
-    for patch in &patches {
-        let folder = shell::below(asked.workdir.as_str(), &patch.folder);
-        files.extend(patched(&patch.text, folder.as_deref()));
+    for found in &patches {
+        let folder = shell::below(asked.workdir.as_str(), &found.folder);
+        files.extend(patch::touched(&found.text, folder.as_deref()));
     }
     let path = asked.path.owned().or_else(|| asked.file_path.owned());
     let tool = tool.or_else(|| Some(kind.strip_suffix("_call")?.to_owned()));
@@ -72,33 +74,6 @@ fn command(value: &Raw<'_>) -> Option<String> {
         [_, flag, line] if matches!(flag.as_str(), "-lc" | "-c" | "-Command") => Some(line.clone()),
         words => Some(words.join(" ")),
     }
-}
-
-/// How a patch begins.
-const PATCH: &str = "*** Begin Patch";
-
-/// The files that a patch changes that is applied in this folder.
-fn patched(patch: &str, folder: Option<&str>) -> Vec<FileTouch> {
-    if !patch.contains(PATCH) {
-        return Vec::new();
-    }
-    let named = patch.lines().filter_map(|line| {
-        let marks = [
-            "*** Add File: ",
-            "*** Update File: ",
-            "*** Delete File: ",
-            "*** Move to: ",
-        ];
-        marks.iter().find_map(|mark| line.strip_prefix(mark))
-    });
-    let touch = |path: &str| FileTouch {
-        path: match folder {
-            Some(folder) => shell::joined(folder, path.trim()),
-            None => path.trim().to_owned(),
-        },
-        modified: true,
-    };
-    named.map(touch).collect()
 }
 
 /// What a call gave, as the model got it; `None` where the second tier is needed.

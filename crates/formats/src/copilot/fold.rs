@@ -1,12 +1,15 @@
 //! What a Copilot session is: a fold over its events, and the values its picker shows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart, Usage};
 use crate::{SourceFacts, stable_hash};
+
+/// Records of usage that are remembered.
+const COUNTED: usize = 64;
 
 /// What only Copilot's fold keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -15,9 +18,9 @@ pub struct State {
     /// What the newest events say that name it, under Copilot's own names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     own: BTreeMap<String, Value>,
-    /// The records of usage so far: one may be written twice.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    counted: BTreeSet<u64>,
+    /// Hashes of the last records of usage: one may be written twice.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    counted: VecDeque<u64>,
     /// The tokens of the answers' records when a run's end last said what the session took.
     #[serde(skip_serializing_if = "Option::is_none")]
     told_at: Option<i64>,
@@ -58,7 +61,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
     fold.copilot.subagents += u64::from(facts.kind == "subagent.started");
     if let Some(usage) = &facts.usage
-        && known_by(usage).is_none_or(|record| fold.copilot.counted.insert(record))
+        && known_by(usage).is_none_or(|record| is_new(&mut fold.copilot.counted, record))
     {
         fold.add_usage(usage);
     }
@@ -85,6 +88,16 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
     }
     fold.note_typed(facts);
+}
+
+/// Whether a record is none of the last ones, of which it is one from now on.
+fn is_new(counted: &mut VecDeque<u64>, record: u64) -> bool {
+    if counted.contains(&record) {
+        return false;
+    }
+    counted.truncate(COUNTED - 1);
+    counted.push_front(record);
+    true
 }
 
 /// By what a record is known again. Some servers give one id to all that they say.

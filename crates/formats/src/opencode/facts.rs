@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::line::{Data, Input, Row, State, WholeLine};
 use super::second;
+use crate::edits::patch;
 use crate::json::{self, Loose, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
 use crate::pi::touches;
@@ -254,6 +255,8 @@ pub(super) fn tool(data: &Data<'_>, state: &State<'_>, facts: &mut Facts) -> Opt
             modified,
         });
     }
+    let patch = input.patch_text.as_str().unwrap_or_default();
+    facts.files.extend(patch::touched(patch, None));
     let others = [&input.pattern, &input.query, &input.url, &input.description];
     let subject = input.command.owned().or(path);
     let call = Call {

@@ -241,6 +241,8 @@ pub(super) struct Input<'a> {
     pub command: Text<'a>,
     #[serde(rename = "filePath", borrow)]
     pub file_path: Text<'a>,
+    #[serde(rename = "patchText", borrow)]
+    pub patch_text: Text<'a>,
     #[serde(borrow)]
     pub path: Text<'a>,
     #[serde(borrow)]

@@ -119,7 +119,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        8
+        9
     }
 
     fn shape(&self) -> Shape {

@@ -107,6 +107,24 @@ fn a_tool_row_is_a_call_and_then_its_answer_too() {
 }
 
 #[test]
+fn a_patch_modifies_the_files_that_it_names() {
+    let patch = "*** Begin Patch\n*** Update File: src/hull.rs\n*** Move to: src/keel.rs\n\
+                 @@\n-old\n+new\n*** Add File: mast.rs\n+tall\n*** End Patch";
+    let data = serde_json::json!({"type": "tool", "tool": "apply_patch", "callID": "c1",
+        "state": {"status": "completed", "input": {"patchText": patch}, "output": "Done"}});
+    let (facts, _) = part("assistant", &data.to_string());
+    let files = facts.files.iter().map(|file| (&*file.path, file.modified));
+    assert_eq!(
+        files.collect::<Vec<_>>(),
+        [
+            ("src/hull.rs", true),
+            ("src/keel.rs", true),
+            ("mast.rs", true)
+        ]
+    );
+}
+
+#[test]
 fn a_command_that_failed_is_an_error() {
     let ended = |status: &str, exit: &str| {
         let row = format!(
