@@ -465,7 +465,11 @@ fn a_session_is_called_by_what_its_command_asked_for() {
     );
     assert_eq!(facts(&review).role.as_deref(), Some("injected"));
     // What sets something, or has no words, asks for nothing.
-    for of_no_use in [command("model", "opus"), command("init", "")] {
+    for of_no_use in [
+        command("model", "opus"),
+        command("clear", "old work"),
+        command("init", ""),
+    ] {
         assert_eq!(
             called(&[of_no_use.clone(), answer.clone(), thanks.clone()]),
             some("thanks", "thanks")

@@ -265,7 +265,13 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         .filter_map(|source| source.fold.header.clone());
     let header = headers.min_by_key(|header| header.created_ms.unwrap_or(i64::MAX));
     let parent = place::parent_session(source.relative);
-    let is_subagent = parent.is_some() || sources.iter().any(|s| s.fold.gemini.is_subagent);
+    // Versions that kept subagents beside the others gave both one id: what the person's file says
+    // counts.
+    let is_subagents = |source: &SourceFacts<'_>| source.fold.gemini.is_subagent;
+    let is_persons =
+        |source: &SourceFacts<'_>| source.fold.header.is_some() && !is_subagents(source);
+    let is_subagent =
+        parent.is_some() || sources.iter().any(is_subagents) && !sources.iter().any(is_persons);
     let stem = || {
         source
             .relative

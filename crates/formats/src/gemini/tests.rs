@@ -9,7 +9,7 @@ use super::Gemini;
 use crate::model::{Fold, SessionFacts, SourcePart};
 use crate::{Format, Record, SourceFacts};
 
-fn session(file: &str, records: &[&[u8]]) -> SessionFacts {
+fn folded(file: &str, records: &[&[u8]]) -> Fold {
     let relative = Path::new("aviary/chats").join(file);
     let mut fold = Fold::default();
     for record in records {
@@ -17,14 +17,23 @@ fn session(file: &str, records: &[&[u8]]) -> SessionFacts {
         Gemini.relate(&mut fold, Record::of(record), &mut facts);
         Gemini.fold(&mut fold, &facts);
     }
-    Gemini.session(&[SourceFacts {
-        relative: &relative,
+    fold
+}
+
+fn source<'a>(relative: &'a Path, fold: &'a Fold) -> SourceFacts<'a> {
+    SourceFacts {
+        relative,
         mtime_ms: 0,
-        fold: &fold,
+        fold,
         part: SourcePart::Main,
         unlisted: None,
         problems: (0, None),
-    }])
+    }
+}
+
+fn session(file: &str, records: &[&[u8]]) -> SessionFacts {
+    let relative = Path::new("aviary/chats").join(file);
+    Gemini.session(&[source(&relative, &folded(file, records))])
 }
 
 fn log(records: &[Value]) -> SessionFacts {
@@ -101,4 +110,20 @@ fn subagents_beside_the_other_sessions() {
     let session = log(&[header("main"), prompt, answer]);
     assert_eq!(session.hidden, None);
     assert_eq!(session.message_count, 2);
+}
+
+/// Versions that kept subagents beside the others gave them the id of their session.
+#[test]
+fn a_subagents_file_of_the_same_id_hides_no_session() {
+    let file = "session-2026-01-05T09-00-7d1c0a52.jsonl";
+    let folds = [("main", "Feed the owl"), ("subagent", "Count")].map(|(kind, prompt)| {
+        let lines = [header(kind), says("user", prompt)].map(|line| line.to_string());
+        folded(file, &lines.each_ref().map(|line| line.as_bytes()))
+    });
+    let relative = Path::new("aviary/chats").join(file);
+    let sources = folds.each_ref().map(|fold| source(&relative, fold));
+    let both = Gemini.session(&sources);
+    assert_eq!((both.is_subagent, both.hidden), (false, None));
+    assert_eq!(both.first_message.as_deref(), Some("Feed the owl"));
+    assert!(Gemini.session(&sources[1..]).is_subagent);
 }

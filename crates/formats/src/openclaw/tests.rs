@@ -52,6 +52,12 @@ fn typed_text_is_told_from_injected_text() {
         ),
         // What only looks alike stays.
         ("[Friday] why", "[Friday] why", false),
+        ("[Slack is broken]", "[Slack is broken]", false),
+        (
+            "[2026-01-12 10:00:01 ERROR: disk full]",
+            "[2026-01-12 10:00:01 ERROR: disk full]",
+            false,
+        ),
         ("[Signals] why", "[Signals] why", false),
         (
             "[due 2026-01-12 10:005] why",

@@ -82,7 +82,9 @@ impl Message {
             return rest;
         };
         let is_own = OWN.iter().any(|begin| rest.starts_with(begin));
-        match !is_own && is_envelope(sent) {
+        // What stands wholly in brackets is a message, and no line before one.
+        let is_before = !is_own && !behind.trim().is_empty();
+        match is_before && is_envelope(sent) {
             true => {
                 self.put_in.push(sent.to_owned());
                 behind
