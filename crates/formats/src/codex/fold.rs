@@ -435,21 +435,14 @@ fn of_pages(sources: &[SourceFacts<'_>]) -> SessionFacts {
 fn hidden(sources: &[SourceFacts<'_>], own: Option<&str>) -> Option<String> {
     let unlisted = sources.iter().find_map(|source| source.unlisted);
     let source = own.and_then(|own| json::member(own, "source"));
-    let no_person = source.and_then(ran_without_a_person);
-    let why = match () {
-        () if unlisted.is_some() => unlisted?,
-        () if sources.iter().all(|source| source.fold.header.is_none()) => "no session_meta line",
-        () if is_subagent(own) => "a subagent",
-        () if no_person.is_some() => no_person?,
-        () if sources
-            .iter()
-            .all(|source| source.fold.first_message.is_none()) =>
-        {
-            "no message"
-        }
-        () => return None,
-    };
-    Some(why.to_owned())
+    let has_header = sources.iter().any(|of| of.fold.header.is_some());
+    let has_message = sources.iter().any(|of| of.fold.first_message.is_some());
+    unlisted
+        .or_else(|| (!has_header).then_some("no session_meta line"))
+        .or_else(|| is_subagent(own).then_some("a subagent"))
+        .or_else(|| source.and_then(ran_without_a_person))
+        .or_else(|| (!has_message).then_some("no message"))
+        .map(str::to_owned)
 }
 
 /// Programs whose threads Codex's own list shows beside those of its terminal and its editors

@@ -1,36 +1,12 @@
-//! Which lines does a patch put between which? Patches as Codex takes them, as `diff -u` writes
-//! them, and as pi shows them.
+//! Which files does a patch name, and which lines does it put between which? Patches as Codex takes
+//! them, as `diff -u` writes them, and as pi shows them.
 
 use super::shell;
 use super::tool::Change;
 use crate::model::FileTouch;
 
-/// How a patch begins.
+/// How a patch that Codex takes begins.
 pub(crate) const BEGIN: &str = "*** Begin Patch";
-
-/// The files that a patch changes that is applied in this folder.
-pub(crate) fn touched(patch: &str, folder: Option<&str>) -> Vec<FileTouch> {
-    if !patch.contains(BEGIN) {
-        return Vec::new();
-    }
-    let named = patch.lines().filter_map(|line| {
-        let marks = [
-            "*** Add File: ",
-            "*** Update File: ",
-            "*** Delete File: ",
-            "*** Move to: ",
-        ];
-        marks.iter().find_map(|mark| line.strip_prefix(mark))
-    });
-    let touch = |path: &str| FileTouch {
-        path: match folder {
-            Some(folder) => shell::joined(folder, path.trim()),
-            None => path.trim().to_owned(),
-        },
-        modified: true,
-    };
-    named.map(touch).collect()
-}
 
 /// Lines that stand one after the other.
 pub type Hunk = Vec<HunkLine>;
@@ -79,9 +55,33 @@ impl HunkLine {
     }
 }
 
+/// The files that a patch of Codex's names, applied in this folder; of one that is cut, those that
+/// it names before that.
+pub(crate) fn touched(patch: &str, folder: Option<&str>) -> Vec<FileTouch> {
+    if !patch.contains(BEGIN) {
+        return Vec::new();
+    }
+    let named = patch.lines().filter_map(|line| {
+        let marks = [
+            "*** Add File: ",
+            "*** Update File: ",
+            "*** Delete File: ",
+            "*** Move to: ",
+        ];
+        marks.iter().find_map(|mark| line.strip_prefix(mark))
+    });
+    let touch = |path: &str| FileTouch {
+        path: match folder {
+            Some(folder) => shell::joined(folder, path.trim()),
+            None => path.trim().to_owned(),
+        },
+        modified: true,
+    };
+    named.map(touch).collect()
+}
+
 /// The changes in a patch of Codex's, file by file; none where it is no such patch, or not whole.
 pub(super) fn of_files(patch: &str) -> Vec<(String, Change)> {
-    const BEGIN: &str = "*** Begin Patch";
     let mut lines = patch
         .lines()
         .skip_while(|line| !line.ends_with(BEGIN))

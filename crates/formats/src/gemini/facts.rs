@@ -71,7 +71,7 @@ fn of_line(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
 }
 
 fn is_tail(line: &Line<'_>) -> bool {
-    line.last_updated.is_value() || line.summary.is_value() || line.of.as_str().is_some()
+    line.last_updated.is_value() || line.summary.is_value() || line.session_kind.as_str().is_some()
 }
 
 fn header(line: &Line<'_>, facts: Facts) -> Facts {

@@ -155,7 +155,7 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
 /// Whether a header, or the tail of a document, says that the session is a subagent's. Versions
 /// that did not give subagents a folder kept their files beside the others.
 fn is_subagents(record: &[u8]) -> bool {
-    let kind = super::line::read(record, |line| line.of.owned());
+    let kind = super::line::read(record, |line| line.session_kind.owned());
     kind.as_deref() == Some("subagent")
 }
 

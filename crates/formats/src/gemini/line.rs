@@ -41,7 +41,7 @@ pub(super) struct Line<'a> {
     pub project_hash: Text<'a>,
     /// What kind of session it is.
     #[serde(rename = "kind", borrow)]
-    pub of: Text<'a>,
+    pub session_kind: Text<'a>,
     #[serde(borrow)]
     pub start_time: Raw<'a>,
     #[serde(borrow)]

@@ -31,8 +31,8 @@ pub struct Facts {
     /// Text of the entry as the agent's list sees it (pi: text blocks joined by one space);
     /// filled for user messages only.
     pub user_text: Option<String>,
-    /// What a person asked for, as a line says that is not theirs. Where nothing was typed, the
-    /// session is known by it (Claude Code: `/review the parser` in tags, `last-prompt`).
+    /// What a person asked for, where a program wrote the line that says so. A session in which
+    /// nothing was typed is known by it (Claude Code: `/review the parser` in tags, `last-prompt`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
     /// A session name or title set by this entry; `Some("")` clears it.
