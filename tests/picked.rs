@@ -9,6 +9,7 @@ use std::process::Command;
 use crate::cli::home;
 use crate::picker::pty::{Program, Pty};
 use crate::sandbox::Sandbox;
+use crate::watching::watcher::until;
 
 /// A session with branches.
 const PARSER: &str = ".pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl";
@@ -473,7 +474,8 @@ fn what_is_copied_is_copied_where_the_picker_is_left_at_once() {
     let mut picker = Picker::open(&home, &[], "Tokenizer work");
     picker.pty.keys(&format!("{COPY}i\x03"));
     assert_eq!(picker.program.code(), Some(1));
-    picker.pty.until_shown("Copied: its id.");
+    // In the last frame, or below it where there was none.
+    until("it is said", || picker.pty.has_shown("Copied: its id."));
     let id = "MDE5YjhkMTAtMDAwMC03MDAwLTgwMDAtMDAwMDAwMDAwMDBh";
     let sequence = format!("\x1b]52;c;{id}\x07");
     assert!(picker.pty.written().contains(&sequence));
@@ -498,7 +500,7 @@ fn what_is_copied_goes_to_the_clipboard_program_too() {
     // It is not waited for.
     picker.types("\x03", "");
     assert_eq!(picker.program.code(), Some(1));
-    crate::watching::watcher::until("it is copied", || path("copied").is_file());
+    until("it is copied", || path("copied").is_file());
     assert_eq!(text(&path("copied")), path(PARSER).display().to_string());
 }
 

@@ -14,26 +14,30 @@ const FIXED_KB: u64 = 128 * 1024;
 
 /// Run to the end and measure the most memory the process ever held, in KB.
 pub fn peak(command: &mut Command) -> u64 {
+    let name = Path::new(command.get_program()).file_name().unwrap();
+    let name = format!("Name:\t{}\n", name.to_str().unwrap());
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
+    let mut peak = None;
     loop {
         let text = fs::read_to_string(&status).unwrap_or_default();
-        let now = text.lines().find_map(|line| {
-            line.strip_prefix("VmHWM:")?
-                .trim()
-                .strip_suffix(" kB")?
-                .trim()
-                .parse()
-                .ok()
-        });
-        peak = now.unwrap_or(0).max(peak);
+        // Until the process has its own name, its memory may still be that of the tests (Linux
+        // wakes the parent of a `vfork` before the new program has taken its place).
+        if text.starts_with(&name) {
+            peak = peak.max(memory(&text));
+        }
         if let Some(exit) = child.try_wait().unwrap() {
             assert!(exit.success(), "{exit}");
-            return peak;
+            return peak.expect("it was seen while it ran");
         }
         std::thread::sleep(Duration::from_millis(3));
     }
+}
+
+/// The most memory that a process held, as its status says, in KB.
+fn memory(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line?.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 
 /// One line of `megabytes` whose last kilobyte holds a word of its own.

@@ -279,6 +279,17 @@ impl Pty {
         String::from_utf8_lossy(&shown.written).into_owned()
     }
 
+    /// Whether this ever stood on the screen.
+    pub fn has_shown(&self, text: &str) -> bool {
+        let written = self.written();
+        let (height, width) = self.look(Screen::size);
+        let mut parser = Parser::new(height, width, 0);
+        written.split_inclusive('\x1b').any(|some| {
+            parser.process(some.as_bytes());
+            lines(parser.screen()).contains(text)
+        })
+    }
+
     /// The process group that has the keys.
     pub fn foreground(&self) -> Option<Pid> {
         tcgetpgrp(&self.master).ok()

@@ -87,19 +87,28 @@ pub enum JobResult {
 }
 
 impl JobResult {
+    /// What is said of it; of a new session, which is chosen, nothing.
+    pub fn said(&self) -> Option<&str> {
+        match self {
+            Self::Said(said) | Self::Changed(said) | Self::Restored(said) => Some(said),
+            Self::Copied { said, .. } | Self::Trashed { said, .. } => Some(said),
+            Self::NotBranched(why) => Some(why),
+            Self::Branched(_) => None,
+        }
+    }
+
     /// What follows, and what is said, where the picker was left before it was done.
     pub fn at_the_end(self, tty: &File, screen: &Screen) {
-        let said = match self {
-            Self::Said(said) | Self::Changed(said) | Self::Restored(said) => said,
-            Self::Trashed { said, .. } | Self::NotBranched(said) => said,
-            Self::Copied { text, said } => match copy::to_terminal(&text, tty) {
-                Ok(()) => said,
+        let said = match &self {
+            Self::Copied { text, said } => match copy::to_terminal(text, tty) {
+                Ok(()) => said.clone(),
                 Err(error) => format!("{said} The terminal did not take it: {error}"),
             },
             Self::Branched(session) => {
                 let path = screen.path(&session.path);
                 format!("The new session was made already: {path}")
             }
+            other => other.said().unwrap_or_default().to_owned(),
         };
         screen.say(&said);
     }

@@ -104,6 +104,7 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
     let completions = Arc::new(Latest::default());
     completion::start(&completions, config, screen, &tell);
     let jobs = Jobs::start(config, screen, &tell);
+    let mut unseen = Vec::new();
     let chosen = Loop {
         terminal: &mut terminal,
         state: &mut state,
@@ -118,12 +119,14 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
             news::start(config, &tell);
             hinter::start(&hints, config, screen, &tell);
         })),
+        unseen: &mut unseen,
         screen,
     }
     .run(Message::Begin);
     let tty = terminal.tty();
     drop(terminal);
     // What was asked for is done to its end, and said where nobody has seen it yet.
+    unseen.iter().for_each(|said| screen.say(said));
     jobs.finish();
     for message in messages.try_iter() {
         if let Message::Done(done) = message {
@@ -148,6 +151,8 @@ struct Loop<'a> {
     previews: &'a Latest<message::PreviewRequest>,
     completions: &'a Latest<message::CompletionRequest>,
     jobs: &'a Jobs,
+    /// What is said of jobs that were done since the last frame.
+    unseen: &'a mut Vec<String>,
     screen: &'a Screen,
     /// Begins what can wait for the first frame.
     later: Option<Box<dyn FnOnce() + 'a>>,
@@ -199,6 +204,7 @@ impl Loop<'_> {
             self.terminal
                 .draw(|frame| draw::frame(frame, self.state, &reader))?;
             is_drawn = true;
+            self.unseen.clear();
             if let Some(begin) = self.later.take() {
                 begin();
             }
@@ -208,6 +214,9 @@ impl Loop<'_> {
     /// Takes one message; `Some`: the picker ends so.
     fn take(&mut self, message: Message) -> Result<Option<Option<Choice>>, Failure> {
         let message = self.seen_to(message)?;
+        if let Message::Done(done) = &message {
+            self.unseen.extend(done.said().map(str::to_owned));
+        }
         for task in self.state.take(message) {
             match task {
                 Task::Ask(question) => {
