@@ -234,8 +234,8 @@ fn babble(words: &[&str], count: usize, random: &mut ChaCha8Rng) -> String {
 
 fn ask(index: &Index, query: &str, limit: usize) -> Result<SearchAnswer, sessionary::Error> {
     let scope = SearchScope {
-        limit,
-        now_ms: NOW,
+        limit: Some(limit),
+        now_ms: Some(NOW),
         ..SearchScope::default()
     };
     index.search(query, &scope)

@@ -423,8 +423,8 @@ pub fn measure_by<E>(
 
 fn ask(index: &Index, query: &str) -> Result<SearchAnswer, Error> {
     let scope = SearchScope {
-        limit: JUDGED,
-        now_ms: NOW,
+        limit: Some(JUDGED),
+        now_ms: Some(NOW),
         ..SearchScope::default()
     };
     index.search(query, &scope)

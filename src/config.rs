@@ -13,8 +13,8 @@ use crate::source::root::RootSpec;
 
 mod rules;
 
-pub use self::rules::Rules;
 pub(crate) use self::rules::is_file_of_rules;
+pub use self::rules::{FollowLinks, Rules};
 
 /// The path by which a folder is stored: absolute, without `.` and without a trailing separator.
 /// `..` is resolved by the system, which knows where links lead.

@@ -37,7 +37,7 @@ pub use self::list_events::ListEvent;
 pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{WatchEnd, WatchEvent, WatchOptions, caught_up};
 pub use crate::catalogue::{Column, RefusalCause, Rows, SqlPart, Table, Values};
-pub use crate::config::{Config, ProjectRoots, Rules};
+pub use crate::config::{Config, FollowLinks, ProjectRoots, Rules};
 pub use crate::error::{Error, StoreFault};
 pub use crate::model::{Cancel, Event};
 pub use crate::query::{

@@ -96,7 +96,7 @@ pub mod syntax;
 mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
-pub use config::{Config, Rules};
+pub use config::{Config, FollowLinks, Rules};
 pub use error::Error;
 pub use index::{Freshness, Index, Indexer, ListEvent};
 pub use model::{Cancel, Event};

@@ -103,7 +103,7 @@ impl World {
 
 fn scope() -> SearchScope {
     SearchScope {
-        now_ms: NOW,
+        now_ms: Some(NOW),
         ..SearchScope::default()
     }
 }

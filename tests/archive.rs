@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::{Report, SessionRow};
 use sessionary::session::{Profile, SessionManager, Setup};
-use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
+use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
 
 use crate::corpus;
 use crate::histories::dump::root;
@@ -70,7 +70,7 @@ impl Home {
 
     pub fn keep(&self) {
         let mut indexer = Indexer::open(&self.config()).unwrap();
-        indexer.set_kept(&["pi".to_owned()], true).unwrap();
+        indexer.keep(&["pi".to_owned()]).unwrap();
     }
 
     pub fn sync(&self) -> Report {
@@ -265,7 +265,7 @@ fn without_an_archive_what_is_gone_is_gone() {
     assert!(home.list().is_empty());
     // An archive that keeps nothing of this agent keeps nothing.
     let mut indexer = Indexer::open(&home.config()).unwrap();
-    indexer.set_kept(&["clido".to_owned()], true).unwrap();
+    indexer.keep(&["clido".to_owned()]).unwrap();
     drop(indexer);
     home.write("a.jsonl", &session("a", "zanzibar", 0..20));
     home.sync();
@@ -364,7 +364,7 @@ fn what_is_excluded_leaves_the_archive() {
         assert!(home.one().archived);
         assert!(home.blocks().contains("zanzibar"));
         let config = Config {
-            rules: Rules::set(Exclude::new(&[glob]).unwrap(), false),
+            rules: Rules::set(Exclude::new(&[glob]).unwrap(), FollowLinks::WithinRoots),
             ..home.config()
         };
         assert_eq!(sync(&config).notes.len(), 1);
@@ -409,7 +409,10 @@ fn what_is_excluded_and_in_the_archive_alone_is_wiped() {
     fs::remove_dir_all(home.0.path().join("index")).unwrap();
     fs::remove_file(home.file("a.jsonl")).unwrap();
     let config = Config {
-        rules: Rules::set(Exclude::new(&["*a.jsonl"]).unwrap(), false),
+        rules: Rules::set(
+            Exclude::new(&["*a.jsonl"]).unwrap(),
+            FollowLinks::WithinRoots,
+        ),
         ..home.config()
     };
     assert_eq!(sync(&config).notes, Vec::<String>::new());
@@ -601,7 +604,7 @@ fn only_live_sessions_are_found_where_that_is_asked_for() {
     let found = |only_live| {
         let scope = SearchScope {
             only_live,
-            limit: 0,
+            limit: None,
             ..SearchScope::default()
         };
         index.search("zanzibar", &scope).unwrap().sessions.len()

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use sessionary::index::{ListScope, SearchScope, ShowScope, TreeScope};
 use sessionary::model::{Report, SessionRow};
-use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
+use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
 
 use crate::archive::{every_block, every_content, is_whole, sync};
 use crate::databases::Store;
@@ -45,7 +45,7 @@ impl ArchivedStore {
 
     fn keep(&self, agents: &[String]) {
         let mut indexer = Indexer::open(&self.config()).unwrap();
-        indexer.set_kept(agents, true).unwrap();
+        indexer.keep(agents).unwrap();
     }
 
     fn sync(&self) -> Report {
@@ -74,7 +74,7 @@ impl ArchivedStore {
 
     fn hits(&self, query: &str) -> usize {
         let scope = SearchScope {
-            limit: 0,
+            limit: None,
             ..SearchScope::default()
         };
         let found = self.index().search(query, &scope).unwrap();
@@ -366,7 +366,7 @@ fn rows_are_kept_of_an_agent_that_is_named() {
     let status = config.archive_status().unwrap().unwrap();
     assert_eq!(status.agents[0].sources, 1);
     let mut indexer = Indexer::open(&config).unwrap();
-    indexer.set_kept(&[], false).unwrap();
+    indexer.keep_no_more(&[]).unwrap();
     assert!(!keeps("pi") && !keeps("opencode"));
 }
 
@@ -426,7 +426,7 @@ fn what_is_excluded_leaves_the_archive() {
         assert!(kept.one("ses_1").archived);
         assert!(kept.blocks().contains("zanzibar"));
         let config = Config {
-            rules: Rules::set(Exclude::new(&[glob]).unwrap(), false),
+            rules: Rules::set(Exclude::new(&[glob]).unwrap(), FollowLinks::WithinRoots),
             ..kept.config()
         };
         assert_eq!(sync(&config).notes.len(), 1);

@@ -448,7 +448,7 @@ fn a_compressed_rollout_is_kept_as_it_was() {
     };
     let mut indexer = Indexer::open(&config).unwrap();
     indexer.sync(&mut |_| {}).unwrap();
-    indexer.set_kept(&["codex".to_owned()], true).unwrap();
+    indexer.keep(&["codex".to_owned()]).unwrap();
     indexer.sync(&mut |_| {}).unwrap();
     drop(indexer);
     let index = || Index::open(&config, Freshness::Check).unwrap();
@@ -478,7 +478,7 @@ fn keeping(home: &Home) -> Config {
         ..home.config()
     };
     let mut indexer = Indexer::open(&config).unwrap();
-    indexer.set_kept(&["codex".to_owned()], true).unwrap();
+    indexer.keep(&["codex".to_owned()]).unwrap();
     config
 }
 
@@ -573,7 +573,7 @@ fn a_forgotten_rollout_is_not_kept_where_codex_archives_it() {
         ..home.config()
     };
     let mut indexer = Indexer::open(&config).unwrap();
-    indexer.set_kept(&["codex".to_owned()], true).unwrap();
+    indexer.keep(&["codex".to_owned()]).unwrap();
     indexer.sync(&mut |_| {}).unwrap();
     let row = session(&Index::open(&config, Freshness::AsCommitted).unwrap(), 1);
     assert_eq!(indexer.forget(&row, &mut Report::default()).unwrap(), 1);

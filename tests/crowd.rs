@@ -308,7 +308,7 @@ fn a_crowd_of_readers_and_writers_waits_for_nobody_and_loses_nothing() {
         .sum();
     assert_eq!(entries, written + WRITERS as u64);
     let all = SearchScope {
-        limit: 1,
+        limit: Some(1),
         exact: true,
         every_copy: true,
         ..SearchScope::default()

@@ -364,7 +364,7 @@ fn whoever_asks_goes_on_though_places_of_entries_are_damaged() {
         let ask = || {
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
             let everything = SearchScope {
-                limit: 1_000,
+                limit: Some(1_000),
                 ..SearchScope::default()
             };
             // What is answered of rows like these is open; whoever asks goes on living.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sessionary::index::{ListScope, SearchScope};
-use sessionary::{Config, Exclude, Freshness, Index, Indexer, RootSpec, Rules};
+use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, Indexer, RootSpec, Rules};
 
 use crate::sandbox::Sandbox;
 
@@ -38,7 +38,7 @@ fn config(home: &Path, globs: &[&str]) -> Config {
         why: "test".into(),
     });
     Config {
-        rules: Rules::set(Exclude::new(globs).unwrap(), false),
+        rules: Rules::set(Exclude::new(globs).unwrap(), FollowLinks::WithinRoots),
         ..Config::new(home.join("index"), roots.to_vec())
     }
 }
@@ -639,7 +639,7 @@ fn what_a_link_leads_to_is_excluded_by_its_own_path() {
         config.index_dir = home.join(name);
         // The folder of sessions is a link itself.
         config.roots[0].path = home.join("root");
-        config.rules = Rules::set(config.rules.exclude().clone(), true);
+        config.rules = Rules::set(config.rules.exclude().clone(), FollowLinks::Everywhere);
         config
     };
     let globs = ["secret", "pi/--b--"].map(|path| home.join(path).display().to_string());

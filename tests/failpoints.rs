@@ -19,7 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::Report;
-use sessionary::{Cancel, Config, Error, Exclude, Freshness, Index, Indexer, Rules};
+use sessionary::{Cancel, Config, Error, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
 use crate::histories::lines;
@@ -105,7 +105,10 @@ fn config(folder: &Path, stage: Stage) -> Config {
     let clido = root("clido", "clido", &folder.join("clido"));
     let mut config = Config::new(folder.join("index"), vec![pi, clido]);
     if stage == Excluded {
-        config.rules = Rules::set(Exclude::new(&["four.jsonl"]).unwrap(), false);
+        config.rules = Rules::set(
+            Exclude::new(&["four.jsonl"]).unwrap(),
+            FollowLinks::WithinRoots,
+        );
     }
     config
 }
@@ -472,7 +475,7 @@ fn an_archive_that_fails_at_any_step_is_caught_up_with() {
             let mut indexer = Indexer::open(&config).unwrap();
             indexer.sync(&mut |_| {}).unwrap().notes
         };
-        Indexer::open(&config).unwrap().set_kept(&[], true).unwrap();
+        Indexer::open(&config).unwrap().keep(&[]).unwrap();
         fs::write(&file, session(1, 1)).unwrap();
         fail::cfg(step, &format!("return({number})")).unwrap();
         let notes = sync();
@@ -508,7 +511,7 @@ fn an_archive_that_fails_at_any_step_is_caught_up_with() {
         ..config(place.path(), First)
     };
     fail::cfg("archive.create", "return(28)").unwrap();
-    let made = Indexer::open(&config).unwrap().set_kept(&[], true);
+    let made = Indexer::open(&config).unwrap().keep(&[]);
     fail::remove("archive.create");
     assert!(made.is_err());
 }

@@ -87,7 +87,7 @@ impl Place {
     /// What a search finds.
     pub fn search(&self, index: &Index, query: &str) -> BTreeSet<Address> {
         let scope = SearchScope {
-            limit: 100_000,
+            limit: Some(100_000),
             exact: true,
             every_copy: true,
             passages: true,

@@ -7,7 +7,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 use sessionary::model::Class::{Output, Prose};
 use sessionary::model::SessionRow;
-use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
+use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
 
 use crate::store::{Store, branches, classes_of, hits, only, rows, sql, transcript};
 use crate::watching::watcher::{Watcher, until};
@@ -437,7 +437,10 @@ fn no_project_root_leaves_the_directory_empty() {
 fn project_root_decides_what_is_excluded() {
     let store = Store::of("gemini", "no-project-root");
     store.keep();
-    let rules = Rules::set(Exclude::new(&["/secret"]).unwrap(), false);
+    let rules = Rules::set(
+        Exclude::new(&["/secret"]).unwrap(),
+        FollowLinks::WithinRoots,
+    );
     let config = Config {
         rules,
         ..store.config()

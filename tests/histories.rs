@@ -222,8 +222,8 @@ fn history(seed: u64, log: &mut Vec<String>) {
     indexer.prove().unwrap();
     let word = ["walrus", "fooBar", "\"src/main.rs\"", "検索"][rng.random_range(0..4)];
     let scope = SearchScope {
-        limit: 5,
-        now_ms: 0,
+        limit: Some(5),
+        now_ms: None,
         exact: true,
         every_copy: true,
         ..SearchScope::default()

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use sessionary::model::{Event, Report};
-use sessionary::{Config, Error, Exclude, Freshness, Index, Indexer, Rules};
+use sessionary::{Config, Error, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
 
 use crate::archive::{Home, every_content, is_whole, session, sync};
 use crate::exclusion::files_with;
@@ -257,7 +257,7 @@ fn an_index_forgets_what_another_one_has_forgotten() {
 /// By an index that leaves out what was started in `/code`.
 fn without_code(home: &Home, index: &str) -> Config {
     Config {
-        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), false),
+        rules: Rules::set(Exclude::new(&["/code"]).unwrap(), FollowLinks::WithinRoots),
         index_dir: home.0.path().join(index),
         ..home.config()
     }
@@ -517,7 +517,11 @@ fn a_forgotten_session_is_not_kept_at_another_path() {
     // Nor when all is to be read for the archive.
     let mut indexer = Indexer::open(&home.config()).unwrap();
     for is_kept in [false, true] {
-        indexer.set_kept(&["pi".to_owned()], is_kept).unwrap();
+        let kept = match is_kept {
+            true => indexer.keep(&["pi".to_owned()]),
+            false => indexer.keep_no_more(&["pi".to_owned()]),
+        };
+        kept.unwrap();
         indexer.sync(&mut |_| {}).unwrap();
     }
     drop(indexer);
@@ -593,7 +597,7 @@ fn an_archive_that_takes_the_place_of_another_stays_itself() {
         ..other.clone()
     };
     let mut indexer = Indexer::open(&another).unwrap();
-    indexer.set_kept(&["pi".to_owned()], true).unwrap();
+    indexer.keep(&["pi".to_owned()]).unwrap();
     drop(indexer);
     sync(&another);
     let before = [id(&home.config()), id(&other)];

@@ -106,7 +106,7 @@ fn compare(text: &[u8], what: &str) -> bool {
     assert_eq!(exported.map(lines), Some(lines(entries)), "export: {what}");
 
     let scope = SearchScope {
-        limit: 0,
+        limit: None,
         exact: true,
         ..SearchScope::default()
     };

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
-use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
+use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
 use crate::sandbox::Sandbox;
@@ -50,9 +50,16 @@ fn places(place: &Path) -> Config {
     Config::new(at("index"), roots.to_vec())
 }
 
+fn links(follows: bool) -> FollowLinks {
+    match follows {
+        true => FollowLinks::Everywhere,
+        false => FollowLinks::WithinRoots,
+    }
+}
+
 fn follow(config: &Config, follows: bool) -> Config {
     Config {
-        rules: Rules::set(Exclude::default(), follows),
+        rules: Rules::set(Exclude::default(), links(follows)),
         ..config.clone()
     }
 }
@@ -167,7 +174,7 @@ fn the_watcher_follows_no_link_out_either() {
     let at = |name: &str| place.path().join(name);
     for follows in [false, true] {
         let config = Config {
-            rules: Rules::set(Exclude::default(), follows),
+            rules: Rules::set(Exclude::default(), links(follows)),
             ..places(&at(&format!("{follows}")))
         };
         let at = |name: &str| at(&format!("{follows}/{name}"));

@@ -544,7 +544,7 @@ fn no_document_forges_lines() {
     };
     let kept = ["opencode".to_owned()];
     let mut indexer = Indexer::open(&config).unwrap();
-    indexer.set_kept(&kept, true).unwrap();
+    indexer.keep(&kept).unwrap();
     indexer.sync(&mut |_| {}).unwrap();
     drop(indexer);
     let rows = || {
@@ -590,7 +590,7 @@ fn documents_that_are_kept_and_taken_over_are_one_session() {
     };
     let kept = ["opencode".to_owned()];
     let mut indexer = Indexer::open(&config).unwrap();
-    indexer.set_kept(&kept, true).unwrap();
+    indexer.keep(&kept).unwrap();
     indexer.sync(&mut |_| {}).unwrap();
     store.talk("ses_1", "walrus tusks", ANSWER);
     indexer.sync(&mut |_| {}).unwrap();

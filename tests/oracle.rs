@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use sessionary::session::{Error, Profile, SessionInfo, SessionManager, Setup};
-use sessionary::{Config, Exclude, Freshness, Index, RootSpec, Rules};
+use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, RootSpec, Rules};
 
 use compare::{Golden, Session, Tree};
 
@@ -311,7 +311,7 @@ fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
     };
     let mut config = Config::new(folder.path(), vec![root]);
     // As the agent does.
-    config.rules = Rules::set(Exclude::default(), true);
+    config.rules = Rules::set(Exclude::default(), FollowLinks::Everywhere);
     let index = Index::open(&config, Freshness::Check).expect("an index");
     assert!(index.is_complete());
     let calls = AtomicUsize::new(0);

@@ -152,7 +152,7 @@ fn expected_places(path: &Path) -> HashMap<String, BranchPlace> {
 /// Where every entry stands by a search.
 fn listed_places(index: &Index) -> HashMap<String, BranchPlace> {
     let scope = SearchScope {
-        limit: 0,
+        limit: None,
         passages: true,
         every_copy: true,
         ..SearchScope::default()

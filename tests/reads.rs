@@ -202,7 +202,7 @@ fn ask(index: &Index, question: &str) -> Result<Answer, Error> {
         }
         "search" => {
             let scope = SearchScope {
-                limit: 0,
+                limit: None,
                 exact: true,
                 ..SearchScope::default()
             };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sessionary::index::{BacklogSize, SearchScope, WatchEnd, caught_up};
-use sessionary::{Config, Error, Exclude, Freshness, Index, Indexer, Rules};
+use sessionary::{Config, Error, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
 
 use crate::exclusion::files_with;
 use crate::histories::dump::{clean, root};
@@ -161,14 +161,32 @@ fn only_who_sets_rules_changes_them() {
     assert_eq!(count(Rules::stored()), 3);
     assert!(!at("index/rules.json").exists(), "nothing was said");
     // The first who says something is heard, whoever it is; after that only who sets rules is.
-    assert_eq!(count(Rules::at_first(without("one.jsonl"), false)), 2);
-    assert_eq!(count(Rules::at_first(Exclude::default(), true)), 2);
+    assert_eq!(
+        count(Rules::at_first(
+            without("one.jsonl"),
+            FollowLinks::WithinRoots
+        )),
+        2
+    );
+    assert_eq!(
+        count(Rules::at_first(Exclude::default(), FollowLinks::Everywhere)),
+        2
+    );
     assert_eq!(count(Rules::stored()), 2);
     let none = Exclude::new(&["one.jsonl", "two.jsonl", "three.jsonl"]).unwrap();
-    assert_eq!(count(Rules::set(none, false)), 0);
+    assert_eq!(count(Rules::set(none, FollowLinks::WithinRoots)), 0);
     assert_eq!(count(Rules::stored()), 0);
-    assert_eq!(count(Rules::set(Exclude::default(), false)), 3);
-    assert_eq!(count(Rules::at_first(without("one.jsonl"), false)), 3);
+    assert_eq!(
+        count(Rules::set(Exclude::default(), FollowLinks::WithinRoots)),
+        3
+    );
+    assert_eq!(
+        count(Rules::at_first(
+            without("one.jsonl"),
+            FollowLinks::WithinRoots
+        )),
+        3
+    );
     let index = Index::open(&said(Rules::stored()), Freshness::AsCommitted).unwrap();
     assert!(index.config().rules.exclude().is_empty());
 }
@@ -204,7 +222,7 @@ fn rules_that_are_lost_are_not_said_at_first() {
     let place = Place::new();
     fs::remove_file(place.rules()).unwrap();
     let said = |globs: &[&str]| Config {
-        rules: Rules::at_first(Exclude::new(globs).unwrap(), false),
+        rules: Rules::at_first(Exclude::new(globs).unwrap(), FollowLinks::WithinRoots),
         ..place.config()
     };
     for other in [said(&[]), said(&["hush"])] {
@@ -301,7 +319,7 @@ fn an_answer_by_other_rules_is_not_complete() {
     }
     std::thread::sleep(Duration::from_millis(100));
     let without = |globs: &[&str]| Config {
-        rules: Rules::set(Exclude::new(globs).unwrap(), false),
+        rules: Rules::set(Exclude::new(globs).unwrap(), FollowLinks::WithinRoots),
         ..Config::new(
             place.path().join("index"),
             vec![root("pi", "pi", &sessions)],

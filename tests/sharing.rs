@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use sessionary::index::SharedFiles;
 use sessionary::locations::foreign_roots;
-use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules, redact};
+use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, Indexer, Rules, redact};
 
 use crate::databases::{Store, hits};
 use crate::histories::dump::root;
@@ -523,7 +523,7 @@ fn what_is_excluded_is_not_shared() {
     assert!(all.iter().filter(|file| is_out(&file.path)).count() > 2);
     let mut config = machine.config();
     let globs = ["**/*harbour*", "**/claude/spill/**"];
-    config.rules = Rules::set(Exclude::new(&globs).unwrap(), false);
+    config.rules = Rules::set(Exclude::new(&globs).unwrap(), FollowLinks::WithinRoots);
     let left = shared(&synced_in_place(&config)).files;
     let expected: Vec<_> = all.iter().filter(|file| !is_out(&file.path)).collect();
     assert_eq!(

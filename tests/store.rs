@@ -64,7 +64,7 @@ impl Store {
     /// From now on the archive keeps what the agent deletes.
     pub fn keep(&self) {
         let mut indexer = Indexer::open(&self.config()).unwrap();
-        indexer.set_kept(&[self.agent.to_owned()], true).unwrap();
+        indexer.keep(&[self.agent.to_owned()]).unwrap();
     }
 
     /// Brings the index up to date, and opens it.

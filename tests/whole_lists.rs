@@ -321,13 +321,13 @@ fn query(all: &[SessionRow], random: &mut ChaCha8Rng) -> (String, SearchScope) {
         }
     }
     let scope = SearchScope {
-        now_ms: 1_767_700_000_000,
+        now_ms: Some(1_767_700_000_000),
         newest_first: random.random_bool(0.3),
         passages: random.random_bool(0.3),
         every_copy: random.random_bool(0.3),
         exact: random.random_bool(0.3),
         per_session: Some(1_000),
-        limit: 1_000,
+        limit: Some(1_000),
         ..SearchScope::default()
     };
     (query, scope)
@@ -341,7 +341,7 @@ fn found(
     limit: usize,
 ) -> (Vec<String>, Vec<PathBuf>) {
     let mut asked = SearchScope {
-        limit,
+        limit: Some(limit),
         ..scope.clone()
     };
     let (mut hits, mut sessions) = (Vec::new(), Vec::new());

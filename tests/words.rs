@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sessionary::index::SearchScope;
 use sessionary::index_files::traces;
-use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
+use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
 
 use crate::exclusion::{files_with, terms};
 use crate::histories::dump::root;
@@ -57,7 +57,7 @@ fn segments(config: &Config) -> usize {
 /// All hits, page by page; `between` comes before each page but the first.
 fn pages(config: &Config, word: &str, mut between: impl FnMut()) -> Vec<String> {
     let mut scope = SearchScope {
-        limit: 7,
+        limit: Some(7),
         every_copy: true,
         exact: true,
         ..SearchScope::default()
@@ -164,7 +164,10 @@ fn what_is_not_ours_is_never_removed() {
     session(home, "two", &["hush"]);
     sync(&all);
     let less = Config {
-        rules: Rules::set(Exclude::new(&["two.jsonl"]).unwrap(), false),
+        rules: Rules::set(
+            Exclude::new(&["two.jsonl"]).unwrap(),
+            FollowLinks::WithinRoots,
+        ),
         ..all.clone()
     };
     damage();

@@ -84,10 +84,10 @@ fn watch(config: &Config, say: &dyn Fn(News) -> bool) -> Result<WatchEnd, Error>
         }
         _ => {}
     };
-    let indexer = Indexer::open_to_watch(config, true, &mut progress)?;
+    let indexer = Indexer::open_to_watch(config, &mut progress)?;
     let told = &mut |event: WatchEvent<'_>| {
         match event {
-            WatchEvent::Checked(..) => {
+            WatchEvent::Checked { .. } => {
                 say(News::Changed);
                 say(News::Current);
             }

@@ -24,6 +24,27 @@ pub(crate) fn is_file_of_rules(name: &str) -> bool {
     [FILE, NEW_FILE].contains(&name)
 }
 
+/// Where symbolic links below a root may lead.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FollowLinks {
+    /// Only to what lies below a root of the same agent. Others are listed as files that are no
+    /// source.
+    #[default]
+    WithinRoots,
+    /// Wherever they lead.
+    Everywhere,
+}
+
+impl FollowLinks {
+    /// By whether links are followed out of the roots.
+    pub(crate) fn of(follow_links: bool) -> FollowLinks {
+        match follow_links {
+            true => FollowLinks::Everywhere,
+            false => FollowLinks::WithinRoots,
+        }
+    }
+}
+
 /// What is left out of the index, and whether that is to be changed.
 ///
 /// A program normally uses [`Rules::stored`], as [`Config::new`](super::Config::new) does: then the
@@ -31,17 +52,17 @@ pub(crate) fn is_file_of_rules(name: &str) -> bool {
 /// command does, should change them with [`Rules::set`].
 ///
 /// ```
-/// use sessionary::{Config, Exclude, Rules};
+/// use sessionary::{Config, Exclude, FollowLinks, Rules};
 /// let mut config = Config::new("/home/ada/.cache/sessionary", Vec::new());
 /// assert!(!config.rules.are_set());
-/// config.rules = Rules::set(Exclude::new(&["/home/ada/secret"])?, false);
+/// config.rules = Rules::set(Exclude::new(&["/home/ada/secret"])?, FollowLinks::WithinRoots);
 /// assert!(config.rules.are_set());
 /// # Ok::<(), sessionary::BadGlob>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     exclude: Exclude,
-    follow_links: bool,
+    links: FollowLinks,
     /// Whether links are followed whatever is stored, and without storing it.
     follows_this_time: bool,
     said: RuleSource,
@@ -76,21 +97,19 @@ impl Rules {
 
     /// The rules that are stored in the index. If none are stored, these are stored, unless the
     /// catalogue was made by other rules.
-    pub fn at_first(exclude: Exclude, follow_links: bool) -> Rules {
+    pub fn at_first(exclude: Exclude, links: FollowLinks) -> Rules {
         Rules {
             exclude,
-            follow_links,
+            links,
             follows_this_time: false,
             said: RuleSource::AtFirst,
         }
     }
 
     /// The next sync stores these rules in the index, and from then on they hold for every program.
-    /// Nothing is stored of what `exclude` matches. With `follow_links` symbolic links below a root
-    /// are followed wherever they lead; without it only to what lies below a root of the same
-    /// agent, and other links are listed as files that are no source.
-    pub fn set(exclude: Exclude, follow_links: bool) -> Rules {
-        Rules::at_first(exclude, follow_links).to_be_set()
+    /// Nothing is stored of what `exclude` matches.
+    pub fn set(exclude: Exclude, links: FollowLinks) -> Rules {
+        Rules::at_first(exclude, links).to_be_set()
     }
 
     /// These rules as if they were made by [`Rules::set`].
@@ -144,7 +163,7 @@ impl Rules {
 
     /// Whether links are followed out of the roots.
     pub fn follow_links(&self) -> bool {
-        self.follow_links || self.follows_this_time
+        self.links == FollowLinks::Everywhere || self.follows_this_time
     }
 
     /// The rules that hold in this index directory: those that are set, or stored there, or said
@@ -171,7 +190,7 @@ impl Rules {
         let exclude = Exclude::new(&stored.exclude);
         Ok(Rules {
             exclude: exclude.map_err(|bad| unknown(index_dir, bad.to_string()))?,
-            follow_links: stored.follow_links,
+            links: FollowLinks::of(stored.follow_links),
             ..*self
         })
     }
@@ -211,16 +230,18 @@ impl Rules {
     fn file(&self) -> RulesFile {
         RulesFile {
             exclude: self.exclude.globs().to_vec(),
-            follow_links: self.follow_links,
+            follow_links: self.links == FollowLinks::Everywhere,
         }
     }
 
     /// A fingerprint of the rules; `None` when nothing is left out but links out of the roots.
     pub(crate) fn fingerprint(&self) -> Option<i64> {
         let globs = self.exclude.fingerprint();
-        match self.follow_links {
-            true => Some(hash(format!("follow links, {globs:?}").as_bytes()).cast_signed()),
-            false => globs,
+        match self.links {
+            FollowLinks::Everywhere => {
+                Some(hash(format!("follow links, {globs:?}").as_bytes()).cast_signed())
+            }
+            FollowLinks::WithinRoots => globs,
         }
     }
 }

@@ -225,12 +225,24 @@ fn states(archive: &Archive, kept: Generation, path: &Path) -> Result<Vec<Genera
 }
 
 impl Indexer {
-    /// Keep what is read of these agents' sessions from now on, or no longer; without names that of
-    /// all agents. The archive is made when missing. The next sync keeps what was read before.
+    /// Keep what is read of these agents' sessions from now on; without names that of all agents.
+    /// The archive is made when missing. The next sync keeps what was read before.
     ///
     /// # Errors
     /// When there is no folder for it, or it cannot be written.
-    pub fn set_kept(&mut self, agents: &[String], is_kept: bool) -> Result<(), Error> {
+    pub fn keep(&mut self, agents: &[String]) -> Result<(), Error> {
+        self.set_kept(agents, true)
+    }
+
+    /// Keep no more of these agents' sessions; without names of none. What is kept stays.
+    ///
+    /// # Errors
+    /// As [`Indexer::keep`].
+    pub fn keep_no_more(&mut self, agents: &[String]) -> Result<(), Error> {
+        self.set_kept(agents, false)
+    }
+
+    fn set_kept(&mut self, agents: &[String], is_kept: bool) -> Result<(), Error> {
         self.hold()?;
         if let Some(folder) = &self.config.archive_dir {
             Archive::open_writable(folder)?.set_kept(agents, is_kept)?;

@@ -66,8 +66,13 @@ impl Default for WatchOptions {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WatchEvent<'a> {
-    /// A full scan was done, for this reason.
-    Checked(&'a str, &'a Report),
+    /// A full scan was done.
+    Checked {
+        /// Why.
+        reason: &'a str,
+        /// What it found.
+        report: &'a Report,
+    },
     /// From now on there are notifications of changes: so many directories are watched.
     Watching(u64),
     /// There are no notifications, for this reason: all files are scanned again and again.
@@ -78,9 +83,13 @@ pub enum WatchEvent<'a> {
     Indexed(&'a Report),
     /// Files that grew were compared with what was read of them.
     Proven(&'a Report),
-    /// Sessions that changed since the last report. `true`: others changed too, but it is no longer
-    /// known which.
-    Changed(&'a [Change], bool),
+    /// Sessions changed since the last report.
+    Changed {
+        /// Which of them, and how.
+        changes: &'a [Change],
+        /// Whether others changed too of which it is no longer known which they are.
+        missed: bool,
+    },
     /// Nothing can be written now; it is tried again.
     Delayed(&'a Error),
 }
@@ -103,25 +112,27 @@ pub enum WatchEnd {
 }
 
 impl Indexer {
-    /// [`Indexer::open_with`], or [`Indexer::try_open`] where it is not to `wait`, to become the
-    /// watcher.
+    /// [`Indexer::open_with`], to become the watcher.
     ///
     /// # Errors
-    /// [`Error::Watched`] at once when another process watches for this index; otherwise as these.
+    /// [`Error::Watched`] at once when another process watches for this index; otherwise as
+    /// [`Indexer::open`].
     pub fn open_to_watch(
         config: &Config,
-        wait: bool,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Indexer, Error> {
-        if ReaderFence::find(config).is_some() {
-            return Err(Error::Watched {
-                index_dir: config.index_dir.clone(),
-            });
-        }
-        match wait {
-            true => Indexer::open_with(config, progress),
-            false => Indexer::try_open(config),
-        }
+        nobody_watches(config)?;
+        Indexer::open_with(config, progress)
+    }
+
+    /// [`Indexer::try_open`], to become the watcher.
+    ///
+    /// # Errors
+    /// [`Error::Watched`] when another process watches for this index; otherwise as
+    /// [`Indexer::try_open`].
+    pub fn try_open_to_watch(config: &Config) -> Result<Indexer, Error> {
+        nobody_watches(config)?;
+        Indexer::try_open(config)
     }
 
     /// Keep the index up to date until something ends it. The lock is held only while something is
@@ -145,6 +156,16 @@ impl Indexer {
             Err(TurnEnd::Failed(Error::Cancelled)) => Ok(WatchEnd::Cancelled),
             Err(TurnEnd::Failed(error)) => Err(error),
         }
+    }
+}
+
+/// One process watches for an index.
+fn nobody_watches(config: &Config) -> Result<(), Error> {
+    match ReaderFence::find(config) {
+        None => Ok(()),
+        Some(_) => Err(Error::Watched {
+            index_dir: config.index_dir.clone(),
+        }),
     }
 }
 

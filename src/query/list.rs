@@ -59,7 +59,7 @@ pub struct ListScope {
     pub with_text: bool,
     /// How many are left out at the beginning.
     pub offset: usize,
-    /// At most so many; `None` and 0: all.
+    /// At most so many; `None`: all.
     pub limit: Option<usize>,
     /// Makes parts of the rows unreadable.
     pub mask: Option<Mask>,
@@ -77,7 +77,7 @@ impl ListScope {
     }
 
     pub(super) fn most(&self) -> usize {
-        self.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
+        self.limit.unwrap_or(usize::MAX)
     }
 
     /// So many rows of its order are on the page or before it.

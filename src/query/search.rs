@@ -321,8 +321,8 @@ impl<'a> Search<'a> {
             }
         }
         match self.scope.max_bytes {
-            0 => Ok(()),
-            most => max_bytes::fit(answer, filled.hits_on_page, self.shown, most),
+            None => Ok(()),
+            Some(most) => max_bytes::fit(answer, filled.hits_on_page, self.shown, most),
         }
     }
 

@@ -8,9 +8,9 @@ use super::{
     BadSetting, Flags, Settings, Surroundings, THIS_TIME, expanded, folder, without_variable,
 };
 use crate::config::Config;
-use crate::config::Rules;
 use crate::config::each_once;
 use crate::config::lasting;
+use crate::config::{FollowLinks, Rules};
 use crate::format::{AGENTS, FORMATS};
 use crate::locations::{self, Environment, foreign_roots};
 use crate::source::exclude::Exclude;
@@ -42,8 +42,8 @@ impl Settings {
         let globs = written(&self.exclude.value, &self.places.exclude);
         let exclude = exclude(surroundings, globs)?;
         config.rules = match self.follow_links.source {
-            THIS_TIME => Rules::at_first(exclude, false).following_links(),
-            _ => Rules::at_first(exclude, self.follow_links.value),
+            THIS_TIME => Rules::at_first(exclude, FollowLinks::WithinRoots).following_links(),
+            _ => Rules::at_first(exclude, FollowLinks::of(self.follow_links.value)),
         };
         config.background = self.background.value;
         config.zone = self.timezone.value.clone();

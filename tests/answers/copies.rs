@@ -76,7 +76,7 @@ fn copies_are_the_same_on_pages_of_any_length() {
         for newest_first in [false, true] {
             let copies = |limit| -> Vec<(String, u64)> {
                 let asked = SearchScope {
-                    limit,
+                    limit: Some(limit),
                     newest_first,
                     passages: true,
                     ..scope()
@@ -125,7 +125,7 @@ fn copies_of_a_session_show_as_much_on_many_pages_as_on_one() {
         for newest_first in [false, true] {
             let shown = |limit| -> Vec<String> {
                 let mut asked = SearchScope {
-                    limit,
+                    limit: Some(limit),
                     newest_first,
                     ..scope()
                 };

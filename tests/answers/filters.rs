@@ -39,7 +39,7 @@ fn ids_that_begin_alike_are_counted() {
                 index,
                 id,
                 &SearchScope {
-                    limit: 0,
+                    limit: None,
                     ..scope()
                 },
             );
@@ -60,7 +60,7 @@ fn facets_count_entries() {
             "piston",
             &SearchScope {
                 facets: true,
-                limit: 1,
+                limit: Some(1),
                 ..scope()
             },
         );

@@ -270,7 +270,7 @@ fn several_words_find_the_session_that_holds_them_apart() {
                 index,
                 "crankshaft gasket torque",
                 &SearchScope {
-                    limit: 2,
+                    limit: Some(2),
                     cursor: cursor.take(),
                     ..scope()
                 },
@@ -331,7 +331,7 @@ fn a_session_shows_its_three_best_passages_and_none_is_taken_up_by_what_is_not_s
         let (mut seen, mut cursor) = (Vec::new(), None);
         loop {
             let page = SearchScope {
-                limit: 1,
+                limit: Some(1),
                 cursor: cursor.take(),
                 ..scope()
             };
@@ -344,7 +344,7 @@ fn a_session_shows_its_three_best_passages_and_none_is_taken_up_by_what_is_not_s
         }
         assert_eq!(seen, found);
         let all = SearchScope {
-            limit: 0,
+            limit: None,
             every_copy: true,
             ..scope()
         };
@@ -354,7 +354,7 @@ fn a_session_shows_its_three_best_passages_and_none_is_taken_up_by_what_is_not_s
             for query in ["propeller shaft", "shaft"] {
                 let few = SearchScope {
                     per_session: Some(most),
-                    limit,
+                    limit: Some(limit),
                     ..all.clone()
                 };
                 let answer = ask(index, query, &few);

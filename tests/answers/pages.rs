@@ -27,7 +27,7 @@ fn pages_are_full_and_nothing_comes_twice() {
             index,
             "\"valve spring\"",
             &SearchScope {
-                limit: 5,
+                limit: Some(5),
                 ..scope()
             },
         );
@@ -39,7 +39,7 @@ fn pages_are_full_and_nothing_comes_twice() {
                 index,
                 "valve",
                 &SearchScope {
-                    limit: 25,
+                    limit: Some(25),
                     cursor: cursor.take(),
                     ..scope()
                 },
@@ -66,7 +66,7 @@ fn a_cursor_stays_where_it_is_while_the_index_grows() {
         &world.index(),
         "gasket",
         &SearchScope {
-            limit: 5,
+            limit: Some(5),
             ..scope()
         },
     );
@@ -82,7 +82,7 @@ fn a_cursor_stays_where_it_is_while_the_index_grows() {
             &world.index(),
             "gasket",
             &SearchScope {
-                limit: 5,
+                limit: Some(5),
                 cursor: Some(at),
                 ..scope()
             },
@@ -128,8 +128,8 @@ fn an_answer_keeps_to_its_bytes() {
                 &index,
                 "spark",
                 &SearchScope {
-                    limit: 30,
-                    max_bytes,
+                    limit: Some(30),
+                    max_bytes: Some(max_bytes),
                     cursor,
                     ..scope()
                 },
@@ -164,7 +164,7 @@ fn what_is_too_much_for_a_page_is_cut_and_named() {
     let index = world.index();
     let asked = |query: &str, max_bytes| {
         let asked = SearchScope {
-            max_bytes,
+            max_bytes: Some(max_bytes),
             context: 1,
             facets: true,
             ..scope()
@@ -220,8 +220,8 @@ fn a_cursor_that_grows_leaves_room_or_says_how_much_it_takes() {
     let (mut max_bytes, mut cursor, mut count) = (2_000, None, 0);
     loop {
         let asked = SearchScope {
-            limit: 400,
-            max_bytes,
+            limit: Some(400),
+            max_bytes: Some(max_bytes),
             cursor: cursor.clone(),
             ..scope()
         };
@@ -260,7 +260,7 @@ fn a_cursor_goes_on_with_its_own_question_only() {
     let world = World::new(&[("a", session("s1", "/w", &many))]);
     world.both(|index| {
         let page = SearchScope {
-            limit: 3,
+            limit: Some(3),
             ..scope()
         };
         let cursor = ask(index, "gasket", &page).cursor;
@@ -288,9 +288,9 @@ fn a_cursor_goes_on_with_its_own_question_only() {
             assert!(error.to_string().contains("another question"), "{error}");
         }
         let wider = SearchScope {
-            limit: 5,
+            limit: Some(5),
             context: 1,
-            max_bytes: 50_000,
+            max_bytes: Some(50_000),
             ..next
         };
         let rest = ask(index, "gasket", &wider);
@@ -308,7 +308,7 @@ fn the_last_page_has_no_cursor_where_only_copies_follow() {
     let world = World::new(&[("a", session("s1", "/w", &all))]);
     world.both(|index| {
         let one = SearchScope {
-            limit: 1,
+            limit: Some(1),
             ..scope()
         };
         let answer = ask(index, "manifold", &one);

@@ -40,11 +40,11 @@ fn a_first_search_answers_as_a_later_one() {
     let all = [RARE].into_iter().chain(words).chain(others);
     for (query, passages) in all.map(|query| (query, false)).chain(some) {
         let scope = SearchScope {
-            limit: 100,
+            limit: Some(100),
             explain: true,
             passages,
             // Cursors name the moment.
-            now_ms: 1_767_614_400_000,
+            now_ms: Some(1_767_614_400_000),
             ..SearchScope::default()
         };
         let _ = std::fs::remove_dir_all(place.index_dir());

@@ -43,8 +43,8 @@ fn index(place: &Place, look: &mut dyn FnMut(&Index, &str)) {
 
 fn find(index: &Index, query: &str) -> Vec<String> {
     let scope = SearchScope {
-        limit: 100,
-        now_ms: now(),
+        limit: Some(100),
+        now_ms: Some(now()),
         exact: true,
         every_copy: true,
         ..SearchScope::default()
@@ -123,8 +123,8 @@ fn what_has_no_time_has_that_of_what_is_before_it() {
             assert_eq!(find(index, query), entries, "{state}: {query}");
         }
         let scope = SearchScope {
-            limit: 100,
-            now_ms: now(),
+            limit: Some(100),
+            now_ms: Some(now()),
             newest_first: true,
             passages: true,
             facets: true,
@@ -247,7 +247,7 @@ fn entries_without_ids_stand_on_the_one_branch_there_is() {
     index(&place, &mut |index, state| {
         let places = |session: &str| -> Vec<_> {
             let scope = SearchScope {
-                limit: 100,
+                limit: Some(100),
                 every_copy: true,
                 ..SearchScope::default()
             };

@@ -121,7 +121,7 @@ fn flip(words: &Path, rng: &mut ChaCha8Rng) -> String {
 fn search(config: &Config, query: &str, newest_first: bool) -> SearchAnswer {
     let scope = SearchScope {
         newest_first,
-        limit: 1000,
+        limit: Some(1000),
         ..SearchScope::default()
     };
     Index::open(config, Freshness::AsCommitted)

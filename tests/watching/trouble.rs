@@ -13,7 +13,7 @@ use std::time::Duration;
 #[cfg(target_os = "linux")]
 use sessionary::index::Event;
 use sessionary::index::{WatchEnd, WatchEvent, WatchOptions, caught_up};
-use sessionary::{Config, Exclude, Indexer, Rules};
+use sessionary::{Config, Exclude, FollowLinks, Indexer, Rules};
 use sessionary::{Freshness, Index};
 
 use super::watcher::{Watcher, until};
@@ -147,7 +147,7 @@ fn a_watcher_does_not_bring_back_what_is_excluded_now() {
     );
     let watcher = Watcher::start(&config);
     let other = Config {
-        rules: Rules::set(Exclude::new(&["secret"]).unwrap(), false),
+        rules: Rules::set(Exclude::new(&["secret"]).unwrap(), FollowLinks::WithinRoots),
         ..config.clone()
     };
     Indexer::open(&other).unwrap().sync(&mut |_| {}).unwrap();
@@ -224,7 +224,7 @@ fn nobody_waits_for_who_reads_what_is_told() {
     let thread = spawn(move || {
         let indexer = Indexer::open(&watched).unwrap();
         let mut note = |watched: WatchEvent<'_>| {
-            if matches!(watched, WatchEvent::Changed(..)) {
+            if matches!(watched, WatchEvent::Changed { .. }) {
                 tell.send(()).unwrap();
                 let _ = waits.recv();
             }

@@ -69,7 +69,10 @@ impl Watcher {
                 match watched {
                     WatchEvent::Watching(_) => log.ready = true,
                     WatchEvent::Polling(_) => (log.ready, log.polling) = (true, true),
-                    WatchEvent::Checked(why, report) => {
+                    WatchEvent::Checked {
+                        reason: why,
+                        report,
+                    } => {
                         log.checked.push(why.to_owned());
                         log.notes.extend_from_slice(&report.notes);
                         log.read += report.bytes_read + report.proof_bytes;
@@ -80,7 +83,7 @@ impl Watcher {
                     WatchEvent::Proven(report) => {
                         log.proven += report.bytes_read + report.proof_bytes;
                     }
-                    WatchEvent::Changed(changes, _) => log.changes.extend_from_slice(changes),
+                    WatchEvent::Changed { changes, .. } => log.changes.extend_from_slice(changes),
                     WatchEvent::Delayed(error) => log.delayed.push(error.to_string()),
                     other => eprintln!("{other:?}"),
                 }

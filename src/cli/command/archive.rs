@@ -134,7 +134,10 @@ fn turn(
     }
     let mut progress = Progress::new();
     let mut indexer = super::writer(config, true, &mut progress)?;
-    indexer.set_kept(agents, is_kept)?;
+    match is_kept {
+        true => indexer.keep(agents)?,
+        false => indexer.keep_no_more(agents)?,
+    }
     let report = indexer.sync_catalogue(&mut |event| progress.event(event))?;
     drop(progress);
     for note in &report.notes {

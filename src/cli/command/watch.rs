@@ -129,7 +129,7 @@ fn watch(
     let pusher = pusher(global, &talk)?;
     let (mut failed, mut known) = (None, BTreeSet::new());
     let ended = indexer.watch(&options, &mut |watched| match watched {
-        WatchEvent::Changed(changes, missed) => {
+        WatchEvent::Changed { changes, missed } => {
             pusher.iter().for_each(Pusher::push);
             if missed {
                 changed.line(missed_line);
@@ -146,7 +146,7 @@ fn watch(
         }
         other => {
             // What could not be sent then is sent now.
-            if matches!(other, WatchEvent::Checked(..)) {
+            if matches!(other, WatchEvent::Checked { .. }) {
                 pusher.iter().for_each(Pusher::push);
             }
             say(&other, &mut known, screen, &talk);
@@ -179,7 +179,11 @@ fn pusher(global: &Global, talk: &Printer) -> Result<Option<Pusher>, Failure> {
 /// `None`: Ctrl-C, while another process was waited for.
 fn open(config: &Config, wait: bool) -> Result<Option<Indexer>, Error> {
     let mut progress = Progress::new();
-    match Indexer::open_to_watch(config, wait, &mut |event| progress.event(event)) {
+    let opened = match wait {
+        true => Indexer::open_to_watch(config, &mut |event| progress.event(event)),
+        false => Indexer::try_open_to_watch(config),
+    };
+    match opened {
         Err(Error::Cancelled) => Ok(None),
         opened => opened.map(Some),
     }
@@ -318,14 +322,14 @@ fn say(watched: &WatchEvent<'_>, known: &mut BTreeSet<String>, screen: &Screen, 
             "Nothing can be written now; trying again: {}",
             screen.with_paths(&error.to_string())
         )),
-        WatchEvent::Checked(_, report)
+        WatchEvent::Checked { report, .. }
         | WatchEvent::Synced(report)
         | WatchEvent::Indexed(report)
         | WatchEvent::Proven(report) => {
             for note in report.notes.iter().filter(|note| !known.contains(*note)) {
                 talk.line(&plain_line(note));
             }
-            if matches!(watched, WatchEvent::Checked(..)) {
+            if matches!(watched, WatchEvent::Checked { .. }) {
                 known.clear();
             }
             known.extend(report.notes.iter().cloned());

@@ -266,11 +266,11 @@ impl Asker {
                 remotes: here.map_or_else(Vec::new, Here::remotes),
                 as_typed: true,
                 newest_first: question.order == Order::Newest,
-                limit: question.rows,
+                limit: Some(question.rows),
                 per_session: Some(1),
                 // A fork is a session too, even where it only repeats.
                 every_copy: true,
-                now_ms: self.clock.now_ms(),
+                now_ms: Some(self.clock.now_ms()),
                 home: self.home.clone(),
                 cancel: cancel.clone(),
                 mask: self.mask,

@@ -136,7 +136,7 @@ const QUESTIONS: [(&str, Question); 7] = [
     }),
     ("search", |index| {
         let scope = SearchScope {
-            limit: 0,
+            limit: None,
             exact: true,
             ..SearchScope::default()
         };

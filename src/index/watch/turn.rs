@@ -171,7 +171,7 @@ impl Watch<'_> {
     fn report(&mut self, done: &Done) -> Result<(), Error> {
         self.refused = false;
         (self.on_event)(match done {
-            Done::Checked(why, report) => WatchEvent::Checked(why, report),
+            Done::Checked(reason, report) => WatchEvent::Checked { reason, report },
             Done::Synced(report) => WatchEvent::Synced(report),
             Done::Indexed(report) => {
                 self.words_refused = false;
@@ -380,7 +380,10 @@ impl Watch<'_> {
             if changes.is_empty() && !missed {
                 return Ok(());
             }
-            (self.on_event)(WatchEvent::Changed(&changes, missed));
+            (self.on_event)(WatchEvent::Changed {
+                changes: &changes,
+                missed,
+            });
         }
     }
 }

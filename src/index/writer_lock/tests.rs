@@ -176,7 +176,7 @@ fn what_somebody_excludes_while_the_words_are_wiped_stays_out() {
     let merging = WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap();
     let exclude = crate::source::exclude::Exclude::new(&["hushed.jsonl"]).unwrap();
     let less = Config {
-        rules: crate::index::Rules::set(exclude, false),
+        rules: crate::index::Rules::set(exclude, crate::index::FollowLinks::WithinRoots),
         ..config.clone()
     };
     let is_left_out = || {
@@ -216,7 +216,7 @@ fn who_forgets_a_session_forgets_what_others_have_read_of_it_meanwhile() {
     );
     std::fs::write(folder.join("events.jsonl"), started).unwrap();
     let mut first = Indexer::open(&config).unwrap();
-    first.set_kept(&[], true).unwrap();
+    first.keep(&[]).unwrap();
     first.sync(&mut |_| {}).unwrap();
     let index = crate::index::Index::open(&config, crate::index::Freshness::AsCommitted).unwrap();
     let rows = index.list(&crate::index::ListScope::default()).unwrap();
@@ -240,7 +240,7 @@ fn whoever_sets_rules_last_has_the_last_word() {
     let set = |glob: &str| Config {
         rules: crate::index::Rules::set(
             crate::source::exclude::Exclude::new(&[glob]).unwrap(),
-            false,
+            crate::index::FollowLinks::WithinRoots,
         ),
         ..config.clone()
     };

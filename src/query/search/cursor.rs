@@ -167,10 +167,10 @@ mod tests {
         let scope = SearchScope::default();
         let asked = question("foo", &scope, &Zone::UTC);
         let same = SearchScope {
-            limit: 3,
+            limit: Some(3),
             context: 2,
-            max_bytes: 9_000,
-            now_ms: 5,
+            max_bytes: Some(9_000),
+            now_ms: Some(5),
             ..scope.clone()
         };
         assert_eq!(question(" foo ", &same, &Zone::UTC), asked);

@@ -20,10 +20,7 @@ impl Search<'_> {
         let Some(id) = self.query.only().and_then(|only| id(only.expr.as_ref()?)) else {
             return Ok(());
         };
-        let most = match self.scope.limit {
-            0 => usize::MAX,
-            _ => MOST,
-        };
+        let most = self.scope.limit.map_or(usize::MAX, |_| MOST);
         let ours = self.snapshot.root_numbers()?;
         let sessions = self.catalogue.sessions_by_id(&ours, id, most)?;
         let named = &mut answer.named;

@@ -296,7 +296,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             context: Vec::new(),
             explanation: (search.scope)
                 .explain
-                .then(|| explanation(hit, factor, search.scope.now_ms)),
+                .then(|| explanation(hit, factor, search.scope.ages_from_ms())),
         };
         if !search.scope.every_copy {
             self.copies.remember(prints, self.at);
@@ -416,10 +416,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         let standing = places_of(search, &sessions, &ready)?;
         let mut branches: HashMap<i64, Branches> = HashMap::new();
         // Hits that certainly do not fit are not built.
-        let room = match search.scope.max_bytes {
-            0 => usize::MAX,
-            most => most,
-        };
+        let room = search.scope.max_bytes.unwrap_or(usize::MAX);
         let mut taken = 0;
         let mut hits_on_page: Vec<PageHit> = Vec::new();
         let mut groups: Vec<(i64, HitGroup)> = Vec::new();

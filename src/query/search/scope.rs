@@ -30,14 +30,14 @@ pub struct SearchScope {
     /// Newest first, instead of best first. Of several plain words: the sessions that hold all of
     /// them (the most of them, where none holds all), by their newest passage with any.
     pub newest_first: bool,
-    /// Hits at most; 0: all, each of which is read from its file.
-    pub limit: usize,
+    /// Hits at most; `None`: all, each of which is read from its file.
+    pub limit: Option<usize>,
     /// Hits of one session on a page, at most. `None`: three where several words rank sessions and
     /// not all hits are asked for, else any number.
     pub per_session: Option<usize>,
-    /// The moment that `since:2w` and ages count from, in ms. 0: `since:2w` counts from the moment
-    /// when it is asked, and no age lowers a score.
-    pub now_ms: i64,
+    /// The moment that `since:2w` and ages count from, in ms. `None`: `since:2w` counts from the
+    /// moment when it is asked, and no age lowers a score.
+    pub now_ms: Option<i64>,
     /// Do not look for words that are rarely found with a typo or another ending.
     pub exact: bool,
     /// Show text that several entries repeat once for each of them.
@@ -58,8 +58,8 @@ pub struct SearchScope {
     pub explain: bool,
     /// Bytes of the answer's JSON at most, the end of its line and escapes for what acts on a
     /// terminal among them: what is more is on the next page, or named in
-    /// [`SearchAnswer::cut`](crate::model::SearchAnswer::cut). 0 = any number.
-    pub max_bytes: usize,
+    /// [`SearchAnswer::cut`](crate::model::SearchAnswer::cut). `None`: any number.
+    pub max_bytes: Option<usize>,
     /// Continue after the page that gave this
     /// [`SearchAnswer::cursor`](crate::model::SearchAnswer::cursor).
     pub cursor: Option<String>,
@@ -88,9 +88,9 @@ impl Default for SearchScope {
             remotes: Vec::new(),
             as_typed: false,
             newest_first: false,
-            limit: 20,
+            limit: Some(20),
             per_session: None,
-            now_ms: 0,
+            now_ms: None,
             exact: false,
             every_copy: false,
             passages: false,
@@ -99,7 +99,7 @@ impl Default for SearchScope {
             without: Vec::new(),
             facets: false,
             explain: false,
-            max_bytes: 0,
+            max_bytes: None,
             cursor: None,
             zone: None,
             home: None,
@@ -122,17 +122,16 @@ impl SearchScope {
 
     /// Hits at most.
     pub(super) fn most_hits(&self) -> usize {
-        match self.limit {
-            0 => usize::MAX,
-            limit => limit,
-        }
+        self.limit.unwrap_or(usize::MAX)
     }
 
     /// What times in a query count from, in ms.
     pub(super) fn now_ms(&self) -> i64 {
-        match self.now_ms {
-            0 => now_ns() / 1_000_000,
-            ms => ms,
-        }
+        self.now_ms.unwrap_or_else(|| now_ns() / 1_000_000)
+    }
+
+    /// The moment from which ages count, in ms; before all of them where none counts.
+    pub(super) fn ages_from_ms(&self) -> i64 {
+        self.now_ms.unwrap_or(i64::MIN)
     }
 }

@@ -42,7 +42,7 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
     let query = query(call, asked, &words)?;
     let live = call.live()?;
     let scope = SearchScope {
-        now_ms: call.screen.now_ms,
+        now_ms: Some(call.screen.now_ms),
         cursor: asked.cursor.clone(),
         cancel: call.cancel.clone(),
         mask: Some(MASK),
@@ -85,7 +85,7 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
 /// again.
 fn page(call: &Call, query: &str, scope: &SearchScope) -> Result<SearchAnswer, sessionary::Error> {
     let scope = SearchScope {
-        limit: SESSIONS,
+        limit: Some(SESSIONS),
         per_session: Some(1),
         ..scope.clone()
     };
@@ -116,7 +116,7 @@ fn of_sessions(
         return Ok(Vec::new());
     }
     let scope = SearchScope {
-        limit: ids.len() * passages,
+        limit: Some(ids.len() * passages),
         per_session: Some(passages),
         cursor: None,
         without: Vec::new(),

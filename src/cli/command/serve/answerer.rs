@@ -71,7 +71,7 @@ impl Answerer {
         let is_part = bounds(&asked.page).is_asked();
         // Where pages go on by a cursor, what earlier ones have shown comes before the limit.
         let limit = scope.limit.take_if(|_| is_part);
-        let most = limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX);
+        let most = limit.unwrap_or(usize::MAX);
         self.ask(asked.page.as_committed, |index, _| {
             let snapshot = index.snapshot()?;
             let page = snapshot.page(&scope)?;
@@ -124,7 +124,7 @@ impl Answerer {
             reverse: asked.reverse,
             with_text: asked.with_text,
             offset: asked.offset,
-            limit: asked.limit,
+            limit: asked.limit.filter(|limit| *limit > 0),
             mask: screen.mask(),
         })
     }
@@ -142,8 +142,8 @@ impl Answerer {
             remotes: here.map_or_else(Vec::new, Here::remotes),
             as_typed: asked.as_typed,
             newest_first: asked.newest,
-            limit: asked.limit,
-            now_ms: screen.now_ms,
+            limit: (asked.limit > 0).then_some(asked.limit),
+            now_ms: Some(screen.now_ms),
             exact: asked.exact,
             every_copy: asked.every_copy,
             only_live: asked.only_live,
@@ -151,7 +151,7 @@ impl Answerer {
             context: asked.context,
             facets: asked.facets,
             explain: asked.explain,
-            max_bytes: asked.page.max_bytes.unwrap_or(0),
+            max_bytes: asked.page.max_bytes.filter(|most| *most > 0),
             cursor: asked.page.cursor.clone(),
             home: screen.home.clone(),
             cancel: cancel.clone(),
