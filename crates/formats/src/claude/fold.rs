@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{facts, place};
-use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage};
+use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage, sum_costs};
 use crate::{Record, SourceFacts, json, stable_hash};
 
 /// Answers of which more lines may follow: a subagent's may stand between them in older files.
@@ -48,6 +48,8 @@ pub struct State {
     own: Option<String>,
     /// The last answers: what is counted of each.
     answers: Vec<Answer>,
+    /// Hashes of the ids of the last answers that count as messages.
+    said: VecDeque<u64>,
     /// Hashes of the last lines.
     lines: VecDeque<u64>,
 }
@@ -64,8 +66,12 @@ struct Begun {
 /// person's twice.
 const LINES: usize = 16;
 
-/// A line that comes again, under its id and with what it said, says nothing.
+/// A line that comes again, under its id and with what it said, says nothing. An answer is one
+/// message, in how many lines ever.
 pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
+    if facts.is_message && facts.role.as_deref() == Some("assistant") {
+        facts.is_message = state.is_new_answer(answer(record.bytes, facts));
+    }
     if facts.id.is_none() || facts.is_beside {
         return;
     }
@@ -89,6 +95,21 @@ pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
         state.lines.pop_front();
     }
     state.lines.push_back(line);
+}
+
+/// A hash of what an answer is known by. Mostly that stands with its usage, but not all have any.
+fn answer(record: &[u8], facts: &Facts) -> Option<u64> {
+    let known_by = |id: &str, request: &str| {
+        (!id.is_empty()).then(|| stable_hash::of([id.as_bytes(), request.as_bytes()]))
+    };
+    if let Some(usage) = &facts.usage {
+        let request = facts.copied_with.as_deref();
+        return known_by(usage.response_id.as_deref()?, request.unwrap_or_default());
+    }
+    let line = json::utf8(record)?;
+    let text = |of: &str, key: &str| Some(json::Raw(json::member(of, key)).text()?.into_owned());
+    let request = text(line, "requestId").unwrap_or_default();
+    known_by(&text(json::member(line, "message")?, "id")?, &request)
 }
 
 /// A hash of what tells a line from others: of all of it. The second time the desktop may write
@@ -160,11 +181,10 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if facts.thinking_level.is_some() {
         fold.thinking_level.clone_from(&facts.thinking_level);
     }
-    let is_first_line = match &facts.usage {
-        Some(usage) => add_usage(fold, usage, facts),
-        None => true,
-    };
-    fold.messages += u64::from(facts.is_message && is_first_line);
+    if let Some(usage) = &facts.usage {
+        add_usage(fold, usage, facts);
+    }
+    fold.messages += u64::from(facts.is_message);
     if fold.first_message.is_none() {
         let text = facts.user_text.as_ref().or(facts.asked.as_ref());
         let text = text.map(|text| text.trim());
@@ -259,12 +279,12 @@ fn note_summarized(state: &mut State, facts: &Facts) {
     }
 }
 
-/// Adds what a line says of its answer beyond what earlier lines of it said. Gives back whether it
-/// is the first line of it.
-fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) -> bool {
+/// Adds what a line says of its answer beyond what earlier lines of it said. One without figures
+/// says nothing.
+fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) {
     let Some(id) = usage.response_id.as_ref().filter(|_| usage.is_repeated) else {
         fold.add_usage(usage);
-        return true;
+        return;
     };
     let parts = [
         usage.input,
@@ -272,16 +292,16 @@ fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) -> bool {
         usage.cache_read,
         usage.cache_write,
     ];
-    let tokens = parts.into_iter().flatten().fold(0, i64::saturating_add);
+    let tokens = parts.into_iter().flatten().reduce(i64::saturating_add);
     let output = usage.output.unwrap_or(0);
     let answers = &mut fold.claude.answers;
     let request = &facts.copied_with;
     let is_it = |answer: &&mut Answer| answer.id == *id && answer.request == *request;
-    let (before, is_first) = match answers.iter_mut().find(is_it) {
-        Some(answer) if output < answer.output => return false,
+    let before = match answers.iter_mut().find(is_it) {
+        Some(answer) if output < answer.output || tokens.is_none() => return,
         Some(answer) => {
             answer.output = output;
-            (std::mem::replace(&mut answer.tokens, tokens), false)
+            std::mem::replace(&mut answer.tokens, tokens.unwrap_or(0))
         }
         None => {
             if answers.len() == ANSWERS {
@@ -291,17 +311,16 @@ fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) -> bool {
                 id: id.clone(),
                 request: request.clone(),
                 output,
-                tokens,
+                tokens: tokens.unwrap_or(0),
             });
-            (0, true)
+            fold.cost = sum_costs([fold.cost, usage.cost_total]);
+            0
         }
     };
-    let sum = fold.tokens.unwrap_or(0).saturating_sub(before);
-    fold.tokens = Some(sum.saturating_add(tokens));
-    if let (true, Some(cost)) = (is_first, usage.cost_total) {
-        fold.cost = Some(fold.cost.unwrap_or(0.0) + cost);
+    if let Some(tokens) = tokens {
+        let sum = fold.tokens.unwrap_or(0).saturating_sub(before);
+        fold.tokens = Some(sum.saturating_add(tokens));
     }
-    is_first
 }
 
 /// The values of the list.
@@ -389,6 +408,22 @@ fn merged(a: Option<String>, b: Option<String>) -> Option<String> {
 }
 
 impl State {
+    /// Whether no line of this answer came before, as far as is remembered. One without an id is
+    /// an answer by itself.
+    fn is_new_answer(&mut self, answer: Option<u64>) -> bool {
+        let Some(id) = answer else {
+            return true;
+        };
+        if self.said.contains(&id) {
+            return false;
+        }
+        if self.said.len() == ANSWERS {
+            self.said.pop_front();
+        }
+        self.said.push_back(id);
+        true
+    }
+
     /// Whether it is of `agent-<id>.meta.json`.
     fn is_meta(&self) -> bool {
         self.own.is_some() && self.sessions.is_empty() && self.cost().is_none()

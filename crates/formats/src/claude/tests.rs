@@ -229,6 +229,42 @@ fn a_fork_begins_with_its_own_prompt() {
     );
 }
 
+/// Some servers say nothing of tokens.
+#[test]
+fn one_answer_in_three_lines_without_usage() {
+    let of = |usage: Option<Value>, mut line: Value| {
+        let message = line["message"].as_object_mut().unwrap();
+        match usage {
+            Some(usage) => message.insert("usage".to_owned(), usage),
+            None => message.remove("usage"),
+        };
+        line
+    };
+    let lines = |usage: [Option<Value>; 4]| {
+        let said = [
+            said("a1", "u1", 2, "msg_1", text("red"), 0),
+            said("a2", "a1", 2, "msg_1", text("or blue"), 0),
+            said("a3", "a2", 2, "msg_1", text("or white"), 0),
+            said("a4", "a3", 3, "msg_2", text("done"), 0),
+        ];
+        let said = usage.into_iter().zip(said);
+        let said = said.map(|(usage, line)| of(usage, line));
+        [typed("u1", "", 1, "paint")].into_iter().chain(said)
+    };
+    let counted = |usage| {
+        let lines: Vec<Value> = lines(usage).collect();
+        let session = session(&lines);
+        (session.message_count, session.tokens)
+    };
+    let none = || Some(json!({}));
+    assert_eq!(counted([None, None, None, None]), (3, None));
+    assert_eq!(counted([none(), none(), none(), none()]), (3, None));
+    let some = || Some(json!({"input_tokens": 10, "output_tokens": 0}));
+    assert_eq!(counted([None, some(), none(), None]), (3, Some(10)));
+    let zeros = || Some(json!({"input_tokens": 0, "output_tokens": 0}));
+    assert_eq!(counted([none(), zeros(), None, None]), (3, Some(0)));
+}
+
 /// Some servers give one id to all that they say.
 #[test]
 fn answers_of_one_id_are_told_apart_by_their_requests() {
