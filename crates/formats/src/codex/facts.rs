@@ -124,7 +124,8 @@ fn own(payload: &Payload<'_>) -> Option<String> {
         ("source", &payload.source),
         ("history_base", &payload.history_base),
     ] {
-        let value = value.0.and_then(json::kept);
+        // What is null says as little as what is not there.
+        let value = value.0.filter(|_| value.is_value()).and_then(json::kept);
         own.extend(value.map(|value| (name.to_owned(), value)));
     }
     (!own.is_empty()).then(|| serde_json::Value::Object(own).to_string())

@@ -35,7 +35,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        9
+        10
     }
 
     fn knows(&self, kind: &str) -> bool {

@@ -457,6 +457,29 @@ fn what_codexs_own_list_leaves_out() {
     );
 }
 
+/// As if it were not there: of no other program, and of a legacy rollout.
+#[test]
+fn what_is_null_in_a_header_says_nothing() {
+    let of = |header: serde_json::Value| {
+        let call = serde_json::json!({"type": "function_call", "name": "shell", "call_id": "c1",
+            "arguments": "{}"});
+        let sent = serde_json::json!({"type": "user_message", "message": "When is the flood?"});
+        let lines = [
+            line("session_meta", &header),
+            line("event_msg", &sent),
+            line("response_item", &call),
+        ];
+        let read = of_lines(&lines);
+        let copied_with = read
+            .entries
+            .iter()
+            .find_map(|(facts, _)| facts.copied_with.clone());
+        (read.session, copied_with)
+    };
+    let nulls = serde_json::json!({"id": "tides", "source": null, "history_base": null});
+    assert_eq!(of(nulls), of(serde_json::json!({"id": "tides"})));
+}
+
 /// It shows threads of its terminal, of editors and of two programs; all others it leaves out,
 /// whatever they are called.
 #[test]
