@@ -123,6 +123,7 @@ fn message(data: &Data<'_>, facts: &mut Facts) {
     facts.message_ms = completed;
     facts.provider = data.provider_id.owned();
     facts.model = data.model_id.owned();
+    facts.cwd = data.path.object().and_then(|place| place.cwd.owned());
     facts.stop_reason = data.finish.owned();
     if let Some(error) = data.error.object() {
         facts.is_error = true;
@@ -212,6 +213,8 @@ fn part(data: &Data<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
             }
             facts.silent = true;
         }
+        // What a command asks a subagent. OpenCode makes the session's title of it too.
+        "subtask" if is_typed => facts.asked = data.prompt.text().map(|asked| asked.into_owned()),
         "compaction" => facts.compaction = Some(Compaction::default()),
         "retry" => facts.is_error = true,
         "step-start" | "step-finish" | "snapshot" | "agent" => facts.silent = true,

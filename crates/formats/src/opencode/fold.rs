@@ -21,6 +21,9 @@ pub struct State {
     /// The last prompt, and when it was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<(String, i64)>,
+    /// Where the first answer was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
 }
 
 /// What was said in a prompt was said when that was given: its parts have no times of their own,
@@ -68,6 +71,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         fold.provider = facts.provider.clone();
         fold.model = facts.model.clone();
     }
+    if fold.opencode.cwd.is_none() {
+        fold.opencode.cwd.clone_from(&facts.cwd);
+    }
     fold.opencode.is_over |= facts.is_message && facts.id == fold.opencode.reverted;
     if fold.opencode.is_over {
         return;
@@ -77,7 +83,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     }
     fold.messages += u64::from(facts.is_message);
     if fold.first_message.is_none() {
-        fold.first_message = facts.user_text.clone();
+        fold.first_message = facts.user_text.clone().or_else(|| facts.asked.clone());
     }
     fold.note_typed(facts);
 }
@@ -146,7 +152,11 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     };
     SessionFacts {
         id: header.id.unwrap_or_else(|| called(source)),
-        cwd: header.cwd.unwrap_or_default(),
+        cwd: header
+            .cwd
+            .filter(|cwd| !cwd.is_empty())
+            .or_else(|| fold.opencode.cwd.clone())
+            .unwrap_or_default(),
         name: fold.name.clone(),
         parent_session: header.parent_session,
         created_raw: header.created_raw,

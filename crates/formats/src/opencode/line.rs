@@ -104,6 +104,8 @@ pub(super) struct Data<'a> {
     pub tokens: Loose<Tokens>,
     #[serde(borrow)]
     pub finish: Text<'a>,
+    #[serde(borrow)]
+    pub path: Loose<Place<'a>>,
     /// Of a retry too.
     #[serde(borrow)]
     pub error: Loose<Failure<'a>>,
@@ -171,6 +173,14 @@ pub(super) struct Times {
     pub completed: Int,
     pub start: Int,
     pub end: Int,
+}
+
+/// Where an answer was given.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Place<'a> {
+    #[serde(borrow)]
+    pub cwd: Text<'a>,
 }
 
 #[derive(Deserialize, Default)]

@@ -119,7 +119,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        9
+        10
     }
 
     fn shape(&self) -> Shape {

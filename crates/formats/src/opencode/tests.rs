@@ -237,6 +237,67 @@ fn sub_agent_title_and_revert() {
     assert_eq!(session.parent_session.as_deref(), Some("ses_0"));
 }
 
+/// The session of these lines.
+fn session(lines: &[String]) -> SessionFacts {
+    let mut fold = Fold::default();
+    for line in lines {
+        let mut facts = OpenCode.facts(line.as_bytes());
+        OpenCode.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        OpenCode.fold(&mut fold, &facts);
+    }
+    OpenCode.session(&[SourceFacts {
+        relative: Path::new("opencode.db/ses_1"),
+        mtime_ms: 0,
+        fold: &fold,
+        part: crate::model::SourcePart::Main,
+        unlisted: None,
+        problems: (0, None),
+    }])
+}
+
+#[test]
+fn a_session_without_a_directory_is_where_its_first_answer_was_given() {
+    let cwd = |directory: &str| {
+        let own = format!(r#"{{"id":"ses_1"{directory},"title":"Tides","time_created":1}}"#);
+        let said = |role: &str, cwd: &str| {
+            let data = format!(r#"{{"role":"{role}","path":{{"cwd":"{cwd}","root":"/"}}}}"#);
+            row("message", "", &format!(r#"{{"id":"k1","data":{data}}}"#))
+        };
+        let prompt = row("message", "", r#"{"id":"k0","data":{"role":"user"}}"#);
+        session(&[
+            row("session", "", &own),
+            prompt,
+            said("assistant", "/code/harbour"),
+            said("assistant", "/code/pier"),
+        ])
+        .cwd
+    };
+    assert_eq!(cwd(r#","directory":"/code""#), "/code");
+    for none in ["", r#","directory":"""#, r#","directory":null"#] {
+        assert_eq!(cwd(none), "/code/harbour", "{none}");
+    }
+}
+
+#[test]
+fn a_session_that_a_command_began_is_called_by_what_it_asked_a_subagent() {
+    let part = |kind: &str| {
+        let data = format!(r#"{{"type":{kind}}}"#);
+        row(
+            "part",
+            "user",
+            &format!(r#"{{"id":"k1","message_id":"msg_1","data":{data}}}"#),
+        )
+    };
+    let asked =
+        part(r#""subtask","prompt":"Review the pier","description":"Review","agent":"general""#);
+    let added = part(r#""text","synthetic":true,"text":"Summarize the output above""#);
+    let prompt = row("message", "", r#"{"id":"msg_1","data":{"role":"user"}}"#);
+    let session = session(&[prompt, asked, added]);
+    assert_eq!(session.first_message.as_deref(), Some("Review the pier"));
+    assert_eq!(session.typed.as_deref(), Some("Review the pier"));
+    assert_eq!((session.name, session.message_count), (None, 1));
+}
+
 #[test]
 fn only_databases_hold_sessions() {
     for name in ["opencode.db", "opencode-beta.db"] {
