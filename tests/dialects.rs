@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sessionary::format::pi::{Dialect, Names};
+use sessionary::index::{ListScope, TreeFilter};
 use sessionary::session::{
     BranchSummaryEntry, CompactionEntry, ContentBlock, Error, Profile, SessionInfo, SessionManager,
     Setup, TextContent, UserMessage,
@@ -570,5 +571,41 @@ fn indusagi_keeps_the_last_name_that_is_not_empty() {
             let opened = our_state(&setup, &sessions.join(&path));
             assert_eq!(opened["name"], name, "{file}");
         }
+    }
+}
+
+/// The header of a fork may spell the path of its parent otherwise than the index does.
+#[test]
+fn a_fork_knows_its_parent_however_its_path_is_spelled() {
+    let place = tempfile::tempdir().expect("a folder");
+    let place = fs::canonicalize(place.path()).expect("the folder");
+    let sessions = place.join("sessions");
+    let folder = sessions.join("--w--");
+    fs::create_dir_all(&folder).expect("a folder");
+    let parent = folder.join("parent.jsonl");
+    fs::write(&parent, and(&[])).expect("the parent");
+    let spelled = format!("{}/--v--/..//--w--/./parent.jsonl", sessions.display());
+    let header = HEADER.replace("\"id\":\"s\"", "\"id\":\"f\"");
+    let header = header.replace(
+        "\"cwd\"",
+        &format!("\"parentSession\":\"{spelled}\",\"cwd\""),
+    );
+    let fork = lines(&[&header, &question(), &answer()]);
+    fs::write(folder.join("fork.jsonl"), fork).expect("the fork");
+    for dialect in &Dialect::ALL {
+        let setup = Setup::new(Profile::PI, &sessions);
+        let at = place.join(dialect.name);
+        let config = Config::new(at, vec![root(&setup, dialect)]).with_format(dialect);
+        let index = Index::open(&config, Freshness::Check).expect("an index");
+        let known = index.sql("SELECT p.id FROM forks JOIN sessions p ON p.session = parent");
+        assert_eq!(known.expect("rows").rows, [[json!("s")]]);
+        let listed = index.list(&ListScope::default()).expect("a list").sessions;
+        let tree = |id: &str| {
+            let row = listed.iter().find(|row| row.id == id).expect("a row");
+            index.tree(row, TreeFilter::All).expect("a tree")
+        };
+        let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+        assert_eq!(tree("s").forks, [path("fork.jsonl")]);
+        assert_eq!(tree("f").ancestors, [path("parent.jsonl")]);
     }
 }

@@ -20,7 +20,8 @@ pub struct Header {
     pub created_raw: Option<String>,
     /// See `created_raw`.
     pub created_ms: Option<i64>,
-    /// Path of the session this one was forked from, as written.
+    /// Path of the session this one was forked from, or its id, as written; pi: a path without
+    /// `.`, `..` and needless slashes.
     pub parent_session: Option<String>,
     /// See [`SessionFacts::own`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,7 +203,8 @@ pub struct SessionFacts {
     pub cwd: String,
     /// Current name or title.
     pub name: Option<String>,
-    /// The session this one was forked from, as written: its path, or (clido, agentuse) its id.
+    /// The session this one was forked from, as its header names it: its path, or (clido,
+    /// agentuse) its id.
     pub parent_session: Option<String>,
     /// Creation time as written.
     pub created_raw: Option<String>,

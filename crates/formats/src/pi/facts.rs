@@ -118,9 +118,27 @@ fn header(dialect: &Dialect, line: &Line<'_>, facts: &mut Facts) {
         cwd: line.cwd.owned(),
         created_raw: facts.time_raw.clone(),
         created_ms: facts.time_ms,
-        parent_session: line.parent_session.owned(),
+        parent_session: line.parent_session.as_str().map(plain),
         own: None,
     });
+}
+
+/// A path without `.`, `..` and needless slashes, by its text alone, as the paths of sessions are
+/// that it is compared with. What does not begin at the root leads nobody knows where from: it
+/// stays.
+fn plain(path: &str) -> String {
+    if !path.starts_with('/') {
+        return path.to_owned();
+    }
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
 }
 
 /// A header of pi-agent-core's own format, which pi's session list takes for no session.
@@ -379,4 +397,28 @@ fn usage(
         cost_total: part(|cost| cost.total).or_else(|| sum_costs(parts)),
         is_repeated: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_is_named_as_paths_of_sessions_are() {
+        for (written, named) in [
+            ("/s/--w--/a.jsonl", "/s/--w--/a.jsonl"),
+            ("/s//--w--/./a.jsonl", "/s/--w--/a.jsonl"),
+            ("/s/--v--/../--w--/a.jsonl", "/s/--w--/a.jsonl"),
+            ("/../s/..a/.b../c", "/s/..a/.b../c"),
+            ("~/s/../a.jsonl", "~/s/../a.jsonl"),
+            ("../a.jsonl", "../a.jsonl"),
+            (r"C:\s\..\a.jsonl", r"C:\s\..\a.jsonl"),
+            ("", ""),
+        ] {
+            let line = serde_json::json!({"type": "session", "parentSession": written});
+            let facts = facts(&Dialect::PI, line.to_string().as_bytes());
+            let header = facts.header.unwrap();
+            assert_eq!(header.parent_session.as_deref(), Some(named), "{written}");
+        }
+    }
 }
