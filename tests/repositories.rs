@@ -305,7 +305,7 @@ fn make_old(catalogue: &Connection) {
     });
     // A moment before 1970 was in the quarter of an hour after it.
     let summed = format!(
-        "{} DROP VIEW _recorded; DROP INDEX _usage_copies; UPDATE _usage_sums SET quarter_ms = 0;
+        "{} DROP VIEW _recorded; DROP VIEW _parents; DROP INDEX _sessions_path; DROP INDEX _usage_copies; UPDATE _usage_sums SET quarter_ms = 0;
          UPDATE _quarters SET quarter_ms = 0, day = '1970-01-01', local_day = '1970-01-01';",
         summed.join("")
     );

@@ -221,12 +221,11 @@ impl Catalogue {
     /// Sessions of subagents, each with the sessions above it that are there: its parent, that
     /// one's parent, and so on.
     pub fn subagents(&self) -> Result<Vec<(i64, i64)>, Error> {
-        let sql = "WITH RECURSIVE above(child, root, parent) AS (
-               SELECT session, root, parent_session FROM _sessions WHERE subagent
-               UNION SELECT child, p.root, p.parent_session FROM above JOIN _sessions p
-                     ON p.root = above.root AND p.id = above.parent AND p.subagent)
-            SELECT DISTINCT child, p.session FROM above JOIN _sessions p
-              ON p.root = above.root AND p.id = above.parent AND p.session <> child";
+        let sql = "WITH RECURSIVE above(child, parent) AS (
+               SELECT session, parent FROM _parents WHERE subagent
+               UNION SELECT child, v.parent FROM above
+                     JOIN _parents v ON v.session = above.parent WHERE v.subagent)
+            SELECT child, parent FROM above WHERE parent <> child";
         self.all(sql, [], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 
