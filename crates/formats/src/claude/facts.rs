@@ -157,11 +157,13 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
 /// What the line says about its session: its id, where it runs, and the session that the line was
 /// copied from.
 fn header(line: &WholeLine<'_>) -> Option<Header> {
+    let origin = line.forked_from.object();
+    let origin = origin.and_then(|origin| origin.session_id.owned());
     let header = Header {
         id: line.session_id.owned(),
         id_is_string: true,
         cwd: line.cwd.owned().or_else(|| line.relocated_cwd.owned()),
-        parent_session: line.request_session_id.owned(),
+        parent_session: origin.or_else(|| line.request_session_id.owned()),
         own: own(line),
         ..Header::default()
     };

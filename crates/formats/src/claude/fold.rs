@@ -36,7 +36,7 @@ pub struct State {
     sessions: Vec<Begun>,
     /// Whether the first line is a subagent's: then the file is its own, as all its lines are.
     is_of_subagent: Option<bool>,
-    /// The session that the first copied answer was given in.
+    /// The session that the last copied line says it was copied from.
     copied_from: Option<String>,
     /// What was read last was copied: the session of this file begins with the next prompt or
     /// answer.
@@ -207,10 +207,12 @@ fn note_header(state: &mut State, header: &Header, facts: &Facts) {
     }
     let copied_from = header.parent_session.as_ref();
     let copied_from = copied_from.filter(|from| Some(*from) != header.id.as_ref());
-    if state.copied_from.is_none() {
+    // An answer that is copied again goes on to name the session that it was given in. Those of the
+    // nearest origin stand behind the ones that this had copied.
+    if copied_from.is_some() {
         state.copied_from = copied_from.cloned();
     }
-    // Only copied answers say that they are: what follows one may have been copied with it.
+    // Of some copies only the answers say that they are: what follows one may be copied with it.
     let begins = state.is_copy && facts.is_message;
     note_begin(state, header, facts, begins || copied_from.is_some());
     state.is_copy = copied_from.is_some() || (state.is_copy && !facts.is_message);

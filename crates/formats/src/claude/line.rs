@@ -32,6 +32,9 @@ pub(super) struct Line<'a, C = Raw<'a>> {
     /// Of an answer that a fork copied: the session that it was given in.
     #[serde(borrow)]
     pub request_session_id: Text<'a>,
+    /// Of any line that `/branch` copied.
+    #[serde(borrow)]
+    pub forked_from: Loose<Box<ForkedFrom<'a>>>,
     #[serde(borrow)]
     pub request_id: Text<'a>,
     #[serde(borrow)]
@@ -84,6 +87,14 @@ pub(super) struct Line<'a, C = Raw<'a>> {
     /// Of `api-request-shape`: system prompt and tools.
     #[serde(borrow)]
     pub shape: Raw<'a>,
+}
+
+/// From which line of which session one was copied.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ForkedFrom<'a> {
+    #[serde(borrow)]
+    pub session_id: Text<'a>,
 }
 
 #[derive(Deserialize, Default)]

@@ -265,6 +265,59 @@ fn one_answer_in_three_lines_without_usage() {
     assert_eq!(counted([none(), zeros(), None, None]), (3, Some(0)));
 }
 
+/// An answer that is copied again goes on to name the session that it was given in.
+#[test]
+fn a_fork_of_a_fork_is_a_fork_of_the_nearer_one() {
+    let first = "0a000000-0000-4000-8000-000000000003";
+    let of = |mut line: Value, from: &str| {
+        line["requestSessionId"] = from.into();
+        line
+    };
+    let lines = [
+        typed("u1", "", 1, "paint the hull"),
+        of(said("a1", "u1", 2, "msg_1", text("done"), 5), first),
+        typed("u2", "a1", 11, "and the mast"),
+        of(said("a2", "u2", 12, "msg_2", text("done too"), 5), PARENT),
+        typed("u3", "a2", 30, "and the deck"),
+        said("a3", "u3", 31, "msg_3", text("done as well"), 5),
+    ];
+    for read in 4..=6 {
+        let fork = session(&lines[..read]);
+        assert_eq!(fork.parent_session.as_deref(), Some(PARENT));
+        let begun = if read == 4 { 12 } else { 30 };
+        let begun = format!("2026-03-01T10:00:{begun}.000Z");
+        assert_eq!(fork.created_raw, Some(begun));
+    }
+}
+
+/// `/branch` says on each line from where it was copied, on those of a person too.
+#[test]
+fn a_branch_is_a_fork_of_the_session_that_its_lines_name() {
+    let first = "0a000000-0000-4000-8000-000000000003";
+    let branched = |mut line: Value| {
+        line["forkedFrom"] = json!({"sessionId": PARENT, "messageUuid": line["uuid"]});
+        line
+    };
+    // It was interrupted before it was answered.
+    let asked = branched(typed("u1", "", 1, "paint the hull"));
+    let mut answer = branched(said("a1", "u1", 2, "msg_1", text("done"), 5));
+    answer["requestSessionId"] = first.into();
+    let own = typed("u2", "u1", 30, "paint the mast");
+    for copied in [vec![asked.clone()], vec![asked, answer]] {
+        let last = copied.last().and_then(|line| line["timestamp"].as_str());
+        let branch = session(&copied);
+        assert_eq!(branch.parent_session.as_deref(), Some(PARENT));
+        assert_eq!(branch.created_raw.as_deref(), last);
+        let lines: Vec<_> = copied.into_iter().chain([own.clone()]).collect();
+        let branch = session(&lines);
+        assert_eq!(branch.parent_session.as_deref(), Some(PARENT));
+        assert_eq!(
+            branch.created_raw.as_deref(),
+            Some("2026-03-01T10:00:30.000Z")
+        );
+    }
+}
+
 /// Some servers give one id to all that they say.
 #[test]
 fn answers_of_one_id_are_told_apart_by_their_requests() {
