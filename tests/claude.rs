@@ -258,6 +258,50 @@ fn a_subagent_is_not_listed_and_hangs_on_its_call() {
     });
 }
 
+/// A subagent that another one started hangs on that one, and counts for the session above both.
+#[test]
+fn a_subagent_of_a_subagent() {
+    let (place, projects) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = projects.path().join("-code-parser");
+    let agents = folder.join(uuid(6)).join("subagents");
+    fs::create_dir_all(&agents).unwrap();
+    let line = |id: &str, more: Value| {
+        let mut line = json!({"type": "user", "uuid": id, "parentUuid": null, "sessionId": uuid(6), "cwd": "/code/parser",
+            "timestamp": "2026-01-05T09:00:00.000Z", "message": {"role": "user", "content": "Count the grebes"}});
+        line.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        format!("{line}\n")
+    };
+    fs::write(
+        folder.join(format!("{}.jsonl", uuid(6))),
+        line("u1", json!({})),
+    )
+    .unwrap();
+    for (agent, starter) in [("outer", Value::Null), ("inner", "outer".into())] {
+        let of = json!({"isSidechain": true, "agentId": agent});
+        let meta = json!({"agentType": "Explore", "description": agent, "parentAgentId": starter});
+        let file = agents.join(format!("agent-{agent}.jsonl"));
+        fs::write(file.with_extension("meta.json"), meta.to_string()).unwrap();
+        fs::write(file, line(agent, of)).unwrap();
+    }
+    let index = index(place.path(), projects.path());
+    let below = |id: &str| row(&index, id).subagents;
+    let counts = [&*uuid(6), "agent-outer", "agent-inner"].map(below);
+    assert_eq!(counts, [2, 1, 0]);
+    let folded = ListScope {
+        fold_subagents: true,
+        ..ListScope::default()
+    };
+    let listed = index.list(&folded).unwrap().sessions;
+    assert_eq!(listed.len(), 1);
+    assert_eq!((&*listed[0].id, listed[0].subagents), (&*uuid(6), 2));
+    let inner = row(&index, "agent-inner");
+    let started_by = index.tree(&inner, TreeFilter::Default).unwrap().started_by;
+    let paths = [row(&index, "agent-outer").path, row(&index, &uuid(6)).path];
+    assert_eq!(started_by, paths.map(|path| path.display().to_string()));
+}
+
 #[test]
 fn a_spilled_output_is_found_by_a_word_in_its_last_line() {
     with_cases(|index| {

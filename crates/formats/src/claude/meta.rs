@@ -9,11 +9,12 @@ use crate::json;
 use crate::model::{Facts, Header};
 
 /// Fields of `agent-<id>.meta.json` that are kept, under the agent's own names.
-const KEPT: [&str; 6] = [
+const KEPT: [&str; 7] = [
     "agentType",
     "description",
     "toolUseId",
     "spawnDepth",
+    "parentAgentId",
     "model",
     "finished",
 ];

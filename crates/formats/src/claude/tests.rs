@@ -901,6 +901,18 @@ fn a_subagent() {
     assert_eq!(session.name.as_deref(), Some("Look around"));
     assert!(session.own.unwrap().contains(r#""toolUseId":"toolu_1""#));
     assert_eq!((session.typed, session.hidden.is_some()), (None, true));
+    // Another agent started it.
+    let nested = json!({"agentType": "Explore", "toolUseId": "toolu_2", "spawnDepth": 2, "parentAgentId": "b0"});
+    let found = Claude.facts_at(Path::new(&beside), nested.to_string().as_bytes());
+    let mut nested = Fold::default();
+    Claude.fold(&mut nested, &found);
+    let nested = Claude.session(&[
+        source(&path, &own, SourcePart::Main),
+        source(&beside, &nested, SourcePart::Side),
+    ]);
+    assert_eq!(nested.parent_session.as_deref(), Some("agent-b0"));
+    assert!(nested.is_subagent);
+    assert!(nested.own.unwrap().contains(r#""parentAgentId":"b0""#));
     // Older versions wrote it beside the sessions.
     let old = Claude.session(&[source(
         "-home-ada-boat/agent-b1.jsonl",
