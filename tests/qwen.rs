@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 
 use serde_json::json;
+use sessionary::index::ListScope;
 use sessionary::model::Class::{Output, Prose};
 
 use crate::store::{Store, branches, classes_of, hits, only, rows, sql, transcript};
@@ -80,6 +81,59 @@ fn fork_counts_once_and_names_its_origin() {
         [[json!(3), json!(390)]]
     );
     assert_eq!(sql(&index, "SELECT sum(calls) FROM tools"), [[json!(1)]]);
+}
+
+/// Nothing was said in it yet.
+#[test]
+fn what_a_new_fork_copied_counts_for_its_origin() {
+    let store = Store::of("qwen", "fork");
+    let log = store.path(&LOG.replace("1.jsonl", "2.jsonl"));
+    let lines = fs::read_to_string(&log).unwrap();
+    let copied = lines.lines().filter(|line| line.contains("forkedFrom"));
+    let copied: String = copied.map(|line| format!("{line}\n")).collect();
+    // Of two that begin at one time it would be the first by its path.
+    fs::remove_file(&log).unwrap();
+    fs::write(store.path(&LOG.replace("1.jsonl", "0.jsonl")), copied).unwrap();
+    let index = store.index();
+    let counted = "SELECT DISTINCT s.id FROM usage u JOIN sessions s USING (session)";
+    let origin = "5ea50000-0000-4000-8000-000000000001";
+    assert_eq!(sql(&index, counted), [[json!(origin)]]);
+}
+
+/// Qwen Code lists it; it is a count on the session that started it.
+#[test]
+fn a_session_that_another_one_started_is_its_subagent() {
+    let store = Store::of("qwen", "telemetry");
+    let origin = only(&store.index());
+    let base = |second: u32| {
+        json!({"uuid": format!("w{second}"), "parentUuid": null, "sessionId": "5ea50000-0000-4000-8000-000000000009",
+            "timestamp": format!("2026-01-05T09:30:{second:02}.000Z"), "cwd": origin.cwd})
+    };
+    let (mut note, mut asked) = (base(1), base(2));
+    note["type"] = "system".into();
+    note["subtype"] = "parent_session".into();
+    note["systemPayload"] = json!({"parentSessionId": origin.id});
+    asked["type"] = "user".into();
+    asked["provenance"] = "real_user".into();
+    asked["message"] = json!({"role": "user", "parts": [{"text": "Count the buoys"}]});
+    let log = store.path(&LOG.replace("1.jsonl", "9.jsonl"));
+    fs::write(log, format!("{note}\n{asked}\n")).unwrap();
+    let index = store.index();
+    let relation =
+        "SELECT relation, (SELECT id FROM sessions s WHERE s.session = f.parent) FROM forks f";
+    assert_eq!(
+        sql(&index, relation),
+        [[json!("subagent"), json!(origin.id)]]
+    );
+    let folded = ListScope {
+        fold_subagents: true,
+        ..ListScope::default()
+    };
+    let listed = index.list(&folded).unwrap().sessions;
+    assert_eq!(listed.len(), 1);
+    assert_eq!((&listed[0].id, listed[0].subagents), (&origin.id, 1));
+    assert!(rows(&index).iter().all(|row| row.listed_by_agent));
+    store.check("started");
 }
 
 #[test]

@@ -114,17 +114,14 @@ fn header(line: &Line<'_>, facts: &Facts) -> Option<Header> {
     (is_ours && session.is_some()).then(|| Header {
         id: match is_sidechain {
             true => line.agent_id.shown(),
-            false => session.clone(),
+            false => session,
         },
         id_is_string: true,
         version: None,
         cwd: line.cwd.owned(),
         created_raw: facts.time_raw.clone(),
         created_ms: facts.time_ms,
-        parent_session: match is_sidechain {
-            true => session,
-            false => forked_from.and_then(|origin| origin.session_id.owned()),
-        },
+        parent_session: forked_from.and_then(|origin| origin.session_id.owned()),
         own: None,
     })
 }
@@ -163,11 +160,12 @@ fn noted(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
                 ..Compaction::default()
             });
         }
-        Some("parent_session") => {
-            if let Some(header) = &mut facts.header {
-                header.parent_session = payload.parent_session_id.owned();
-            }
-        }
+        Some("parent_session") => match &mut facts.header {
+            // A copied one says who started the session that it was copied from.
+            Some(header) if header.parent_session.is_some() => facts.header = None,
+            Some(header) => header.parent_session = payload.parent_session_id.owned(),
+            None => {}
+        },
         Some("agent_bootstrap") => {
             facts.has_prompt = payload.system_instruction.is_value() || payload.tools.is_value();
         }

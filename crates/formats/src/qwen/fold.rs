@@ -14,9 +14,14 @@ use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart};
 pub struct State {
     /// A line says what an answer cost by itself. The answers' own lines repeat it from there on.
     pub counts_apart: bool,
-    /// All lines so far were copied from the session of which it is a fork.
+    /// When the first line was written that was not copied from the session of which it is a fork;
+    /// until there is one, the last that was.
+    begun_raw: Option<String>,
+    begun_ms: Option<i64>,
+    has_own_line: bool,
+    /// A line says which session started it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_copied: bool,
+    was_started: bool,
     /// Lines that are none of the conversation, each with the last one of it before: the lines
     /// after them name them as their parents.
     beside: BTreeMap<String, Option<String>>,
@@ -85,23 +90,22 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
-/// A line of the session; a fork begins with the first one that it did not copy.
+/// A line of the session: the first one, and what later ones say of whose it is and of its begin.
+/// Its first own line may stand before the copied ones.
 fn note_header(fold: &mut Fold, header: &Header, facts: &Facts) {
+    let names_parent = header.parent_session.is_some();
     let is_note = facts.kind == "parent_session";
-    let is_copy = header.parent_session.is_some() && !is_note;
-    let Some(first) = &mut fold.header else {
-        fold.header = Some(header.clone());
-        fold.qwen.is_copied = is_copy;
-        return;
-    };
-    // It may say whose it is in a later line.
-    if is_note {
-        first.parent_session.clone_from(&header.parent_session);
+    let session = fold.header.get_or_insert_with(|| header.clone());
+    // Who started it counts before what it began as a copy of.
+    if names_parent && (is_note || session.parent_session.is_none()) {
+        session.parent_session.clone_from(&header.parent_session);
     }
-    if fold.qwen.is_copied && !is_copy {
-        fold.qwen.is_copied = false;
-        first.created_raw.clone_from(&header.created_raw);
-        first.created_ms = header.created_ms;
+    let state = &mut fold.qwen;
+    state.was_started |= names_parent && is_note;
+    if !state.has_own_line {
+        state.begun_raw.clone_from(&header.created_raw);
+        state.begun_ms = header.created_ms;
+        state.has_own_line = is_note || !names_parent;
     }
 }
 
@@ -123,11 +127,12 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let side = side
         .and_then(|side| side.fold.header.clone())
         .unwrap_or_default();
-    let is_subagent = Kind::of(source.relative) != Kind::Session;
+    let is_of_subagent = Kind::of(source.relative) != Kind::Session;
+    let above = || place::session_above(source.relative).filter(|_| is_of_subagent);
     let header = fold.header.clone().unwrap_or_default();
     SessionFacts {
         // Qwen Code finds a session by the name of its file.
-        id: match is_subagent {
+        id: match is_of_subagent {
             true => side
                 .id
                 .or(header.id)
@@ -136,9 +141,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         },
         cwd: header.cwd.unwrap_or_default(),
         name: fold.name.clone().or(said_of),
-        parent_session: side.parent_session.or(header.parent_session),
-        created_raw: header.created_raw,
-        created_ms: header.created_ms,
+        parent_session: side.parent_session.or(header.parent_session).or_else(above),
+        created_raw: fold.qwen.begun_raw.clone(),
+        created_ms: fold.qwen.begun_ms,
         modified_ms: source.mtime_ms,
         message_count: fold.messages,
         first_message: fold.first_message.clone(),
@@ -151,8 +156,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         tokens: fold.tokens,
         cost: fold.cost,
         error_count: fold.errors,
-        is_subagent,
-        hidden: hidden(source, is_subagent),
+        is_subagent: is_of_subagent || fold.qwen.was_started,
+        hidden: hidden(source, is_of_subagent),
         own: side.own,
         ..SessionFacts::default()
     }
@@ -163,8 +168,8 @@ fn model_beside(sources: &[SourceFacts<'_>]) -> Option<String> {
 }
 
 /// Why Qwen Code's own list does not show the session.
-fn hidden(source: &SourceFacts<'_>, is_subagent: bool) -> Option<String> {
-    if is_subagent {
+fn hidden(source: &SourceFacts<'_>, is_of_subagent: bool) -> Option<String> {
+    if is_of_subagent {
         return Some("a subagent's session".to_owned());
     }
     if let Some(reason) = source.unlisted {

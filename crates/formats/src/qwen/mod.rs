@@ -10,6 +10,8 @@ mod facts;
 mod fold;
 mod line;
 mod place;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use fold::State;
@@ -25,7 +27,7 @@ impl Format for Qwen {
     }
 
     fn revision(&self) -> u32 {
-        5
+        6
     }
 
     fn shape(&self) -> Shape {

@@ -71,6 +71,12 @@ fn is_session_id(stem: &str) -> bool {
     matches!(stem.len(), 32..=36) && stem.bytes().all(is_in_id)
 }
 
+/// The session whose subagents lie in the folder of a file.
+pub(super) fn session_above(path: &Path) -> Option<String> {
+    let folder = path.parent()?.file_name()?;
+    Some(folder.to_string_lossy().into_owned())
+}
+
 /// The name of a file, without what stands behind its last dot.
 pub(super) fn stem(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default();

@@ -1,0 +1,137 @@
+//! What lines say of where a session comes from. What they say of the talk is tested with the
+//! index, in `tests/qwen.rs`.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::Qwen;
+use crate::model::{Fold, SessionFacts, SourcePart};
+use crate::{Format, Record, SourceFacts};
+
+const ID: &str = "5ea50000-0000-4000-8000-000000000001";
+const ORIGIN: &str = "5ea50000-0000-4000-8000-000000000002";
+const STARTER: &str = "5ea50000-0000-4000-8000-000000000003";
+
+fn line(second: u32, more: Value) -> Value {
+    let mut line = json!({"uuid": format!("u{second}"), "parentUuid": null, "sessionId": ID, "cwd": "/w", "version": "0.24.4",
+        "timestamp": format!("2026-01-05T09:00:{second:02}.000Z")});
+    let more = more.as_object().cloned().unwrap_or_default();
+    line.as_object_mut().unwrap().extend(more);
+    line
+}
+
+fn typed(second: u32) -> Value {
+    let message = json!({"role": "user", "parts": [{"text": "Where does the ferry moor?"}]});
+    line(
+        second,
+        json!({"type": "user", "provenance": "real_user", "message": message}),
+    )
+}
+
+fn noted(second: u32, subtype: &str, payload: Value) -> Value {
+    line(
+        second,
+        json!({"type": "system", "subtype": subtype, "systemPayload": payload}),
+    )
+}
+
+fn started(second: u32) -> Value {
+    noted(
+        second,
+        "parent_session",
+        json!({"parentSessionId": STARTER}),
+    )
+}
+
+fn copied(mut line: Value) -> Value {
+    line["forkedFrom"] = json!({"sessionId": ORIGIN, "messageUuid": line["uuid"]});
+    line
+}
+
+fn session_at(path: &str, lines: &[Value]) -> SessionFacts {
+    let path = Path::new(path);
+    let mut fold = Fold::default();
+    for line in lines {
+        // Saved and read again between any two lines, as between two looks at the file.
+        fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
+        let line = line.to_string();
+        let mut facts = Qwen.facts_at(path, line.as_bytes());
+        Qwen.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        Qwen.fold(&mut fold, &facts);
+    }
+    Qwen.session(&[SourceFacts {
+        relative: path,
+        mtime_ms: 0,
+        fold: &fold,
+        part: SourcePart::Main,
+        unlisted: None,
+        problems: (0, None),
+    }])
+}
+
+fn session(lines: &[Value]) -> SessionFacts {
+    session_at(&format!("-w/chats/{ID}.jsonl"), lines)
+}
+
+fn parent_and_second(session: &SessionFacts) -> (Option<&str>, Option<&str>) {
+    let second = session.created_raw.as_deref().map(|raw| &raw[17..19]);
+    (session.parent_session.as_deref(), second)
+}
+
+#[test]
+fn a_fork_begins_behind_what_it_copied() {
+    let lines = [copied(typed(1)), copied(typed(2)), typed(30), typed(31)];
+    // Until something is typed it begins with the last line of its origin.
+    for (read, second) in [(1, "01"), (2, "02"), (3, "30"), (4, "30")] {
+        let fork = session(&lines[..read]);
+        assert_eq!(parent_and_second(&fork), (Some(ORIGIN), Some(second)));
+        assert!(!fork.is_subagent);
+    }
+}
+
+/// A side task says first what it is, and is a fork as any other.
+#[test]
+fn a_fork_whose_first_line_is_its_own() {
+    let source = json!({"sourceType": "side_task", "sourceId": ORIGIN});
+    let lines = [
+        noted(20, "session_source", source),
+        copied(typed(1)),
+        typed(30),
+    ];
+    for read in 2..=3 {
+        let fork = session(&lines[..read]);
+        assert_eq!(parent_and_second(&fork), (Some(ORIGIN), Some("20")));
+        assert!(!fork.is_subagent);
+    }
+}
+
+#[test]
+fn a_session_that_another_one_started() {
+    for lines in [
+        vec![started(1), typed(2)],
+        vec![typed(1), started(2)],
+        vec![typed(1), copied(typed(2)), started(3)],
+    ] {
+        let worker = session(&lines);
+        assert_eq!(parent_and_second(&worker), (Some(STARTER), Some("01")));
+        // Qwen Code lists it.
+        assert!(worker.is_subagent && worker.hidden.is_none());
+    }
+    // Its fork is none, though it may have copied the line that says so.
+    let fork = session(&[copied(started(1)), copied(typed(2)), typed(30)]);
+    assert_eq!(parent_and_second(&fork), (Some(ORIGIN), Some("30")));
+    assert!(!fork.is_subagent);
+}
+
+/// Where nothing beside its lines says more, a subagent's parent is the session whose folder it is
+/// in.
+#[test]
+fn a_subagent_alone() {
+    let of = json!({"type": "user", "isSidechain": true, "agentId": "explorer-call_1", "message": {"parts": []}});
+    let path = format!("-w/subagents/{ID}/agent-explorer-call_1.jsonl");
+    let subagent = session_at(&path, &[line(1, of.clone()), line(2, of)]);
+    assert_eq!(subagent.id, "explorer-call_1");
+    assert_eq!(parent_and_second(&subagent), (Some(ID), Some("01")));
+    assert!(subagent.is_subagent && subagent.hidden.is_some());
+}
