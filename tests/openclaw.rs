@@ -507,6 +507,15 @@ fn cold_archive() {
         let why = sql(&index, "SELECT reason FROM problems")[0][0].to_string();
         assert!(why.contains(&name) && why.contains("restore it"), "{why}");
         assert_eq!(only(&index).problems, 1);
+        // It is restored, which changes nothing in the database: that is not looked at again by
+        // itself.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        claw.index();
+        fs::write(&file, &text).unwrap();
+        let index = claw.check("its file is restored");
+        assert_eq!((only(&index).problems, hits(&index, "walrus")), (0, 1));
+        fs::remove_file(&file).unwrap();
+        assert_eq!(only(&claw.check("it is gone again")).problems, 1);
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -16,8 +16,9 @@ use super::documents::store;
 use super::open::read;
 use super::rows::each_line;
 use super::schema::{Present, quoted};
+use super::shelf::within;
 use super::turns::Sums;
-use crate::format::database::{Database, Generation, Stamp};
+use crate::format::database::{Database, Generation, Shelf, Stamp};
 use crate::format::identity::Identity;
 use crate::format::stable_hash;
 
@@ -114,6 +115,8 @@ enum Count {
     Sums(String),
     /// All they say.
     Whole(Present),
+    /// A statement that gives the names of the files of what is put away, and their folder.
+    Files(String, PathBuf),
 }
 
 impl Count {
@@ -136,6 +139,28 @@ impl Count {
             present.of_session,
         ))
     }
+
+    /// The files of a shelf, if it has any.
+    fn files(
+        connection: &Connection,
+        shelf: &Shelf,
+        generation: &'static Generation,
+    ) -> rusqlite::Result<Option<Count>> {
+        let folder = connection.path().map(Path::new).and_then(Path::parent);
+        let (Some((below, name)), Some(folder)) = (shelf.file, folder) else {
+            return Ok(None);
+        };
+        let present = Present::of(connection, shelf.table, generation)?;
+        Ok(present.filter(|own| own.has(name)).map(|own| {
+            let (name, table) = (quoted(name), quoted(own.table.name));
+            let sql = format!(
+                "SELECT {name} FROM {table} WHERE {} AND {} IS NULL",
+                own.of_session,
+                quoted(shelf.blob),
+            );
+            Count::Files(sql, folder.join(below))
+        }))
+    }
 }
 
 impl<'c> Stamps<'c> {
@@ -155,6 +180,9 @@ impl<'c> Stamps<'c> {
                 if let Some(present) = Present::of(connection, table, generation)? {
                     counts.push(Count::of(present));
                 }
+            }
+            for shelf in table.shelves {
+                counts.extend(Count::files(connection, shelf, generation)?);
             }
         }
         let sequence = match generation.sequence {
@@ -252,6 +280,11 @@ impl<'c> Stamps<'c> {
                     })?;
                     continue;
                 }
+                Count::Files(sql, folder) => {
+                    let stamp = self.of_files((sql, folder), session)?;
+                    sums.times = sums.times.wrapping_add(stamp);
+                    continue;
+                }
             };
             let mut statement = self.connection.prepare_cached(sql)?;
             statement.query_row([session], |row| {
@@ -262,6 +295,23 @@ impl<'c> Stamps<'c> {
             })?;
         }
         Ok(identity_of(changed, number, &sums))
+    }
+
+    /// A sum over the sizes and times of files of a session. One that is not there adds nothing.
+    fn of_files(&self, (sql, folder): (&str, &Path), session: &str) -> rusqlite::Result<i64> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([session])?;
+        let mut sum = 0_i64;
+        while let Some(row) = rows.next()? {
+            let name = row.get_ref(0)?.as_str().unwrap_or_default();
+            if let Some(Ok(file)) = within(folder, name).map(|path| path.symlink_metadata()) {
+                let file = Identity::of(&file);
+                let stamp = format!("{name} {} {}", file.size, file.mtime_ns);
+                let number = stable_hash::to_add_up(stamp.as_bytes());
+                sum = sum.wrapping_add(number.cast_signed());
+            }
+        }
+        Ok(sum)
     }
 }
 

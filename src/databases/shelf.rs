@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Read, Take};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -99,11 +99,15 @@ fn opened<'r>(
 
 /// A file in that folder, and none to which a link there leads.
 fn file(folder: &Path, name: &str) -> io::Result<File> {
+    let path = within(folder, name).ok_or_else(|| io::Error::other("no name of a file"))?;
+    regular::open_unlinked(&path)
+}
+
+/// The path of what has that name in that folder itself; `None`: it is no name.
+pub(super) fn within(folder: &Path, name: &str) -> Option<PathBuf> {
     let mut parts = Path::new(name).components();
-    let (Some(Component::Normal(_)), None) = (parts.next(), parts.next()) else {
-        return Err(io::Error::other("no name of a file"));
-    };
-    regular::open_unlinked(&folder.join(name))
+    let is_name = matches!(parts.next(), Some(Component::Normal(_))) && parts.next().is_none();
+    is_name.then(|| folder.join(name))
 }
 
 /// What the texts of a session hold. Later ones repeat what earlier ones say.

@@ -54,7 +54,7 @@ pub fn look_at_names(
     let mut is_as_it_was = !has_changed;
     for relative in &files {
         let state = FileState::of(&beside(root, relative)).ok();
-        let fingerprint = state.and_then(|state| state.fingerprint(started_ns));
+        let fingerprint = state.and_then(|state| state.fingerprint(&[], started_ns));
         let kept = fingerprint.and_then(|fingerprint| known.kept(relative, fingerprint));
         is_as_it_was &= kept.is_some();
         looked.push(Folder {

@@ -75,15 +75,17 @@ impl DirectoryFingerprint {
 }
 
 impl FileState {
-    /// What must be the same for all sessions of the database to be as they were; `None` where a
-    /// change before the clock's `now_ns` could have gone unnoticed.
-    pub fn fingerprint(&self, now_ns: i64) -> Option<DirectoryFingerprint> {
-        let mut files = [Some(self.file), self.wal].into_iter().flatten();
-        if files.any(|file| file.is_racy(now_ns)) {
+    /// What must be the same for all sessions of the database to be as they were, with the `folders`
+    /// of other files of it; `None` where a change before the clock's `now_ns` could have gone
+    /// unnoticed.
+    pub fn fingerprint(&self, folders: &[Identity], now_ns: i64) -> Option<DirectoryFingerprint> {
+        let own = [Some(self.file), self.wal].into_iter().flatten();
+        let files: Vec<Identity> = own.chain(folders.iter().copied()).collect();
+        if files.iter().any(|file| file.is_racy(now_ns)) {
             return None;
         }
-        let files = [Some(self.file), self.wal].map(|file| file.map(|file| file.to_bytes()));
-        let files = files.iter().flatten().map(|file| &file[..]);
+        let files: Vec<_> = files.iter().map(Identity::to_bytes).collect();
+        let files = files.iter().map(|file| &file[..]);
         Some(DirectoryFingerprint(stable_hash::of(files).cast_signed()))
     }
 }

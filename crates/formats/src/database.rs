@@ -4,6 +4,8 @@
 //! Nothing here opens a database. Tables and columns that a file lacks are no error: agents add
 //! them as they grow, and a file keeps those of the version that wrote it.
 
+use std::collections::BTreeSet;
+
 /// A database of many sessions.
 #[derive(Debug, Clone, Copy)]
 pub struct Database {
@@ -74,6 +76,13 @@ impl Database {
     pub fn holds_lines(&self) -> bool {
         let mut rows = self.generations.iter().flat_map(|stored| stored.rows);
         rows.any(|table| table.line.is_some())
+    }
+
+    /// The folders in which files of it lie that its rows only name, as seen from its own.
+    pub fn shelf_folders(&self) -> BTreeSet<&'static str> {
+        let rows = self.generations.iter().flat_map(|stored| stored.rows);
+        let shelves = rows.flat_map(|table| table.shelves);
+        shelves.filter_map(|shelf| Some(shelf.file?.0)).collect()
     }
 }
 

@@ -314,7 +314,9 @@ impl Walk<'_> {
                 return Some(relative);
             }
         };
-        let fingerprint = state.fingerprint(self.started_ns).filter(|_| settled);
+        let folders = self.shelf_folders(path);
+        let fingerprint = state.fingerprint(&folders, self.started_ns);
+        let fingerprint = fingerprint.filter(|_| settled);
         let kept = fingerprint.and_then(|fingerprint| self.known.kept(&relative, fingerprint));
         match kept {
             Some(folder) => here.folders.push(folder.clone()),
@@ -327,6 +329,21 @@ impl Walk<'_> {
             }
         }
         Some(relative)
+    }
+
+    /// The folders of other files of a database that are there.
+    fn shelf_folders(&self, path: &Path) -> Vec<Identity> {
+        let folders = self
+            .format
+            .database()
+            .map(|database| database.shelf_folders());
+        let above = self.root.join(path.parent().unwrap_or(Path::new("")));
+        let folders = folders
+            .into_iter()
+            .flatten()
+            .map(|folder| above.join(folder));
+        let known = folders.filter_map(|folder| folder.metadata().ok());
+        known.map(|known| Identity::of(&known)).collect()
     }
 
     /// The directory in another one that the walk goes into, or why it does not.
