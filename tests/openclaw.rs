@@ -1160,6 +1160,14 @@ fn subagents_and_forks_name_their_origin() {
             .to_string()
             .contains("agent:main:main")
     );
+    // Its key alone says who started it, as of what was brought up to a newer version.
+    claw.run("UPDATE session_windows SET spawned_by = NULL");
+    claw.execute(
+        "UPDATE session_nodes SET spawned_by = ?2 WHERE session_key = ?1",
+        params![key, KEY],
+    );
+    let index = claw.check("said of the key");
+    assert_eq!(sql(&index, parents), expected);
     // What the agent above said is nothing that a person typed.
     assert_eq!(
         (

@@ -86,13 +86,30 @@ fn key_of(
     let Some(by) = table.by else {
         return Ok(Some("?1".to_owned()));
     };
-    let is_there = columns(connection, sessions.name)?
-        .iter()
-        .any(|column| column == by);
-    Ok(is_there.then(|| {
-        let (name, session) = (quoted(sessions.name), quoted(sessions.session));
-        format!("(SELECT {} FROM {name} WHERE {session} = ?1)", quoted(by))
-    }))
+    let said = |of: &Table, key: &str| {
+        let is_there = columns(connection, of.name)?
+            .iter()
+            .any(|column| column == by);
+        Ok::<_, rusqlite::Error>(is_there.then(|| {
+            let (name, session) = (quoted(of.name), quoted(of.session));
+            format!(
+                "(SELECT {} FROM {name} WHERE {session} = {key})",
+                quoted(by)
+            )
+        }))
+    };
+    let own = said(sessions, "?1")?;
+    let first = match table.by_row_of {
+        Some(of) => match key_of(connection, of, sessions)? {
+            Some(key) => said(of, &key)?,
+            None => None,
+        },
+        None => None,
+    };
+    Ok(match (first, own) {
+        (Some(first), Some(own)) => Some(format!("coalesce({first}, {own})")),
+        (first, own) => first.or(own),
+    })
 }
 
 /// A name in a statement.

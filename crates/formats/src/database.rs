@@ -109,6 +109,8 @@ pub struct Table {
     pub session: &'static str,
     /// The column of the session's own row which `session` names; `None`: the session's key.
     pub by: Option<&'static str>,
+    /// Another table whose row of the session may have that column too: what that says comes first.
+    pub by_row_of: Option<&'static Table>,
     /// The columns by which the rows of a session are in order.
     pub order: &'static [&'static str],
     /// The column that says when a row was changed, in ms since the epoch.
@@ -137,6 +139,7 @@ impl Table {
         key: "",
         session: "",
         by: None,
+        by_row_of: None,
         order: &[],
         changed: "",
         stamp: Stamp::Times,

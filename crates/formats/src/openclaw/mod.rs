@@ -65,6 +65,7 @@ static NODE: Table = Table {
 /// The same of the key that started it, without what that one is called.
 static STARTER: Table = Table {
     by: Some("spawned_by"),
+    by_row_of: Some(&NODE),
     without: &[
         "entry_json",
         "legacy_acp_migration_json",
@@ -190,7 +191,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        6
+        7
     }
 
     fn shape(&self) -> Shape {
