@@ -953,6 +953,9 @@ fn sessions_json_names_files() {
     assert_eq!(*argv, ["openclaw", "tui", "--session", KEY]);
     let reason = |id: &str| by_id(&all, id).reason.as_deref();
     assert_eq!(reason("s2"), Some("a subagent's session"));
+    assert_eq!(row.subagents, 1);
+    let parent = "SELECT parent_session FROM sessions WHERE id = 's2'";
+    assert_eq!(sql(&index, parent), [[json!("s1")]]);
     assert_eq!(reason("s3"), Some("no key leads to it any more"));
     assert_eq!(hits(&index, "promptword"), 0);
     // A reset gives the key to another session, and puts the old one away.
@@ -1176,6 +1179,37 @@ fn subagents_and_forks_name_their_origin() {
         ),
         (0, 1)
     );
+}
+
+/// What began as a copy has pi's header, in files and in rows that were imported from them.
+#[test]
+fn headers_name_the_origin_of_a_fork() {
+    let mut claw = Claw::new();
+    let origin = talk("s1", "Where is the walrus?", "On the ice.");
+    claw.session(KEY, "s1", &origin);
+    claw.file("ops/sessions/s1.jsonl", jsonl(&origin));
+    let database = claw.database("main");
+    for (session, named) in [
+        (
+            "s2",
+            "/home/ada/.openclaw/agents/main/sessions/s1.jsonl".to_owned(),
+        ),
+        ("s3", format!("sqlite:main:s1:{}", database.display())),
+        ("s4", "s1".to_owned()),
+    ] {
+        let mut events = origin.clone();
+        events[0] = header(session, 3);
+        events[0]["parentSession"] = json!(named);
+        events.push(user("c", Some("b-s1"), 3, "And the heron?"));
+        claw.session(&format!("{KEY}:thread:{session}"), session, &events);
+        claw.file(&format!("ops/sessions/{session}.jsonl"), jsonl(&events));
+    }
+    let index = claw.check("forks");
+    let forks = "SELECT c.id, p.id, f.relation FROM forks f JOIN sessions c USING (session) JOIN sessions p ON p.session = f.parent
+                 WHERE (c.path LIKE '%/ops/%') = (p.path LIKE '%/ops/%') ORDER BY c.id";
+    let fork = |id: &str| vec![json!(id), json!("s1"), json!("fork")];
+    let expected = ["s2", "s2", "s3", "s3", "s4", "s4"].map(fork);
+    assert_eq!(sql(&index, forks), expected);
 }
 
 #[test]

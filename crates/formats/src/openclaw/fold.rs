@@ -180,14 +180,15 @@ fn rank(source: &SourceFacts<'_>, name: Option<Name<'_>>) -> Rank {
 /// The values of the list.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     // Of several put away at other times the last.
-    let ranked = sources.iter().rev();
-    let Some(source) = ranked.min_by_key(|source| rank(source, place::name(source.relative)))
-    else {
+    let mut ranked: Vec<_> = sources.iter().rev().collect();
+    ranked.sort_by_key(|source| rank(source, place::name(source.relative)));
+    let Some(source) = ranked.first() else {
         return SessionFacts::default();
     };
     let (fold, state) = (source.fold, &source.fold.openclaw);
     let name = place::name(source.relative);
-    let beside = beside(fold);
+    let named = named(fold);
+    let beside = beside(&named);
     let window = state.window.as_deref().unwrap_or(&beside.0);
     let node = state.node.as_deref().unwrap_or(&beside.1);
     let header = fold.header.clone().or_else(|| fold.late_header.clone());
@@ -204,6 +205,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let own = own(window, node);
     // A key that was forked has one session that began so, and those after its resets.
     let fork_of = node.fork_of.clone().filter(|_| window.previous.is_none());
+    let starter = state.starter.clone().or(named.starter);
     SessionFacts {
         cwd: header.cwd.clone().unwrap_or_default(),
         name: names
@@ -211,7 +213,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             .flatten()
             .find(|name| !name.trim().is_empty())
             .cloned(),
-        parent_session: fork_of.or_else(|| state.starter.clone()),
+        parent_session: fork_of.or(starter).or_else(|| origin(&header)),
         created_raw: header.created_raw.clone(),
         created_ms: header.created_ms.or(window.created_ms),
         modified_ms: modified(source, window, &header),
@@ -220,7 +222,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         typed: fold.typed.clone(),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         version: header.version,
-        leaf: state.leaf.clone().or_else(|| fold.leaf.clone()),
+        leaf: ranked.iter().find_map(|source| stands_at(source.fold)),
         model: fold.model.clone(),
         provider: fold.provider.clone(),
         tokens: fold.tokens,
@@ -236,21 +238,35 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
 }
 
 /// Of a file what `sessions.json` says of it.
-fn beside(fold: &Fold) -> (Window, Node) {
+fn named(fold: &Fold) -> Named {
     let named = fold.named_beside.as_deref();
     let named = named.and_then(|named| serde_json::from_str::<Named>(named).ok());
-    let named = named.unwrap_or_default();
+    named.unwrap_or_default()
+}
+
+fn beside(named: &Named) -> (Window, Node) {
     let window = Window {
-        key: named.key,
-        spawned_by: named.spawned_by,
+        key: named.key.clone(),
+        spawned_by: named.spawned_by.clone(),
         ..Window::default()
     };
     let node = Node {
-        display_name: named.display_name,
-        label: named.label,
+        display_name: named.display_name.clone(),
+        label: named.label.clone(),
         ..Node::default()
     };
     (window, node)
+}
+
+/// The session of which it is a copy by its header, as pi says it.
+fn origin(header: &Header) -> Option<String> {
+    let origin = place::named(header.parent_session.as_deref()?)?;
+    Some(origin.to_owned()).filter(|origin| Some(origin) != header.id.as_ref())
+}
+
+/// The entry at which the session stands.
+fn stands_at(fold: &Fold) -> Option<String> {
+    fold.openclaw.leaf.clone().or_else(|| fold.leaf.clone())
 }
 
 /// When it was last changed, as the agent's list says; of a file the time of its last message.

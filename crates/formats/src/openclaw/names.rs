@@ -20,6 +20,9 @@ pub(super) struct Named {
     pub label: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawned_by: Option<String>,
+    /// The session that this key has now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starter: Option<String>,
 }
 
 /// One of its entries.
@@ -35,6 +38,9 @@ struct Entry<'a> {
     #[serde(borrow)]
     spawned_by: Text<'a>,
 }
+
+/// All of them, by their keys.
+type Entries<'a> = BTreeMap<String, Loose<Entry<'a>>>;
 
 /// It lies beside the files of sessions; and what it calls the session at `path`.
 pub(super) fn beside(path: &Path) -> Option<(PathBuf, String)> {
@@ -53,7 +59,7 @@ pub(super) fn of(names: &[u8]) -> Option<BTreeMap<String, String>> {
         return None;
     }
     json::tiers(names, |text| {
-        let entries = json::parse::<BTreeMap<String, Loose<Entry<'_>>>>(text)?;
+        let entries = json::parse::<Entries<'_>>(text)?;
         let mut named = BTreeMap::new();
         for (key, entry) in &entries {
             let Some(entry) = entry.object() else {
@@ -63,7 +69,7 @@ pub(super) fn of(names: &[u8]) -> Option<BTreeMap<String, String>> {
             if let Some(session) = entry.session_id.as_str()
                 && !named.contains_key(session)
             {
-                let said = serde_json::to_string(&said(key, entry)).ok()?;
+                let said = serde_json::to_string(&said(&entries, key, entry)).ok()?;
                 named.insert(session.to_owned(), said);
             }
         }
@@ -71,11 +77,14 @@ pub(super) fn of(names: &[u8]) -> Option<BTreeMap<String, String>> {
     })
 }
 
-fn said(key: &str, entry: &Entry<'_>) -> Named {
+fn said(entries: &Entries<'_>, key: &str, entry: &Entry<'_>) -> Named {
+    let above = entry.spawned_by.as_str();
+    let above = above.and_then(|above| entries.get(above)?.object());
     Named {
         key: Some(key.to_owned()),
         display_name: entry.display_name.owned(),
         label: entry.label.owned(),
         spawned_by: entry.spawned_by.owned(),
+        starter: above.and_then(|above| above.session_id.owned()),
     }
 }

@@ -82,6 +82,20 @@ fn transcript(name: &str) -> Option<(&str, Kind)> {
     Some((session, Kind::Live))
 }
 
+/// The session that a header names as the one from which its own was copied: by its file, by its
+/// row (`sqlite:AGENT:SESSION:FILE`), or by itself.
+pub(super) fn named(origin: &str) -> Option<&str> {
+    let origin = origin.trim();
+    let session = match origin.strip_prefix("sqlite:") {
+        Some(row) => row.split(':').nth(1)?,
+        None => {
+            let name = origin.rsplit(['/', '\\']).next()?;
+            transcript(name).map_or(name, |(session, _)| session)
+        }
+    };
+    Some(session).filter(|session| !session.is_empty())
+}
+
 fn is_telemetry(name: &str) -> bool {
     name.contains(".trajectory.") || name.contains(".trajectory-")
 }

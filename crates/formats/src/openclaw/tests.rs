@@ -1,6 +1,6 @@
 //! The cases of single lines, names and messages.
 
-use super::place::{Kind, name};
+use super::place::{Kind, name, named};
 use super::typed::Message;
 use super::*;
 use crate::model::{Class, SourcePart};
@@ -242,9 +242,33 @@ fn names_are_read_leniently() {
     let names =
         r#"{"j":null,"k":{"sessionId":"s1","label":"l","displayName":7},"l":{"sessionId":"s1"}}"#;
     assert_eq!(said(names), Some(Some(key)));
+    let spawned = r#"{"k":{"sessionId":"s1","spawnedBy":"l"},"l":{"sessionId":"s2"}}"#;
+    let starter = r#"{"key":"k","spawned_by":"l","starter":"s2"}"#.to_owned();
+    assert_eq!(said(spawned), Some(Some(starter)));
     assert_eq!(said(r#"{"k":{"sessionId":"s2"}}"#), Some(None));
     assert_eq!(said(r#"{"k":{"sessionId":"s1"#), None);
     assert_eq!(said("[\"s1\"]"), None);
     let reset = Path::new("/x/agents/main/sessions/s1.jsonl.reset.2026");
     assert_eq!(OpenClaw.names_beside(reset), None);
+}
+
+#[test]
+fn headers_name_their_origin() {
+    for (origin, session) in [
+        ("/h/.openclaw/agents/main/sessions/s1.jsonl", Some("s1")),
+        (
+            r"C:\h\sessions\s1.jsonl.reset.2026-01-05T10-00-00.000Z",
+            Some("s1"),
+        ),
+        (
+            "sqlite:main:s1:/h/agents/main/agent/openclaw-agent.sqlite",
+            Some("s1"),
+        ),
+        ("s1", Some("s1")),
+        ("sqlite:main", None),
+        ("/h/", None),
+        (" ", None),
+    ] {
+        assert_eq!(named(origin), session, "{origin}");
+    }
 }
