@@ -298,6 +298,7 @@ pub fn every_line(look: &mut dyn FnMut(&str, &Index)) {
         at("custom_message", "i", json!({"customType": "openclaw.runtime-context", "content": "It is late.", "display": false})),
         at("compaction", "j", json!({"summary": "Walruses were counted.", "firstKeptEntryId": "d", "tokensBefore": 9})),
         at("label", "k", json!({"targetId": "b-s1", "label": "Ice"})),
+        at("leaf", "n", json!({"targetId": "k"})),
         at("session_info", "l", json!({"name": "Birds and beasts"})),
         at("of a later version", "m", json!({"text": "lynx"})),
     ]);
@@ -1210,6 +1211,135 @@ fn headers_name_the_origin_of_a_fork() {
     let fork = |id: &str| vec![json!(id), json!("s1"), json!("fork")];
     let expected = ["s2", "s2", "s3", "s3", "s4", "s4"].map(fork);
     assert_eq!(sql(&index, forks), expected);
+}
+
+/// What was said from a message on is written again beside it, as where a tool's result was
+/// shortened. With ids of the provider, and without.
+#[test]
+fn what_is_written_anew_counts_once() {
+    for has_ids in [true, false] {
+        let mut claw = Claw::new();
+        let mut call = answer("b2", "b-s1", 3, "Reading.");
+        call["message"]["content"] = json!([{"type": "toolCall", "id": "t1", "name": "read", "arguments": {"path": "/code/a.rs"}}]);
+        let result = json!({"role": "toolResult", "toolCallId": "t1", "toolName": "read", "isError": true, "timestamp": BEGIN + 4000,
+            "content": [{"type": "text", "text": "No such file."}]});
+        let mut events = talk("s1", "Where is the walrus?", "On the ice.");
+        events.extend([
+            call,
+            event("c", Some("b2"), 4, result),
+            answer("d", "c", 5, "It is gone."),
+            user("e", Some("d"), 6, "And the heron?"),
+            answer("f", "e", 7, "In the reeds."),
+        ]);
+        for event in events.iter_mut().filter(|_| !has_ids) {
+            event["message"]["responseId"].take();
+        }
+        claw.session(KEY, "s1", &events);
+        claw.stands_at("s1", "f");
+        let said = |index: &Index| {
+            let row = by_id(&rows(index), "s1").clone();
+            let tools = "SELECT tool, calls, errors FROM tools";
+            let errors = "SELECT errors FROM sessions WHERE id = 's1'";
+            let (tools, errors) = (sql(index, tools), sql(index, errors));
+            let sums = (row.tokens, row.cost, row.message_count);
+            (sums, counted(index), tools, errors)
+        };
+        let before = said(&claw.check("before"));
+        assert_eq!(before.0, (Some(520), Some(1.0), 7));
+        let (mut last, mut written) = ("b2".to_owned(), Vec::new());
+        for (at, event) in events[4..].iter().enumerate() {
+            let mut anew = event.clone();
+            let id = format!("anew-{}", event["id"].as_str().unwrap());
+            anew["id"] = json!(id);
+            anew["parentId"] = json!(last);
+            anew["timestamp"] = json!(time(BEGIN + 60_000 + at as i64));
+            anew["appendMode"] = json!("side");
+            if at == 0 {
+                anew["message"]["content"][0]["text"] = json!("[truncated]");
+            }
+            claw.append("s1", &anew);
+            written.push(anew);
+            last = id;
+        }
+        let leaf = json!({"type": "leaf", "id": "l", "parentId": last, "timestamp": time(BEGIN + 61_000), "targetId": last});
+        claw.append("s1", &leaf);
+        let branch = ids(&["a-s1", "b-s1", "b2", "anew-c", "anew-d", "anew-e", "anew-f"]);
+        for standing in ["DELETE FROM session_transcript_index_state", ""] {
+            claw.run(standing);
+            let index = claw.check("written anew");
+            assert_eq!(said(&index), before, "{has_ids}");
+            assert_eq!(branches(&index, &only(&index)).0, branch);
+            claw.stands_at("s1", &last);
+        }
+        // A fork has what was written anew alone.
+        let mut fork: Vec<Value> = events[1..4].to_vec();
+        fork.extend(written);
+        fork.insert(0, header("s2", 4));
+        claw.session("agent:main:fork", "s2", &fork);
+        let index = claw.check("forked");
+        assert_eq!(said(&index), before, "{has_ids}");
+        let tokens = "SELECT tokens, messages FROM sessions WHERE id = 's2'";
+        assert_eq!(sql(&index, tokens), [[json!(520), json!(7)]]);
+    }
+}
+
+/// Where no row says it, a line does: in rows, in what is put away and in files.
+#[test]
+fn leaf_lines_say_where_a_session_stands() {
+    let taken_back = |session: &str| {
+        let mut events = talk(session, "Where is the walrus?", "On the ice.");
+        let [last, heron, reeds] = ["b", "c", "d"].map(|id| format!("{id}-{session}"));
+        events.push(user(&heron, Some(&last), 3, "And the heron?"));
+        events.push(answer(&reeds, &heron, 4, "In the reeds."));
+        events.push(json!({"type": "leaf", "id": format!("l-{session}"), "parentId": reeds, "timestamp": time(BEGIN + 5000), "targetId": last}));
+        events
+    };
+    let mut claw = Claw::new();
+    claw.session(KEY, "s1", &taken_back("s1"));
+    claw.stands_at("s1", "b-s1");
+    claw.run("UPDATE session_transcript_index_state SET needs_rebuild = 1");
+    claw.session("agent:main:two", "s2", &taken_back("s2"));
+    claw.put_away("s2", "deleted", &taken_back("s2"));
+    claw.file("main/sessions/s3.jsonl", jsonl(&taken_back("s3")));
+    claw.file(
+        "main/sessions/s3.jsonl.bak-1-2",
+        jsonl(&taken_back("s3")[..5]),
+    );
+    let index = claw.check("taken back");
+    for session in ["s1", "s2", "s3"] {
+        let row = by_id(&rows(&index), session).clone();
+        let of = |ids: &[&str]| {
+            ids.iter()
+                .map(|id| format!("{id}-{session}"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(branches(&index, &row), (of(&["a", "b"]), of(&["c", "d"])));
+    }
+    assert_eq!(hits(&index, "heron is:branch"), 3);
+    // The talk goes on, from what the line names and from the line; a copy of what was is no part
+    // of it.
+    let mut on = taken_back("s3");
+    on.push(user("e-s3", Some("b-s3"), 6, "And the seal?"));
+    claw.file("main/sessions/s3.jsonl", jsonl(&on));
+    claw.file(
+        "main/session-sqlite-import-archive/s1.jsonl",
+        jsonl(&taken_back("s1")),
+    );
+    claw.append("s1", &user("e-s1", Some("l-s1"), 6, "And the seal?"));
+    let index = claw.check("and on");
+    for session in ["s1", "s3"] {
+        let row = by_id(&rows(&index), session).clone();
+        let of = |ids: &[&str]| {
+            ids.iter()
+                .map(|id| format!("{id}-{session}"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            branches(&index, &row),
+            (of(&["a", "b", "e"]), of(&["c", "d"])),
+            "{session}"
+        );
+    }
 }
 
 #[test]

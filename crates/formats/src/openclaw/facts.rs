@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::typed::Message;
-use super::{PI, rows};
+use super::{PI, anew, leaves, rows};
 use crate::Format;
 use crate::json::{self, Count, Loose};
 use crate::model::{Compaction, Facts};
@@ -22,6 +22,7 @@ pub(super) fn facts(record: &[u8]) -> Facts {
     match facts.kind.as_str() {
         "custom_message" => facts.role = Some("injected".to_owned()),
         "compact" => facts.compaction = Some(Compaction::default()),
+        leaves::KIND => leaves::facts(record, &mut facts),
         _ => {}
     }
     if let Some(usage) = &mut facts.usage {
@@ -36,6 +37,7 @@ pub(super) fn facts(record: &[u8]) -> Facts {
         facts.provider = None;
         facts.usage = None;
     }
+    anew::name(&mut facts);
     facts
 }
 

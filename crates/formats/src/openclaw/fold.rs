@@ -3,10 +3,14 @@
 //! A key (`agent:main:main`) has one session after the other: each reset begins a new one. The list
 //! shows the one that each key has now.
 
+use std::mem::take;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::PI;
+use super::anew::Anew;
+use super::leaves::{self, Leaves};
 use super::names::Named;
 use super::place::{self, Kind, Name};
 use super::rows::{self, Row};
@@ -30,6 +34,11 @@ pub struct State {
     /// Where the session stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     leaf: Option<String>,
+    /// Lines that say where it stood before.
+    #[serde(skip_serializing_if = "Leaves::is_empty")]
+    leaves: Leaves,
+    #[serde(skip_serializing_if = "Anew::is_empty")]
+    anew: Anew,
 }
 
 /// A row of `session_windows`; of one that was put away what is known of it.
@@ -144,6 +153,8 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
         *state = noted.unwrap_or_default();
         return;
     }
+    state.leaves.relate(facts);
+    state.anew.relate(record, facts);
     if state.is_subagent() && facts.role.as_deref() == Some("user") {
         facts.role = Some("injected".to_owned());
         facts.user_text = None;
@@ -152,9 +163,22 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
 
 /// Add one line or row, in order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
-    match rows::is_row(&facts.kind) {
-        true => fold.entries += 1,
-        false => PI.fold(fold, facts),
+    if rows::is_row(&facts.kind) {
+        fold.entries += 1;
+        return;
+    }
+    let before = fold.leaf.clone();
+    let counted = (fold.messages, fold.errors, fold.tokens, fold.cost);
+    PI.fold(fold, facts);
+    let anew = &mut fold.openclaw.anew;
+    let (is_aside, is_again) = (take(&mut anew.is_aside), take(&mut anew.is_again));
+    if leaves::is_leaf(facts) {
+        fold.leaf.clone_from(&facts.parent);
+    } else if is_aside {
+        fold.leaf = before;
+    }
+    if is_again {
+        (fold.messages, fold.errors, fold.tokens, fold.cost) = counted;
     }
 }
 

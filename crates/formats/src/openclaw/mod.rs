@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 
 use super::{Format, Record, Shape, SourceFacts, WriteMode};
 use crate::database::{Database, Generation, Holds, Line, Shelf, Stamp, Table};
-use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::pi::Dialect;
 
+mod anew;
 mod facts;
 mod fold;
+mod leaves;
 mod names;
 mod place;
 mod rows;
@@ -210,6 +212,11 @@ impl Format for OpenClaw {
     /// same entries again.
     fn same_id_replaces(&self) -> bool {
         true
+    }
+
+    fn leaf_rule(&self, _own: Option<&serde_json::Value>) -> LeafRule {
+        // Its rows say it, else a `leaf` line, which a copy may have as well.
+        LeafRule::Named
     }
 
     fn place(&self, relative: &Path, _flat: bool) -> Placement {

@@ -252,6 +252,81 @@ fn names_are_read_leniently() {
     assert_eq!(OpenClaw.names_beside(reset), None);
 }
 
+/// The facts of lines, one after the other, and what they come to.
+fn folded(lines: &[&str]) -> (Vec<Facts>, Fold) {
+    let mut fold = Fold::default();
+    let mut all = Vec::new();
+    for line in lines {
+        let record = Record::of(line.as_bytes());
+        let mut facts = OpenClaw.facts(record.bytes);
+        OpenClaw.relate(&mut fold, record, &mut facts);
+        OpenClaw.fold(&mut fold, &facts);
+        all.push(facts);
+    }
+    (all, fold)
+}
+
+#[test]
+fn a_leaf_line_selects_an_entry() {
+    let leaf = r#"{"type":"leaf","id":"l","parentId":"b","targetId":"a"}"#;
+    let behind = r#"{"type":"custom","id":"c","parentId":"l"}"#;
+    let (all, fold) = folded(&[leaf]);
+    assert!(all[0].is_beside && all[0].silent);
+    assert_eq!(OpenClaw.passages(leaf.as_bytes()), []);
+    assert_eq!(fold.leaf.as_deref(), Some("a"));
+    // What names the line goes on from what it selects, also through another such line.
+    let other = r#"{"type":"leaf","id":"m","parentId":"c","targetId":"l"}"#;
+    let last = r#"{"type":"custom","id":"d","parentId":"m"}"#;
+    let (all, fold) = folded(&[leaf, behind, other, last]);
+    let parents: Vec<_> = all.iter().map(|facts| facts.parent.as_deref()).collect();
+    assert_eq!(parents, [Some("a"); 4]);
+    assert_eq!(fold.leaf.as_deref(), Some("d"));
+    // All was taken back.
+    let none = r#"{"type":"leaf","id":"n","parentId":"d","targetId":null}"#;
+    let first = r#"{"type":"custom","id":"e","parentId":"n"}"#;
+    assert_eq!(folded(&[behind, none]).1.leaf, None);
+    let (all, fold) = folded(&[behind, none, first]);
+    assert_eq!((&all[2].parent, fold.leaf.as_deref()), (&None, Some("e")));
+    // One that selects nothing is no such line.
+    let odd = r#"{"type":"leaf","id":"o","parentId":"c"}"#;
+    assert!(!folded(&[odd]).0[0].is_beside);
+    // Nor does a session stand at what is written beside.
+    let aside = r#"{"type":"custom","id":"p","appendMode":"side"}"#;
+    assert_eq!(folded(&[behind, aside]).1.leaf.as_deref(), Some("c"));
+}
+
+#[test]
+fn a_message_that_is_written_anew_counts_once() {
+    let said = r#"{"type":"message","id":"a","timestamp":"2026-01-05T09:00:00.000Z","message":{"role":"assistant","model":"m","timestamp":7,"stopReason":"error","usage":{"input":3,"output":4,"cost":{"total":0.5}}}}"#;
+    let again = said
+        .replace("\"id\":\"a\"", "\"id\":\"b\",\"appendMode\":\"side\"")
+        .replace("09:00", "10:00");
+    let counted = |lines: &[&str]| {
+        let fold = folded(lines).1;
+        (fold.messages, fold.errors, fold.tokens, fold.cost)
+    };
+    let once = (1, 1, Some(7), Some(0.5));
+    assert_eq!(counted(&[said, &again]), once);
+    // Of a fork only what was written anew is there.
+    assert_eq!(counted(&[&again]), once);
+    // Both are known as one answer.
+    let (all, fold) = folded(&[said, &again]);
+    let named = |facts: &Facts| facts.usage.as_ref().unwrap().response_id.clone();
+    assert_eq!(
+        (named(&all[0]), named(&all[1])),
+        (Some("7".into()), Some("7".into()))
+    );
+    // What is known of them is kept from one look to the next.
+    let kept = serde_json::to_string(&fold).unwrap();
+    assert_eq!(serde_json::from_str::<Fold>(&kept).unwrap(), fold);
+    // Another one at that time is another one.
+    for (from, to) in [("\"input\":3", "\"input\":2"), ("side", "main")] {
+        assert_eq!(counted(&[said, &again.replace(from, to)]).0, 2, "{to}");
+    }
+    let named_by_provider = said.replace("\"model\"", "\"responseId\":\"r\",\"model\"");
+    assert_eq!(named(&folded(&[&named_by_provider]).0[0]), Some("r".into()));
+}
+
 #[test]
 fn headers_name_their_origin() {
     for (origin, session) in [

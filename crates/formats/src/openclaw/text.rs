@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::typed::Message;
-use super::{PI, rows};
+use super::{PI, leaves, rows};
 use crate::Format;
 use crate::json::{self, Loose, Text};
 use crate::model::{Class, Passage};
@@ -12,6 +12,8 @@ use crate::model::{Class, Passage};
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Line<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
     #[serde(borrow)]
     message: Loose<Role<'a>>,
 }
@@ -27,20 +29,37 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
     if let Some(of_row) = rows::passages(record) {
         return of_row;
     }
-    let passages = PI.passages(record);
-    match is_users(record) {
-        true => apart(passages),
-        false => passages,
+    match whose(record) {
+        Whose::Persons => apart(PI.passages(record)),
+        Whose::Nobodys => Vec::new(),
+        Whose::Others => PI.passages(record),
     }
 }
 
-fn is_users(record: &[u8]) -> bool {
+/// Whose words a line holds.
+enum Whose {
+    Persons,
+    /// It only says where the session stands.
+    Nobodys,
+    Others,
+}
+
+fn whose(record: &[u8]) -> Whose {
     let read = json::tiers(record, |text| {
         let line = json::parse::<Loose<Line<'_>>>(text)?;
-        let message = line.object().and_then(|line| line.message.object());
-        Some(message.is_some_and(|message| message.role.as_str() == Some("user")))
+        let line = line.object();
+        let message = line.and_then(|line| line.message.object());
+        Some(match () {
+            () if line.is_some_and(|line| line.kind.as_str() == Some(leaves::KIND)) => {
+                Whose::Nobodys
+            }
+            () if message.is_some_and(|message| message.role.as_str() == Some("user")) => {
+                Whose::Persons
+            }
+            () => Whose::Others,
+        })
     });
-    read.unwrap_or_default()
+    read.unwrap_or(Whose::Others)
 }
 
 /// What was put in is output.

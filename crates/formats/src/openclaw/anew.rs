@@ -1,0 +1,87 @@
+//! Is a message one that was written before? Where OpenClaw shortens the result of a tool or
+//! repairs what was thought, it writes all from there on anew, beside what stands there: with other
+//! ids and times around the same messages, which say their own times.
+
+use std::collections::BTreeSet;
+
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
+
+use crate::json::{self, Loose, Text};
+use crate::model::Facts;
+use crate::stable_hash;
+
+/// What is known of the messages so far.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Anew {
+    /// A hash of what each of them keeps.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    said: BTreeSet<u64>,
+    /// Whether the last entry was written beside where the session stands.
+    #[serde(skip)]
+    pub is_aside: bool,
+    /// Whether it is a message that was written before.
+    #[serde(skip)]
+    pub is_again: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(borrow)]
+    append_mode: Text<'a>,
+}
+
+fn is_aside(record: &[u8]) -> bool {
+    if memmem::find(record, b"\"appendMode\"").is_none() {
+        return false;
+    }
+    let read = json::tiers(record, |text| {
+        let line = json::parse::<Loose<Line<'_>>>(text)?;
+        let line = line.object();
+        Some(line.is_some_and(|line| line.append_mode.as_str() == Some("side")))
+    });
+    read.unwrap_or_default()
+}
+
+/// What a message keeps where it is written anew: who says it and when, which call it answers, and
+/// what it spent.
+fn kept(facts: &Facts) -> Option<u64> {
+    let time = facts.message_ms.filter(|_| facts.is_message)?;
+    let answered = facts.calls.iter().filter(|call| call.is_result);
+    let answered: Vec<_> = answered.map(|call| &call.call_id).collect();
+    let spent = facts.usage.as_ref();
+    let spent = spent.map(|usage| (&usage.model, usage.input, usage.output, usage.cost_total));
+    let kept = format!("{time} {:?} {answered:?} {spent:?}", facts.role);
+    Some(stable_hash::of([kept.as_bytes()]))
+}
+
+impl Anew {
+    pub fn is_empty(&self) -> bool {
+        self.said.is_empty()
+    }
+
+    /// Notes an entry.
+    pub fn relate(&mut self, record: &[u8], facts: &Facts) {
+        self.is_aside = is_aside(record);
+        let is_known = kept(facts).is_some_and(|kept| !self.said.insert(kept));
+        self.is_again = self.is_aside && is_known;
+    }
+}
+
+/// Names an answer, or a message that calls, by the time that it keeps, unless its provider gave it
+/// an id: by that it is one answer however often it was written.
+pub(super) fn name(facts: &mut Facts) {
+    let Some(time) = facts.message_ms.map(|time| time.to_string()) else {
+        return;
+    };
+    match &mut facts.usage {
+        Some(usage) if usage.response_id.as_deref().unwrap_or_default().is_empty() => {
+            usage.response_id = Some(time);
+        }
+        Some(_) => {}
+        None if facts.calls.iter().any(|call| !call.is_result) => facts.copied_with = Some(time),
+        None => {}
+    }
+}
