@@ -37,20 +37,19 @@ SELECT session, parent, written AS parent_written,
        CAST(CASE WHEN subagent THEN 'subagent' ELSE 'fork' END AS TEXT) AS relation
 FROM _parents;
 
--- Subagents are looked up by those that have them: by itself SQLite reads all of them for each.
+-- DuckDB cannot count by `_parents` session by session, so all subagents are looked at once; what asks
+-- for other columns does not pay for it.
 CREATE VIEW sessions AS
+WITH _subagents AS MATERIALIZED (SELECT session, parent FROM _parents WHERE subagent)
 SELECT s.session, r.host, r.agent, r.label, r.path AS root, s.path, s.id, s.cwd, s.name,
        s.parent_session, s.created_raw, s.created_ms, s.modified_ms, s.file_ms, s.messages,
        s.first_message, s.entries, s.problems, s.errors, s.version, s.leaf, s.provider, s.model,
        s.tokens, s.cost, s.listed_cost, s.bytes,
        CAST(s.hidden IS NULL AS BIGINT) AS listed_by_agent, s.hidden AS reason, s.own,
        s.subagent AS is_subagent,
-       CAST((WITH RECURSIVE below(session, id) AS (
-            SELECT s.session, s.id
-            UNION SELECT c.session, c.id FROM below CROSS JOIN _roots q CROSS JOIN _sessions c
-            WHERE c.subagent AND c.root = q.root AND c.parent_session = below.id
-              AND q.agent = r.agent AND q.host = r.host
-              AND (SELECT v.parent FROM _parents v WHERE v.session = c.session) = below.session)
+       CAST((WITH RECURSIVE below(session) AS (
+            SELECT s.session
+            UNION SELECT c.session FROM below JOIN _subagents c ON c.parent = below.session)
         SELECT count(*) - 1 FROM below) AS BIGINT) AS subagents,
        r.current, s.list_order, coalesce(nullif(s.name, ''), s.typed, s.first_message) AS title,
        s.git_branch, s.thinking_level,

@@ -315,6 +315,11 @@ fn subagent_is_not_at_top_level() {
     let index = home.index();
     assert_eq!(session(&index, 1).subagents, 2);
     assert_eq!(index.list(&folded).unwrap().total, before);
+    // Where that one's folder is not asked, its subagents are rows.
+    let mut config = home.config();
+    config.roots.truncate(1);
+    let asked = Index::open(&config, Freshness::AsCommitted).unwrap();
+    assert_eq!(asked.list(&folded).unwrap().total, 2);
     let sessions = index.list(&ListScope::default()).unwrap().sessions;
     let parents: Vec<_> = sessions
         .iter()

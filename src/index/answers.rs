@@ -236,7 +236,7 @@ impl Index {
     /// [`Snapshot::children`](Snapshot::children) of the newest snapshot.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when the session is not in the index.
+    /// When the catalogue cannot be read.
     pub fn children(&self, session: &SessionRow) -> Result<Vec<ChildSession>, Error> {
         self.ask(|snapshot| snapshot.children(session))
     }

@@ -222,14 +222,17 @@ impl Snapshot<'_> {
         Ok(places)
     }
 
-    /// The sessions that come from this one: its forks and subagents, the oldest first.
+    /// The sessions that come from this one: its forks and subagents, the oldest first. Of one that
+    /// is not in the index none is known.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when the session is not in the index.
+    /// When the catalogue cannot be read.
     pub fn children(&self, session: &SessionRow) -> Result<Vec<ChildSession>, Error> {
-        Ok(self
-            .catalogue
-            .child_sessions(self.stored(session)?.session)?)
+        match self.stored(session) {
+            Ok(stored) => Ok(self.catalogue.child_sessions(stored.session)?),
+            Err(Error::NotFound { .. }) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
     }
 
     /// The ids of the sessions that one with this id has started to work for it, and of those that

@@ -342,9 +342,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let meta = sources.iter().find(|source| source.fold.claude.is_meta());
     let meta = meta.map(|source| &source.fold.claude);
     let parent_session = match is_subagent {
-        true => meta
-            .and_then(State::starter)
-            .or_else(|| place::session_above(source.relative).map(Cow::into_owned))
+        true => place::session_above(source.relative)
+            .map(Cow::into_owned)
             .or_else(|| state.sessions.first().map(|first| first.id.clone())),
         false => state.copied_from.as_ref().or(before).cloned(),
     };
@@ -444,15 +443,6 @@ impl State {
             own.and_then(|own| self.sessions.get(own)),
             before.map(|before| &before.id),
         )
-    }
-
-    /// The session of the agent that started the one that this is written of: none where the
-    /// session itself did.
-    fn starter(&self) -> Option<String> {
-        let own: Value = serde_json::from_str(self.own.as_deref()?).ok()?;
-        let agent = own.get("parentAgentId")?.as_str();
-        let agent = agent.filter(|agent| !agent.is_empty());
-        agent.map(|agent| format!("agent-{agent}"))
     }
 
     /// US dollars so far, with what its subagents cost.

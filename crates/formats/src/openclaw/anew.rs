@@ -45,15 +45,14 @@ fn is_aside(record: &[u8]) -> bool {
     read.unwrap_or_default()
 }
 
-/// What a message keeps where it is written anew: who says it and when, which call it answers, and
-/// what it spent.
+/// What a message keeps where it is written anew: who says it and when, which calls it makes or
+/// answers, and what it spent.
 fn kept(facts: &Facts) -> Option<u64> {
     let time = facts.message_ms.filter(|_| facts.is_message)?;
-    let answered = facts.calls.iter().filter(|call| call.is_result);
-    let answered: Vec<_> = answered.map(|call| &call.call_id).collect();
+    let calls: Vec<_> = facts.calls.iter().map(|call| &call.call_id).collect();
     let spent = facts.usage.as_ref();
     let spent = spent.map(|usage| (&usage.model, usage.input, usage.output, usage.cost_total));
-    let kept = format!("{time} {:?} {answered:?} {spent:?}", facts.role);
+    let kept = format!("{time} {:?} {calls:?} {spent:?}", facts.role);
     Some(stable_hash::of([kept.as_bytes()]))
 }
 
@@ -70,18 +69,22 @@ impl Anew {
     }
 }
 
-/// Names an answer, or a message that calls, by the time that it keeps, unless its provider gave it
-/// an id: by that it is one answer however often it was written.
+/// Names an answer, or a message that calls, by the time and the calls that it keeps, unless its
+/// provider gave it an id: by that it is one answer however often it was written.
 pub(super) fn name(facts: &mut Facts) {
-    let Some(time) = facts.message_ms.map(|time| time.to_string()) else {
+    let Some(time) = facts.message_ms else {
         return;
     };
+    let calls = facts.calls.iter().filter(|call| !call.is_result);
+    let ids = calls.filter_map(|call| call.call_id.clone());
+    let name = std::iter::once(time.to_string()).chain(ids);
+    let name = name.collect::<Vec<_>>().join(" ");
     match &mut facts.usage {
         Some(usage) if usage.response_id.as_deref().unwrap_or_default().is_empty() => {
-            usage.response_id = Some(time);
+            usage.response_id = Some(name);
         }
         Some(_) => {}
-        None if facts.calls.iter().any(|call| !call.is_result) => facts.copied_with = Some(time),
+        None if facts.calls.iter().any(|call| !call.is_result) => facts.copied_with = Some(name),
         None => {}
     }
 }

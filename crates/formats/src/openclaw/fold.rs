@@ -34,6 +34,9 @@ pub struct State {
     /// Where the session stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     leaf: Option<String>,
+    /// Whether its last `leaf` line selects nothing, and no entry came behind it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stands_nowhere: bool,
     /// Lines that say where it stood before.
     #[serde(skip_serializing_if = "Leaves::is_empty")]
     leaves: Leaves,
@@ -153,8 +156,11 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
         *state = noted.unwrap_or_default();
         return;
     }
-    state.leaves.relate(facts);
-    state.anew.relate(record, facts);
+    // What agents drop moves nothing, and repeats nothing.
+    if facts.agent_sees {
+        state.leaves.relate(facts);
+        state.anew.relate(record, facts);
+    }
     if state.is_subagent() && facts.role.as_deref() == Some("user") {
         facts.role = Some("injected".to_owned());
         facts.user_text = None;
@@ -172,8 +178,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     PI.fold(fold, facts);
     let anew = &mut fold.openclaw.anew;
     let (is_aside, is_again) = (take(&mut anew.is_aside), take(&mut anew.is_again));
-    if leaves::is_leaf(facts) {
+    if leaves::is_leaf(facts) && facts.agent_sees {
         fold.leaf.clone_from(&facts.parent);
+        fold.openclaw.stands_nowhere = facts.parent.is_none();
     } else if is_aside {
         fold.leaf = before;
     }
@@ -246,7 +253,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         typed: fold.typed.clone(),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         version: header.version,
-        leaf: ranked.iter().find_map(|source| stands_at(source.fold)),
+        leaf: (ranked.iter())
+            .find_map(|source| stands_at(source.fold))
+            .flatten(),
         model: fold.model.clone(),
         provider: fold.provider.clone(),
         tokens: fold.tokens,
@@ -288,9 +297,14 @@ fn origin(header: &Header) -> Option<String> {
     Some(origin.to_owned()).filter(|origin| Some(origin) != header.id.as_ref())
 }
 
-/// The entry at which the session stands.
-fn stands_at(fold: &Fold) -> Option<String> {
-    fold.openclaw.leaf.clone().or_else(|| fold.leaf.clone())
+/// The entry at which the session stands, if any; `None`: the source does not say.
+fn stands_at(fold: &Fold) -> Option<Option<String>> {
+    let state = &fold.openclaw;
+    let leaf = state.leaf.as_ref().or(fold.leaf.as_ref());
+    match leaf {
+        None if !state.stands_nowhere => None,
+        leaf => Some(leaf.cloned()),
+    }
 }
 
 /// When it was last changed, as the agent's list says; of a file the time of its last message.

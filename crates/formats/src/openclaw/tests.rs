@@ -290,6 +290,28 @@ fn a_leaf_line_selects_an_entry() {
     // One that selects nothing is no such line.
     let odd = r#"{"type":"leaf","id":"o","parentId":"c"}"#;
     assert!(!folded(&[odd]).0[0].is_beside);
+    // One that agents drop moves nothing.
+    let mut fold = folded(&[behind]).1;
+    let mut dropped = OpenClaw.facts(leaf.as_bytes());
+    dropped.agent_sees = false;
+    OpenClaw.relate(&mut fold, Record::of(leaf.as_bytes()), &mut dropped);
+    OpenClaw.fold(&mut fold, &dropped);
+    assert_eq!(fold.leaf.as_deref(), Some("c"));
+    // A copy beside the session knows less of where it stands.
+    let (live, copy) = (folded(&[behind, none]).1, folded(&[behind]).1);
+    let source = |path, fold, part| SourceFacts {
+        relative: Path::new(path),
+        mtime_ms: 7,
+        fold,
+        part,
+        unlisted: None,
+        problems: (0, None),
+    };
+    let session = OpenClaw.session(&[
+        source("main/sessions/s.jsonl", &live, SourcePart::Main),
+        source("main/sessions/s.jsonl.bak-1-2", &copy, SourcePart::Copy),
+    ]);
+    assert_eq!(session.leaf, None);
     // Nor does a session stand at what is written beside.
     let aside = r#"{"type":"custom","id":"p","appendMode":"side"}"#;
     assert_eq!(folded(&[behind, aside]).1.leaf.as_deref(), Some("c"));
