@@ -149,9 +149,9 @@ fn a_page_is_that_of_the_list_that_reads_all() {
                 (whole.total, whole.elsewhere),
                 "{scope:?}"
             );
-            let most = scope.limit.filter(|limit| *limit > 0);
+            let most = scope.limit.unwrap_or(usize::MAX);
             let rows = whole.sessions.into_iter().skip(scope.offset);
-            let rows: Vec<SessionRow> = rows.take(most.unwrap_or(usize::MAX)).collect();
+            let rows: Vec<SessionRow> = rows.take(most).collect();
             assert_eq!(page.sessions, rows, "{scope:?}");
             folded += page.sessions.iter().filter(|row| row.subagents > 0).count();
             here += usize::from(page.elsewhere > 0 && page.total > 0);

@@ -68,8 +68,11 @@ struct Begun {
 const LINES: usize = 16;
 
 /// A line that comes again, under its id and with what it said, says nothing. An answer is one
-/// message, in how many lines ever.
+/// message, in how many lines ever. A line that agents drop is not known for the next.
 pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
+    if !facts.agent_sees {
+        return;
+    }
     if facts.is_message && facts.role.as_deref() == Some("assistant") {
         facts.is_message = state.is_new_answer(answer(record.bytes, facts));
     }

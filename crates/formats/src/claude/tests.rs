@@ -265,6 +265,21 @@ fn one_answer_in_three_lines_without_usage() {
     assert_eq!(counted([none(), zeros(), None, None]), (3, Some(0)));
 }
 
+/// A line that is fused with another is none for agents: the next one of the answer is its first.
+#[test]
+fn an_answer_whose_first_line_is_dropped_counts() {
+    let line = said("a1", "u1", 2, "msg_1", text("done"), 5).to_string();
+    let mut fold = Fold::default();
+    for agent_sees in [false, true] {
+        let record = Record::of(line.as_bytes());
+        let mut facts = Claude.facts(record.bytes);
+        facts.agent_sees = agent_sees;
+        Claude.relate(&mut fold, record, &mut facts);
+        Claude.fold(&mut fold, &facts);
+    }
+    assert_eq!((fold.messages, fold.tokens), (1, Some(135)));
+}
+
 /// An answer that is copied again goes on to name the session that it was given in.
 #[test]
 fn a_fork_of_a_fork_is_a_fork_of_the_nearer_one() {
