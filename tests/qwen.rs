@@ -3,11 +3,9 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
 
 use serde_json::json;
 use sessionary::index::ListScope;
-use sessionary::index::TreeScope;
 use sessionary::model::Class::{Output, Prose};
 
 use crate::store::{Store, branches, classes_of, hits, only, rows, sql, transcript};
@@ -166,51 +164,6 @@ fn background_subagent_has_a_session_of_its_own() {
         [[json!(5 * 130)]]
     );
     assert_eq!(hits(&index, "forgetful"), 0);
-}
-
-/// A provider that numbers calls anew in each session gives its subagents one name, and a project
-/// that was copied has all of them twice: each hangs on the session that is beside it.
-#[test]
-fn subagents_of_one_name_hang_on_the_session_beside_them() {
-    let store = Store::of("qwen", "background-agent");
-    let before = "5ea50000-0000-4000-8000-000000000001";
-    let other = before.replace("0001", "0009");
-    let copy = |to: [&str; 2]| {
-        for file in store.files() {
-            let path = file.to_str().unwrap().to_owned();
-            let path = path.replace("-harbour", to[0]).replace(before, to[1]);
-            let text = fs::read_to_string(&file).unwrap();
-            fs::create_dir_all(Path::new(&path).parent().unwrap()).unwrap();
-            fs::write(path, text.replace(before, to[1])).unwrap();
-        }
-    };
-    copy(["-harbour", &other]);
-    copy(["-copied", before]);
-    let index = store.index();
-    let rows = rows(&index);
-    let listed = rows.iter().filter(|row| row.listed_by_agent);
-    let counted: Vec<u64> = listed.map(|row| row.subagents).collect();
-    assert_eq!(counted, [1; 4]);
-    let count = "SELECT sum(subagents), sum(is_subagent) FROM sessions";
-    assert_eq!(sql(&index, count), [[json!(4), json!(4)]]);
-    let edges = "SELECT c.path, p.path FROM forks f JOIN sessions c USING (session)
-        JOIN sessions p ON p.session = f.parent";
-    let edges = sql(&index, edges);
-    assert_eq!(edges.len(), 4);
-    for edge in edges {
-        let [child, parent] = [&edge[0], &edge[1]].map(|path| Path::new(path.as_str().unwrap()));
-        let chats = parent.parent().unwrap();
-        let beside = chats.with_file_name("subagents");
-        let beside = beside.join(parent.file_stem().unwrap());
-        assert!(child.starts_with(&beside), "{child:?} {parent:?}");
-        // Its tree, and what stays where it is deleted, say the same.
-        let row = |path: &Path| rows.iter().find(|row| row.path == path).unwrap();
-        let children = index.children(row(parent)).unwrap();
-        assert_eq!(children.len(), 1);
-        assert!(children[0].is_subagent && children[0].path == child);
-        let tree = index.tree(row(child), TreeScope::default()).unwrap();
-        assert_eq!(tree.started_by, [parent.display().to_string()]);
-    }
 }
 
 #[test]

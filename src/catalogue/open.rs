@@ -41,7 +41,6 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0005_kept.sql"),
     include_str!("../../migrations/0006_moved.sql"),
     include_str!("../../migrations/0007_relations.sql"),
-    include_str!("../../migrations/0008_parents.sql"),
 ];
 
 /// An open catalogue.

@@ -287,11 +287,8 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
         s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own,
         (WITH RECURSIVE below(session, id) AS (
             SELECT s.session, s.id
-            UNION SELECT c.session, c.id
-                  FROM below CROSS JOIN _roots q CROSS JOIN _sessions c CROSS JOIN _parents v
-                  WHERE c.subagent AND c.root = q.root AND c.parent_session = below.id
-                      AND q.agent = r.agent AND q.host = r.host
-                      AND v.session = c.session AND v.parent = below.session)
+            UNION SELECT c.session, c.id FROM below CROSS JOIN _sessions c
+                  WHERE c.subagent AND c.root = s.root AND c.parent_session = below.id)
          SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end, s.subagent,
         s.gone_ms, coalesce(s.repository, s.remote), nullif(r.host, ''),
         s.entries = 0 AND s.bytes = 0 AND EXISTS (SELECT 1 FROM _session_sources p JOIN _sources f USING (source)

@@ -59,15 +59,6 @@ pub struct RowSelection {
     pub only_here: bool,
 }
 
-/// A session that is above one of a subagent.
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
-pub struct Ancestor {
-    pub child: i64,
-    pub session: i64,
-    pub root: i64,
-}
-
 impl RowSelection {
     /// Whether all rows are wanted, in the agents' order.
     pub fn is_all(&self) -> bool {
@@ -227,22 +218,16 @@ impl Catalogue {
         Ok(path.unwrap_or_default().into())
     }
 
-    /// The sessions above those of subagents, as far as they are there: the parent of each, that
+    /// Sessions of subagents, each with the sessions above it that are there: its parent, that
     /// one's parent, and so on.
-    pub fn ancestors(&self) -> Result<Vec<Ancestor>, Error> {
-        let sql = "WITH RECURSIVE above(child, parent) AS (
-               SELECT session, parent FROM _parents WHERE subagent
-               UNION SELECT child, v.parent FROM above
-                     JOIN _parents v ON v.session = above.parent WHERE v.subagent)
-            SELECT child, parent, root FROM above JOIN _sessions ON session = parent
-            WHERE parent <> child";
-        self.all(sql, [], |r| {
-            Ok(Ancestor {
-                child: r.get(0)?,
-                session: r.get(1)?,
-                root: r.get(2)?,
-            })
-        })
+    pub fn subagents(&self) -> Result<Vec<(i64, i64)>, Error> {
+        let sql = "WITH RECURSIVE above(child, root, parent) AS (
+               SELECT session, root, parent_session FROM _sessions WHERE subagent
+               UNION SELECT child, p.root, p.parent_session FROM above JOIN _sessions p
+                     ON p.root = above.root AND p.id = above.parent AND p.subagent)
+            SELECT DISTINCT child, p.session FROM above JOIN _sessions p
+              ON p.root = above.root AND p.id = above.parent AND p.session <> child";
+        self.all(sql, [], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 
     /// Every folder that sessions are looked for by, and whether it is a project's.

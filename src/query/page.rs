@@ -95,13 +95,12 @@ impl ListPage {
         let roots = roots(snapshot, scope, &ranks)?;
         let mut above: HashMap<i64, Vec<i64>> = HashMap::new();
         let mut subagents = HashMap::new();
-        let is_asked = |number| roots.iter().any(|of| of.asked && of.number == number);
-        for one in catalogue.ancestors()? {
-            *subagents.entry(one.session).or_default() += 1;
-            // Below one that the list cannot have the session is a row.
-            if scope.fold_subagents && is_asked(one.root) {
-                above.entry(one.child).or_default().push(one.session);
-            }
+        for (child, ancestor) in catalogue.subagents()? {
+            above.entry(child).or_default().push(ancestor);
+            *subagents.entry(ancestor).or_default() += 1;
+        }
+        if !scope.fold_subagents {
+            above.clear();
         }
         let mut page = ListPage {
             scope: scope.clone(),

@@ -244,7 +244,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             .flatten()
             .find(|name| !name.trim().is_empty())
             .cloned(),
-        parent_session: fork_of.or(starter).or_else(|| origin(&header)),
+        // One that names itself comes from nothing.
+        parent_session: (fork_of.or(starter).or_else(|| origin(&header))).filter(|of| *of != id),
         created_raw: header.created_raw.clone(),
         created_ms: header.created_ms.or(window.created_ms),
         modified_ms: modified(source, window, &header),
