@@ -2,7 +2,7 @@
 //! repairs what was thought, it writes all from there on anew, beside what stands there: with other
 //! ids and times around the same messages, which say their own times.
 
-use std::collections::BTreeSet;
+use std::collections::VecDeque;
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,16 @@ use crate::json::{self, Loose, Text};
 use crate::model::Facts;
 use crate::stable_hash;
 
-/// What is known of the messages so far.
+/// So many messages are known: more than a model is given at once, which is what is written anew.
+const KNOWN: usize = 1_024;
+
+/// What is known of the last messages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Anew {
     /// A hash of what each of them keeps.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    said: BTreeSet<u64>,
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    said: VecDeque<u64>,
     /// Whether the last entry was written beside where the session stands.
     #[serde(skip)]
     pub is_aside: bool,
@@ -64,8 +67,18 @@ impl Anew {
     /// Notes an entry.
     pub fn relate(&mut self, record: &[u8], facts: &Facts) {
         self.is_aside = is_aside(record);
-        let is_known = kept(facts).is_some_and(|kept| !self.said.insert(kept));
-        self.is_again = self.is_aside && is_known;
+        let Some(kept) = kept(facts) else {
+            self.is_again = false;
+            return;
+        };
+        self.is_again = self.is_aside && self.said.contains(&kept);
+        if self.is_again {
+            return;
+        }
+        if self.said.len() == KNOWN {
+            self.said.pop_front();
+        }
+        self.said.push_back(kept);
     }
 }
 
