@@ -76,7 +76,7 @@ fn copies_are_the_same_on_pages_of_any_length() {
         for newest_first in [false, true] {
             let copies = |limit| -> Vec<(String, u64)> {
                 let asked = SearchScope {
-                    limit: Some(limit),
+                    limit,
                     newest_first,
                     passages: true,
                     ..scope()
@@ -87,11 +87,11 @@ fn copies_are_the_same_on_pages_of_any_length() {
                     .map(|hit| (hit.entry.clone(), hit.copies))
                     .collect()
             };
-            let all = copies(0);
+            let all = copies(None);
             assert_eq!(all.len(), 30);
             assert!(all.iter().all(|(_, copies)| *copies == 2), "{all:?}");
             for limit in 1..30 {
-                assert_eq!(copies(limit), all[..limit], "{limit}");
+                assert_eq!(copies(Some(limit)), all[..limit], "{limit}");
             }
         }
     });

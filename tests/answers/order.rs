@@ -350,21 +350,27 @@ fn a_session_shows_its_three_best_passages_and_none_is_taken_up_by_what_is_not_s
         };
         assert_eq!(entries(&ask(index, "propeller shaft", &all)).len(), 11);
         // As many of each as are asked for, whether several words rank sessions or one.
-        for (most, limit, found) in [(1, 20, 2), (1, 1, 1), (2, 20, 4), (2, 0, 4), (9, 0, 11)] {
+        for (most, limit, found) in [
+            (1, Some(20), 2),
+            (1, Some(1), 1),
+            (2, Some(20), 4),
+            (2, None, 4),
+            (9, None, 11),
+        ] {
             for query in ["propeller shaft", "shaft"] {
                 let few = SearchScope {
                     per_session: Some(most),
-                    limit: Some(limit),
+                    limit,
                     ..all.clone()
                 };
                 let answer = ask(index, query, &few);
                 assert_eq!(
                     entries(&answer).len(),
                     found,
-                    "{query}: {most} of each, {limit}"
+                    "{query}: {most} of each, {limit:?}"
                 );
                 assert_eq!((answer.total, answer.total_sessions), (11, 2));
-                assert_eq!(answer.cursor.is_some(), limit == 1);
+                assert_eq!(answer.cursor.is_some(), limit == Some(1));
             }
         }
         // Tools may have printed the parts of a path apart.
