@@ -220,21 +220,25 @@ fn sub_agent_title_and_revert() {
         (Some("injected"), Some(1))
     );
     assert_eq!(answered.role.as_deref(), Some("assistant"));
-    let source = SourceFacts {
-        relative: Path::new("opencode.db/ses_1"),
-        mtime_ms: 0,
-        fold: &fold,
-        part: crate::model::SourcePart::Main,
-        unlisted: None,
-        problems: (0, None),
-    };
-    let session = OpenCode.session(&[source]);
+    let session = of_fold(&fold);
     assert_eq!((session.name, session.modified_ms), (None, 8));
     assert_eq!(session.first_message.as_deref(), Some("look around"));
     assert_eq!(session.leaf.as_deref(), Some("prt_1"));
     assert_eq!((session.entry_count, session.message_count), (7, 0));
     assert!(session.is_subagent);
     assert_eq!(session.parent_session.as_deref(), Some("ses_0"));
+}
+
+/// The session whose rows come to this.
+fn of_fold(fold: &Fold) -> SessionFacts {
+    OpenCode.session(&[SourceFacts {
+        relative: Path::new("opencode.db/ses_1"),
+        mtime_ms: 0,
+        fold,
+        part: crate::model::SourcePart::Main,
+        unlisted: None,
+        problems: (0, None),
+    }])
 }
 
 /// The session of these lines.
@@ -245,14 +249,7 @@ fn session(lines: &[String]) -> SessionFacts {
         OpenCode.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
         OpenCode.fold(&mut fold, &facts);
     }
-    OpenCode.session(&[SourceFacts {
-        relative: Path::new("opencode.db/ses_1"),
-        mtime_ms: 0,
-        fold: &fold,
-        part: crate::model::SourcePart::Main,
-        unlisted: None,
-        problems: (0, None),
-    }])
+    of_fold(&fold)
 }
 
 #[test]
