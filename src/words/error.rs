@@ -36,10 +36,32 @@ pub enum WordsError {
     NoThread(String),
     /// The file system refused.
     #[error("word index: {0}")]
-    Io(#[from] std::io::Error),
+    Io(#[source] std::io::Error),
     /// tantivy failed otherwise.
     #[error("word index: {}", said(.0))]
-    Engine(#[from] TantivyError),
+    Engine(#[source] TantivyError),
+}
+
+/// Nothing in this room waits for a descriptor: what would block is a thread, wherever tantivy
+/// starts it.
+impl From<std::io::Error> for WordsError {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::WouldBlock => Self::NoThread(error.to_string()),
+            _ => Self::Io(error),
+        }
+    }
+}
+
+impl From<TantivyError> for WordsError {
+    fn from(error: TantivyError) -> Self {
+        match error {
+            TantivyError::IoError(io) if io.kind() == std::io::ErrorKind::WouldBlock => {
+                Self::NoThread(io.to_string())
+            }
+            other => Self::Engine(other),
+        }
+    }
 }
 
 impl WordsError {
@@ -54,19 +76,12 @@ impl WordsError {
     /// Whether writing failed because of what the files hold, or for an unknown reason, and not
     /// because the system refused it.
     pub fn is_failure(&self) -> bool {
-        self.asks_for_rebuild()
-            || matches!(self, Self::Engine(_)) && !self.is_full() && !self.lacks_threads()
+        self.asks_for_rebuild() || matches!(self, Self::Engine(_)) && !self.is_full()
     }
 
     /// Whether a thread is lacking, for which the system may have room later.
     pub fn lacks_threads(&self) -> bool {
-        let refuses = |error: &std::io::Error| error.kind() == std::io::ErrorKind::WouldBlock;
-        match self {
-            Self::NoThread(_) => true,
-            Self::Io(error) => refuses(error),
-            Self::Engine(TantivyError::IoError(error)) => refuses(error),
-            _ => false,
-        }
+        matches!(self, Self::NoThread(_))
     }
 
     /// As an I/O error, for callers that add the place where it happened.
@@ -107,7 +122,7 @@ impl WordsError {
             // All that tantivy calls so are threads.
             TantivyError::SystemError(error) => Self::NoThread(error),
             TantivyError::IoError(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                Self::NoThread(error.to_string())
+                Self::from(TantivyError::IoError(error))
             }
             TantivyError::IncompatibleIndex(reason) => Self::Foreign(format!("{reason:?}")),
             TantivyError::OpenReadError(OpenReadError::IoError { io_error, filepath })
@@ -167,5 +182,23 @@ fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
             | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: io, .. }),
         ) => is_full(io.as_ref()),
         _ => error.source().is_some_and(is_full),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_block_is_a_thread() {
+        let refused = || std::io::Error::from(std::io::ErrorKind::WouldBlock);
+        let tantivys = TantivyError::IoError(std::sync::Arc::new(refused()));
+        for error in [WordsError::from(refused()), WordsError::from(tantivys)] {
+            assert!(error.lacks_threads() && !error.is_failure(), "{error:?}");
+            assert!(
+                error.to_string().contains("no thread can be started"),
+                "{error}"
+            );
+        }
     }
 }
