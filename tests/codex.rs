@@ -253,6 +253,15 @@ fn parent_archived_or_missing() {
     assert_eq!(lost(&index, 17), None);
     let archived = session(&index, 16);
     assert_eq!(archived.reason.as_deref(), Some("archived"));
+    // Each knows the other, below whichever of Codex's folders they lie.
+    let tree = |index: &Index, number| {
+        let row = session(index, number);
+        index.tree(&row, TreeScope::default()).unwrap()
+    };
+    let paths = [16, 17].map(|number| session(&index, number).path);
+    let [origin, fork] = paths.map(|path| path.display().to_string());
+    assert_eq!(tree(&index, 17).ancestors, [origin]);
+    assert_eq!(tree(&index, 16).forks, [fork]);
     drop(index);
     fs::remove_file(
         home.codex()
@@ -293,8 +302,19 @@ fn subagent_is_not_at_top_level() {
     for file in rollouts("the-same-talk") {
         fs::copy(&file, home.day().join(file.file_name().unwrap())).unwrap();
     }
+    let folded = ListScope {
+        fold_subagents: true,
+        ..ListScope::default()
+    };
     let index = home.index();
     assert_eq!(session(&index, 1).subagents, 2);
+    let before = index.list(&folded).unwrap().total;
+    drop(index);
+    // Nor is it where the one that started it is archived.
+    home.archive(&name("the-same-talk", 0));
+    let index = home.index();
+    assert_eq!(session(&index, 1).subagents, 2);
+    assert_eq!(index.list(&folded).unwrap().total, before);
     let sessions = index.list(&ListScope::default()).unwrap().sessions;
     let parents: Vec<_> = sessions
         .iter()

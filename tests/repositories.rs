@@ -317,6 +317,11 @@ fn make_old(catalogue: &Connection) {
          ALTER TABLE _sessions DROP COLUMN remote;
          ALTER TABLE _checkpoints DROP COLUMN turn;
          ALTER TABLE _sessions DROP COLUMN has_moved;
+         DROP INDEX _sessions_parent;
+         DROP INDEX _sessions_path;
+         DROP INDEX _sessions_parent_session;
+         ALTER TABLE _sessions DROP COLUMN parent;
+         CREATE INDEX _sessions_subagents ON _sessions (root, parent_session) WHERE subagent;
          ALTER TABLE _store DROP COLUMN archive_changes;
          ALTER TABLE _roots DROP COLUMN archive_forgets;
          UPDATE _rows SET json = replace(replace(json, ',\"repository\":null', ''), ',\"repository\":\"{REMOTE}\"', '');
@@ -385,7 +390,7 @@ fn a_catalogue_of_the_version_before_is_brought_up_to_this_one() {
     assert_eq!(one(number), boat);
     assert_eq!(
         one("SELECT CAST(user_version AS TEXT) FROM pragma_user_version"),
-        "7"
+        "8"
     );
     assert_ne!(one("SELECT index_id FROM freshness"), index);
     let said = home.run(&["verify"]);

@@ -190,6 +190,7 @@ mod opencode;
 mod oracle;
 mod packages;
 mod pages;
+mod parents;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod pi_package;
 #[cfg(target_os = "linux")]

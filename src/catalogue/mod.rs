@@ -26,6 +26,7 @@ mod names;
 mod notes;
 mod open;
 pub mod outbox;
+mod parents;
 mod proofs;
 mod raw;
 pub mod read;

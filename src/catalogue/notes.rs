@@ -50,7 +50,10 @@ impl Catalogue {
                     .prepare("SELECT session FROM _sessions WHERE root = ?1 AND path <> ''")?
                     .query_map([known], |r| r.get(0))?
                     .collect::<Result<_, _>>()?;
-                sessions.into_iter().try_for_each(|session| self.make_ready(session))?;
+                for session in sessions {
+                    self.make_ready(session)?;
+                    self.note_names(session)?;
+                }
             }
             Ok(known)
         })

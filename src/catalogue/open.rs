@@ -10,6 +10,7 @@ use rusqlite::{Connection, FileControl, OpenFlags};
 use super::counted::PendingCounts;
 use super::error::Error;
 use super::locks;
+use super::parents::RenamedSessions;
 use super::sums::DirtyBlocks;
 use super::wal::WAL_BYTES;
 use crate::failpoint;
@@ -41,6 +42,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0005_kept.sql"),
     include_str!("../../migrations/0006_moved.sql"),
     include_str!("../../migrations/0007_relations.sql"),
+    include_str!("../../migrations/0008_parents.sql"),
 ];
 
 /// An open catalogue.
@@ -50,6 +52,8 @@ pub struct Catalogue {
     pub(super) unsettled: RefCell<PendingCounts>,
     /// Blocks whose sums are computed again before the transaction ends.
     pub(super) touched: RefCell<DirtyBlocks>,
+    /// Sessions whose parent, and whose children's, is found before the transaction ends.
+    pub(super) renamed: RefCell<RenamedSessions>,
     /// How long the WAL may become while another process reads.
     pub(super) wal_bytes: u64,
     /// How long a statement waits for another process's lock.
@@ -112,6 +116,7 @@ impl Catalogue {
             connection,
             unsettled: RefCell::default(),
             touched: RefCell::default(),
+            renamed: RefCell::default(),
             wal_bytes: WAL_BYTES,
             patience: PATIENCE,
             zone: Zone::UTC,

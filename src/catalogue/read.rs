@@ -285,10 +285,9 @@ const _: () = assert!(NO_REVISION == 4_294_967_295);
 pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.version,
         r.agent, r.label, s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms, s.messages, s.first_message,
         s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own,
-        (WITH RECURSIVE below(session, id) AS (
-            SELECT s.session, s.id
-            UNION SELECT c.session, c.id FROM below CROSS JOIN _sessions c
-                  WHERE c.subagent AND c.root = s.root AND c.parent_session = below.id)
+        (WITH RECURSIVE below(session) AS (
+            SELECT s.session
+            UNION SELECT c.session FROM below JOIN _sessions c ON c.parent = below.session WHERE c.subagent)
          SELECT count(*) - 1 FROM below), s.typed, s.git_branch, s.thinking_level, s.base_session, s.base_end, s.subagent,
         s.gone_ms, coalesce(s.repository, s.remote), nullif(r.host, ''),
         s.entries = 0 AND s.bytes = 0 AND EXISTS (SELECT 1 FROM _session_sources p JOIN _sources f USING (source)

@@ -1,40 +1,22 @@
 //! How do sessions hang together: forks, origins, subagents?
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::base;
 use super::write::{flag, key_range};
-use crate::model::Base;
+use crate::model::{Base, ChildSession};
 
-/// A session that names another one as the one it comes from.
-pub struct Child {
-    /// Its path.
-    pub path: String,
-    /// Whether the other one started it to work for it.
-    pub is_subagent: bool,
-}
-
-fn child(row: &Row<'_>) -> rusqlite::Result<Child> {
-    Ok(Child {
-        path: row.get(0)?,
-        is_subagent: row.get(1)?,
-    })
+/// What a session says of the one that it comes from.
+pub struct NamedParent {
+    /// Its path, or its id, as it is written.
+    pub written: String,
+    /// The session, and its path, where it is there.
+    pub found: Option<(i64, String)>,
 }
 
 impl Catalogue {
-    /// Path of the session that a session of the same root names by its id. Of copies it is the
-    /// one that the view `forks` names.
-    pub fn path_of_id(&self, id: &str, beside: i64) -> Result<Option<String>, Error> {
-        let sql = "SELECT s.path FROM _sessions c JOIN _sessions s ON s.root = c.root AND s.id = ?1
-            WHERE c.session = ?2
-            ORDER BY iif(substr(c.place, 1, length(rtrim(s.place, replace(s.place, '/', ''))))
-                         = rtrim(s.place, replace(s.place, '/', '')),
-                         length(rtrim(s.place, replace(s.place, '/', ''))), -1) DESC, s.path";
-        self.first(sql, params![id, beside], |r| r.get(0))
-    }
-
     /// The session of that id, of the agent and the machine of the session `beside` it, with what
     /// it goes on from itself.
     pub fn base(&self, id: &str, beside: i64) -> Result<Option<(i64, Option<Base>)>, Error> {
@@ -65,27 +47,25 @@ impl Catalogue {
         Ok(reaches.flatten().unwrap_or(false))
     }
 
-    /// Paths of sessions of the same root that name `session` as their parent by its id.
-    pub fn children_of_id(&self, id: &str, session: i64) -> Result<Vec<Child>, Error> {
-        let sql = "SELECT path, subagent FROM _sessions WHERE parent_session = ?1
-            AND root = (SELECT root FROM _sessions WHERE session = ?2) ORDER BY created_ms, path";
-        self.all(sql, params![id, session], child)
-    }
-
-    /// Paths of sessions whose header names `path` as their parent.
-    pub fn children_of_path(&self, path: &str) -> Result<Vec<Child>, Error> {
-        let sql = "SELECT path, subagent FROM _sessions WHERE parent_session = ?1 AND path <> ?1
-            ORDER BY created_ms, path";
-        self.all(sql, [path], child)
+    /// The sessions that come from this one, the oldest first.
+    pub fn child_sessions(&self, session: i64) -> Result<Vec<ChildSession>, Error> {
+        let sql =
+            "SELECT path, subagent FROM _sessions WHERE parent = ?1 ORDER BY created_ms, path";
+        self.all(sql, [session], |r| {
+            Ok(ChildSession {
+                path: r.get::<_, String>(0)?.into(),
+                is_subagent: r.get(1)?,
+            })
+        })
     }
 
     /// Ids of the sessions that one with this id has started to work for it, and of those that they
     /// have.
     pub fn subagents_of(&self, id: &str) -> Result<Vec<String>, Error> {
-        let sql = "WITH RECURSIVE below(root, id) AS (
-               SELECT root, id FROM _sessions WHERE subagent AND parent_session = ?1
-               UNION SELECT s.root, s.id FROM below CROSS JOIN _sessions s
-                     WHERE s.root = below.root AND s.parent_session = below.id AND s.subagent)
+        let sql = "WITH RECURSIVE below(session, id) AS (
+               SELECT session, id FROM _sessions WHERE subagent AND parent_session = ?1
+               UNION SELECT c.session, c.id FROM below JOIN _sessions c ON c.parent = below.session
+                     WHERE c.subagent)
             SELECT DISTINCT id FROM below";
         self.all(sql, [id], |r| r.get(0))
     }
@@ -96,11 +76,18 @@ impl Catalogue {
         Ok(self.first(sql, [session], |r| r.get(0))?.unwrap_or(false))
     }
 
-    /// The parent that a session's header names, by the session's path, and whether that one
-    /// started it to work for it.
-    pub fn parent_of(&self, path: &str) -> Result<Option<(String, bool)>, Error> {
-        let sql = "SELECT parent_session, subagent FROM _sessions
-            WHERE path = ?1 AND parent_session IS NOT NULL";
-        self.first(sql, [path], |r| Ok((r.get(0)?, r.get(1)?)))
+    /// The one that a session comes from: of a subagent the one that started it, of another the one
+    /// that it was forked from. `None`: it names none, or itself.
+    pub fn parent_of(&self, session: i64) -> Result<Option<NamedParent>, Error> {
+        let sql = "SELECT c.parent_session, p.session, p.path
+            FROM _sessions c LEFT JOIN _sessions p ON p.session = c.parent
+            WHERE c.session = ?1 AND c.parent_session NOT IN (c.id, c.path)";
+        self.first(sql, [session], |r| {
+            let (session, path): (Option<i64>, Option<String>) = (r.get(1)?, r.get(2)?);
+            Ok(NamedParent {
+                written: r.get(0)?,
+                found: session.zip(path),
+            })
+        })
     }
 }

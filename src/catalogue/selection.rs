@@ -218,16 +218,16 @@ impl Catalogue {
         Ok(path.unwrap_or_default().into())
     }
 
-    /// Sessions of subagents, each with the sessions above it that are there: its parent, that
-    /// one's parent, and so on.
-    pub fn subagents(&self) -> Result<Vec<(i64, i64)>, Error> {
-        let sql = "WITH RECURSIVE above(child, root, parent) AS (
-               SELECT session, root, parent_session FROM _sessions WHERE subagent
-               UNION SELECT child, p.root, p.parent_session FROM above JOIN _sessions p
-                     ON p.root = above.root AND p.id = above.parent AND p.subagent)
-            SELECT DISTINCT child, p.session FROM above JOIN _sessions p
-              ON p.root = above.root AND p.id = above.parent AND p.session <> child";
-        self.all(sql, [], |r| Ok((r.get(0)?, r.get(1)?)))
+    /// Sessions of subagents, each with the sessions above it that are there, and the roots of
+    /// those: its parent, that one's parent, and so on.
+    pub fn subagents(&self) -> Result<Vec<(i64, i64, i64)>, Error> {
+        let sql = "WITH RECURSIVE above(child, parent) AS (
+               SELECT session, parent FROM _sessions WHERE subagent AND parent IS NOT NULL
+               UNION SELECT child, p.parent FROM above JOIN _sessions p ON p.session = above.parent
+                     WHERE p.subagent AND p.parent IS NOT NULL)
+            SELECT child, above.parent, p.root FROM above JOIN _sessions p ON p.session = above.parent
+            WHERE above.parent <> child";
+        self.all(sql, [], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
     }
 
     /// Every folder that sessions are looked for by, and whether it is a project's.

@@ -16,6 +16,21 @@ use crate::model::{Fold, SessionFacts, SourcePart};
 use crate::repository::FoundRemote;
 use crate::source::identity::nearest_ms;
 
+/// How a session's row differs from what it is about to say.
+#[derive(Default)]
+struct RowBefore {
+    /// It began at another time.
+    began_elsewhere: bool,
+    /// All of it was in.
+    was_ready: bool,
+    /// Its path was another one.
+    is_moved: bool,
+    /// Its file was not known to be gone.
+    was_there: bool,
+    /// It was called otherwise, or named another parent.
+    is_renamed: bool,
+}
+
 impl Catalogue {
     /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the
     /// stored one.
@@ -28,38 +43,26 @@ impl Catalogue {
         let Some(made) = self.make_session(session, format, fresh)? else {
             return Ok(());
         };
-        let c = &self.connection;
-        let was: Option<(bool, bool, bool, bool)> = c
-            .prepare_cached(
-                "SELECT created_ms IS NOT ?2, path <> '', path <> ?3, gone_ms IS NULL
-                 FROM _sessions WHERE session = ?1",
-            )?
-            .query_row(params![session, made.facts.created_ms, made.path], |r| {
-                Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
-            })
-            .optional()?;
-        let (began_elsewhere, was_ready, is_moved, was_there) = was.unwrap_or_default();
+        let RowBefore {
+            began_elsewhere,
+            was_ready,
+            is_moved,
+            was_there,
+            is_renamed,
+        } = self.row_before(session, &made)?;
+        if is_renamed {
+            self.note_names(session)?;
+        }
         if began_elsewhere {
             self.touch_undated(session)?;
         }
         if began_elsewhere && was_ready {
             self.queue_undated(session)?;
         }
-        let mut update = c.prepare_cached(
-            "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
-                 modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
-                 version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
-                 bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26, list_order = ?27, typed = ?28,
-                 git_branch = ?29, thinking_level = ?30, base_session = ?31, base_end = ?32, gone_ms = ?33,
-                 repository = ?34, has_moved = ?35,
-                 remote = CASE WHEN ?37 OR cwd IS NOT ?3 THEN ?36 ELSE coalesce(remote, ?36) END
-             WHERE session = ?1",
-        )?;
-        let found = self.found_remote(session, &made.path, &made.facts.cwd)?;
-        made.with_columns(session, |columns| {
-            let of_directory: [&dyn ToSql; 2] = [&found.remote, &found.is_there];
-            update.execute(&[columns, &of_directory].concat()[..])
-        })?;
+        self.write_row(session, &made)?;
+        if is_renamed {
+            self.note_names(session)?;
+        }
         let of_steps = format.shape() == Shape::Document;
         if of_steps {
             self.settle_steps(session)?;
@@ -74,9 +77,59 @@ impl Catalogue {
             Some(_) if was_there => "archived",
             _ => "changed",
         };
-        c.prepare_cached("INSERT INTO _changes (session, what, id, path) VALUES (?1, ?4, ?2, ?3)")?
+        self.connection
+            .prepare_cached(
+                "INSERT INTO _changes (session, what, id, path) VALUES (?1, ?4, ?2, ?3)",
+            )?
             .execute(params![session, made.facts.id, made.path, what])?;
         self.make_ready(session)
+    }
+
+    /// What the session's row says so far, beside what it is about to say.
+    fn row_before(&self, session: i64, made: &SessionRecord) -> rusqlite::Result<RowBefore> {
+        let mut before = self.connection.prepare_cached(
+            "SELECT created_ms IS NOT ?2, path <> '', path <> ?3, gone_ms IS NULL,
+                    (id, path, parent_session) IS NOT (?4, ?3, ?5)
+             FROM _sessions WHERE session = ?1",
+        )?;
+        let (facts, path) = (&made.facts, &made.path);
+        let about_to_say = params![
+            session,
+            facts.created_ms,
+            path,
+            facts.id,
+            facts.parent_session
+        ];
+        let before = before.query_row(about_to_say, |r| {
+            Ok(RowBefore {
+                began_elsewhere: r.get(0)?,
+                was_ready: r.get(1)?,
+                is_moved: r.get(2)?,
+                was_there: r.get(3)?,
+                is_renamed: r.get(4)?,
+            })
+        });
+        Ok(before.optional()?.unwrap_or_default())
+    }
+
+    fn write_row(&self, session: i64, made: &SessionRecord) -> rusqlite::Result<()> {
+        let mut update = self.connection.prepare_cached(
+            "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
+                 modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
+                 version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
+                 bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26, list_order = ?27, typed = ?28,
+                 git_branch = ?29, thinking_level = ?30, base_session = ?31, base_end = ?32, gone_ms = ?33,
+                 repository = ?34, has_moved = ?35,
+                 remote = CASE WHEN ?37 OR cwd IS NOT ?3 THEN ?36 ELSE coalesce(remote, ?36) END
+             WHERE session = ?1",
+        )?;
+        let found = self.found_remote(session, &made.path, &made.facts.cwd)?;
+        made.with_columns(session, |columns| {
+            let of_directory: [&dyn ToSql; 2] = [&found.remote, &found.is_there];
+            update
+                .execute(&[columns, &of_directory].concat()[..])
+                .map(drop)
+        })
     }
 
     /// Searches give entries without a time the start of their session. When that changes, these
@@ -308,7 +361,8 @@ impl Catalogue {
         })
     }
 
-    /// After a migration: look up what sessions say beside their files, and make their rows again.
+    /// After a migration: look up what sessions say beside their files, make their rows again, and
+    /// find their parents.
     pub(super) fn renew_sessions(&self) -> rusqlite::Result<()> {
         let c = &self.connection;
         let sessions: Vec<(i64, String, String)> = c
@@ -320,8 +374,9 @@ impl Catalogue {
             c.prepare_cached("UPDATE _sessions SET remote = ?2 WHERE session = ?1")?
                 .execute(params![session, found.remote])?;
             self.make_ready(session)?;
+            self.note_names(session)?;
         }
-        Ok(())
+        self.find_parents()
     }
 
     /// Make a session's row from its sources.

@@ -206,15 +206,15 @@ impl Catalogue {
         self.execute("BEGIN IMMEDIATE", []).map(drop)
     }
 
-    /// Commit it, with what follows from all that was written: which answers count, and what they
-    /// come to.
+    /// Commit it, with what follows from all that was written: which session is the parent of
+    /// which, which answers count, and what they come to.
     ///
     /// # Errors
     /// When that cannot be written; it is undone then.
     pub fn commit(&self) -> Result<(), Error> {
         let run = || {
             self.step("catalogue.commit")?;
-            self.with_path(self.settle().and_then(|()| self.sum_up()))?;
+            self.with_path(self.end_transaction())?;
             self.execute("COMMIT", [])?;
             self.step("catalogue.committed")
         };
@@ -233,6 +233,14 @@ impl Catalogue {
         }
         self.unsettled.take();
         self.touched.take();
+        self.renamed.take();
+    }
+
+    /// What follows from all that was written.
+    fn end_transaction(&self) -> rusqlite::Result<()> {
+        self.find_parents()?;
+        self.settle()?;
+        self.sum_up()
     }
 
     /// Add a chunk. Within the transaction.
@@ -284,6 +292,7 @@ impl Catalogue {
         };
         self.forget(source, session, 0)?;
         self.note_gone(session)?;
+        self.note_names(session)?;
         c.execute("DELETE FROM _session_sources WHERE session = ?1", [session])?;
         c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
         c.execute("DELETE FROM _rows WHERE session = ?1", [session])?;
@@ -540,6 +549,7 @@ impl Catalogue {
                 )?;
                 if left == 0 {
                     self.note_gone(session)?;
+                    self.note_names(session)?;
                     c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
                     c.execute("DELETE FROM _rows WHERE session = ?1", [session])?;
                     vanished = true;

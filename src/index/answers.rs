@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::{Error, Event, Index, ListPage, Snapshot, StreamOutcome};
 use crate::model::{
-    Blame, Class, CommitWriter, FileLog, Listing, Mask, SearchAnswer, SessionRow, ShortIds,
-    Spending, Status, ToolReport, Transcript, Tree,
+    Blame, ChildSession, Class, CommitWriter, FileLog, Listing, Mask, SearchAnswer, SessionRow,
+    ShortIds, Spending, Status, ToolReport, Transcript, Tree,
 };
 use crate::query::{
     BlameScope, CommitScope, ListScope, NameScope, SearchScope, SessionFile, SharedFile,
@@ -233,12 +233,12 @@ impl Index {
         self.ask(|snapshot| snapshot.is_on_branch(session, entry))
     }
 
-    /// [`Snapshot::is_subagent`](Snapshot::is_subagent) of the newest snapshot.
+    /// [`Snapshot::children`](Snapshot::children) of the newest snapshot.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
-    pub fn is_subagent(&self, session: &SessionRow) -> Result<bool, Error> {
-        self.ask(|snapshot| snapshot.is_subagent(session))
+    pub fn children(&self, session: &SessionRow) -> Result<Vec<ChildSession>, Error> {
+        self.ask(|snapshot| snapshot.children(session))
     }
 
     /// [`Snapshot::session_files`](Snapshot::session_files) of the newest snapshot.

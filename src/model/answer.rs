@@ -278,6 +278,16 @@ pub struct Tree {
     pub changed_files: Vec<PathBuf>,
 }
 
+/// A session that comes from another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChildSession {
+    /// Its path.
+    pub path: PathBuf,
+    /// Whether the other one started it to work for it, and it is no fork.
+    pub is_subagent: bool,
+}
+
 /// One entry of a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

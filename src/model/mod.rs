@@ -18,7 +18,8 @@ mod tool_use;
 mod zone;
 
 pub use answer::{
-    Change, ChangeKind, Listing, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript, Tree, TreeRow,
+    Change, ChangeKind, ChildSession, Listing, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript,
+    Tree, TreeRow,
 };
 pub use blame::{
     Blame, BlamedLine, CommitEvidence, CommitSession, CommitWriter, FileLog, FileSession, LineCall,

@@ -95,8 +95,12 @@ impl ListPage {
         let roots = roots(snapshot, scope, &ranks)?;
         let mut above: HashMap<i64, Vec<i64>> = HashMap::new();
         let mut subagents = HashMap::new();
-        for (child, ancestor) in catalogue.subagents()? {
-            above.entry(child).or_default().push(ancestor);
+        let is_asked = |number| roots.iter().any(|root| root.number == number && root.asked);
+        for (child, ancestor, root) in catalogue.subagents()? {
+            // Where the one above is not asked for, the one below it is a row.
+            if is_asked(root) {
+                above.entry(child).or_default().push(ancestor);
+            }
             *subagents.entry(ancestor).or_default() += 1;
         }
         if !scope.fold_subagents {

@@ -9,10 +9,9 @@ use super::outline::{Outline, OutlineQuery, Without};
 use super::show::{Reader, address};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
-use crate::catalogue::relations::Child;
 use crate::catalogue::write::flag;
 use crate::error::Error;
-use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};
+use crate::model::{ChildSession, Class, Mask, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};
 use crate::query::Snapshot;
 
 /// pi's filters of the tree view (formats: section 13 of the pi sheet).
@@ -223,12 +222,16 @@ impl Snapshot<'_> {
         Ok(places)
     }
 
-    /// Whether another session started this one to work for it.
+    /// The sessions that come from this one: its forks and subagents, the oldest first. None of a
+    /// session that is not in the index.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
-    pub fn is_subagent(&self, session: &SessionRow) -> Result<bool, Error> {
-        Ok(self.catalogue.is_subagent(self.stored(session)?.session)?)
+    pub fn children(&self, session: &SessionRow) -> Result<Vec<ChildSession>, Error> {
+        match self.stored(session) {
+            Err(Error::NotFound { .. }) => Ok(Vec::new()),
+            stored => Ok(self.catalogue.child_sessions(stored?.session)?),
+        }
     }
 
     /// The ids of the sessions that one with this id has started to work for it, and of those that
@@ -243,18 +246,16 @@ impl Snapshot<'_> {
     /// All of a tree but its rows.
     fn tree_head(&self, stored: StoredSession, outline: &Outline) -> Result<Tree, Error> {
         let catalogue = self.catalogue;
-        let path = stored.row.path.to_string_lossy().into_owned();
         let is_subagent = catalogue.is_subagent(stored.session)?;
-        let above = self.above(&stored, &path, is_subagent)?;
+        let above = self.above(&stored, is_subagent)?;
         let (started_by, ancestors) = match is_subagent {
             true => (above, Vec::new()),
             false => (Vec::new(), above),
         };
-        let mut children = catalogue.children_of_path(&path)?;
-        children.extend(catalogue.children_of_id(&stored.row.id, stored.session)?);
-        let (subagents, forks): (Vec<_>, Vec<_>) =
-            children.into_iter().partition(|child| child.is_subagent);
-        let paths = |children: Vec<Child>| children.into_iter().map(|child| child.path).collect();
+        let children = catalogue.child_sessions(stored.session)?.into_iter();
+        let (subagents, forks): (Vec<_>, Vec<_>) = children.partition(|child| child.is_subagent);
+        let path = |child: ChildSession| child.path.to_string_lossy().into_owned();
+        let paths = |children: Vec<ChildSession>| children.into_iter().map(path).collect();
         Ok(Tree {
             schema_version: SCHEMA_VERSION,
             session: stored.row,
@@ -271,26 +272,23 @@ impl Snapshot<'_> {
 
     /// Paths of the sessions that this one comes from, nearest first: of a subagent those that
     /// started it, of another those that it was forked from.
-    fn above(
-        &self,
-        stored: &StoredSession,
-        path: &str,
-        is_subagent: bool,
-    ) -> Result<Vec<String>, Error> {
+    fn above(&self, stored: &StoredSession, is_subagent: bool) -> Result<Vec<String>, Error> {
         let catalogue = self.catalogue;
-        let mut all: Vec<String> = Vec::new();
-        let mut parent = stored.row.parent_session_path.clone();
+        let (mut all, mut seen) = (Vec::new(), vec![stored.session]);
+        let mut parent = catalogue.parent_of(stored.session)?;
         while let Some(named) = parent {
-            // Some agents name a parent by its path, some by its id.
-            let above = catalogue.path_of_id(&named, stored.session)?;
-            let above = above.unwrap_or(named);
-            if all.contains(&above) || above == path {
+            let Some((session, path)) = named.found else {
+                // It is not there: what it is called is all that is known of it.
+                all.push(named.written);
+                break;
+            };
+            if seen.contains(&session) {
                 break;
             }
-            let next = catalogue.parent_of(&above)?;
-            let is_of_the_kind = |(_, started): &(String, bool)| *started == is_subagent;
-            parent = next.filter(is_of_the_kind).map(|(parent, _)| parent);
-            all.push(above);
+            all.push(path);
+            seen.push(session);
+            let is_of_the_kind = catalogue.is_subagent(session)? == is_subagent;
+            parent = catalogue.parent_of(session)?.filter(|_| is_of_the_kind);
         }
         Ok(all)
     }

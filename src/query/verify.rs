@@ -133,6 +133,10 @@ impl<'i> Inspection<'i> {
         }
         for (wrong, what) in [
             (
+                catalogue.wrong_parents()?,
+                "sessions have a different parent from the one that they name",
+            ),
+            (
                 catalogue.wrongly_counted()?,
                 "answers are counted where they should not be, or not counted",
             ),

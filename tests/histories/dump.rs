@@ -10,7 +10,7 @@ use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 const NUMBERS: [&str; 5] = ["session", "source", "entry", "key", "answer"];
 
 /// What is dumped: name and query. Rows of entries are named by file and byte instead of by key.
-const QUERIES: [(&str, &str); 12] = [
+const QUERIES: [(&str, &str); 13] = [
     ("sessions", "SELECT * FROM sessions"),
     (
         "entries",
@@ -27,6 +27,12 @@ const QUERIES: [(&str, &str); 12] = [
         "sources",
         "SELECT v.*, n.path AS of_session, s.device, s.inode, s.mtime_ns, s.ctime_ns, s.revision, k.proof, k.fold, s.unlisted, s.unread
          FROM sources v JOIN _sources s USING (source) JOIN _checkpoints k USING (source) LEFT JOIN _sessions n ON n.session = v.session",
+    ),
+    (
+        "forks",
+        "SELECT c.path, r.agent, r.path AS root, f.relation, f.parent_written, p.path AS parent_path, q.agent AS parent_agent, q.path AS parent_root
+         FROM forks f JOIN _sessions c USING (session) JOIN _roots r USING (root)
+           LEFT JOIN _sessions p ON p.session = f.parent LEFT JOIN _roots q ON q.root = p.root",
     ),
     ("files", "SELECT key AS entry, * FROM _files"),
     ("compactions", "SELECT key AS entry, * FROM _compactions"),

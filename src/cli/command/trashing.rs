@@ -1,6 +1,6 @@
 //! What of the disk is a session, and how does it go to the system's trash and come back?
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -100,7 +100,12 @@ impl DeletionTarget {
         refuse_archived(&row)?;
         refuse_rows(&row)?;
         let (path, other_paths) = paths(&row, index)?;
-        let (mut subagents, mut staying) = (Vec::new(), Vec::new());
+        let children: HashMap<PathBuf, bool> = (index.children(&row)?.into_iter())
+            .map(|child| (child.path, child.is_subagent))
+            .collect();
+        let leaning = index.leaning_on(&row)?;
+        let (mut subagents, mut staying_subagents, mut forks) =
+            (Vec::new(), Vec::new(), Vec::new());
         index.each_row(&index.page(&ListScope::default())?, |other| {
             if other.path == row.path {
                 return Ok(());
@@ -108,25 +113,17 @@ impl DeletionTarget {
             let mut places = [&path].into_iter().chain(&other_paths);
             if places.any(|place| other.path.starts_with(place)) {
                 subagents.push(other);
-            } else if other.agent == row.agent
-                && other
-                    .parent_session_path
-                    .as_ref()
-                    .is_some_and(|parent| *parent == row.id || Path::new(parent) == row.path)
-            {
-                staying.push(other);
+                return Ok(());
+            }
+            match children.get(&other.path) {
+                Some(true) => staying_subagents.push(other),
+                Some(false) if !leaning.iter().any(|leaning| leaning.path == other.path) => {
+                    forks.push(other);
+                }
+                _ => {}
             }
             Ok(())
         })?;
-        let leaning = index.leaning_on(&row)?;
-        let (mut staying_subagents, mut forks) = (Vec::new(), Vec::new());
-        for other in staying {
-            match index.is_subagent(&other)? {
-                true => staying_subagents.push(other),
-                false if leaning.iter().any(|leaning| leaning.path == other.path) => {}
-                false => forks.push(other),
-            }
-        }
         // The innermost first.
         subagents.sort_by_key(|row| std::cmp::Reverse(row.path.components().count()));
         let mut target = Self {

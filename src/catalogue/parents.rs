@@ -1,0 +1,147 @@
+//! Which session is the parent of which?
+//!
+//! A session names its parent by a path (pi and its dialects) or by an id. Both may be those of
+//! several sessions: a project is copied, an agent numbers its subagents anew in each session, two
+//! agents have one folder. The one that is meant is kept with the child, and found again before a
+//! transaction ends for whomever it may have changed.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{OptionalExtension, params};
+
+use super::error::Error;
+use super::open::Catalogue;
+
+/// Sessions that have come or gone in this transaction, or are called otherwise, and what they are
+/// and were called.
+#[derive(Debug, Default)]
+pub(super) struct RenamedSessions {
+    sessions: BTreeSet<i64>,
+    names: BTreeSet<String>,
+}
+
+/// A session that names a parent.
+struct Child {
+    root: i64,
+    agent: String,
+    host: String,
+    place: String,
+    /// What its parent is called.
+    parent: String,
+}
+
+impl Catalogue {
+    /// Note what a session is called. Before it is removed, and before and after it is called
+    /// otherwise or names another parent.
+    pub(super) fn note_names(&self, session: i64) -> rusqlite::Result<()> {
+        let sql = "SELECT id, path FROM _sessions WHERE session = ?1 AND path <> ''";
+        let mut names = self.connection.prepare_cached(sql)?;
+        let names = names.query_row([session], |r| Ok([r.get(0)?, r.get(1)?]));
+        let mut renamed = self.renamed.borrow_mut();
+        renamed.sessions.insert(session);
+        renamed
+            .names
+            .extend(names.optional()?.into_iter().flatten());
+        Ok(())
+    }
+
+    /// Find the parents of all sessions whose parent may be another one since then.
+    pub(super) fn find_parents(&self) -> rusqlite::Result<()> {
+        let RenamedSessions { sessions, names } = self.renamed.take();
+        let c = &self.connection;
+        let mut children = sessions;
+        let mut by_name =
+            c.prepare_cached("SELECT session FROM _sessions WHERE parent_session = ?1")?;
+        for name in names {
+            for child in by_name.query_map([name], |r| r.get(0))? {
+                children.insert(child?);
+            }
+        }
+        let mut keep = c.prepare_cached(
+            "UPDATE _sessions SET parent = ?2 WHERE session = ?1 AND parent IS NOT ?2",
+        )?;
+        for child in children {
+            keep.execute(params![child, self.find_parent(child)?])?;
+        }
+        Ok(())
+    }
+
+    /// Sessions that are kept with another parent than they have.
+    pub fn wrong_parents(&self) -> Result<u64, Error> {
+        self.with(|c| {
+            let sql = "SELECT session, parent FROM _sessions
+                WHERE parent_session IS NOT NULL OR parent IS NOT NULL";
+            let mut all = c.prepare(sql)?;
+            let mut rows = all.query([])?;
+            let mut wrong = 0;
+            while let Some(row) = rows.next()? {
+                let kept: Option<i64> = row.get(1)?;
+                wrong += u64::from(self.find_parent(row.get(0)?)? != kept);
+            }
+            Ok(wrong)
+        })
+    }
+
+    /// The parent of a session, where it names one that is there. No session is its own.
+    fn find_parent(&self, session: i64) -> rusqlite::Result<Option<i64>> {
+        let sql = "SELECT root, agent, host, place, parent_session
+            FROM _sessions s JOIN _roots r USING (root)
+            WHERE session = ?1 AND s.path <> '' AND parent_session NOT IN ('', id, s.path)";
+        let mut child = self.connection.prepare_cached(sql)?;
+        let child = child.query_row([session], |r| {
+            Ok(Child {
+                root: r.get(0)?,
+                agent: r.get(1)?,
+                host: r.get(2)?,
+                place: r.get(3)?,
+                parent: r.get(4)?,
+            })
+        });
+        let Some(child) = child.optional()? else {
+            return Ok(None);
+        };
+        let found = match child.parent.contains(['/', '\\']) {
+            true => self.parent_by_path(&child)?,
+            false => None,
+        };
+        match found {
+            Some(found) => Ok(Some(found)),
+            None => self.parent_by_id(&child),
+        }
+    }
+
+    /// A file may be read for several agents: the child's own comes first.
+    fn parent_by_path(&self, child: &Child) -> rusqlite::Result<Option<i64>> {
+        let sql = "SELECT session FROM _sessions s JOIN _roots r USING (root)
+            WHERE s.path = ?1 AND host = ?2
+            ORDER BY root <> ?3, agent <> ?4, agent, r.path LIMIT 1";
+        let mut named = self.connection.prepare_cached(sql)?;
+        let bound = params![child.parent, child.host, child.root, child.agent];
+        named.query_row(bound, |r| r.get(0)).optional()
+    }
+
+    /// Of those that have this id the nearest one: below the same root the one that shares most of
+    /// the child's folders, else one below another root of the same agent on the same machine.
+    fn parent_by_id(&self, child: &Child) -> rusqlite::Result<Option<i64>> {
+        let sql = "SELECT session FROM _sessions
+            WHERE root = ?1 AND id = ?2 AND place >= ?3 AND place < ?4
+            ORDER BY length(place) - length(replace(place, '/', '')), place LIMIT 1";
+        let mut within = self.connection.prepare_cached(sql)?;
+        let folders = (child.place.rmatch_indices('/')).map(|(end, _)| &child.place[..end]);
+        // What lies in a folder comes between its name with a slash and with the next character.
+        let ranges = folders.map(|folder| (format!("{folder}/"), format!("{folder}0")));
+        for (first, end) in ranges.chain([(String::new(), char::MAX.to_string())]) {
+            let bound = params![child.root, child.parent, first, end];
+            let found = within.query_row(bound, |r| r.get(0)).optional()?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        let sql = "SELECT session FROM _roots r CROSS JOIN _sessions s
+            WHERE agent = ?1 AND host = ?2 AND r.root <> ?3 AND s.root = r.root AND id = ?4
+            ORDER BY r.path, place LIMIT 1";
+        let mut elsewhere = self.connection.prepare_cached(sql)?;
+        let bound = params![child.agent, child.host, child.root, child.parent];
+        elsewhere.query_row(bound, |r| r.get(0)).optional()
+    }
+}

@@ -1,0 +1,279 @@
+//! Which session is the parent of which, where several have its name?
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+use sessionary::index::ListScope;
+use sessionary::model::SessionRow;
+use sessionary::{Config, Freshness, Index, Indexer};
+
+use crate::histories::dump::{catalogue, clean, fresh, root, same};
+
+/// A folder of rollouts, and what below it is a session of Codex.
+struct Store {
+    home: tempfile::TempDir,
+}
+
+fn codex_id(number: u32) -> String {
+    format!("019b8d5e-7c80-7000-8000-{number:012}")
+}
+
+/// A rollout that names another one as the one it was forked from, or as the one that started it.
+fn rollout(number: u32, parent: Option<(u32, bool)>) -> String {
+    let time = "2026-01-03T09:00:00.000Z";
+    let mut meta = json!({"id": codex_id(number), "timestamp": time, "cwd": "/w", "source": "exec",
+        "originator": "codex_exec", "cli_version": "0.169.0"});
+    match parent {
+        Some((parent, true)) => {
+            let spawn = json!({"parent_thread_id": codex_id(parent), "depth": 1});
+            meta["source"] = json!({"subagent": {"thread_spawn": spawn}});
+        }
+        Some((parent, false)) => meta["forked_from_id"] = codex_id(parent).into(),
+        None => {}
+    }
+    let lines = [
+        json!({"timestamp": time, "type": "session_meta", "payload": meta}),
+        json!({"timestamp": time, "type": "response_item", "payload": {"type": "message", "role": "user",
+            "content": [{"type": "input_text", "text": format!("Paint mast {number}")}]}}),
+    ];
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A session of pi that names the file of another one.
+fn pi(id: u32, parent: Option<&Path>) -> String {
+    let time = "2026-01-03T09:00:00.000Z";
+    let mut header = json!({"type": "session", "version": 3, "id": format!("pi-{id}"), "timestamp": time, "cwd": "/w"});
+    if let Some(parent) = parent {
+        header["parentSession"] = parent.display().to_string().into();
+    }
+    let said = json!({"type": "message", "id": "m1", "parentId": null, "timestamp": time,
+        "message": {"role": "user", "content": format!("Hoist {id}")}});
+    format!("{header}\n{said}\n")
+}
+
+impl Store {
+    fn new() -> Self {
+        Self {
+            home: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn rollout(&self, folder: &str, number: u32, parent: Option<(u32, bool)>) -> PathBuf {
+        let name = format!(
+            "{folder}/rollout-2026-01-03T09-00-00-{}.jsonl",
+            codex_id(number)
+        );
+        self.write(&name, &rollout(number, parent))
+    }
+
+    /// Two folders of Codex and one of pi.
+    fn config(&self) -> Config {
+        let roots = [
+            ("codex", "sessions"),
+            ("codex", "archived_sessions"),
+            ("pi", "pi"),
+        ];
+        let roots = roots.map(|(agent, folder)| root(agent, agent, &self.path(folder)));
+        Config::new(self.path("index"), roots.to_vec())
+    }
+
+    fn index(&self) -> Index {
+        sync(&self.config())
+    }
+}
+
+fn sync(config: &Config) -> Index {
+    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+    Index::open(config, Freshness::AsCommitted).unwrap()
+}
+
+fn row(index: &Index, agent: &str, path: &Path) -> SessionRow {
+    let rows = index.list(&ListScope::default()).unwrap().sessions;
+    let mut rows = rows.into_iter();
+    let found = rows.find(|row| row.agent == agent && row.path == path);
+    found.unwrap_or_else(|| panic!("no {agent} session at {}", path.display()))
+}
+
+/// What comes from a session, and whether it was started by it.
+fn children(index: &Index, agent: &str, path: &Path) -> Vec<(PathBuf, bool)> {
+    let children = index.children(&row(index, agent, path)).unwrap();
+    let children = children.into_iter();
+    children
+        .map(|child| (child.path, child.is_subagent))
+        .collect()
+}
+
+#[test]
+fn of_copies_the_nearest_one_is_the_parent() {
+    let store = Store::new();
+    let mut all = Vec::new();
+    for project in ["a", "b"] {
+        let parent = store.rollout(&format!("sessions/{project}/chats"), 1, None);
+        let child = store.rollout(&format!("sessions/{project}/helpers/1"), 2, Some((1, true)));
+        let fork = store.rollout(&format!("sessions/{project}/chats"), 3, Some((1, false)));
+        all.push((parent, [(fork, false), (child, true)]));
+    }
+    let index = store.index();
+    for (parent, expected) in &all {
+        let found: BTreeSet<_> = children(&index, "codex", parent).into_iter().collect();
+        assert_eq!(
+            found,
+            expected.iter().cloned().collect(),
+            "{}",
+            parent.display()
+        );
+        let row = row(&index, "codex", parent);
+        assert_eq!(row.subagents, 1);
+        let scope = sessionary::index::TreeScope::default();
+        let tree = index.tree(&row, scope).unwrap();
+        assert_eq!(tree.subagents, [expected[1].0.display().to_string()]);
+    }
+    // Without the one that lies with it a child is the other one's.
+    drop(index);
+    fs::remove_file(&all[0].0).unwrap();
+    let index = store.index();
+    assert_eq!(row(&index, "codex", &all[1].0).subagents, 2);
+    clean(&index, "a parent is gone");
+}
+
+#[test]
+fn a_parent_below_another_root_of_the_agent_is_found() {
+    let store = Store::new();
+    let parent = store.rollout("sessions/2026", 1, None);
+    let child = store.rollout("archived_sessions", 2, Some((1, true)));
+    let index = store.index();
+    assert_eq!(children(&index, "codex", &parent), [(child.clone(), true)]);
+    let folded = ListScope {
+        fold_subagents: true,
+        ..ListScope::default()
+    };
+    let paths = |index: &Index| -> Vec<PathBuf> {
+        let rows = index.list(&folded).unwrap().sessions;
+        rows.into_iter().map(|row| row.path).collect()
+    };
+    assert_eq!(paths(&index), std::slice::from_ref(&parent));
+    // Where the folder of the one above is not asked for, the one below it is a row.
+    let config = store.config();
+    let archived = Config::new(
+        config.index_dir.clone(),
+        vec![root("codex", "codex", &store.path("archived_sessions"))],
+    );
+    assert_eq!(paths(&sync(&archived)), std::slice::from_ref(&child));
+    assert_eq!(paths(&sync(&config)), std::slice::from_ref(&parent));
+    // The one below the same root comes first.
+    let beside = store.rollout("archived_sessions", 1, None);
+    let index = store.index();
+    assert_eq!(children(&index, "codex", &beside), [(child, true)]);
+    assert_eq!(children(&index, "codex", &parent), []);
+    clean(&index, "a copy came");
+}
+
+#[test]
+fn a_file_that_was_read_for_another_agent_has_a_parent_of_its_own_agent() {
+    let store = Store::new();
+    let origin = store.write("pi/--w--/origin.jsonl", &pi(1, None));
+    let fork = store.write("pi/--w--/fork.jsonl", &pi(2, Some(&origin)));
+    let own = store.path("pi/--w--/own.jsonl");
+    store.write("pi/--w--/own.jsonl", &pi(3, Some(&own)));
+    for agent in ["pi", "indusagi"] {
+        let roots = vec![root(agent, agent, &store.path("pi"))];
+        let index = sync(&Config::new(store.path("index"), roots));
+        assert_eq!(children(&index, agent, &origin), [(fork.clone(), false)]);
+        // None is its own.
+        assert_eq!(children(&index, agent, &own), []);
+        let scope = sessionary::index::TreeScope::default();
+        let tree = index.tree(&row(&index, agent, &own), scope).unwrap();
+        assert_eq!(tree.ancestors, Vec::<String>::new());
+    }
+    let index = store.index();
+    let sql = "SELECT c.agent, p.agent FROM forks f JOIN sessions c USING (session)
+        JOIN sessions p ON p.session = f.parent ORDER BY 1";
+    let rows: Vec<Vec<Value>> = index.sql(sql).unwrap().rows;
+    assert_eq!(rows, [["indusagi", "indusagi"], ["pi", "pi"]]);
+}
+
+/// Sessions of five names come, go, are moved and change their parents below two folders of one
+/// agent and one of two; after each sync the parents are those of an index from scratch.
+#[test]
+fn parents_are_those_that_an_index_from_scratch_finds() {
+    let mut related = 0;
+    for seed in 0..8 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let store = Store::new();
+        let config = store.config();
+        let folders = [
+            "sessions/a",
+            "sessions/a/b",
+            "sessions/c",
+            "archived_sessions",
+            "archived_sessions/a",
+            "pi/--w--",
+        ];
+        let mut seconds = 1_767_000_000;
+        for round in 0..9 {
+            for _ in 0..random.random_range(1..5) {
+                let folder = folders[random.random_range(0..folders.len())];
+                let (number, parent) = (random.random_range(0..5), random.random_range(0..5));
+                let has_parent = random.random_bool(0.7);
+                let path = match folder.starts_with("pi") {
+                    true => {
+                        let parent = store.path(&format!("{folder}/{parent}.jsonl"));
+                        let text = pi(number, has_parent.then_some(parent.as_path()));
+                        store.write(&format!("{folder}/{number}.jsonl"), &text)
+                    }
+                    false => {
+                        let is_subagent = random.random_bool(0.5);
+                        store.rollout(folder, number, has_parent.then_some((parent, is_subagent)))
+                    }
+                };
+                seconds += 1;
+                let time = UNIX_EPOCH + Duration::from_secs(seconds);
+                fs::File::options()
+                    .write(true)
+                    .open(&path)
+                    .unwrap()
+                    .set_modified(time)
+                    .unwrap();
+                match random.random_range(0..6) {
+                    0 => fs::remove_file(&path).unwrap(),
+                    1 if !folder.starts_with("pi") => {
+                        let to = store.path(folders[random.random_range(0..5)]);
+                        fs::create_dir_all(&to).unwrap();
+                        fs::rename(&path, to.join(path.file_name().unwrap())).unwrap();
+                    }
+                    _ => {}
+                }
+            }
+            let index = sync(&config);
+            if round % 3 < 2 {
+                continue;
+            }
+            let again = fresh(&config, &store.path(&format!("fresh-{round}")));
+            same(
+                &catalogue(&index),
+                &catalogue(&again),
+                &format!("seed {seed}, round {round}"),
+            );
+            clean(&index, &format!("seed {seed}, round {round}"));
+            let sql = "SELECT count(parent) FROM forks";
+            related += index.sql(sql).unwrap().rows[0][0].as_i64().unwrap();
+        }
+    }
+    assert!(related > 50, "{related}");
+}
