@@ -5,11 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::catalogue::{self, Catalogue, GENERATION};
+use crate::config::Config;
+use crate::error::Error;
 use crate::ingest;
 #[cfg(doc)]
 use crate::model::SearchAnswer;
-use crate::model::{Mask, Report, Verification};
+use crate::model::{Event, Mask, Report, Verification};
 use crate::query::{Stores, preview, verify};
+use crate::source::root::RootSpec;
 
 mod answers;
 mod archive;
@@ -37,16 +40,12 @@ pub use self::list_events::ListEvent;
 pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{WatchEnd, WatchEvent, WatchOptions, caught_up};
 pub use crate::catalogue::{Column, RefusalCause, Rows, SqlPart, Table, Values};
-pub use crate::config::{Config, FollowLinks, ProjectRoots, Rules};
-pub use crate::error::{Error, StoreFault};
-pub use crate::model::{Cancel, Event};
 pub use crate::query::{
     BlameScope, Branch, CommitScope, Highlighter, ListPage, ListScope, MOST_CALLED_SO, NameScope,
     SearchScope, SessionFile, SharedFile, SharedFiles, ShowScope, ShownPart, Snapshot,
     SpendingScope, TitleMatch, TreeFilter, TreePart, TreeScope, UnsharedFile, WrittenList,
     steps_from_last,
 };
-pub use crate::source::root::RootSpec;
 pub use crate::words::panic_is_caught;
 
 /// How current an [`Index`] must be.

@@ -85,7 +85,7 @@ pub mod locations;
 pub mod model;
 mod private;
 mod process;
-pub mod query;
+mod query;
 pub mod redact;
 pub mod regular;
 pub mod repository;
@@ -95,10 +95,10 @@ mod source;
 pub mod syntax;
 mod words;
 
-pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
-pub use config::{Config, FollowLinks, Rules};
-pub use error::Error;
-pub use index::{Freshness, Index, Indexer, ListEvent};
+pub use catalogue::{CONTRACT_VERSION, GENERATION, WAL_BYTES};
+pub use config::{Config, FollowLinks, ProjectRoots, Rules};
+pub use error::{Error, StoreFault};
+pub use index::{Freshness, Index, Indexer};
 pub use model::{Cancel, Event};
 #[doc(inline)]
 pub use sessionary_formats as format;

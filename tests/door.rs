@@ -6,8 +6,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use sessionary::index::{BacklogSize, Event, ListScope, SearchScope, Snapshot};
-use sessionary::{Cancel, Config, Error, Freshness, Index, Indexer, RootSpec};
+use sessionary::index::{BacklogSize, ListScope, SearchScope, Snapshot};
+use sessionary::{Cancel, Config, Error, Event, Freshness, Index, Indexer, RootSpec};
 
 use crate::histories::dump::{clean, root};
 use crate::watching::{message, session};

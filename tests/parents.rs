@@ -110,6 +110,15 @@ fn row(index: &Index, agent: &str, path: &Path) -> SessionRow {
     found.unwrap_or_else(|| panic!("no {agent} session at {}", path.display()))
 }
 
+/// The list as people see it: without subagents whose parent is in it.
+fn rows_of_list(index: &Index) -> Vec<SessionRow> {
+    let folded = ListScope {
+        fold_subagents: true,
+        ..ListScope::default()
+    };
+    index.list(&folded).unwrap().sessions
+}
+
 /// What comes from a session, and whether it was started by it.
 fn children(index: &Index, agent: &str, path: &Path) -> Vec<(PathBuf, bool)> {
     let children = index.children(&row(index, agent, path)).unwrap();
@@ -159,13 +168,9 @@ fn a_parent_below_another_root_of_the_agent_is_found() {
     let child = store.rollout("archived_sessions", 2, Some((1, true)));
     let index = store.index();
     assert_eq!(children(&index, "codex", &parent), [(child.clone(), true)]);
-    let folded = ListScope {
-        fold_subagents: true,
-        ..ListScope::default()
-    };
     let paths = |index: &Index| -> Vec<PathBuf> {
-        let rows = index.list(&folded).unwrap().sessions;
-        rows.into_iter().map(|row| row.path).collect()
+        let rows = rows_of_list(index).into_iter();
+        rows.map(|row| row.path).collect()
     };
     assert_eq!(paths(&index), std::slice::from_ref(&parent));
     // Where the folder of the one above is not asked for, the one below it is a row.
@@ -206,6 +211,21 @@ fn a_file_that_was_read_for_another_agent_has_a_parent_of_its_own_agent() {
         JOIN sessions p ON p.session = f.parent ORDER BY 1";
     let rows: Vec<Vec<Value>> = index.sql(sql).unwrap().rows;
     assert_eq!(rows, [["indusagi", "indusagi"], ["pi", "pi"]]);
+}
+
+#[test]
+fn subagents_that_started_each_other_are_rows() {
+    let store = Store::new();
+    let first = store.rollout("sessions", 1, Some((2, true)));
+    let second = store.rollout("sessions", 2, Some((1, true)));
+    let below = store.rollout("sessions", 3, Some((2, true)));
+    let index = store.index();
+    let rows = rows_of_list(&index);
+    let paths: BTreeSet<_> = rows.iter().map(|row| row.path.clone()).collect();
+    assert_eq!(paths, BTreeSet::from([first, second]));
+    assert!(rows.iter().all(|row| row.subagents == 2));
+    let page = index.page(&ListScope::default()).unwrap();
+    assert!(page.len() == 3 && below.exists());
 }
 
 /// Sessions of five names come, go, are moved and change their parents below two folders of one

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use sessionary::index::ListScope;
+use sessionary::index::{ListEvent, ListScope};
 use sessionary::model::SessionRow;
-use sessionary::{Config, Error, Event, Freshness, Index, Indexer, ListEvent, RootSpec};
+use sessionary::{Config, Error, Event, Freshness, Index, Indexer, RootSpec};
 
 use crate::databases::{Store, hits};
 use crate::histories::sync_stopped_at;

@@ -268,7 +268,7 @@ fn today_is_one_day_on_all_pages_of_a_search() {
 fn reports_are_of_the_readers_zone_whoever_writes_the_index() {
     let sandbox = sandbox();
     let config = |zone: &str| {
-        let roots = vec![sessionary::index::RootSpec {
+        let roots = vec![sessionary::RootSpec {
             agent: "pi".to_owned(),
             format: "pi".to_owned(),
             path: sandbox.home.join(".pi/agent/sessions"),

@@ -10,9 +10,9 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use sessionary::format::FORMATS;
-use sessionary::index::{ListScope, SearchScope};
+use sessionary::index::{ListEvent, ListScope, SearchScope};
 use sessionary::model::{Listing, SessionRow, Sort};
-use sessionary::{Config, Freshness, Index, Indexer, ListEvent};
+use sessionary::{Config, Freshness, Index, Indexer};
 
 use crate::databases::Store;
 use crate::histories::dump::root;

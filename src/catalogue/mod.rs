@@ -28,6 +28,7 @@ mod open;
 pub mod outbox;
 mod parents;
 mod proofs;
+pub mod rank;
 mod raw;
 pub mod read;
 mod refusal;

@@ -219,14 +219,14 @@ impl Catalogue {
     }
 
     /// Sessions of subagents, each with the sessions above it that are there, and the roots of
-    /// those: its parent, that one's parent, and so on.
+    /// those: its parent, that one's parent, and so on. One that has started itself, by way of
+    /// others, is above itself.
     pub fn subagents(&self) -> Result<Vec<(i64, i64, i64)>, Error> {
         let sql = "WITH RECURSIVE above(child, parent) AS (
                SELECT session, parent FROM _sessions WHERE subagent AND parent IS NOT NULL
                UNION SELECT child, p.parent FROM above JOIN _sessions p ON p.session = above.parent
                      WHERE p.subagent AND p.parent IS NOT NULL)
-            SELECT child, above.parent, p.root FROM above JOIN _sessions p ON p.session = above.parent
-            WHERE above.parent <> child";
+            SELECT child, above.parent, p.root FROM above JOIN _sessions p ON p.session = above.parent";
         self.all(sql, [], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
     }
 

@@ -9,8 +9,8 @@ use rusqlite::{OptionalExtension, ToSql, params};
 use super::counted::Change;
 use super::error::Error;
 use super::open::Catalogue;
+use super::rank::RankedTimes;
 use super::write::{flag, key_range};
-use crate::format::json::Collation;
 use crate::format::{Format, ListOrder, Shape, SourceFacts};
 use crate::model::{Fold, SessionFacts, SourcePart};
 use crate::repository::FoundRemote;
@@ -224,8 +224,15 @@ impl Catalogue {
             .map(|r| r.mtime_ns.div_euclid(1_000_000))
             .max()
             .unwrap_or_default();
+        let times = RankedTimes {
+            by_creation: format.list_order() == ListOrder::Created,
+            is_listed: facts.hidden.is_none(),
+            modified_ms: facts.modified_ms,
+            file_ms,
+            created_ms: facts.created_ms,
+        };
         Ok(Some(SessionRecord {
-            list_order: list_order(format.list_order(), &facts, &path, file_ms),
+            list_order: times.rank(true).text(&path),
             facts,
             path: path.to_string_lossy().into_owned(),
             gone_ms: main.gone_ms,
@@ -475,32 +482,6 @@ impl SessionRecord {
             &s.has_moved,
         ])
     }
-}
-
-/// A text that sorts as sessions of all agents stand in a list: what agents list first, then the
-/// last changed, then by the names of their files. Of equal ones paths decide.
-fn list_order(order: ListOrder, facts: &SessionFacts, path: &Path, file_ms: i64) -> String {
-    let by_creation = order == ListOrder::Created;
-    let (time, file) = match by_creation {
-        true => (facts.created_ms.unwrap_or(0), 0),
-        false => (facts.modified_ms, file_ms),
-    };
-    // The latest first.
-    let latest = |time: i64| !(time.cast_unsigned() ^ 1 << 63);
-    let (is_hidden, by_creation) = (facts.hidden.is_some(), by_creation);
-    let name = match by_creation {
-        true => String::new(),
-        false => {
-            Collation::of(&path.file_name().unwrap_or_default().to_string_lossy()).descending()
-        }
-    };
-    format!(
-        "{}{:016x}{:016x}{}{name}",
-        u8::from(is_hidden),
-        latest(time),
-        latest(file),
-        u8::from(by_creation)
-    )
 }
 
 fn part_of(name: &str) -> SourcePart {

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use clap::error::ContextKind;
 use serde::Serialize;
-use sessionary::Error;
-use sessionary::index::{RefusalCause, StoreFault};
+use sessionary::index::RefusalCause;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::settings::BadSetting;
+use sessionary::{Error, StoreFault};
 
 use crate::args;
 use crate::command::naming::MOST_CANDIDATES;

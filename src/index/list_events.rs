@@ -35,7 +35,8 @@ impl Index {
     ///
     /// ```no_run
     /// use std::ops::ControlFlow;
-    /// use sessionary::{Config, Index, ListEvent, index::ListScope};
+    /// use sessionary::index::{ListEvent, ListScope};
+    /// use sessionary::{Config, Index};
     /// # fn main() -> Result<(), sessionary::Error> {
     /// # let config = Config::new("/tmp/index", vec![]);
     /// let scope = ListScope::default();

@@ -17,7 +17,6 @@ mod order;
 mod outline;
 mod page;
 mod preview;
-mod ranking;
 mod search;
 mod session_files;
 mod session_lengths;

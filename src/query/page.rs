@@ -3,18 +3,19 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::filter::composed;
 use super::here::ResolvedDirs;
 use super::list::ListScope;
-use super::ranking::{ListRanking, Rank};
 use crate::catalogue::Catalogue;
+use crate::catalogue::rank::{Rank, RankedTimes};
 use crate::catalogue::rows::{head, said};
 use crate::catalogue::selection::RowSelection;
 use crate::error::Error;
+use crate::format::ListOrder;
 use crate::model::{Mask, Sort};
 use crate::query::Snapshot;
 
@@ -91,14 +92,21 @@ impl ListPage {
     /// The page that `scope` asks for.
     pub(super) fn of(snapshot: &Snapshot<'_>, scope: &ListScope) -> Result<ListPage, Error> {
         let catalogue = snapshot.catalogue;
-        let ranks = ListRanking::new(snapshot, scope.cwd.is_none());
-        let roots = roots(snapshot, scope, &ranks)?;
+        let roots = roots(snapshot, scope)?;
         let mut above: HashMap<i64, Vec<i64>> = HashMap::new();
         let mut subagents = HashMap::new();
+        let pairs = catalogue.subagents()?;
+        let circular = pairs
+            .iter()
+            .filter(|(child, ancestor, _)| child == ancestor);
+        let circular: HashSet<i64> = circular.map(|(child, ..)| *child).collect();
         let is_asked = |number| roots.iter().any(|root| root.number == number && root.asked);
-        for (child, ancestor, root) in catalogue.subagents()? {
-            // Where the one above is not asked for, the one below it is a row.
-            if is_asked(root) {
+        for (child, ancestor, root) in pairs {
+            if child == ancestor {
+                continue;
+            }
+            // Where the one above is not asked for, or is below it too, the one below is a row.
+            if is_asked(root) && !circular.contains(&child) {
                 above.entry(child).or_default().push(ancestor);
             }
             *subagents.entry(ancestor).or_default() += 1;
@@ -124,7 +132,7 @@ impl ListPage {
         ask_for_here(&mut wanted, scope, catalogue, all.is_some())?;
         let is_in_order = all.is_some() && wanted.is_all() && !scope.reverse;
         let end = if is_in_order { scope.end() } else { usize::MAX };
-        page.add_rows(catalogue, &wanted, &ranks, &above, end)?;
+        page.add_rows(catalogue, &wanted, &above, end)?;
         page.total = page.rows.len() as u64;
         match all {
             Some(all) if wanted.only_here => {
@@ -152,7 +160,6 @@ impl ListPage {
         &mut self,
         catalogue: &Catalogue,
         wanted: &RowSelection,
-        ranks: &ListRanking<'_>,
         above: &HashMap<i64, Vec<i64>>,
         end: usize,
     ) -> Result<(), Error> {
@@ -177,10 +184,15 @@ impl ListPage {
                 elsewhere.push(row.session);
                 return ControlFlow::Continue(());
             }
-            let by_creation = self.roots[root].by_creation;
-            let (modified, file) = (row.modified_ms, row.file_ms);
+            let ranked = RankedTimes {
+                by_creation: self.roots[root].by_creation,
+                is_listed: row.listed,
+                modified_ms: row.modified_ms,
+                file_ms: row.file_ms,
+                created_ms: row.created_ms,
+            };
             self.rows.push(PositionedRow {
-                rank: ranks.rank(by_creation, row.listed, modified, file, row.created_ms),
+                rank: ranked.rank(self.scope.cwd.is_none()),
                 key: row.key,
                 session: row.session,
                 root: root as u32,
@@ -307,16 +319,13 @@ impl ListPage {
     }
 }
 
-fn roots(
-    snapshot: &Snapshot<'_>,
-    scope: &ListScope,
-    ranks: &ListRanking<'_>,
-) -> Result<Vec<Root>, Error> {
+fn roots(snapshot: &Snapshot<'_>, scope: &ListScope) -> Result<Vec<Root>, Error> {
     let catalogue = snapshot.catalogue;
     let mut roots = Vec::new();
     for spec in &snapshot.config().roots {
         if let Some(number) = catalogue.root_of(&spec.agent, &spec.path)? {
             let (format, label, _) = catalogue.root_is(number)?;
+            let known = snapshot.config().format(&format);
             roots.push(Root {
                 number,
                 agent: spec.agent.clone(),
@@ -324,11 +333,8 @@ fn roots(
                 head: head(&spec.agent, label.as_deref(), spec.host.as_deref(), 0)
                     .map_err(|e| Error::io(&spec.path, e.into()))?,
                 label,
-                by_creation: ranks.are_by_creation(&format),
-                has_projects: snapshot
-                    .config()
-                    .format(&format)
-                    .is_some_and(|format| format.has_projects()),
+                by_creation: known.is_some_and(|format| format.list_order() == ListOrder::Created),
+                has_projects: known.is_some_and(|format| format.has_projects()),
                 format,
                 asked: scope
                     .agent

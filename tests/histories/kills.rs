@@ -18,9 +18,9 @@ use std::time::Duration;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::process::{Pid, Signal, kill_process};
-use sessionary::index::{ListScope, SearchScope, StoreFault};
+use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::Report;
-use sessionary::{Config, Freshness, Index, Indexer};
+use sessionary::{Config, Freshness, Index, Indexer, StoreFault};
 
 use super::dump::{clean, dump, fresh, same};
 use super::folders::Folders;

@@ -11,7 +11,7 @@ use std::thread::spawn;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-use sessionary::index::Event;
+use sessionary::Event;
 use sessionary::index::{WatchEnd, WatchEvent, WatchOptions, caught_up};
 use sessionary::{Config, Exclude, FollowLinks, Indexer, Rules};
 use sessionary::{Freshness, Index};

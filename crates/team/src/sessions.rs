@@ -26,7 +26,7 @@ pub struct SharedFile {
     /// When it was changed last, in milliseconds since 1970.
     pub modified_ms: i64,
     /// The file itself, as the index knows it.
-    pub(crate) found: sessionary::query::SharedFile,
+    pub(crate) found: sessionary::index::SharedFile,
 }
 
 impl SharedFile {

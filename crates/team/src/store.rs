@@ -6,7 +6,7 @@ pub mod postgres;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use sessionary::SqlPart;
+use sessionary::index::SqlPart;
 use sessionary::settings::Surroundings;
 
 use crate::block::BlockId;

@@ -10,9 +10,9 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
-use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
+use sessionary::index::{ListEvent, ListPage, ListScope, Snapshot, WrittenList};
 use sessionary::model::{SessionRow, ShortIds, Sort};
-use sessionary::{Config, Index, ListEvent};
+use sessionary::{Config, Index};
 
 pub use self::filters::{known_agent, moment_called, moments, project};
 use self::own::OwnList;

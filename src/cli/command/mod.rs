@@ -53,9 +53,9 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process;
 
-use sessionary::index::{StoreFault, StreamOutcome};
+use sessionary::index::StreamOutcome;
 use sessionary::model::SessionRow;
-use sessionary::{Config, Error, Freshness, Index, Indexer};
+use sessionary::{Config, Error, Freshness, Index, Indexer, StoreFault};
 
 use crate::args::{Cli, Command, Global};
 use crate::background::afterwards;

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::{Value, json};
-use sessionary::index::StreamOutcome;
+use sessionary::index::{Rows, SqlPart, StreamOutcome};
 use sessionary::model::SCHEMA_VERSION;
-use sessionary::{Config, Error, Index, Rows, SqlPart};
+use sessionary::{Config, Error, Index};
 
 use crate::args::Global;
 use crate::background::afterwards;

@@ -176,7 +176,7 @@ fn what_somebody_excludes_while_the_words_are_wiped_stays_out() {
     let merging = WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap();
     let exclude = crate::source::exclude::Exclude::new(&["hushed.jsonl"]).unwrap();
     let less = Config {
-        rules: crate::index::Rules::set(exclude, crate::index::FollowLinks::WithinRoots),
+        rules: crate::Rules::set(exclude, crate::FollowLinks::WithinRoots),
         ..config.clone()
     };
     let is_left_out = || {
@@ -238,9 +238,9 @@ fn who_forgets_a_session_forgets_what_others_have_read_of_it_meanwhile() {
 fn whoever_sets_rules_last_has_the_last_word() {
     let (place, config) = walrus();
     let set = |glob: &str| Config {
-        rules: crate::index::Rules::set(
+        rules: crate::Rules::set(
             crate::source::exclude::Exclude::new(&[glob]).unwrap(),
-            crate::index::FollowLinks::WithinRoots,
+            crate::FollowLinks::WithinRoots,
         ),
         ..config.clone()
     };

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
 use serde_json::{Value, json};
-use sessionary::SqlPart;
+use sessionary::index::SqlPart;
 use sessionary_team::Error;
 
 use crate::context::Context;

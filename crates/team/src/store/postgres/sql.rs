@@ -7,7 +7,7 @@ use postgres::Client;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::Type;
 use serde_json::{Number, Value};
-use sessionary::SqlPart;
+use sessionary::index::SqlPart;
 
 use super::failed;
 use crate::error::Error;
