@@ -214,6 +214,60 @@ fn a_file_that_was_read_for_another_agent_has_a_parent_of_its_own_agent() {
 }
 
 #[test]
+fn what_is_named_now_comes_before_what_is_not() {
+    let store = Store::new();
+    let [_, second] = ["a", "b"].map(|folder| store.rollout(folder, 1, None));
+    let child = store.rollout("c", 2, Some((1, true)));
+    let config = |folders: &[&str]| {
+        let roots = folders
+            .iter()
+            .map(|folder| root("codex", "codex", &store.path(folder)));
+        Config::new(store.path("index"), roots.collect())
+    };
+    drop(sync(&config(&["a", "b", "c"])));
+    let index = sync(&config(&["b", "c"]));
+    assert_eq!(children(&index, "codex", &second), [(child, true)]);
+    let rows = rows_of_list(&index);
+    assert_eq!(rows.len(), 1);
+    assert_eq!((&rows[0].path, rows[0].subagents), (&second, 1));
+    clean(&index, "a root is not named");
+    // What lies below a root that is not asked for counts nowhere.
+    drop(index);
+    let index = sync(&config(&["b"]));
+    assert_eq!(rows_of_list(&index)[0].subagents, 0);
+}
+
+/// As where Codex archives a thread and `archive on` keeps the place that it had.
+#[test]
+fn what_is_there_comes_before_what_the_archive_has() {
+    let store = Store::new();
+    let config = Config {
+        archive_dir: Some(store.path("archive")),
+        ..store.config()
+    };
+    let origin = store.rollout("sessions/2026", 1, None);
+    let child = store.rollout("sessions/2026", 2, Some((1, true)));
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.keep(&["codex".into()]).unwrap();
+    indexer.sync(&mut |_| {}).unwrap();
+    drop(indexer);
+    let moved = store
+        .path("archived_sessions")
+        .join(origin.file_name().unwrap());
+    fs::create_dir_all(moved.parent().unwrap()).unwrap();
+    fs::rename(&origin, &moved).unwrap();
+    let index = sync(&config);
+    assert_eq!(children(&index, "codex", &moved), [(child.clone(), true)]);
+    clean(&index, "the origin was moved");
+    // Without it the one in the archive is the parent again.
+    drop(index);
+    fs::remove_file(&moved).unwrap();
+    let index = sync(&config);
+    assert_eq!(children(&index, "codex", &origin), [(child, true)]);
+    clean(&index, "the origin is gone");
+}
+
+#[test]
 fn subagents_that_started_each_other_are_rows() {
     let store = Store::new();
     let first = store.rollout("sessions", 1, Some((2, true)));

@@ -86,6 +86,7 @@ impl Catalogue {
                 let name = "UPDATE _roots SET current = 1 - current WHERE root = ?1";
                 c.execute(name, [root])?;
                 self.note_changed(*root)?;
+                self.note_children_below_other_roots(*root)?;
             }
             Ok(())
         });

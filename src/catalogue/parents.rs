@@ -13,7 +13,7 @@ use super::error::Error;
 use super::open::Catalogue;
 
 /// Sessions that have come or gone in this transaction, or are called otherwise, and what they are
-/// and were called.
+/// and were called; also those whose parent may be another one.
 #[derive(Debug, Default)]
 pub(super) struct RenamedSessions {
     sessions: BTreeSet<i64>,
@@ -42,6 +42,19 @@ impl Catalogue {
         renamed
             .names
             .extend(names.optional()?.into_iter().flatten());
+        Ok(())
+    }
+
+    /// Note those that may find their parent below another root, because this one is named, or
+    /// not named any more.
+    pub(super) fn note_children_below_other_roots(&self, root: i64) -> rusqlite::Result<()> {
+        let sql = "SELECT c.session FROM _sessions p CROSS JOIN _sessions c
+            WHERE p.root = ?1 AND c.parent_session IN (p.id, p.path) AND c.root <> ?1";
+        let mut children = self.connection.prepare_cached(sql)?;
+        let mut renamed = self.renamed.borrow_mut();
+        for child in children.query_map([root], |r| r.get(0))? {
+            renamed.sessions.insert(child?);
+        }
         Ok(())
     }
 
@@ -114,34 +127,57 @@ impl Catalogue {
     fn parent_by_path(&self, child: &Child) -> rusqlite::Result<Option<i64>> {
         let sql = "SELECT session FROM _sessions s JOIN _roots r USING (root)
             WHERE s.path = ?1 AND host = ?2
-            ORDER BY root <> ?3, agent <> ?4, agent, r.path LIMIT 1";
+            ORDER BY root <> ?3, agent <> ?4, NOT current, agent, r.path LIMIT 1";
         let mut named = self.connection.prepare_cached(sql)?;
         let bound = params![child.parent, child.host, child.root, child.agent];
         named.query_row(bound, |r| r.get(0)).optional()
     }
 
     /// Of those that have this id the nearest one: below the same root the one that shares most of
-    /// the child's folders, else one below another root of the same agent on the same machine.
+    /// the child's folders, else one below another root of the same agent on the same machine. What
+    /// is in the archive alone, or below a root that is not named now, comes last.
     fn parent_by_id(&self, child: &Child) -> rusqlite::Result<Option<i64>> {
+        for is_there in [true, false] {
+            let found = match self.parent_below_root(child, is_there)? {
+                None => self.parent_below_another_root(child, is_there)?,
+                found => found,
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    fn parent_below_root(&self, child: &Child, is_there: bool) -> rusqlite::Result<Option<i64>> {
         let sql = "SELECT session FROM _sessions
-            WHERE root = ?1 AND id = ?2 AND place >= ?3 AND place < ?4
-            ORDER BY length(place) - length(replace(place, '/', '')), place LIMIT 1";
+            WHERE root = ?1 AND id = ?2 AND place >= ?3 AND place < ?4 AND (gone_ms IS NULL) = ?5
+            ORDER BY place LIMIT 1";
         let mut within = self.connection.prepare_cached(sql)?;
         let folders = (child.place.rmatch_indices('/')).map(|(end, _)| &child.place[..end]);
         // What lies in a folder comes between its name with a slash and with the next character.
         let ranges = folders.map(|folder| (format!("{folder}/"), format!("{folder}0")));
         for (first, end) in ranges.chain([(String::new(), char::MAX.to_string())]) {
-            let bound = params![child.root, child.parent, first, end];
+            let bound = params![child.root, child.parent, first, end, is_there];
             let found = within.query_row(bound, |r| r.get(0)).optional()?;
             if found.is_some() {
                 return Ok(found);
             }
         }
+        Ok(None)
+    }
+
+    fn parent_below_another_root(
+        &self,
+        child: &Child,
+        is_there: bool,
+    ) -> rusqlite::Result<Option<i64>> {
         let sql = "SELECT session FROM _roots r CROSS JOIN _sessions s
             WHERE agent = ?1 AND host = ?2 AND r.root <> ?3 AND s.root = r.root AND id = ?4
-            ORDER BY r.path, place LIMIT 1";
+                AND (NOT ?5 OR current AND gone_ms IS NULL)
+            ORDER BY gone_ms IS NOT NULL, NOT current, r.path, place LIMIT 1";
         let mut elsewhere = self.connection.prepare_cached(sql)?;
-        let bound = params![child.agent, child.host, child.root, child.parent];
+        let bound = params![child.agent, child.host, child.root, child.parent, is_there];
         elsewhere.query_row(bound, |r| r.get(0)).optional()
     }
 }

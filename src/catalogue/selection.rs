@@ -164,6 +164,18 @@ const ONLY_HERE: &str = "SELECT session, root, listed, modified_ms, file_ms, cre
         UNION SELECT s.session FROM json_each(?2) j
             CROSS JOIN _sessions s ON coalesce(s.repository, s.remote) = j.value)";
 
+/// A session that another one has started, or one below that.
+pub struct StartedSession {
+    /// Its number and that of its root.
+    pub session: i64,
+    /// See `session`.
+    pub root: i64,
+    /// Those of the session above it.
+    pub above: i64,
+    /// See `above`.
+    pub root_above: i64,
+}
+
 impl Catalogue {
     /// The rows that are wanted, until `each` breaks off. Where all of them are wanted, those that
     /// are listed come first, of these what was modified last, then what was written last; else
@@ -218,16 +230,23 @@ impl Catalogue {
         Ok(path.unwrap_or_default().into())
     }
 
-    /// Sessions of subagents, each with the sessions above it that are there, and the roots of
-    /// those: its parent, that one's parent, and so on. One that has started itself, by way of
-    /// others, is above itself.
-    pub fn subagents(&self) -> Result<Vec<(i64, i64, i64)>, Error> {
+    /// Sessions of subagents, each with the sessions above it that are there: its parent, that
+    /// one's parent, and so on. One that has started itself, by way of others, is above itself.
+    pub fn subagents(&self) -> Result<Vec<StartedSession>, Error> {
         let sql = "WITH RECURSIVE above(child, parent) AS (
                SELECT session, parent FROM _sessions WHERE subagent AND parent IS NOT NULL
                UNION SELECT child, p.parent FROM above JOIN _sessions p ON p.session = above.parent
                      WHERE p.subagent AND p.parent IS NOT NULL)
-            SELECT child, above.parent, p.root FROM above JOIN _sessions p ON p.session = above.parent";
-        self.all(sql, [], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+            SELECT child, c.root, above.parent, p.root FROM above
+              JOIN _sessions c ON c.session = child JOIN _sessions p ON p.session = above.parent";
+        self.all(sql, [], |r| {
+            Ok(StartedSession {
+                session: r.get(0)?,
+                root: r.get(1)?,
+                above: r.get(2)?,
+                root_above: r.get(3)?,
+            })
+        })
     }
 
     /// Every folder that sessions are looked for by, and whether it is a project's.

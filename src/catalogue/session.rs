@@ -27,7 +27,7 @@ struct RowBefore {
     is_moved: bool,
     /// Its file was not known to be gone.
     was_there: bool,
-    /// It was called otherwise, or named another parent.
+    /// It was called otherwise, named another parent, or its file has gone or come back.
     is_renamed: bool,
 }
 
@@ -89,16 +89,18 @@ impl Catalogue {
     fn row_before(&self, session: i64, made: &SessionRecord) -> rusqlite::Result<RowBefore> {
         let mut before = self.connection.prepare_cached(
             "SELECT created_ms IS NOT ?2, path <> '', path <> ?3, gone_ms IS NULL,
-                    (id, path, parent_session) IS NOT (?4, ?3, ?5)
+                    (id, path, parent_session, gone_ms IS NULL) IS NOT (?4, ?3, ?5, ?6)
              FROM _sessions WHERE session = ?1",
         )?;
         let (facts, path) = (&made.facts, &made.path);
+        let is_there = made.gone_ms.is_none();
         let about_to_say = params![
             session,
             facts.created_ms,
             path,
             facts.id,
-            facts.parent_session
+            facts.parent_session,
+            is_there
         ];
         let before = before.query_row(about_to_say, |r| {
             Ok(RowBefore {

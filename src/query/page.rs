@@ -95,21 +95,17 @@ impl ListPage {
         let roots = roots(snapshot, scope)?;
         let mut above: HashMap<i64, Vec<i64>> = HashMap::new();
         let mut subagents = HashMap::new();
-        let pairs = catalogue.subagents()?;
-        let circular = pairs
-            .iter()
-            .filter(|(child, ancestor, _)| child == ancestor);
-        let circular: HashSet<i64> = circular.map(|(child, ..)| *child).collect();
+        let mut started = catalogue.subagents()?;
         let is_asked = |number| roots.iter().any(|root| root.number == number && root.asked);
-        for (child, ancestor, root) in pairs {
-            if child == ancestor {
-                continue;
+        started.retain(|one| is_asked(one.root) && is_asked(one.root_above));
+        let circular = started.iter().filter(|one| one.session == one.above);
+        let circular: HashSet<i64> = circular.map(|one| one.session).collect();
+        for one in started.iter().filter(|one| one.session != one.above) {
+            // One that is above itself is a row.
+            if !circular.contains(&one.session) {
+                above.entry(one.session).or_default().push(one.above);
             }
-            // Where the one above is not asked for, or is below it too, the one below is a row.
-            if is_asked(root) && !circular.contains(&child) {
-                above.entry(child).or_default().push(ancestor);
-            }
-            *subagents.entry(ancestor).or_default() += 1;
+            *subagents.entry(one.above).or_default() += 1;
         }
         if !scope.fold_subagents {
             above.clear();
