@@ -41,10 +41,10 @@ pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{WatchEnd, WatchEvent, WatchOptions, caught_up};
 pub use crate::catalogue::{Column, RefusalCause, Rows, SqlPart, Table, Values};
 pub use crate::query::{
-    BlameScope, Branch, CommitScope, Highlighter, ListPage, ListScope, MOST_CALLED_SO, NameScope,
-    SearchScope, SessionFile, SharedFile, SharedFiles, ShowScope, ShownPart, Snapshot,
-    SpendingScope, TitleMatch, TreeFilter, TreePart, TreeScope, UnsharedFile, WrittenList,
-    steps_from_last,
+    BlameScope, Branch, CommitScope, CopiedBranch, Highlighter, ListPage, ListScope,
+    MOST_CALLED_SO, NameScope, SearchScope, SessionFile, SharedFile, SharedFiles, ShowScope,
+    ShownPart, Snapshot, SpendingScope, TitleMatch, TreeFilter, TreePart, TreeScope, UnsharedFile,
+    WrittenList, steps_from_last,
 };
 pub use crate::words::panic_is_caught;
 

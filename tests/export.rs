@@ -8,9 +8,14 @@ use std::path::Path;
 use insta::assert_snapshot;
 use pulldown_cmark::{Options, Parser};
 use serde_json::json;
+use sessionary::index::{ListScope, ShowScope};
+use sessionary::model::SessionRow;
 use sessionary::session::{Profile, SessionManager, Setup};
+use sessionary::{Config, Error, Index};
 
+use crate::histories::dump::{fresh, root};
 use crate::sandbox::Sandbox;
+use crate::store::Store;
 
 /// What a session may hold to do harm where it is shown.
 const HOSTILE: &str = "</pre></article><script>alert(1)</script>\n<img src=http://e.vil/x onerror=alert(2)>\n\
@@ -584,4 +589,71 @@ fn settings_are_one_line_each_and_no_part_of_a_page() {
     );
     // Whoever asks for one sees it.
     assert!(home.run(&["show", "s:m1"]).contains("anthropic"));
+}
+
+/// What the active branch of a session says.
+fn said(index: &Index, row: &SessionRow) -> Vec<(String, String)> {
+    let shown = index.show(row, &ShowScope::default()).unwrap();
+    let entries = shown.entries.into_iter();
+    entries
+        .map(|entry| (entry.kind, format!("{:?}", entry.text)))
+        .collect()
+}
+
+/// Agents chain lines that say nothing to people too, name and count sessions beside their
+/// branches, and begin a session's file with what is no header of pi's.
+#[test]
+fn what_is_exported_as_lines_reads_as_the_branch_did() {
+    let (mut exported, mut differ) = (0, Vec::<String>::new());
+    for agent in [
+        "pi",
+        "claude",
+        "codex",
+        "copilot",
+        "cursor",
+        "gemini",
+        "induscode",
+        "qwen",
+    ] {
+        for case in Store::cases(agent) {
+            let store = Store::of(agent, &case);
+            let index = store.index();
+            for row in index.list(&ListScope::default()).unwrap().sessions {
+                let mut copy = Vec::new();
+                let copied = match index.copy_branch(&row, None, &mut copy) {
+                    Err(Error::NotLines { .. }) => continue,
+                    copied => copied.unwrap().0,
+                };
+                if copied.lacks_beginning {
+                    continue;
+                }
+                let place = tempfile::tempdir().unwrap();
+                let below = row.path.strip_prefix(store.path("")).unwrap();
+                let path = place.path().join("home").join(below);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(&path, &copy).unwrap();
+                let roots = vec![root(agent, agent, &place.path().join("home"))];
+                let config = Config::new(place.path().join("index"), roots);
+                let again = fresh(&config, &config.index_dir);
+                let rows = again.list(&ListScope::default()).unwrap().sessions;
+                let what = format!("{agent}/{case}: {}", row.id);
+                let of = |index: &Index, row: &SessionRow| {
+                    // Names and directories may stand in files beside the session's.
+                    (row.id.clone(), said(index, row))
+                };
+                match &rows[..] {
+                    [copy] if of(&again, copy) == of(&index, &row) => {}
+                    [copy] => differ.push(format!(
+                        "{what}: {:?}\n   was {:?}",
+                        of(&again, copy),
+                        of(&index, &row)
+                    )),
+                    rows => differ.push(format!("{what}: {} sessions", rows.len())),
+                }
+                exported += 1;
+            }
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+    assert!(exported > 100, "{exported}");
 }

@@ -613,6 +613,11 @@ fn the_place_is_the_clients_and_all_is_the_users_to_say() {
             is_error && text.contains("--all") && !text.contains("0199"),
             "{text}"
         );
+        assert_eq!(
+            text.contains("names no folder"),
+            nowhere.is_empty(),
+            "{text}"
+        );
     }
     // It counts nothing beside one that is.
     assert!(
@@ -1144,4 +1149,45 @@ fn the_official_clients_call_the_tools() {
         assert!(other.contains("1 session of other"), "{other}");
         assert_eq!(client["wrong"], -32602);
     }
+}
+
+/// What a fork has in its origin alone is named by the fork where the client may not see the origin.
+#[test]
+fn what_is_inherited_has_an_address_that_the_client_may_ask_for() {
+    let home = home();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex/forks");
+    let id = |number: u32| format!("019b8d5e-7c80-7000-8000-{number:012}");
+    let name = |number| format!("rollout-2026-01-05T09-00-00-{}.jsonl", id(number));
+    for number in [10, 11, 12] {
+        let text = fs::read_to_string(fixtures.join(name(number))).unwrap();
+        let text = match number {
+            12 => text.replace("/home/ada/work", home.cwd.to_str().unwrap()),
+            _ => text,
+        };
+        home.write(
+            &format!(".codex/sessions/2026/01/05/{}", name(number)),
+            &text,
+        );
+    }
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let tree = good(&mut talk, "session_tree", json!({"session": id(12)}));
+    let addresses: Vec<&str> = tree
+        .split_whitespace()
+        .filter(|word| word.starts_with("019b8d5e") && word.contains(":msg_"))
+        .collect();
+    assert!(
+        addresses.iter().any(|address| address.contains("msg_0010")),
+        "{tree}"
+    );
+    for address in addresses {
+        good(&mut talk, "show_entry", json!({"address": address}));
+    }
+    drop(talk);
+    // Without the origin that is said.
+    fs::remove_file(home.home.join(".codex/sessions/2026/01/05").join(name(10))).unwrap();
+    assert!(home.output(&["sync"]).status.success());
+    let mut talk = initialized(&home, &[], &[]);
+    let tree = good(&mut talk, "session_tree", json!({"session": id(12)}));
+    assert!(tree.contains("Its beginning is missing"), "{tree}");
 }

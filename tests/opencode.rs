@@ -911,7 +911,7 @@ fn a_title_is_found_and_opens_the_session() {
     let written = snapshot.copy_branch(row, Some(&hit.entry), &mut copied);
     assert_eq!(
         (
-            written.unwrap(),
+            written.unwrap().lines,
             copied.split_inclusive(|byte| *byte == b'\n').count()
         ),
         (1, 1)

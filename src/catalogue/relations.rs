@@ -1,5 +1,7 @@
 //! How do sessions hang together: forks, origins, subagents?
 
+use std::collections::HashSet;
+
 use rusqlite::params;
 
 use super::error::Error;
@@ -68,6 +70,17 @@ impl Catalogue {
                      WHERE c.subagent)
             SELECT DISTINCT id FROM below";
         self.all(sql, [id], |r| r.get(0))
+    }
+
+    /// The entries of a session that are lines of its own file, and neither rows of a database nor
+    /// of what lies beside that file.
+    pub fn lines_of_main_file(&self, session: i64) -> Result<HashSet<i64>, Error> {
+        let (low, high) = key_range(session);
+        let sql = "SELECT key FROM _entries e JOIN _session_sources f
+                ON f.session = ?1 AND f.source = e.source
+            WHERE key BETWEEN ?2 AND ?3 AND part = 'main' AND row IS NULL";
+        let keys: Vec<i64> = self.all(sql, [session, low, high], |r| r.get(0))?;
+        Ok(keys.into_iter().collect())
     }
 
     /// Whether another session started this one to work for it.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::{Error, Event, Index, ListPage, Snapshot, StreamOutcome};
+use super::{CopiedBranch, Error, Event, Index, ListPage, Snapshot, StreamOutcome};
 use crate::model::{
     Blame, ChildSession, Class, CommitWriter, FileLog, Listing, Mask, SearchAnswer, SessionRow,
     ShortIds, Spending, Status, ToolReport, Transcript, Tree,
@@ -334,7 +334,7 @@ impl Index {
         session: &SessionRow,
         leaf: Option<&str>,
         out: &mut dyn Write,
-    ) -> Result<(u64, StreamOutcome), Error> {
+    ) -> Result<(CopiedBranch, StreamOutcome), Error> {
         self.stream(|snapshot| snapshot.copy_branch(session, leaf, out))
     }
 

@@ -1,22 +1,36 @@
 //! Which bytes of its file are one branch of a session?
 
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
-use super::outline::{HEADER, OutlineQuery, Without};
+use super::outline::{HEADER, Outline, OutlineQuery, Without};
 use super::show::Reader;
+use crate::catalogue::entries::EntryPosition;
+use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::format::Shape;
 use crate::model::SessionRow;
 use crate::query::Snapshot;
 
+/// A branch that was written as a session file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopiedBranch {
+    /// Its lines.
+    pub lines: u64,
+    /// Whether its beginning stands in another session alone, and so is not in it.
+    pub lacks_beginning: bool,
+}
+
 impl Snapshot<'_> {
-    /// Write one branch as a session file of its own: the header and the way down to `leaf` (an id
-    /// or `L<line>`), or to where the session stands, each entry's exact bytes on a line. How many
-    /// lines were written.
+    /// Write one branch as a session file of its own, each entry's exact bytes on a line: the
+    /// header, the way down to `leaf` (an id or `L<line>`) or to where the session stands, and what
+    /// the file says beside all branches: before that leaf, or all of it. Of an agent whose later
+    /// lines change earlier ones (Gemini CLI, OpenClaw) it is the way alone.
     ///
-    /// Nothing is rewritten, so the copy has the session's id, and labels that stand on other
-    /// branches are not in it; see
-    /// [`SessionManager::create_branched_session`][own] for a session of its own.
+    /// Nothing is rewritten, so the copy has the session's id, and what stands on other branches,
+    /// labels too, is not in it; see [`SessionManager::create_branched_session`][own] for a session
+    /// of its own.
     ///
     /// [own]: crate::session::SessionManager::create_branched_session
     ///
@@ -29,7 +43,7 @@ impl Snapshot<'_> {
         session: &SessionRow,
         leaf: Option<&str>,
         out: &mut dyn Write,
-    ) -> Result<u64, Error> {
+    ) -> Result<CopiedBranch, Error> {
         let stored = self.stored(session)?;
         let format = self.config().format(&stored.format);
         if format.map(|format| format.shape_of(&session.path)) != Some(Shape::Lines) {
@@ -48,24 +62,10 @@ impl Snapshot<'_> {
             None => outline.active_branch(),
         };
         branch.reverse();
+        let keys = self.lines_of(&stored, &outline, &branch, leaf.is_none())?;
         let mut reader = Reader::new(self);
-        let mut written = 0;
-        // Only the first entry that the agent reads can be the header.
-        let mut first = None;
-        self.catalogue
-            .each_placed(stored.session, None, &mut |entry| {
-                if entry.agent_sees && first.is_none() {
-                    first = Some((entry.key, entry.kind == HEADER));
-                }
-            })?;
-        let header = first
-            .filter(|(_, is_header)| *is_header)
-            .map(|(key, _)| key);
-        // The way down to the header is the header.
-        let below = branch.iter().map(|at| outline.keys[*at]);
-        let below = below.filter(|key| Some(*key) != header);
-        for key in header.into_iter().chain(below) {
-            let entry = self.catalogue.entry(key)?;
+        for key in &keys {
+            let entry = self.catalogue.entry(*key)?;
             let entry = entry.ok_or_else(|| self.no_entry(session, leaf.unwrap_or_default()))?;
             let bytes = reader.bytes(&entry)?.ok_or_else(|| Error::Changed {
                 path: session.path.clone(),
@@ -73,8 +73,64 @@ impl Snapshot<'_> {
             out.write_all(&bytes)
                 .and_then(|()| out.write_all(b"\n"))
                 .map_err(|e| Error::io("the output".as_ref(), e))?;
-            written += 1;
         }
-        Ok(written)
+        Ok(CopiedBranch {
+            lines: keys.len() as u64,
+            lacks_beginning: stored.base.is_some(),
+        })
     }
+
+    /// The lines of a branch: its entries, in their order, and before each of them what the file
+    /// says before it beside all branches; with `all` also what it says behind the last one.
+    fn lines_of(
+        &self,
+        stored: &StoredSession,
+        outline: &Outline,
+        branch: &[usize],
+        all: bool,
+    ) -> Result<Vec<i64>, Error> {
+        let branch: Vec<i64> = branch.iter().map(|at| outline.keys[*at]).collect();
+        let is_on_branch: HashSet<i64> = branch.iter().copied().collect();
+        // Where later lines replace earlier ones, some of these undo what is written.
+        let format = self.config().format(&stored.format);
+        let lines = match format.is_some_and(|format| format.same_id_replaces()) {
+            true => HashSet::new(),
+            false => self.catalogue.lines_of_main_file(stored.session)?,
+        };
+        let (mut header, mut beside, mut places) = (None, Vec::new(), HashMap::new());
+        let mut place = 0_u64;
+        self.catalogue
+            .each_placed(stored.session, None, &mut |entry| {
+                place += 1;
+                let is_header = entry.kind == HEADER;
+                if is_header && header.is_none() {
+                    header = Some(entry.key);
+                }
+                if is_on_branch.contains(&entry.key) {
+                    places.insert(entry.key, place);
+                } else if !is_header && says_beside(&entry) && lines.contains(&entry.key) {
+                    beside.push((place, entry.key));
+                }
+            })?;
+        let mut keys: Vec<i64> = header.into_iter().collect();
+        let mut beside = beside.into_iter().peekable();
+        // The way down to the header is the header.
+        for key in branch.into_iter().filter(|key| Some(*key) != header) {
+            let place = places.get(&key).copied().unwrap_or_default();
+            while let Some((_, before)) = beside.next_if(|(before, _)| *before < place) {
+                keys.push(before);
+            }
+            keys.push(key);
+        }
+        if all {
+            keys.extend(beside.map(|(_, key)| key));
+        }
+        Ok(keys)
+    }
+}
+
+/// Whether an entry is on no branch, and does not say where the session stands: what it stands at
+/// may be left out.
+fn says_beside(entry: &EntryPosition<'_>) -> bool {
+    entry.is_beside() && entry.stands_at().is_none()
 }

@@ -36,6 +36,7 @@ mod unreadable;
 mod verify;
 
 pub use blame::{BlameScope, CommitScope};
+pub use branch::CopiedBranch;
 pub use branch_part::Branch;
 pub use highlight::Highlighter;
 pub use list::ListScope;

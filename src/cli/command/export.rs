@@ -87,6 +87,9 @@ struct Answer<'a> {
     replaced: bool,
     /// Whether all of the session was read.
     complete: bool,
+    /// Whether what the session begins with is not in what was written: it stands in another one,
+    /// which a session file names, or which is not there.
+    lacks_beginning: bool,
 }
 
 pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -133,16 +136,10 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             bytes: written.bytes,
             replaced,
             complete: streamed.complete,
+            lacks_beginning: written.lacks.is_some(),
         })?;
     } else {
-        let what = format!("{}, {}", count(entries, "entry"), bytes(written.bytes));
-        let place = path.map_or_else(|| "standard output".to_owned(), |path| screen.path(path));
-        match (args.dry_run, path.is_some()) {
-            (true, _) if replaced => screen.say(&format!("Would replace {place}: {what}")),
-            (true, _) => screen.say(&format!("Would write to {place}: {what}")),
-            (false, true) => screen.say(&format!("Written to {place}: {what}")),
-            (false, false) => {}
-        }
+        args.say_written(&written, path, replaced, screen);
     }
     screen.say_redacted();
     super::say_ended(screen, &index, &streamed);
@@ -151,6 +148,30 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
 }
 
 impl Export {
+    fn say_written(
+        &self,
+        written: &ExportReport,
+        path: Option<&Path>,
+        replaced: bool,
+        screen: &Screen,
+    ) {
+        let what = format!(
+            "{}, {}",
+            count(written.entries, "entry"),
+            bytes(written.bytes)
+        );
+        let place = path.map_or_else(|| "standard output".to_owned(), |path| screen.path(path));
+        match (self.dry_run, path.is_some()) {
+            (true, _) if replaced => screen.say(&format!("Would replace {place}: {what}")),
+            (true, _) => screen.say(&format!("Would write to {place}: {what}")),
+            (false, true) => screen.say(&format!("Written to {place}: {what}")),
+            (false, false) => {}
+        }
+        if let Some(beginning) = &written.lacks {
+            beginning.say_it_lacks(screen);
+        }
+    }
+
     fn form(&self) -> Result<ExportFormat, Failure> {
         if let Some(form) = self.format {
             return Ok(form);
@@ -222,6 +243,28 @@ fn refuse_itself(
 struct ExportReport {
     entries: u64,
     bytes: u64,
+    /// What is not in it.
+    lacks: Option<Beginning>,
+}
+
+/// The beginning of a session that goes on from another one.
+enum Beginning {
+    /// It is in that one.
+    Elsewhere,
+    /// It cannot be shown.
+    Lost(String),
+}
+
+impl Beginning {
+    fn say_it_lacks(&self, screen: &Screen) {
+        match self {
+            Self::Elsewhere => screen.say(
+                "Its beginning stands in the session that it goes on from, and is not in the copy: \
+                 Markdown and HTML have it.",
+            ),
+            Self::Lost(why) => super::say_lost(screen, Some(why)),
+        }
+    }
 }
 
 /// Counts what passes.
@@ -251,14 +294,16 @@ fn written(
     out: impl Write,
 ) -> Result<(ExportReport, StreamOutcome), Failure> {
     let mut out = CountingWriter { out, bytes: 0 };
-    let (entries, streamed) = match form {
+    let (entries, lacks, streamed) = match form {
         ExportFormat::Jsonl => {
             let copied = index.copy_branch(row, leaf.as_deref(), &mut out);
-            copied.map_err(|error| match error {
+            let (copied, streamed) = copied.map_err(|error| match error {
                 Error::NotLines { .. } => Failure::usage(error.to_string())
                     .hint("--format markdown and --format html can write it"),
                 error => error.into(),
-            })?
+            })?;
+            let lacks = copied.lacks_beginning.then_some(Beginning::Elsewhere);
+            (copied.lines, lacks, streamed)
         }
         ExportFormat::Markdown | ExportFormat::Html => {
             if let Some(entry) = &leaf
@@ -273,14 +318,27 @@ fn written(
                 branch: leaf,
                 ..ShowScope::default()
             };
-            page(form, index, row, scope, screen, &mut out)?
+            let (page, streamed) = page(form, index, row, scope, screen, &mut out)?;
+            (page.entries, page.lost.map(Beginning::Lost), streamed)
         }
     };
     let bytes = out.bytes;
-    Ok((ExportReport { entries, bytes }, streamed))
+    let report = ExportReport {
+        entries,
+        bytes,
+        lacks,
+    };
+    Ok((report, streamed))
 }
 
-/// Writes what was said as Markdown or as an HTML page; how many entries that were.
+/// A page that was written.
+struct WrittenPage {
+    entries: u64,
+    /// Why the beginning is not in it.
+    lost: Option<String>,
+}
+
+/// Writes what was said as Markdown or as an HTML page.
 fn page(
     form: ExportFormat,
     index: &Index,
@@ -288,25 +346,31 @@ fn page(
     scope: ShowScope,
     screen: &Screen,
     out: &mut impl Write,
-) -> Result<(u64, StreamOutcome), Failure> {
+) -> Result<(WrittenPage, StreamOutcome), Failure> {
     let scope = ShowScope {
         // Whoever is given it may pass it on, wherever it goes first.
         mask: screen.mask_of_files(),
         ..scope
     };
-    let mut entries = 0;
+    let mut page = WrittenPage {
+        entries: 0,
+        lost: None,
+    };
     let streamed = index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
         let text = match part {
-            ShownPart::Head(head) => match form {
-                ExportFormat::Html => html::head(&head.session, screen),
-                _ => markdown::head(&head.session, screen),
-            },
+            ShownPart::Head(head) => {
+                page.lost.clone_from(&head.lost);
+                match form {
+                    ExportFormat::Html => html::head(&head.session, screen),
+                    _ => markdown::head(&head.session, screen),
+                }
+            }
             // A page is about what was said.
             ShownPart::Entry(entry) if is_setting(&entry) || says_nothing(&entry) => {
                 return Ok(());
             }
             ShownPart::Entry(entry) => {
-                entries += 1;
+                page.entries += 1;
                 match form {
                     ExportFormat::Html => html::entry(&entry, screen.zone()),
                     _ => markdown::entry(&entry, screen.zone()),
@@ -318,7 +382,7 @@ fn page(
     if form == ExportFormat::Html {
         out.write_all(html::END.as_bytes())?;
     }
-    Ok((entries, streamed))
+    Ok((page, streamed))
 }
 
 /// The branch on which an entry stands, with what follows it, or the active one, as Markdown or as

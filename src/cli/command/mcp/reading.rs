@@ -1,6 +1,7 @@
 //! What does an entry say, which sessions are there, and what branches have they?
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use sessionary::Error;
 use sessionary::index::{ListScope, ShowScope, ShownPart, TreeFilter, TreePart, TreeScope};
@@ -38,19 +39,23 @@ pub fn show(call: &Call, asked: &ShowEntry) -> Result<String, Failure> {
         mask: Some(MASK),
         ..ShowScope::default()
     };
-    let ((entries, focus), streamed) = answer(|| {
-        let (mut entries, mut focus) = (Vec::new(), None);
+    let ((entries, focus, lost), streamed) = answer(|| {
+        let (mut entries, mut focus, mut lost) = (Vec::new(), None, None);
         let streamed = call.index.show_each(&session, &scope, &mut |part| {
             match part {
-                ShownPart::Head(head) => focus.clone_from(&head.focus),
+                ShownPart::Head(head) => {
+                    focus.clone_from(&head.focus);
+                    lost.clone_from(&head.lost);
+                }
                 ShownPart::Entry(entry) => entries.push(entry),
             }
             go_on(call)
         })?;
-        Ok(((entries, focus), streamed))
+        Ok(((entries, focus, lost), streamed))
     })?;
     let mut page = Page::framed_without_cursor();
-    page.line(&plain::heading(&session, call.is_live(&session)));
+    page.line(&heading(call, &session, lost.as_deref()));
+    let origins = Origins::of(call);
     for entry in &entries {
         let is_it = focus.as_ref() == Some(&entry.id);
         let (from, most) = if is_it {
@@ -58,18 +63,18 @@ pub fn show(call: &Call, asked: &ShowEntry) -> Result<String, Failure> {
         } else {
             (0, BESIDE.min(AROUND / entries.len()))
         };
-        shown(&mut page, &session, entry, from, most);
+        let home = origins.home(&session, entry.inherited_from.as_deref(), &entry.id)?;
+        shown(&mut page, &home, entry, from, most);
     }
     plain::unread(&mut page, streamed.complete);
     Ok(page.end())
 }
 
 /// One entry, from a byte of its text on.
-fn shown(page: &mut Page, session: &SessionRow, entry: &ShownEntry, from: usize, most: usize) {
+fn shown(page: &mut Page, home: &str, entry: &ShownEntry, from: usize, most: usize) {
     let who = entry.role.as_deref().unwrap_or(&entry.kind);
     let failed = if entry.is_error { " · failed" } else { "" };
     let image = if entry.has_image { " · image" } else { "" };
-    let home = entry.inherited_from.as_deref().unwrap_or(&session.id);
     page.line(&format!(
         "\n{} · {} · {}{failed}{image}",
         plain::address(home, &entry.id),
@@ -154,35 +159,100 @@ pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
 pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
     let session = call.session(&asked.session)?;
     let question = question(("mcp tree", &session.path));
-    let (pages, streamed) = answer(|| {
+    let origins = Origins::of(call);
+    let ((pages, lost), streamed) = answer(|| {
         let pages = RefCell::new(Pages::of(question, &asked.cursor)?);
+        let mut lost = None;
         let scope = TreeScope {
             // What tools gave back is read by show_entry alone.
             filter: TreeFilter::NoTools,
             mask: Some(MASK),
             without: Some(&|place| !pages.borrow().wants(u64::from(place))),
         };
-        let streamed = call.index.tree_each(&session, scope, &mut |part| {
-            if let TreePart::Row(row) = part {
-                let line = line(&session, &row);
-                pages.borrow_mut().offer(u64::from(row.place), &line);
-            }
-            go_on(call)
-        })?;
-        Ok((pages.into_inner(), streamed))
+        let streamed =
+            call.index
+                .tree_each(&session, scope, &mut |part| -> Result<(), Failure> {
+                    match part {
+                        TreePart::Head(head) => lost.clone_from(&head.lost),
+                        TreePart::Row(row) => {
+                            let home =
+                                origins.home(&session, row.inherited_from.as_deref(), &row.id)?;
+                            let line = line(&home, &row);
+                            pages.borrow_mut().offer(u64::from(row.place), &line);
+                        }
+                        TreePart::Parents(_) => {}
+                    }
+                    Ok(go_on(call)?)
+                })?;
+        Ok(((pages.into_inner(), lost), streamed))
     })?;
     let head = format!(
         "{}\n* is on the active branch; an address is SESSION:ENTRY.",
-        plain::heading(&session, call.is_live(&session))
+        heading(call, &session, lost.as_deref())
     );
     let otherwise = "show_entry of the last address, with context, reads on from there";
     Ok(pages.end(&head, streamed.complete, otherwise))
 }
 
-fn line(session: &SessionRow, row: &TreeRow) -> String {
+/// What stands above what is quoted of a session.
+fn heading(call: &Call, session: &SessionRow, lost: Option<&str>) -> String {
+    let heading = plain::heading(session, call.is_live(session));
+    match lost {
+        Some(lost) => format!("{heading}\nIts beginning is missing: {}.", plain_line(lost)),
+        None => heading,
+    }
+}
+
+/// Which sessions that others go on from may be named to the client.
+struct Origins<'a> {
+    call: &'a Call,
+    known: RefCell<HashMap<String, bool>>,
+}
+
+impl<'a> Origins<'a> {
+    fn of(call: &'a Call) -> Self {
+        Self {
+            call,
+            known: RefCell::default(),
+        }
+    }
+
+    /// The session by which an entry is named: the one that it stands in, or where the client may
+    /// not see that, the one that it is shown with. A line number names an entry of its own
+    /// session alone.
+    fn home(
+        &self,
+        shown: &SessionRow,
+        origin: Option<&str>,
+        entry: &str,
+    ) -> Result<String, Failure> {
+        let Some(origin) = origin else {
+            return Ok(shown.id.clone());
+        };
+        let mut known = self.known.borrow_mut();
+        let is_seen = match known.get(origin) {
+            Some(is_seen) => *is_seen,
+            None => {
+                let is_seen = self.call.find(origin)?.is_some();
+                known.insert(origin.to_owned(), is_seen);
+                is_seen
+            }
+        };
+        let is_line = entry
+            .strip_prefix('L')
+            .is_some_and(|line| line.parse::<u64>().is_ok());
+        let home = if is_seen || is_line {
+            origin
+        } else {
+            &shown.id
+        };
+        Ok(home.to_owned())
+    }
+}
+
+fn line(home: &str, row: &TreeRow) -> String {
     let indent = " ".repeat((row.depth as usize).min(20));
     let active = if row.on_active_branch { "*" } else { "-" };
-    let home = row.inherited_from.as_deref().unwrap_or(&session.id);
     let who = row.role.as_deref().unwrap_or(&row.kind);
     let label = row.label.as_deref();
     let label = label.map(|label| format!("\n{indent}> [{}]", plain::short(label, LINE)));

@@ -257,11 +257,17 @@ impl Toolbox {
             None => vec![current_directory()?],
         };
         Visible::around(&directories).ok_or_else(|| {
-            Failure::refused(
-                "Sessions of a home folder, or of what is above one, are not shown: they are of \
-                 everything. Start the agent in a project; or its user lets it see all sessions, \
-                 with the option --all where this program is configured.",
-            )
+            let why = match directories.is_empty() {
+                true => "The client names no folder of this machine as one in which it works.",
+                false => {
+                    "Sessions of a home folder, or of what is above one, are not shown: they are of \
+                     everything."
+                }
+            };
+            Failure::refused(format!(
+                "{why} Start the agent in a project; or its user lets it see all sessions, with the \
+                 option --all where this program is configured."
+            ))
         })
     }
 
