@@ -162,9 +162,8 @@ fn expected(all: &[SessionRow], scope: &ListScope) -> Vec<SessionRow> {
 
 /// Paths of each subagent's session and of the one that started it.
 fn parents(index: &Index) -> Vec<(PathBuf, PathBuf)> {
-    let asked = "SELECT c.path, p.path FROM sessions c JOIN sessions p
-        ON p.agent = c.agent AND p.root = c.root AND p.id = c.parent_session AND p.session <> c.session
-        WHERE c.is_subagent";
+    let asked = "SELECT c.path, p.path FROM forks f JOIN sessions c USING (session)
+        JOIN sessions p ON p.session = f.parent WHERE f.relation = 'subagent'";
     let rows = index.sql(asked).expect("subagents").rows;
     let path = |value: &Value| value.as_str().expect("a path").into();
     let pairs = rows.iter().map(|row| (path(&row[0]), path(&row[1])));
