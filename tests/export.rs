@@ -627,6 +627,18 @@ fn what_is_exported_as_lines_reads_as_the_branch_did() {
                 if copied.lacks_beginning {
                     continue;
                 }
+                // Each is a line of the session's own file.
+                let file = fs::read(&row.path).unwrap();
+                let lines: BTreeSet<&[u8]> = file.split(|byte| *byte == b'\n').collect();
+                let is_line = |line: &[u8]| line.is_empty() || lines.contains(line);
+                // Of these an entry may be less than its line.
+                let is_odd = agent == "gemini"
+                    || ["damage", "bom", "crlf", "fork-mark"].contains(&case.as_str());
+                let mut copied = copy.split(|byte| *byte == b'\n');
+                let strange = copied.find(|line| !is_odd && !is_line(line));
+                if let Some(line) = strange.map(String::from_utf8_lossy) {
+                    differ.push(format!("{agent}/{case}: no line of its file: {line}"));
+                }
                 let place = tempfile::tempdir().unwrap();
                 let below = row.path.strip_prefix(store.path("")).unwrap();
                 let path = place.path().join("home").join(below);

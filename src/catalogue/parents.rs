@@ -28,6 +28,8 @@ struct Child {
     place: String,
     /// What its parent is called.
     parent: String,
+    /// It is in the archive alone.
+    is_gone: bool,
 }
 
 impl Catalogue {
@@ -97,7 +99,7 @@ impl Catalogue {
 
     /// The parent of a session, where it names one that is there. No session is its own.
     fn find_parent(&self, session: i64) -> rusqlite::Result<Option<i64>> {
-        let sql = "SELECT root, agent, host, place, parent_session
+        let sql = "SELECT root, agent, host, place, parent_session, gone_ms IS NOT NULL
             FROM _sessions s JOIN _roots r USING (root)
             WHERE session = ?1 AND s.path <> '' AND parent_session NOT IN ('', id, s.path)";
         let mut child = self.connection.prepare_cached(sql)?;
@@ -108,6 +110,7 @@ impl Catalogue {
                 host: r.get(2)?,
                 place: r.get(3)?,
                 parent: r.get(4)?,
+                is_gone: r.get(5)?,
             })
         });
         let Some(child) = child.optional()? else {
@@ -135,8 +138,17 @@ impl Catalogue {
 
     /// Of those that have this id the nearest one: below the same root the one that shares most of
     /// the child's folders, else one below another root of the same agent on the same machine. What
-    /// is in the archive alone, or below a root that is not named now, comes last.
+    /// is in the archive alone, or below a root that is not named now, comes last; but a child that
+    /// is in the archive itself stays with the parent that it had there.
     fn parent_by_id(&self, child: &Child) -> rusqlite::Result<Option<i64>> {
+        if child.is_gone {
+            for is_there in [true, false] {
+                let found = self.parent_below_root(child, is_there)?;
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+        }
         for is_there in [true, false] {
             let found = match self.parent_below_root(child, is_there)? {
                 None => self.parent_below_another_root(child, is_there)?,

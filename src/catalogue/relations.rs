@@ -1,6 +1,6 @@
 //! How do sessions hang together: forks, origins, subagents?
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use rusqlite::params;
 
@@ -72,15 +72,16 @@ impl Catalogue {
         self.all(sql, [id], |r| r.get(0))
     }
 
-    /// The entries of a session that are lines of its own file, and neither rows of a database nor
-    /// of what lies beside that file.
-    pub fn lines_of_main_file(&self, session: i64) -> Result<HashSet<i64>, Error> {
+    /// The entries of a session that are in its own files or database, and not in what lies beside
+    /// them; and whether each is a line of its main file by itself.
+    pub fn main_entries(&self, session: i64) -> Result<HashMap<i64, bool>, Error> {
         let (low, high) = key_range(session);
-        let sql = "SELECT key FROM _entries e JOIN _session_sources f
-                ON f.session = ?1 AND f.source = e.source
-            WHERE key BETWEEN ?2 AND ?3 AND part = 'main' AND row IS NULL";
-        let keys: Vec<i64> = self.all(sql, [session, low, high], |r| r.get(0))?;
-        Ok(keys.into_iter().collect())
+        let sql = "SELECT key, part = 'main' AND row IS NULL AND flags & ?4 = 0 FROM _entries e
+            JOIN _session_sources f ON f.session = ?1 AND f.source = e.source
+            WHERE key BETWEEN ?2 AND ?3 AND part <> 'side'";
+        let bound = [session, low, high, flag::FUSED];
+        let entries: Vec<(i64, bool)> = self.all(sql, bound, |r| Ok((r.get(0)?, r.get(1)?)))?;
+        Ok(entries.into_iter().collect())
     }
 
     /// Whether another session started this one to work for it.

@@ -9,7 +9,7 @@ use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::format::Shape;
-use crate::model::SessionRow;
+use crate::model::{LeafRule, SessionRow};
 use crate::query::Snapshot;
 
 /// A branch that was written as a session file.
@@ -26,7 +26,8 @@ impl Snapshot<'_> {
     /// Write one branch as a session file of its own, each entry's exact bytes on a line: the
     /// header, the way down to `leaf` (an id or `L<line>`) or to where the session stands, and what
     /// the file says beside all branches: before that leaf, or all of it. Of an agent whose later
-    /// lines change earlier ones (Gemini CLI, OpenClaw) it is the way alone.
+    /// lines change earlier ones (Gemini CLI, OpenClaw) it is the way alone, and with a leaf also
+    /// of one whose lines say where the session stands (Claude Code, induscode).
     ///
     /// Nothing is rewritten, so the copy has the session's id, and what stands on other branches,
     /// labels too, is not in it; see [`SessionManager::create_branched_session`][own] for a session
@@ -91,11 +92,16 @@ impl Snapshot<'_> {
     ) -> Result<Vec<i64>, Error> {
         let branch: Vec<i64> = branch.iter().map(|at| outline.keys[*at]).collect();
         let is_on_branch: HashSet<i64> = branch.iter().copied().collect();
-        // Where later lines replace earlier ones, some of these undo what is written.
+        let main = self.catalogue.main_entries(stored.session)?;
+        // Where later lines replace earlier ones, some of these undo what is written. Where lines
+        // name the place at which the session stands, that is another one than is asked for.
         let format = self.config().format(&stored.format);
-        let lines = match format.is_some_and(|format| format.same_id_replaces()) {
-            true => HashSet::new(),
-            false => self.catalogue.lines_of_main_file(stored.session)?,
+        let is_alone = format.is_some_and(|format| format.same_id_replaces())
+            || !all && self.leaf_rule(stored) == LeafRule::Named;
+        let is_beside = |entry: &EntryPosition<'_>| {
+            // A file whose entries form one line has no other branch.
+            let says_more = says_beside(entry) || outline.in_line && entry.agent_sees;
+            !is_alone && says_more && main.get(&entry.key) == Some(&true)
         };
         let (mut header, mut beside, mut places) = (None, Vec::new(), HashMap::new());
         let mut place = 0_u64;
@@ -103,12 +109,12 @@ impl Snapshot<'_> {
             .each_placed(stored.session, None, &mut |entry| {
                 place += 1;
                 let is_header = entry.kind == HEADER;
-                if is_header && header.is_none() {
+                if is_header && header.is_none() && main.contains_key(&entry.key) {
                     header = Some(entry.key);
                 }
                 if is_on_branch.contains(&entry.key) {
                     places.insert(entry.key, place);
-                } else if !is_header && says_beside(&entry) && lines.contains(&entry.key) {
+                } else if !is_header && is_beside(&entry) {
                     beside.push((place, entry.key));
                 }
             })?;

@@ -259,8 +259,7 @@ impl Beginning {
     fn say_it_lacks(&self, screen: &Screen) {
         match self {
             Self::Elsewhere => screen.say(
-                "Its beginning stands in the session that it goes on from, and is not in the copy: \
-                 Markdown and HTML have it.",
+                "Its beginning stands in the session that it goes on from, and is not in the copy.",
             ),
             Self::Lost(why) => super::say_lost(screen, Some(why)),
         }

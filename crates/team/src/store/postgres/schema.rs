@@ -6,7 +6,7 @@ use super::failed;
 use crate::error::Error;
 
 /// In the order of their numbers. A file that was ever released is never changed.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../../migrations/0001_ledger.sql"),
     include_str!("../../../migrations/0002_views.sql"),
     include_str!("../../../migrations/0003_catalogue.sql"),
@@ -14,6 +14,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../../migrations/0005_numbers.sql"),
     include_str!("../../../migrations/0006_places.sql"),
     include_str!("../../../migrations/0007_sums.sql"),
+    include_str!("../../../migrations/0008_parents.sql"),
 ];
 
 /// Bring the tables up to date. Who may not do so uses them as they are, if they are up to date.
