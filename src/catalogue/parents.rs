@@ -12,11 +12,13 @@ use rusqlite::{OptionalExtension, params};
 use super::error::Error;
 use super::open::Catalogue;
 
-/// Sessions that have come or gone in this transaction, or are called otherwise, and what they are
-/// and were called; also those whose parent may be another one.
+/// What a transaction has changed that may give sessions another parent.
 #[derive(Debug, Default)]
 pub(super) struct RenamedSessions {
+    /// Whose parent is looked for again.
     sessions: BTreeSet<i64>,
+    /// Ids and paths of which there is one session more or less: so is that of sessions whose
+    /// parent has one of these.
     names: BTreeSet<String>,
 }
 
@@ -81,7 +83,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Sessions that are kept with another parent than they have.
+    /// How many sessions are kept with another parent than would be found now.
     pub fn wrong_parents(&self) -> Result<u64, Error> {
         self.with(|c| {
             let sql = "SELECT session, parent FROM _sessions

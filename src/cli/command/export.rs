@@ -87,8 +87,8 @@ struct Answer<'a> {
     replaced: bool,
     /// Whether all of the session was read.
     complete: bool,
-    /// Whether what the session begins with is not in what was written: it stands in another one,
-    /// which a session file names, or which is not there.
+    /// Whether the beginning of the session is not in what was written, because it stands in the
+    /// session that this one goes on from.
     lacks_beginning: bool,
 }
 
@@ -243,15 +243,15 @@ fn refuse_itself(
 struct ExportReport {
     entries: u64,
     bytes: u64,
-    /// What is not in it.
+    /// Why its beginning is not in it.
     lacks: Option<Beginning>,
 }
 
-/// The beginning of a session that goes on from another one.
+/// Why the beginning of a session that goes on from another one was not written.
 enum Beginning {
-    /// It is in that one.
+    /// It stands in the other one alone, and lines are copied of one session.
     Elsewhere,
-    /// It cannot be shown.
+    /// The other one does not give it, as this says.
     Lost(String),
 }
 
