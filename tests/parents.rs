@@ -267,6 +267,34 @@ fn what_is_there_comes_before_what_the_archive_has() {
     clean(&index, "the origin is gone");
 }
 
+/// As where an agent cleans up one of two copies of a project.
+#[test]
+fn what_the_archive_has_stays_with_the_parent_that_it_had() {
+    let store = Store::new();
+    let config = Config {
+        archive_dir: Some(store.path("archive")),
+        ..store.config()
+    };
+    let all = ["sessions/a", "sessions/b", "archived_sessions"].map(|folder| {
+        let parent = store.rollout(folder, 1, None);
+        (parent, store.rollout(folder, 2, Some((1, true))))
+    });
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.keep(&["codex".into()]).unwrap();
+    indexer.sync(&mut |_| {}).unwrap();
+    drop(indexer);
+    for folder in ["", "sessions/a", "archived_sessions"] {
+        if !folder.is_empty() {
+            fs::remove_dir_all(store.path(folder)).unwrap();
+        }
+        let index = sync(&config);
+        for (parent, child) in &all {
+            assert_eq!(children(&index, "codex", parent), [(child.clone(), true)]);
+        }
+        clean(&index, folder);
+    }
+}
+
 #[test]
 fn subagents_that_started_each_other_are_rows() {
     let store = Store::new();

@@ -143,29 +143,31 @@ impl Catalogue {
     /// is in the archive alone, or below a root that is not named now, comes last; but a child that
     /// is in the archive itself stays with the parent that it had there.
     fn parent_by_id(&self, child: &Child) -> rusqlite::Result<Option<i64>> {
-        if child.is_gone {
-            for is_there in [true, false] {
-                let found = self.parent_below_root(child, is_there)?;
-                if found.is_some() {
-                    return Ok(found);
-                }
-            }
-        }
+        let mut found = match child.is_gone {
+            true => self.parent_below_root(child, None)?,
+            false => None,
+        };
         for is_there in [true, false] {
-            let found = match self.parent_below_root(child, is_there)? {
-                None => self.parent_below_another_root(child, is_there)?,
-                found => found,
-            };
-            if found.is_some() {
-                return Ok(found);
+            if found.is_none() {
+                found = self.parent_below_root(child, Some(is_there))?;
+            }
+            if found.is_none() {
+                found = self.parent_below_another_root(child, is_there)?;
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
-    fn parent_below_root(&self, child: &Child, is_there: bool) -> rusqlite::Result<Option<i64>> {
+    /// The nearest one below the child's root: one that is there, one that is in the archive alone,
+    /// or, where neither is asked for, whichever lies nearer.
+    fn parent_below_root(
+        &self,
+        child: &Child,
+        is_there: Option<bool>,
+    ) -> rusqlite::Result<Option<i64>> {
         let sql = "SELECT session FROM _sessions
-            WHERE root = ?1 AND id = ?2 AND place >= ?3 AND place < ?4 AND (gone_ms IS NULL) = ?5
+            WHERE root = ?1 AND id = ?2 AND place >= ?3 AND place < ?4
+                AND (?5 IS NULL OR (gone_ms IS NULL) = ?5)
             ORDER BY place LIMIT 1";
         let mut within = self.connection.prepare_cached(sql)?;
         let folders = (child.place.rmatch_indices('/')).map(|(end, _)| &child.place[..end]);

@@ -72,13 +72,14 @@ impl Catalogue {
         self.all(sql, [id], |r| r.get(0))
     }
 
-    /// The entries of a session that are in its own files or database, and not in what lies beside
-    /// them; and whether each is a line of its main file by itself.
+    /// The entries of a session that are in its own files or database, or in copies of them where
+    /// there are only these; and whether each is a line of a file by itself.
     pub fn main_entries(&self, session: i64) -> Result<HashMap<i64, bool>, Error> {
         let (low, high) = key_range(session);
-        let sql = "SELECT key, part = 'main' AND row IS NULL AND flags & ?4 = 0 FROM _entries e
+        let sql = "SELECT key, row IS NULL AND flags & ?4 = 0 FROM _entries e
             JOIN _session_sources f ON f.session = ?1 AND f.source = e.source
-            WHERE key BETWEEN ?2 AND ?3 AND part <> 'side'";
+            WHERE key BETWEEN ?2 AND ?3 AND part <> 'side' AND (part = 'main' OR NOT EXISTS (
+                SELECT 1 FROM _session_sources m WHERE m.session = ?1 AND m.part = 'main'))";
         let bound = [session, low, high, flag::FUSED];
         let entries: Vec<(i64, bool)> = self.all(sql, bound, |r| Ok((r.get(0)?, r.get(1)?)))?;
         Ok(entries.into_iter().collect())
