@@ -25,8 +25,8 @@ const LARGE: u64 = 100_000_000;
 const STARTS: usize = 5;
 /// Lines and columns of the terminal in which there is a preview.
 const SCREEN: (u16, u16) = (40, 120);
-/// The preview begins behind this column.
-const LIST: u16 = 60;
+/// The preview begins behind so many columns: the list has 45 of a hundred.
+const LIST: u16 = 54;
 
 /// Adds the rows for these corpora to the table; `corpus` writes one of so many bytes in so many
 /// sessions.

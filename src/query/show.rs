@@ -472,14 +472,10 @@ impl<'a> Reader<'a> {
         text
     }
 
-    /// The text by class without the mask, and the record it was read from; `None` when the bytes
-    /// changed.
-    pub(super) fn unmasked(
-        &mut self,
-        entry: &StoredEntry,
-    ) -> Result<Option<(Text, Vec<u8>)>, Error> {
-        let record = self.bytes(entry)?;
-        Ok(record.and_then(|record| Some((self.passages_of(entry, &record)?, record))))
+    /// Whether the bytes of an entry that was read are JSON, not plain text.
+    pub(super) fn is_json(&self, entry: &StoredEntry) -> bool {
+        let source = self.open.get(&entry.source).and_then(Option::as_ref);
+        source.is_some_and(|source| source.format.shape_of(&source.path) != Shape::Text)
     }
 
     /// The system prompts and tool schemas in an entry.
@@ -492,7 +488,8 @@ impl<'a> Reader<'a> {
         Ok(prompts.unwrap_or_default())
     }
 
-    fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
+    /// The text by class, without the mask, of an entry that was read.
+    pub(super) fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
         let source = self.open.get(&entry.source)?.as_ref()?;
         let (path, format) = (&source.path, source.format);
         let is_silent = entry.flags & flag::SILENT != 0 && !self.everything;

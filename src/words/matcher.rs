@@ -167,6 +167,12 @@ impl Matcher {
         Node::Pattern(self.patterns.len() - 1)
     }
 
+    /// Whether what tools printed in this record, JSON as it is on disk, may match. `false` is
+    /// certain.
+    pub fn may_print(&self, record: &[u8]) -> bool {
+        self.prefilter.may_print(record)
+    }
+
     /// Whether a passage of `class` and of these pieces matches.
     pub fn matches<T: AsRef<str>>(&self, class: Class, pieces: &[T]) -> bool {
         if !self.prefilter.may_say(pieces) {

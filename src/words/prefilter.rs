@@ -168,11 +168,27 @@ impl Prefilter {
     /// Whether a passage of these records may match. `false` is certain. `json`: they are that;
     /// otherwise plain text, which has no keys.
     pub fn may_match(&self, records: &[u8], json: bool) -> bool {
+        // Of what people said parts are left out, so words may stand side by side that do not in
+        // the record.
+        self.may_hold(records, json, |_| true)
+    }
+
+    /// Whether what tools printed in this record, which is JSON, may match. `false` is certain.
+    pub fn may_print(&self, record: &[u8]) -> bool {
+        self.may_hold(record, true, |pair| pair.may_stand_in(record, br#"\""#))
+    }
+
+    fn may_hold(&self, records: &[u8], json: bool, has_pair: impl Fn(&Pair) -> bool) -> bool {
         let Some(root) = &self.root else {
             return true;
         };
         let (folds, writes) = (OnceCell::new(), OnceCell::new());
         let has_esc = || memchr::memchr(ESC, records).is_some();
+        let may_fold = || {
+            *folds.get_or_init(|| {
+                self.has_escape(records, is_part_of_token) || has_hiding(records) || has_esc()
+            })
+        };
         let is_there = |literal: &Literal| {
             let mut places = literal.places(records);
             places.any(|at| !json || !ends_key(records, at + literal.len()))
@@ -183,16 +199,8 @@ impl Prefilter {
                     || *writes.get_or_init(|| self.has_escape(records, is_plain_case) || has_esc())
                     || holds_case(literal, records)
             }
-            Node::Literal(literal) => {
-                is_there(literal)
-                    || *folds.get_or_init(|| {
-                        self.has_escape(records, is_part_of_token)
-                            || has_hiding(records)
-                            || has_esc()
-                    })
-            }
-            // Parts of one text may stand far apart in a record.
-            Node::Pair(_) => true,
+            Node::Literal(literal) => is_there(literal) || may_fold(),
+            Node::Pair(pair) => has_pair(pair) || may_fold(),
             _ => !records.is_ascii() || self.escape.find(records).is_some(),
         })
     }
@@ -210,7 +218,7 @@ impl Prefilter {
             }
             Node::Literal(literal) => is_there(literal) || bytes().any(has_hiding),
             Node::Pair(pair) => {
-                bytes().any(|bytes| pair.may_stand_in(bytes)) || bytes().any(has_hiding)
+                bytes().any(|bytes| pair.may_stand_in(bytes, br"\")) || bytes().any(has_hiding)
             }
             _ => bytes().any(|bytes| !bytes.is_ascii()),
         })
@@ -272,15 +280,16 @@ impl Pair {
 
     /// Whether a piece of text may hold it. `false` is certain where nothing in it folds into
     /// ASCII: then only signs stand between the words, or the second within the first (`fooBar` is
-    /// foobar, and the next word is bar).
-    fn may_stand_in(&self, text: &[u8]) -> bool {
+    /// foobar, and the next word is bar). Behind one of these `ends` it may go on anyhow: behind a
+    /// backslash (of `\nword` both `nword` and `word` are words), and in JSON behind a quote, since
+    /// one text may be made of several strings.
+    fn may_stand_in(&self, text: &[u8], ends: &[u8]) -> bool {
         let is_sign =
-            |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric() && *byte != b'\\';
+            |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric() && !ends.contains(byte);
         let mut places = self.first.places(text);
         places.any(|at| {
             let behind = &text[at + self.first.len()..];
             let signs = behind.iter().take_while(|byte| is_sign(byte)).count();
-            // Of `\nword` both `nword` and `word` are words.
             let is_known = behind.get(signs).is_none_or(u8::is_ascii_alphanumeric);
             let end = at + self.first.len() + signs + self.second.len();
             let within = &text[at + 1..end.min(text.len())];
@@ -352,28 +361,23 @@ fn has_hiding(bytes: &[u8]) -> bool {
     false
 }
 
+/// Whether a character can put ASCII into a token, or vanish within one. The tokenizer itself is
+/// asked, so that the two cannot differ, once for each 64 characters that lines have. Characters
+/// from U+40000 on count as hiding; some of them are marks.
 fn hides(code: u32) -> bool {
-    hiding_characters()
-        .get(code as usize / 64)
-        .is_none_or(|bits| bits >> (code % 64) & 1 != 0)
-}
-
-/// One bit for each character: can it put ASCII into a token, or vanish within one?
-/// Asked of the tokenizer itself, so that the two cannot differ. Characters beyond the table, from
-/// U+40000 on, count as hiding; some of them are marks.
-fn hiding_characters() -> &'static [u64] {
-    static TABLE: OnceLock<Vec<u64>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let mut table = vec![0u64; 0x40000 / 64];
-        for code in 0x80..0x40000u32 {
-            // Surrogates are no characters; Han and Hangul are CJK and never hide anything.
-            let plain = matches!(code, 0x4E00..=0x9FFF | 0xAC00..=0xD7A3 | 0x20000..);
-            if !plain && char::from_u32(code).is_some_and(hides_ascii) {
-                table[code as usize / 64] |= 1 << (code % 64);
-            }
-        }
-        table
-    })
+    static KNOWN: [OnceLock<u64>; 0x40000 / 64] = [const { OnceLock::new() }; 0x40000 / 64];
+    let Some(known) = KNOWN.get(code as usize / 64) else {
+        return true;
+    };
+    let hiding = known.get_or_init(|| {
+        let codes = (code & !63)..(code | 63) + 1;
+        codes.rev().fold(0, |hiding, code| {
+            // Surrogates are no characters.
+            let hides = char::from_u32(code).is_some_and(|one| !one.is_ascii() && hides_ascii(one));
+            hiding << 1 | u64::from(hides)
+        })
+    });
+    hiding >> (code % 64) & 1 != 0
 }
 
 #[cfg(test)]
@@ -406,8 +410,11 @@ mod tests {
             assert!(!filter.may_say(&[text]), "{text}");
         }
         assert!(!filter.may_say(&["alralo", "au"]));
-        // One text may be made of several strings of a record.
-        assert!(filter.may_match(br#"{"a":"alralo","b":"x","c":"au"}"#, true));
+        // One text may be made of several strings of a record, or of parts of one.
+        assert!(filter.may_print(br#"{"a":"alralo","b":"x","c":"au"}"#));
+        assert!(filter.may_print(br#"["alralo\n au","b"]"#));
+        assert!(!filter.may_print(br#"["alralo or au"]"#));
+        assert!(filter.may_match(br#"["alralo or au"]"#, true));
         for (phrase, text) in [
             ("\"foobar bar\"", "fooBar"),
             ("\"alralo 1\"", "alralo v1.2"),

@@ -115,6 +115,13 @@ impl CompiledSearch<'_> {
         }
     }
 
+    /// Whether what tools printed in this record, JSON as it is on disk, may be what is asked for.
+    /// `false` is certain, and costs a fraction of taking the record apart.
+    pub fn may_print(&self, record: &[u8]) -> bool {
+        let may = |matcher: &Matcher| matcher.may_print(record);
+        self.matchers.iter().any(|one| one.as_ref().is_none_or(may))
+    }
+
     /// Whether a passage of an entry, as its file and the catalogue have them, is what one of the
     /// `sides` asks for. Where the entry's prompts are among the pieces, its kind does not matter.
     pub fn confirms(

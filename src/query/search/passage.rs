@@ -5,6 +5,7 @@ use super::compiled::CompiledSearch;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::error::Error;
+use crate::model::Class;
 use crate::query::show::Reader;
 use crate::words::{self, SearchSource, WordsError};
 
@@ -53,11 +54,18 @@ impl Search<'_> {
         entry: &StoredEntry,
     ) -> Result<CandidateCheck, Error> {
         self.check_wanted()?;
-        let Some((text, record)) = reader.unmasked(entry)? else {
+        let Some(record) = reader.bytes(entry)? else {
             return Ok(CandidateCheck::Stale);
         };
         // Prompts are not among the words, so what the words hold does not matter for them.
         let has_prompts = entry.flags & flag::PROMPT != 0 && self.query.asks_for_prompts();
+        let is_output = hit.class == Class::Output && !has_prompts && reader.is_json(entry);
+        if hit.needs_check && is_output && !asked.may_print(&record) {
+            return Ok(CandidateCheck::Other);
+        }
+        let Some(text) = reader.passages_of(entry, &record) else {
+            return Ok(CandidateCheck::Stale);
+        };
         let mut pieces = Vec::new();
         if has_prompts {
             pieces = reader.prompts(entry)?;

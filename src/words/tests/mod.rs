@@ -5,6 +5,7 @@ mod many;
 mod oracle;
 mod queued;
 mod random;
+mod records;
 mod segments;
 mod tokens;
 

@@ -287,6 +287,11 @@ fn matcher_and_prefilter_say_what_the_oracle_says() {
                     String::from_utf8_lossy(raw)
                 );
                 assert!(
+                    filter.may_print(raw) || !expected,
+                    "{expr:?} on {:?}",
+                    String::from_utf8_lossy(raw)
+                );
+                assert!(
                     filter.may_say(&doc.pieces) || !expected,
                     "{expr:?} on {:?}",
                     doc.pieces

@@ -171,11 +171,13 @@ pub(super) fn secrets(json: &str) -> Vec<String> {
 /// The passages without the secrets, wherever else in the record they are repeated.
 fn without(secrets: Vec<String>, mut passages: Vec<Passage>) -> Vec<Passage> {
     for secret in secrets.into_iter().map(|secret| seen(secret.into())) {
-        for piece in passages.iter_mut().flat_map(|p| &mut p.pieces) {
-            if piece.contains(&*secret) {
-                *piece = piece.replace(&*secret, " ");
-            }
+        for Passage { pieces, .. } in &mut passages {
+            let around = |piece: String| piece.split(&*secret).map(str::to_owned).collect();
+            let cut = std::mem::take(pieces).into_iter();
+            pieces.extend(cut.flat_map::<Vec<_>, _>(around));
+            pieces.retain(|piece| !piece.is_empty());
         }
     }
+    passages.retain(|passage| !passage.pieces.is_empty());
     passages
 }
