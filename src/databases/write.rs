@@ -11,6 +11,9 @@ use super::schema::Present;
 use crate::format::database::Inner;
 use crate::format::json;
 
+/// No more is repeated in each line.
+const LONGEST_REPEATED: usize = 64;
+
 /// What the rows that belong to this one repeat of it, as a member of their lines.
 pub(super) fn repeated(
     row: &Row<'_>,
@@ -26,6 +29,7 @@ pub(super) fn repeated(
     };
     let text = said(text);
     let value = json::whole(text.as_bytes()).and_then(|_| json::member(&text, member));
+    let value = value.filter(|value| value.len() <= LONGEST_REPEATED);
     let member_of = |value: &str| format!("\"{}\":{{\"{member}\":{value}}},", outer.table.name);
     Ok(value.map(|value| member_of(&on_one_line(value))))
 }

@@ -260,7 +260,7 @@ impl BacklogBatches<'_> {
         let (catalogue, formats, of) = (self.catalogue, self.formats, self.backlog_bytes);
         let writer = &mut self.writer;
         add_all(catalogue, formats, writer, work, limits, |item, added| {
-            self.indexed_bytes += item.bytes;
+            self.indexed_bytes = self.indexed_bytes.saturating_add(item.bytes);
             let bytes = self.indexed_bytes;
             (self.progress)(Event::Indexed { bytes, of });
             match added {

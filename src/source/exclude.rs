@@ -31,6 +31,9 @@ pub struct Exclude {
     set: Option<Arc<GlobSet>>,
 }
 
+/// So many may be open in a glob, at most.
+const MOST_BRACES: usize = 100;
+
 /// A glob that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{glob}: {why}")]
@@ -59,6 +62,12 @@ impl Exclude {
                 return Err(BadGlob {
                     glob: format!("{glob:?}"),
                     why: "it names nothing, and as a glob it would match everything".to_owned(),
+                });
+            }
+            if glob.matches('{').count() > MOST_BRACES {
+                return Err(BadGlob {
+                    glob: glob.to_owned(),
+                    why: format!("it has more than {MOST_BRACES} braces"),
                 });
             }
             // What lies below a folder is asked for with it.
@@ -231,6 +240,8 @@ mod tests {
         let files = ExcludedFiles::by(&exclude);
         assert!(!files.holds_folder(Path::new(&"/a".repeat(200_000))));
         assert!(files.holds_folder(Path::new(&("/private".to_owned() + &"/a".repeat(200_000)))));
+        let braces = format!("/x/{}a{}", "{".repeat(50_000), "}".repeat(50_000));
+        assert!(Exclude::new(&[&braces]).is_err_and(|bad| bad.glob == braces));
         let glob = "/a".repeat(10_000);
         assert!(Exclude::new(&[&glob])?.matches(Path::new(&glob)));
         Ok(())

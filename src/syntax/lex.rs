@@ -75,6 +75,9 @@ pub(super) struct Value {
 /// Deeper groups are refused: every level costs stack in whoever walks the tree.
 const MAX_DEPTH: usize = 50;
 
+/// Characters of a regular expression.
+const LONGEST_PATTERN: usize = 4096;
+
 /// The lexemes of a query, every group of them closed.
 pub(super) fn lex(characters: &[char], notes: &mut Notes) -> Result<Vec<Lexeme>, SyntaxError> {
     let mut lexer = Lexer {
@@ -330,14 +333,18 @@ impl Lexer<'_> {
         Some((quoted.text, quoted.is_open))
     }
 
-    /// What stands from this `/` to the next one, and where that is; a `/` in `[…]` is skipped, if
+    /// What stands from this `/` to the next one, which is not farther than any pattern is long, and where that is; a `/` in `[…]` is skipped, if
     /// there are `classes`.
     fn pattern(&self, classes: bool) -> Option<(String, usize)> {
         let mut pattern = String::new();
         let mut in_class = false;
         let mut at = self.at + 1;
         loop {
-            match *self.characters.get(at)? {
+            match *self
+                .characters
+                .get(at)
+                .filter(|_| at - self.at <= LONGEST_PATTERN)?
+            {
                 '/' if !in_class => return Some((pattern, at)),
                 '\\' => {
                     pattern.push('\\');

@@ -4,6 +4,8 @@
 //! its best passage, and by how many of the words it holds at all. All passages with any of the
 //! words are asked once, for sums; those of the first sessions once more, to be shown.
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 use tantivy::Term;
 use tantivy::query::Bm25StatisticsProvider;
@@ -66,14 +68,11 @@ pub fn loose(word: &Expr) -> Expr {
     if CompiledQuery::new(Some(word), Class::Output).exact {
         return word.clone();
     }
-    let mut parts: Vec<Expr> = Pattern::new(text, prefix)
-        .parts
-        .into_iter()
-        .map(|(_, part)| Expr::Word(part))
-        .collect();
-    if prefix && let Some(Expr::Word(last)) = parts.pop() {
-        parts.push(Expr::Prefix(last));
-    }
+    let mut parts = Pattern::new(text, prefix).parts;
+    let last = parts.pop_if(|_| prefix).map(|(_, last)| Expr::Prefix(last));
+    // Each once: `日日日` asks for 日日 twice.
+    let parts: BTreeSet<String> = parts.into_iter().map(|(_, part)| part).collect();
+    let parts = parts.into_iter().map(Expr::Word).chain(last).collect();
     Expr::Or(vec![word.clone(), Expr::And(parts)])
 }
 

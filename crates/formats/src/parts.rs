@@ -1,6 +1,8 @@
 //! The parts of a message as the Gemini API has them. Gemini CLI and Qwen Code write them down as
 //! they are, whatever model answers.
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 
 use crate::json::{Loose, Raw, Text};
@@ -174,18 +176,14 @@ pub(crate) fn typed(shown: &Raw<'_>, message: &[Part<'_>]) -> Option<String> {
 pub(crate) fn add_typed(shown: &Raw<'_>, message: &[Part<'_>], pieces: &mut Pieces) -> Option<()> {
     let shown = parts(shown)?;
     shown.iter().for_each(|part| pieces.prose(&part.text));
-    let is_shown = |text: &str| {
-        shown
-            .iter()
-            .any(|part| part.text.text().as_deref() == Some(text))
-    };
+    let said: HashSet<_> = shown.iter().filter_map(|part| part.text.text()).collect();
     let mut is_typed = shown.is_empty();
     for part in message {
         let Some(text) = part.text.text() else {
             part.add_to(pieces);
             continue;
         };
-        if is_shown(&text) || text.trim() == REFERENCED_END {
+        if said.contains(&text) || text.trim() == REFERENCED_END {
             continue;
         }
         match text.split_once(REFERENCED) {

@@ -35,22 +35,21 @@ pub(super) fn set(object: &str, key: &str, value: &str) -> String {
 /// The object without `key`, however often it is written.
 pub(super) fn without(object: &str, key: &str) -> String {
     let members = json::members(object);
-    let mut out = String::with_capacity(object.len());
-    let mut at = 0;
+    let (Some(first), Some(last)) = (members.first(), members.last()) else {
+        return object.to_owned();
+    };
+    let mut out = object[..first.range.start].to_owned();
+    let mut comma = None;
     for (place, member) in members.iter().enumerate() {
-        if member.key != key {
+        if member.key == key {
             continue;
         }
-        // With the comma behind it, or where none follows, the one before.
-        let (from, to) = match (members.get(place + 1), place.checked_sub(1)) {
-            (Some(next), _) => (member.range.start, next.range.start),
-            (None, Some(before)) => (members[before].range.end, member.range.end),
-            (None, None) => (member.range.start, member.range.end),
-        };
-        out.push_str(&object[at.min(from)..from]);
-        at = to;
+        out.push_str(comma.unwrap_or_default());
+        out.push_str(&object[member.range.clone()]);
+        let next = members.get(place + 1);
+        comma = next.map(|next| &object[member.range.end..next.range.start]);
     }
-    out.push_str(&object[at..]);
+    out.push_str(&object[last.range.end..]);
     out
 }
 
@@ -72,6 +71,16 @@ mod tests {
                 r#"{"b":2}"#,
             ),
             (r#"{"a":1,"a":3}"#, r#"{"a":1,"a":7}"#, "{}"),
+            (
+                r#"{"b":2 , "a":1,"a":3,"a":4}"#,
+                r#"{"b":2 , "a":1,"a":3,"a":7}"#,
+                r#"{"b":2}"#,
+            ),
+            (
+                r#"{"a":1,"b":2 , "a":3,"c":{}}"#,
+                r#"{"a":1,"b":2 , "a":7,"c":{}}"#,
+                r#"{"b":2 , "c":{}}"#,
+            ),
         ] {
             assert_eq!(set(object, "a", "7"), set_to);
             assert_eq!(without(object, "a"), without_a);

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Kind};
 const MOST: usize = 8 << 10;
 
 /// Colons that are tried: an id of an entry has fewer.
-const MOST_COLONS: usize = 32;
+pub const MOST_COLONS: usize = 32;
 
 /// That a text is no longer than an address or a query may be.
 pub fn bounded(what: &str, text: &str) -> Result<(), Failure> {

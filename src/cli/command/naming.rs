@@ -7,6 +7,7 @@ use sessionary::index::{ListScope, MOST_CALLED_SO, NameScope, TitleMatch, steps_
 use sessionary::model::{SessionRow, ShortIds};
 use sessionary::{Config, Error, Index};
 
+use super::address::MOST_COLONS;
 use super::{current_directory, here, no_index, title, why_pending};
 use crate::demo;
 use crate::failure::{Failure, Kind};
@@ -212,7 +213,7 @@ impl<'a> Lookup<'a> {
         if Path::new(text).exists() || whole.as_ref().is_ok_and(|(row, _)| is_it(row)) {
             return Ok((whole, None));
         }
-        for (at, _) in text.rmatch_indices(':') {
+        for (at, _) in text.rmatch_indices(':').take(MOST_COLONS) {
             let (session, entry) = (&text[..at], &text[at + 1..]);
             if session.is_empty() || entry.is_empty() {
                 continue;

@@ -321,7 +321,7 @@ pub fn refuse_in_demo() -> Result<(), Failure> {
 pub fn refuse_in_use(doomed: &[DeletionTarget], screen: &Screen) -> Result<(), Failure> {
     let used = doomed
         .iter()
-        .find(|doomed| screen.now_ms - doomed.newest_ms < IN_USE_MS);
+        .find(|doomed| screen.now_ms.saturating_sub(doomed.newest_ms) < IN_USE_MS);
     let Some(used) = used else {
         return Ok(());
     };

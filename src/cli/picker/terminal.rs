@@ -55,6 +55,9 @@ impl Height {
 /// Of a terminal that does not know its size.
 const UNKNOWN_SIZE: Size = Size::new(80, 24);
 
+/// More lines, or columns, are not drawn.
+const MOST_CELLS: u16 = 2000;
+
 /// The terminal while it is the picker's.
 pub struct Terminal {
     tty: Arc<File>,
@@ -291,7 +294,8 @@ fn size() -> io::Result<Size> {
     let (width, height) = terminal::size()?;
     Ok(match width == 0 || height == 0 {
         true => UNKNOWN_SIZE,
-        false => Size::new(width, height),
+        // A terminal may say anything, and each of its cells is kept.
+        false => Size::new(width.min(MOST_CELLS), height.min(MOST_CELLS)),
     })
 }
 

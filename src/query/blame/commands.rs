@@ -132,7 +132,7 @@ impl RunCommand {
                 continue;
             };
             let workdir = Path::new(self.command.folder.as_deref().unwrap_or_default());
-            let folder = command.folder.as_ref().map(|folder| workdir.join(folder));
+            let folder = command.folder.as_deref().map(|folder| workdir.join(folder));
             let is_meant = |file: &&str| match &folder {
                 Some(folder) => is_asked(file, folder.to_str()),
                 None => Path::new(file).is_absolute() && is_asked(file, None),

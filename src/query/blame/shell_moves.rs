@@ -27,23 +27,23 @@ pub(super) fn shell_moves(command: &str) -> Vec<ShellMove> {
         match &*words {
             _ if !command.is_plain => {}
             ["git", "-C", to, "mv", rest @ ..] => {
-                let folder = Path::new(&folder).join(to);
-                found.extend(moved(folder.to_string_lossy().into_owned(), rest));
+                let folder = Path::new(&*folder).join(to);
+                found.extend(moved(&folder.to_string_lossy(), rest));
             }
-            ["git", "mv", rest @ ..] | ["mv", rest @ ..] => found.extend(moved(folder, rest)),
+            ["git", "mv", rest @ ..] | ["mv", rest @ ..] => found.extend(moved(&folder, rest)),
             _ => {}
         }
     }
     found
 }
 
-fn moved(folder: String, words: &[&str]) -> Option<ShellMove> {
+fn moved(folder: &str, words: &[&str]) -> Option<ShellMove> {
     let is_option = |word: &&&str| matches!(**word, "-f" | "-v" | "--");
     let options = words.iter().take_while(is_option).count();
     let (to, from) = words[options..].split_last()?;
     let is_plain = !from.is_empty() && words[options..].iter().all(|word| !word.starts_with('-'));
     is_plain.then(|| ShellMove {
-        folder,
+        folder: folder.to_owned(),
         from: from.iter().map(|of| (*of).to_owned()).collect(),
         to: (*to).to_owned(),
     })

@@ -2,7 +2,7 @@
 
 use crate::model::{Class, Expr};
 use crate::words::tokenizer::{Kind, segment};
-use crate::words::{highlights, matches_text, other_tokens};
+use crate::words::{highlights, loose, matches_text, other_tokens};
 
 /// `whole@0 part@0 part@1`, extras with a `+`, wholes with their span.
 fn tokens(text: &str) -> String {
@@ -234,4 +234,12 @@ fn highlights_are_ranges_of_the_original() {
         ),
         ["a", "a"]
     );
+}
+
+#[test]
+fn parts_that_repeat_are_asked_for_once() {
+    let word = |text: &str| Expr::Word(text.to_owned());
+    let once = Expr::And(vec![word("日日")]);
+    let expected = Expr::Or(vec![word("日日日日"), once]);
+    assert_eq!(loose(&word("日日日日")), expected);
 }

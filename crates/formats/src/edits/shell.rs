@@ -2,6 +2,8 @@
 //! says that by itself: what the shell would put in the place of a variable, a pattern or another
 //! command is not known, and a word with such a thing is not plain.
 
+use std::sync::Arc;
+
 /// A program that a command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
@@ -12,10 +14,10 @@ pub struct SimpleCommand {
     /// The files that it writes to instead of its output, those whose names are plain.
     pub writes: Vec<String>,
     /// The document that stands in the command and is its input: `<<`.
-    pub document: Option<Document>,
+    pub document: Option<Arc<Document>>,
     /// The folder that `cd` named before; relative to that in which the whole command runs. `None`:
     /// nobody knows.
-    pub folder: Option<String>,
+    pub folder: Option<Arc<str>>,
     /// What follows it.
     pub end: End,
 }
@@ -60,8 +62,9 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
     if let Some(last) = commands.last_mut().filter(|last| last.end == End::Next) {
         last.end = End::Last;
     }
-    let mut folder = Some(String::new());
-    let mut piped: Option<Document> = None;
+    // Many commands may have the same folder and the same document.
+    let mut folder: Option<Arc<str>> = Some(Arc::default());
+    let mut piped: Option<Arc<Document>> = None;
     for command in &mut commands {
         command.folder.clone_from(&folder);
         let given = piped.take();
@@ -74,7 +77,7 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
         let words: Vec<&str> = program.iter().map(String::as_str).collect();
         match &*words {
             ["cd", to] if command.is_plain && *to != "-" && before.iter().all(|of| of == "{") => {
-                folder = folder.map(|folder| joined(&folder, to));
+                folder = folder.map(|folder| joined(&folder, to).into());
             }
             // Where it goes nobody knows.
             ["cd" | "pushd" | "popd", ..] => folder = None,
@@ -150,7 +153,7 @@ impl SimpleCommand {
 
 impl SimpleCommand {
     /// What it prints, of programs that print what they are given.
-    fn prints(&self) -> Option<Document> {
+    fn prints(&self) -> Option<Arc<Document>> {
         let (name, given) = self.program().split_first()?;
         let is_option = |word: &&String| matches!(word.as_str(), "-n" | "-e" | "-E" | "--");
         let text = match name.as_str() {
@@ -164,7 +167,7 @@ impl SimpleCommand {
             _ => return None,
         };
         let is_literal = self.is_plain;
-        Some(Document { text, is_literal })
+        Some(Arc::new(Document { text, is_literal }))
     }
 
     /// The patch that it applies, where it is known in which folder.
@@ -174,12 +177,12 @@ impl SimpleCommand {
             [patch] if self.is_plain => patch.clone(),
             _ => self.document.as_ref()?.text.clone(),
         };
-        let folder = self.folder.clone()?;
+        let folder = self.folder.as_deref()?.to_owned();
         Some(ShellPatch { text, folder })
     }
 
     /// The files that it fills with a text that stands in the command, and that text.
-    pub fn fills(&self) -> Option<(Vec<&str>, Document)> {
+    pub fn fills(&self) -> Option<(Vec<&str>, Arc<Document>)> {
         let mut files: Vec<&str> = self.writes.iter().map(String::as_str).collect();
         if let [name, given @ ..] = self.program()
             && name == "tee"
@@ -552,7 +555,7 @@ impl<'t> Shell<'t> {
             let command = awaited.of.and_then(|of| self.commands.get_mut(of));
             if let Some(command) = command {
                 let is_literal = awaited.is_literal;
-                command.document = Some(Document { text, is_literal });
+                command.document = Some(Arc::new(Document { text, is_literal }));
             }
         }
     }

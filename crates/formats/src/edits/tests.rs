@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -334,6 +336,24 @@ fn the_programs_that_a_command_runs() {
         ("a 'b", &["a b ?"]),
     ] {
         assert_eq!(said(command), expected, "{command}");
+    }
+    let piped = "cd /a; cat <<E|cat|cat\nb\nE\n";
+    let all = simple_commands(piped);
+    let [_, one, two, three] = &all[..] else {
+        panic!("{all:?}");
+    };
+    for other in [two, three] {
+        let is_same = |(a, b): (&Arc<_>, &Arc<_>)| Arc::ptr_eq(a, b);
+        assert!(
+            one.document
+                .as_ref()
+                .zip(other.document.as_ref())
+                .is_some_and(is_same)
+        );
+        assert_eq!(
+            one.folder.as_ref().unwrap().as_ptr(),
+            other.folder.as_ref().unwrap().as_ptr()
+        );
     }
     let deep = "$(".repeat(100_000) + &"(\"`".repeat(100_000);
     assert!(simple_commands(&deep).len() < 100_000);

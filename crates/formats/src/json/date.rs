@@ -309,7 +309,8 @@ impl Date {
                 _ => 0,
             };
         }
-        if !(1..=12).contains(&month) || !is_day(day) {
+        // No time of JavaScript's lies in a year beyond these.
+        if !(-271_821..=275_760).contains(&year) || !(1..=12).contains(&month) || !is_day(day) {
             return None;
         }
         self.times.resize(4, 0);
@@ -370,6 +371,12 @@ mod tests {
             ("2026-02-30T00:00:00.000Z", Some(1772409600000)),
             ("2026-01-05T24:00:00.000Z", Some(1767657600000)),
             ("2026-00-05T09:00:00.000Z", None),
+            ("Jan 1 584556075", None),
+            ("Jan 1, 999999999999", None),
+            ("1/1/99999999999999", None),
+            ("-99999999999-01-01", None),
+            ("300000000", None),
+            ("1/1/2020 GMT+99999999999999999999", None),
             ("2026-01-05T09:60:00.000Z", None),
             ("2026-01-05T09:00:0x.000Z", None),
             ("2026-02-30T00:00:00Z", Some(1772409600000)),

@@ -73,7 +73,8 @@ impl Frame {
     /// Puts the members in the order in which JavaScript has them, where that is another one.
     fn reorder(&self, out: &mut String) {
         let keys: Vec<&str> = self.members.iter().map(|key| &out[key.clone()]).collect();
-        if keys.iter().all(|key| index(key).is_none()) && !repeats(&keys) {
+        let indices = keys.iter().map(|key| index(key).unwrap_or(u32::MAX));
+        if indices.is_sorted() && !repeats(&keys) {
             return;
         }
         let part = |at: usize| {

@@ -343,6 +343,34 @@ fn complaints_hold_no_text() {
 }
 
 #[test]
+fn json_in_json_is_followed_a_few_times() {
+    let nested = |times: u32| {
+        let mut json = r#"{"input":"Ada"}"#.to_owned();
+        for _ in 0..times {
+            json = serde_json::json!({ "input": json }).to_string();
+        }
+        json
+    };
+    let is_found = |json: &str| {
+        let mut is_found = false;
+        named_leaves(json.as_bytes(), &mut |_, leaf| {
+            is_found |= matches!(leaf, Leaf::Text(text) if text == "Ada");
+        });
+        is_found
+    };
+    assert!(is_found(&nested(3)) && !is_found(&nested(12)));
+    let mask = |text: &str| text.contains("Ada").then(|| text.replace("Ada", "A"));
+    for times in [0, 3, 12] {
+        let json = nested(times);
+        assert_eq!(
+            masked(&json, mask),
+            Some(json.replace("Ada", "A")),
+            "{times}"
+        );
+    }
+}
+
+#[test]
 fn a_long_selector_tells_by_its_end_and_a_field_by_where_it_is() {
     let json =
         br##"[{"selector": "form#login div.row div.column input#password-field", "value": "a"},

@@ -121,10 +121,17 @@ pub fn leaves<'a>(json: &'a [u8], mut visit: impl FnMut(&str, Leaf<'a>)) {
     });
 }
 
+/// JSON in a string of JSON is followed so many times: what a tool printed may nest it without end.
+const MOST_WITHIN: u32 = 8;
+
 /// As [`leaves`], with all that each is called: by its key, and where that says no more than
 /// `value` or `text`, by the names beside it. Where a string is what a tool was given, as JSON, its
 /// leaves follow it.
 pub fn named_leaves(json: &[u8], visit: &mut impl FnMut(&[&str], Leaf<'_>)) {
+    named_leaves_within(json, MOST_WITHIN, visit);
+}
+
+fn named_leaves_within(json: &[u8], within: u32, visit: &mut impl FnMut(&[&str], Leaf<'_>)) {
     let names = Names::of(json);
     let mut given = Vec::new();
     keyed_in(json, |object, key, token| {
@@ -141,7 +148,8 @@ pub fn named_leaves(json: &[u8], visit: &mut impl FnMut(&[&str], Leaf<'_>)) {
             .into_iter()
             .chain(beside.iter().map(|name| &**name))
             .collect();
-        if let Leaf::Text(text) = &leaf
+        if within > 0
+            && let Leaf::Text(text) = &leaf
             && are_arguments(key, text)
         {
             given.push(text.clone().into_owned());
@@ -149,7 +157,7 @@ pub fn named_leaves(json: &[u8], visit: &mut impl FnMut(&[&str], Leaf<'_>)) {
         visit(&all, leaf);
     });
     for json in given {
-        named_leaves(json.as_bytes(), visit);
+        named_leaves_within(json.as_bytes(), within - 1, visit);
     }
 }
 
@@ -172,6 +180,15 @@ pub fn masked(json: &str, mask: Mask) -> Option<String> {
 /// As [`masked`], but for strings that are members of the outermost object, under a key that
 /// `stays`.
 pub fn masked_but(json: &str, mask: Mask, stays: impl Fn(&str) -> bool) -> Option<String> {
+    masked_within(json, mask, MOST_WITHIN, stays)
+}
+
+fn masked_within(
+    json: &str,
+    mask: Mask,
+    within: u32,
+    stays: impl Fn(&str) -> bool,
+) -> Option<String> {
     let names = Names::of(json.as_bytes());
     let (mut out, mut from, mut depth) = (String::new(), 0, 0_usize);
     keyed_in(json.as_bytes(), |object, key, token| {
@@ -188,7 +205,7 @@ pub fn masked_but(json: &str, mask: Mask, stays: impl Fn(&str) -> bool) -> Optio
             Token::Text(_) if depth == 1 && stays(key) => return,
             Token::Text(range) => {
                 let text = decode(&json.as_bytes()[range.clone()]);
-                let given = masked_arguments(key, &text, mask);
+                let given = arguments_within(key, &text, mask, within);
                 (range, given.or_else(|| behind(&text)))
             }
             Token::Number(range) => {
@@ -216,7 +233,13 @@ fn may_open(number: &str) -> bool {
 /// What a tool was given, where it is JSON in a string under that key, with its strings and numbers
 /// masked, and as a text. `None`: it is none, or nothing is to be masked in these.
 pub fn masked_arguments(key: &str, text: &str, mask: Mask) -> Option<String> {
-    let masked = are_arguments(key, text).then(|| masked(text, mask))??;
+    arguments_within(key, text, mask, MOST_WITHIN)
+}
+
+fn arguments_within(key: &str, text: &str, mask: Mask, within: u32) -> Option<String> {
+    let within = within.checked_sub(1)?;
+    let masked =
+        are_arguments(key, text).then(|| masked_within(text, mask, within, |_| false))??;
     Some(mask(&masked).unwrap_or(masked))
 }
 

@@ -117,12 +117,15 @@ fn held(id: &str, document: &Document<'_>, text: &str) -> String {
     row.done()
 }
 
+/// No role is longer, as it is written; each part of a message repeats it.
+const LONGEST_ROLE: usize = 64;
+
 /// What the line of a part repeats of its message.
 fn role(document: &Document<'_>) -> String {
     let outer = document.outer.map(|(_, text)| text).unwrap_or_default();
     let role = json::whole(outer.as_bytes()).and_then(|_| member(outer, "role"));
     // Anything else is no role, and may hold ends of lines.
-    let role = role.filter(|role| role.starts_with('"'));
+    let role = role.filter(|role| role.starts_with('"') && role.len() <= LONGEST_ROLE);
     role.map_or_else(String::new, |role| {
         format!("\"message\":{{\"role\":{role}}},")
     })

@@ -234,7 +234,8 @@ fn beginning(text: &str, marks: &[(usize, usize)], room: usize) -> (usize, Optio
     }
     // A third of what is seen stands before the match.
     let before = columns(&text[..*start]).saturating_sub(room / 3);
-    (prefix(text, before).len(), Some("…"))
+    // What takes no room at the match goes with it.
+    (prefix(text, before).len().min(*start), Some("…"))
 }
 
 #[cfg(test)]
@@ -260,6 +261,10 @@ mod tests {
         let (from, cut) = beginning(&text, &[(start, start + 6)], 40);
         assert!(cut.is_some() && start - from < 40 && start > from, "{from}");
         assert_eq!(beginning(&text, &[(0, 3)], 40), (0, None));
+        let (text, marks) = ("hay e\u{301}\u{302} hay", [(5, 7), (7, 9)]);
+        let (from, cut) = beginning(text, &marks, 2);
+        assert_eq!((from, cut), (5, Some("…")));
+        assert_eq!(marked(text, from, &marks, [Style::new(); 2]).len(), 5);
         assert_eq!(beginning("短い文", &[(0, 3)], 3), (0, None));
         let wide = "漢".repeat(60);
         let (from, _) = beginning(&wide, &[(150, 153)], 20);

@@ -56,7 +56,7 @@ pub fn placed(line: u16, prompt: Option<u16>, height: Height, screen: Size) -> P
     let wanted = u16::try_from(wanted).unwrap_or(u16::MAX);
     let height = wanted.max(LEAST).min(screen.height - above);
     let line = line.clamp(above, screen.height.max(above));
-    let scroll = (line + height).saturating_sub(screen.height);
+    let scroll = height.saturating_sub(screen.height - line);
     Place {
         area: Rect::new(0, line - scroll, screen.width, height),
         scroll,
