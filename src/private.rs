@@ -9,6 +9,7 @@ use tempfile::NamedTempFile;
 
 /// Options to open a file with, for its owner alone if it is made.
 pub fn options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -4,7 +4,7 @@
 //! Whoever calls the command, a person at a terminal, a script or an agent, gets a process that
 //! indexes in the background where there is much to do.
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -109,7 +109,7 @@ fn start(mut sync: Command, screen: &Screen) -> io::Result<()> {
     {
         // The terminal's interrupts and its end are meant for others, from the first moment on.
         // Without a terminal, whoever ends a script with all that it has started means us as well.
-        if io::stderr().is_terminal() {
+        if io::IsTerminal::is_terminal(&io::stderr()) {
             std::os::unix::process::CommandExt::process_group(&mut sync, 0);
         }
         // What else a shell handed down, as with `3>&1`: its reader waits for the end.

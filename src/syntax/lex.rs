@@ -75,8 +75,8 @@ pub(super) struct Value {
 /// Deeper groups are refused: every level costs stack in whoever walks the tree.
 const MAX_DEPTH: usize = 50;
 
-/// Characters of a regular expression.
-const LONGEST_PATTERN: usize = 4096;
+/// Characters of a regular expression, at most: a longer one is read as words.
+const LONGEST_PATTERN: usize = 8 << 10;
 
 /// The lexemes of a query, every group of them closed.
 pub(super) fn lex(characters: &[char], notes: &mut Notes) -> Result<Vec<Lexeme>, SyntaxError> {
@@ -333,8 +333,8 @@ impl Lexer<'_> {
         Some((quoted.text, quoted.is_open))
     }
 
-    /// What stands from this `/` to the next one, which is not farther than any pattern is long, and where that is; a `/` in `[…]` is skipped, if
-    /// there are `classes`.
+    /// What stands from this `/` to the next one, where that comes before [`LONGEST_PATTERN`], and
+    /// where that is; a `/` in `[…]` is skipped, if there are `classes`.
     fn pattern(&self, classes: bool) -> Option<(String, usize)> {
         let mut pattern = String::new();
         let mut in_class = false;
@@ -343,7 +343,7 @@ impl Lexer<'_> {
             match *self
                 .characters
                 .get(at)
-                .filter(|_| at - self.at <= LONGEST_PATTERN)?
+                .filter(|_| at - self.at <= LONGEST_PATTERN + 1)?
             {
                 '/' if !in_class => return Some((pattern, at)),
                 '\\' => {

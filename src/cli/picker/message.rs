@@ -37,6 +37,7 @@ pub enum Message {
 
 /// What the system asks of the picker, or what has become of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "Windows sends no signals"))]
 pub enum System {
     /// To end, by this signal.
     End(i32),

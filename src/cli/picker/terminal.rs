@@ -233,6 +233,7 @@ impl Terminal {
     }
 
     /// Stops the process, all of its job or it alone, until a shell lets it go on.
+    #[cfg_attr(not(unix), expect(unused_variables))]
     pub fn suspend(&mut self, whole_job: bool) {
         #[cfg(unix)]
         if held::is_held() && signals::is_of_a_job() {

@@ -121,7 +121,8 @@ pub fn leaves<'a>(json: &'a [u8], mut visit: impl FnMut(&str, Leaf<'a>)) {
     });
 }
 
-/// JSON in a string of JSON is followed so many times: what a tool printed may nest it without end.
+/// JSON in a string of JSON is followed so many times: what a tool printed may nest it without end,
+/// and what is masked within doubles its backslashes each time.
 const MOST_WITHIN: u32 = 8;
 
 /// As [`leaves`], with all that each is called: by its key, and where that says no more than

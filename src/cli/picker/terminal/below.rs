@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+#[cfg(unix)]
 use std::time::{Duration, Instant};
 
 use ratatui::layout::{Position, Rect, Size};
@@ -9,6 +10,7 @@ use ratatui::layout::{Position, Rect, Size};
 use super::Height;
 
 /// The terminal tells where its cursor is within so long, or it never does.
+#[cfg(unix)]
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Asks the terminal where its cursor is.
