@@ -15,7 +15,8 @@
 //! writes a character differently that has no escape of its own.
 //!
 //! This supposes that a passage's text is made of the record's strings, and of its numbers as
-//! they are written.
+//! they are written; and of two words of what a tool printed that stand side by side in one piece,
+//! that they do so in one string, or that a string ends behind the first.
 
 use std::cell::OnceCell;
 use std::sync::OnceLock;
