@@ -125,6 +125,9 @@ pub fn leaves<'a>(json: &'a [u8], mut visit: impl FnMut(&str, Leaf<'a>)) {
 /// and what is masked within doubles its backslashes each time.
 const MOST_WITHIN: u32 = 8;
 
+/// What stands for JSON that is nested deeper, where anything is masked.
+const TOO_DEEP: &str = "[redacted]";
+
 /// As [`leaves`], with all that each is called: by its key, and where that says no more than
 /// `value` or `text`, by the names beside it. Where a string is what a tool was given, as JSON, its
 /// leaves follow it.
@@ -238,9 +241,14 @@ pub fn masked_arguments(key: &str, text: &str, mask: Mask) -> Option<String> {
 }
 
 fn arguments_within(key: &str, text: &str, mask: Mask, within: u32) -> Option<String> {
-    let within = within.checked_sub(1)?;
-    let masked =
-        are_arguments(key, text).then(|| masked_within(text, mask, within, |_| false))??;
+    if !are_arguments(key, text) {
+        return None;
+    }
+    // What is nested so deep that nobody looks into it is not shown.
+    let Some(within) = within.checked_sub(1) else {
+        return Some(TOO_DEEP.to_owned());
+    };
+    let masked = masked_within(text, mask, within, |_| false)?;
     Some(mask(&masked).unwrap_or(masked))
 }
 
