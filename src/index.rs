@@ -68,8 +68,10 @@ pub enum Freshness {
 /// is_shared::<Index>();
 /// ```
 ///
-/// Every answer is given on a [`Snapshot`]: each method that asks takes one of its own. Questions
-/// that belong together should be asked of one snapshot.
+/// Every answer is given on a [`Snapshot`]: each method that asks takes one of its own. The
+/// questions of every day are methods here; [`Index::ask`] asks any that a snapshot answers, and
+/// [`Index::stream`] those whose answers are handed out piece by piece. Questions that belong
+/// together should be asked of one snapshot.
 pub struct Index {
     /// What a [`Snapshot`] reads.
     stores: Stores,
@@ -175,6 +177,7 @@ impl Index {
     }
 
     /// An index of one file alone, wherever it lies: made in memory, and nothing of it is kept.
+    /// [`Snapshot::only`] is the session in it.
     ///
     /// # Errors
     /// [`Error::NoEntries`] when no format finds an entry in it.

@@ -184,7 +184,9 @@ fn what_is_inherited_is_named_in_the_fork_too() {
     let index = home.index();
     for number in [17, 18] {
         let fork = session(&index, number);
-        let short = index.short_entry_ids(&fork).unwrap();
+        let short = index
+            .ask(|snapshot| snapshot.short_entry_ids(&fork))
+            .unwrap();
         let tree = index.tree(&fork, TreeScope::default()).unwrap();
         let rows = tree.entries.into_iter();
         let inherited = rows.filter(|row| row.inherited_from.is_some());
@@ -193,9 +195,18 @@ fn what_is_inherited_is_named_in_the_fork_too() {
         let named: Vec<String> = with_id.map(|row| row.id).collect();
         assert!(named.len() > 2, "{named:?}");
         for id in named {
-            assert_eq!(index.entry_named(&fork, short.short(&id)).unwrap(), id);
-            assert!(index.shows_entry(&fork, &id).unwrap());
-            assert!(!index.has_entry(&fork, &id).unwrap());
+            let meant = index.ask(|snapshot| snapshot.entry_named(&fork, short.short(&id)));
+            assert_eq!(meant.unwrap(), id);
+            assert!(
+                index
+                    .ask(|snapshot| snapshot.shows_entry(&fork, &id))
+                    .unwrap()
+            );
+            assert!(
+                !index
+                    .ask(|snapshot| snapshot.has_entry(&fork, &id))
+                    .unwrap()
+            );
             let scope = ShowScope {
                 entry: Some(id.clone()),
                 ..ShowScope::default()
@@ -221,7 +232,8 @@ fn what_is_inherited_is_named_in_the_fork_too() {
     let origin = session(&index, 17);
     let branch = index.show(&origin, &ShowScope::default()).unwrap();
     let later = branch.entries.last().unwrap().id.clone();
-    assert!(!index.shows_entry(&fork, &later).unwrap());
+    let shows = index.ask(|snapshot| snapshot.shows_entry(&fork, &later));
+    assert!(!shows.unwrap());
 }
 
 #[test]
@@ -644,7 +656,9 @@ fn usage_of_legacy_forks_counts_once() {
     assert_eq!(rows.rows[0][0], serde_json::json!(390 + 70));
     let calls = index.sql("SELECT sum(calls) FROM tools").unwrap();
     assert_eq!(calls.rows[0][0], serde_json::json!(2));
-    let report = index.tool_use(&SpendingScope::default()).unwrap();
+    let report = index
+        .ask(|snapshot| snapshot.tool_use(&SpendingScope::default()))
+        .unwrap();
     assert_eq!(report.total.calls, 2);
     let records = index.sql("SELECT count(*) FROM calls").unwrap();
     assert_eq!(records.rows[0][0], serde_json::json!(4));

@@ -620,7 +620,8 @@ fn what_is_exported_as_lines_reads_as_the_branch_did() {
             let index = store.index();
             for row in index.list(&ListScope::default()).unwrap().sessions {
                 let mut copy = Vec::new();
-                let copied = match index.copy_branch(&row, None, &mut copy) {
+                let copied = index.stream(|snapshot| snapshot.copy_branch(&row, None, &mut copy));
+                let copied = match copied {
                     Err(Error::NotLines { .. }) => continue,
                     copied => copied.unwrap().0,
                 };

@@ -96,7 +96,9 @@ fn compare(text: &[u8], what: &str) -> bool {
     );
 
     let mut copied = Vec::new();
-    let (_, streamed) = index.copy_branch(&row, None, &mut copied).unwrap();
+    let (_, streamed) = index
+        .stream(|snapshot| snapshot.copy_branch(&row, None, &mut copied))
+        .unwrap();
     assert!(streamed.complete);
     // What is exported stands where the session does.
     let lines = |entries: Vec<(String, String)>| -> Vec<String> {

@@ -446,7 +446,9 @@ fn a_list_of_any_length_is_the_sum_of_its_pages() {
         let page = index.page(&scope).unwrap();
         let opened = read() - before;
         assert!(opened < 1_000_000, "{opened} bytes read");
-        index.write_page(&page, &mut std::io::sink()).unwrap();
+        let _ = index
+            .stream(|snapshot| snapshot.write_page(&page, &mut std::io::sink()))
+            .unwrap();
         let written = read() - before - opened;
         assert!(
             (4_800_000..7_000_000).contains(&written),
@@ -486,7 +488,9 @@ fn rows_of_a_long_list_are_as_they_are_when_they_are_written() {
     assert_eq!(report.vanished, 6);
     let written = |page: &sessionary::index::ListPage| {
         let mut out = Vec::new();
-        let told = index.write_page_lines(page, &mut out).unwrap();
+        let (told, _) = index
+            .stream(|snapshot| snapshot.write_page_lines(page, &mut out))
+            .unwrap();
         let rows = out
             .split(|byte| *byte == b'\n')
             .filter(|row| !row.is_empty());

@@ -223,13 +223,15 @@ fn ask(index: &Index, question: &str) -> Result<Answer, Error> {
         }
         "branch" => {
             let mut copied = Vec::new();
-            let mut answer = index.copy_branch(&row, None, &mut copied);
+            let copy =
+                |out: &mut Vec<u8>| index.stream(|snapshot| snapshot.copy_branch(&row, None, out));
+            let mut answer = copy(&mut copied);
             for _ in 1..Index::TRIES {
                 if !matches!(answer, Err(Error::Changed { .. })) {
                     break;
                 }
                 copied.clear();
-                answer = index.copy_branch(&row, None, &mut copied);
+                answer = copy(&mut copied);
             }
             match answer {
                 Err(Error::Changed { .. }) => Answer::Incomplete,

@@ -10,8 +10,10 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
-use sessionary::index::SharedFiles;
+use sessionary::index::{SharedFile, SharedFiles};
 use sessionary::locations::foreign_roots;
+use sessionary::model::Mask;
+use sessionary::share::SharedBytes;
 use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, Indexer, Rules, redact};
 
 use crate::databases::{Store, hits};
@@ -121,8 +123,19 @@ fn synced_in_place(config: &Config) -> Index {
     index
 }
 
+fn files_of(index: &Index, repositories: &[String]) -> SharedFiles {
+    let files = index.ask(|snapshot| snapshot.shared_files(repositories));
+    files.unwrap()
+}
+
+/// What of a file may leave the machine; `None`: it is gone.
+fn read(index: &Index, file: &SharedFile, mask: Option<Mask>) -> Option<SharedBytes> {
+    let bytes = index.ask(|snapshot| snapshot.shared_bytes(file, mask));
+    bytes.unwrap()
+}
+
 fn shared(index: &Index) -> SharedFiles {
-    index.shared_files(&[format!("https://{REMOTE}")]).unwrap()
+    files_of(index, &[format!("https://{REMOTE}")])
 }
 
 /// Writes what is shared as another machine has it.
@@ -130,8 +143,8 @@ fn pulled(index: &Index, mask: bool, place: &Path) -> Config {
     let host = place.join("team/laptop");
     let mut repositories = serde_json::Map::new();
     for file in shared(index).files {
-        let mask = mask.then_some(redact::redacted as sessionary::model::Mask);
-        let bytes = index.shared_bytes(&file, mask).unwrap().unwrap();
+        let mask = mask.then_some(redact::redacted as Mask);
+        let bytes = read(index, &file, mask).unwrap();
         let path = host.join(&file.agent).join(&file.path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         assert!(!path.exists(), "{file:?}");
@@ -186,7 +199,7 @@ fn a_repositorys_sessions_are_the_same_on_another_machine() {
     );
     // Each is what it was.
     for file in &found.files {
-        let bytes = here.shared_bytes(file, None).unwrap().unwrap();
+        let bytes = read(&here, file, None).unwrap();
         if file.agent != "opencode" {
             let own = fs::read(machine.folder(&file.agent).join(&file.path)).unwrap();
             assert_eq!(bytes.bytes, own, "{}", file.path);
@@ -223,7 +236,7 @@ fn a_repositorys_sessions_are_the_same_on_another_machine() {
         &["github.com/ada".to_owned()],
         &["github.com/ada/boats".to_owned()],
     ] {
-        assert_eq!(here.shared_files(other).unwrap(), SharedFiles::default());
+        assert_eq!(files_of(&here, other), SharedFiles::default());
     }
 }
 
@@ -266,10 +279,9 @@ fn pi(place: &Path, lines: &str) -> (Index, PathBuf) {
     (synced(&config), path)
 }
 
-fn bytes_of(index: &Index, at: usize) -> sessionary::share::SharedBytes {
+fn bytes_of(index: &Index, at: usize) -> SharedBytes {
     let files = shared(index).files;
-    let bytes = index.shared_bytes(&files[at], Some(redact::redacted));
-    bytes.unwrap().unwrap()
+    read(index, &files[at], Some(redact::redacted)).unwrap()
 }
 
 /// Put together here, so that nobody takes this file for one with secrets in it.
@@ -580,11 +592,11 @@ fn only_repositories_that_are_named_are_shared_and_no_path_twice() {
         "another folder of its agent has a file of that name"
     );
     let both = [REMOTE.to_owned(), "git@github.com:ada/ship.git".to_owned()];
-    let both = index.shared_files(&both).unwrap().files;
+    let both = files_of(&index, &both).files;
     assert!(both.iter().any(|file| file.session == "other") && both.len() == 4);
     // One that is gone meanwhile is told to be so.
     fs::remove_file(&path).unwrap();
-    assert_eq!(index.shared_bytes(&found.files[1], None).unwrap(), None);
+    assert_eq!(read(&index, &found.files[1], None), None);
 }
 
 #[test]

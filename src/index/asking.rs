@@ -33,9 +33,42 @@ impl Index {
         self.stores.snapshot()
     }
 
-    /// Ask a question of the newest snapshot. Where session files turn out to have changed they are
-    /// read again, and the question is asked again, [`Index::TRIES`] times in all.
-    pub(super) fn ask<T>(
+    /// Ask a question of the newest [`Snapshot`]: the one door to everything that a snapshot
+    /// answers. The questions of every day have methods of their own ([`Index::list`],
+    /// [`Index::search`], [`Index::show`] …), which ask in this way.
+    ///
+    /// ```no_run
+    /// use sessionary::index::BlameScope;
+    /// use sessionary::{Config, Freshness, Index};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let config = Config::new("/tmp/index", vec![]);
+    /// let index = Index::open(&config, Freshness::Check)?;
+    /// let scope = BlameScope {
+    ///     text: std::fs::read_to_string("/home/ada/code/main.rs")?,
+    ///     file: "/home/ada/code/main.rs".into(),
+    ///     ..BlameScope::default()
+    /// };
+    /// let blame = index.ask(|snapshot| snapshot.blame(&scope))?;
+    /// for line in blame.lines.iter().filter(|line| line.call.is_some()) {
+    ///     println!("{}", line.text);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// The question may be several ones, which are then answered from one state of the index. Its
+    /// answer is what was found, and nothing of the snapshot, which is let go before this returns.
+    ///
+    /// It may be asked more than once, so it should begin anew each time and do nothing that cannot
+    /// be done again. Where session files turn out to have changed they are read again, and the
+    /// question is asked again, [`Index::TRIES`] times in all; where somebody writes the index
+    /// between two of its steps, it is asked of a newer snapshot. For an answer that is handed out
+    /// piece by piece, as [`Snapshot::show_each`] does, there is [`Index::stream`]; to ask again is
+    /// then left to the caller.
+    ///
+    /// # Errors
+    /// Those of the question; when the catalogue cannot be read; [`Error::Outdated`] when somebody
+    /// writes the index over and over.
+    pub fn ask<T>(
         &self,
         mut question: impl FnMut(&Snapshot<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -49,9 +82,24 @@ impl Index {
         }
     }
 
-    /// Ask a question of the newest snapshot whose answer is given piece by piece. What was given
-    /// cannot be taken back, so the question is asked only once. Gives back how the answer ended.
-    pub(super) fn stream<T, E: From<Error>>(
+    /// Ask a question of the newest [`Snapshot`] whose answer is handed out piece by piece, as
+    /// those of [`Snapshot::each_row`], [`Snapshot::show_each`], [`Snapshot::tree_each`] and
+    /// [`Snapshot::copy_branch`] are. What was handed out cannot be taken back, so the question is
+    /// asked only once. With what it gives back comes how the answer has ended: where session files
+    /// turned out to have changed they are read again afterwards, and whether that was done is in
+    /// [`StreamOutcome::healed`]. [`Index::ask`] is for all other questions.
+    ///
+    /// The snapshot is held until the question returns, so what takes the pieces should not block,
+    /// as a pager does that nobody scrolls.
+    ///
+    /// The error may be a type of the caller's. Where nothing else says which one it is, the
+    /// function that takes the pieces has to: `|part| -> Result<(), Error> { … }`.
+    ///
+    /// # Errors
+    /// Those of the question; when the catalogue cannot be read; [`Error::Outdated`] when somebody
+    /// has written the index since the snapshot was taken. After [`Error::Changed`] the file was
+    /// read again where that could be done: forget what was handed out, and ask once more.
+    pub fn stream<T, E: From<Error>>(
         &self,
         question: impl FnOnce(&Snapshot<'_>) -> Result<T, E>,
     ) -> Result<(T, StreamOutcome), E> {

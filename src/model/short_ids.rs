@@ -7,7 +7,7 @@ const WORTH_CUTTING: usize = 4;
 
 /// The shortest beginnings, at least eight characters long, that tell some ids apart. They are made
 /// for people to read and type: [`Index::resolve`](crate::Index::resolve) and
-/// [`Index::entry_named`](crate::Index::entry_named) take them.
+/// [`Snapshot::entry_named`](crate::index::Snapshot::entry_named) take them.
 ///
 /// ```
 /// use sessionary::model::ShortIds;

@@ -92,11 +92,17 @@ impl Snapshot<'_> {
     /// Order (pi 0.87.1): `modified` descending, then the file's mtime descending (all projects
     /// only), then its name descending. A session of agentuse stands where its creation puts it;
     /// ties by its path, as agentuse walks.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
     pub fn list(&self, scope: &ListScope) -> Result<Listing, Error> {
         self.list_page(&self.page(scope)?)
     }
 
     /// The sessions of a page that [`Snapshot::page`] has made.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
     pub fn list_page(&self, page: &ListPage) -> Result<Listing, Error> {
         let mut sessions = Vec::with_capacity(page.len());
         self.each_row(page, |row| {
@@ -134,7 +140,7 @@ impl Snapshot<'_> {
     /// ```
     ///
     /// # Errors
-    /// Those of `each`, which end it.
+    /// Those of `each`, which end it; when the catalogue cannot be read.
     pub fn each_row(
         &self,
         page: &ListPage,
@@ -168,6 +174,9 @@ impl Snapshot<'_> {
 
     /// The rows that a list consists of, for [`Snapshot::list_page`], [`Snapshot::each_row`],
     /// [`Snapshot::write_page`] or [`Snapshot::write_page_lines`].
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
     pub fn page(&self, scope: &ListScope) -> Result<ListPage, Error> {
         ListPage::of(self, scope)
     }

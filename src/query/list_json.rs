@@ -43,6 +43,9 @@ impl Snapshot<'_> {
     /// Write what [`Snapshot::list_page`] gives as the JSON that it serialises to.
     ///
     /// Every call of `write` gets whole characters.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read, or `out` not be written.
     pub fn write_page(&self, page: &ListPage, out: &mut dyn Write) -> Result<WrittenList, Error> {
         let open = "\"sessions\":[";
         let around = self.around(page)?;
@@ -71,6 +74,9 @@ impl Snapshot<'_> {
 
     /// Write the rows of [`Snapshot::list_page`] as JSON Lines: each is written as soon as it is
     /// made.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read, or `out` not be written.
     pub fn write_page_lines(
         &self,
         page: &ListPage,

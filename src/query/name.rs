@@ -178,6 +178,9 @@ impl Snapshot<'_> {
     }
 
     /// The only session of an index of one file.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there are several, or none.
     pub fn only(&self) -> Result<SessionRow, Error> {
         let mut sessions = self.stored_sessions()?;
         match (sessions.pop(), sessions.is_empty()) {

@@ -172,7 +172,8 @@ impl Snapshot<'_> {
         self.finds(session, entry, false)
     }
 
-    /// The same, or whether it inherits one from the session in which it begins.
+    /// Whether there is an entry of this name (an id, or `L<line>`) in the session, or in what it
+    /// inherits from the session in which it begins.
     ///
     /// # Errors
     /// When the catalogue cannot be read.

@@ -32,6 +32,9 @@ impl Snapshot<'_> {
     }
 
     /// How many links below the roots lead out of them and are not followed.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
     pub fn links_not_followed(&self) -> Result<u64, Error> {
         let mut links = 0;
         for root in self.root_numbers()? {
@@ -41,6 +44,9 @@ impl Snapshot<'_> {
     }
 
     /// Whether there is any session.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
     pub fn has_sessions(&self) -> Result<bool, Error> {
         Ok(self.catalogue.has_sessions()?)
     }

@@ -87,6 +87,9 @@ impl Snapshot<'_> {
     /// The session's tree: roots in file order, children by time (ties in file order), parents
     /// before children. Entries in a cycle hang below their first one in the file, so nothing is
     /// hidden.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when the session is not in the index.
     pub fn tree<'s>(
         &self,
         session: &SessionRow,
@@ -112,6 +115,9 @@ impl Snapshot<'_> {
 
     /// Hands the tree to `each` piece by piece: the head, the parents, then the rows. An error of
     /// `each` ends it.
+    ///
+    /// # Errors
+    /// As [`Snapshot::tree`], before the first piece.
     pub fn tree_each<'s, E: From<Error>>(
         &self,
         session: &SessionRow,

@@ -122,8 +122,9 @@ fn a_row_whose_file_has_changed_is_read_from_it() {
     let rows = |cwd: Option<&str>, with_text: bool| {
         let mut rows = Vec::new();
         let each = &mut |row: SessionInfo| rows.push(row);
-        let asked = index.agent_list_each(setup, cwd, with_text, go_on, each);
-        asked.expect("a list");
+        let asked =
+            index.stream(|snapshot| snapshot.agent_list_each(setup, cwd, with_text, go_on, each));
+        let _ = asked.expect("a list");
         rows
     };
     let files = || SessionManager::list_all(setup, go_on).expect("a list");
@@ -144,6 +145,8 @@ fn a_row_whose_file_has_changed_is_read_from_it() {
     // Who breaks off gets nothing more.
     let mut count = 0;
     let give_up = &|_, _| ControlFlow::Break(());
-    let given_up = index.agent_list_each(setup, None, true, give_up, &mut |_| count += 1);
+    let given_up = index.stream(|snapshot| {
+        snapshot.agent_list_each(setup, None, true, give_up, &mut |_| count += 1)
+    });
     assert!(matches!(given_up, Err(sessionary::Error::Cancelled)) && count == 0);
 }

@@ -77,7 +77,8 @@ impl Sessions {
     /// # Errors
     /// When the index cannot be read.
     pub fn files(&self, repositories: &[String]) -> Result<SharedFiles, Error> {
-        let found = self.index.shared_files(repositories)?;
+        let index = &self.index;
+        let found = index.ask(|snapshot| snapshot.shared_files(repositories))?;
         let guesses = found.unshared.iter().filter(|of| of.is_a_guess);
         let guesses = guesses.map(|of| Place {
             agent: of.agent.clone(),
@@ -111,7 +112,8 @@ impl Sessions {
     /// When it cannot be read.
     pub fn bytes(&self, file: &SharedFile, raw: bool) -> Result<Option<SharedBytes>, Error> {
         let mask = (!raw).then_some(redacted as fn(&str) -> Option<String>);
-        let shared = self.index.shared_bytes(&file.found, mask)?;
+        let index = &self.index;
+        let shared = index.ask(|snapshot| snapshot.shared_bytes(&file.found, mask))?;
         Ok(shared.map(|shared| SharedBytes {
             bytes: shared.bytes,
             redactions: shared.redactions as u64,

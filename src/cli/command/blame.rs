@@ -42,7 +42,7 @@ pub fn run(args: &BlameArgs, config: &Config, screen: &Screen) -> Result<Outcome
     let (file, line) = place(&args.file);
     let scope = scope(&file, line, screen)?;
     let mut index = super::answerable(super::open(config, screen)?)?;
-    let blame = index.blame(&scope)?;
+    let blame = index.ask(|snapshot| snapshot.blame(&scope))?;
     let is_found = blame.lines.iter().any(|line| line.call.is_some());
     if screen.json {
         screen.json(&blame)?;
@@ -109,13 +109,13 @@ struct Addresses {
 
 impl Addresses {
     fn of(calls: &[LineCall], index: &Index) -> Result<Self, Error> {
-        let sessions = index.short_ids()?;
+        let sessions = index.ask(|snapshot| snapshot.short_ids())?;
         let mut entries: HashMap<&Path, ShortIds> = HashMap::new();
         let mut of = Vec::new();
         for call in calls {
             let path = call.session.path.as_path();
             if !entries.contains_key(path)
-                && let Ok(ids) = index.short_entry_ids(&call.session)
+                && let Ok(ids) = index.ask(|snapshot| snapshot.short_entry_ids(&call.session))
             {
                 entries.insert(path, ids);
             }

@@ -73,7 +73,8 @@ pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcom
         let mut out = Spool::default();
         print(&writer, &index, screen, &mut out)?;
         super::page(out, &mut index, screen)?;
-        say(&writer, &index.short_ids()?, screen);
+        let ids = index.ask(|snapshot| snapshot.short_ids())?;
+        say(&writer, &ids, screen);
     }
     screen.say_redacted();
     super::say_changed(screen, &writer.changed_files);

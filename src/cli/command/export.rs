@@ -229,7 +229,8 @@ fn refuse_itself(
     let Some((out, real)) = there else {
         return Ok(());
     };
-    let mut files = index.session_files(row)?.into_iter();
+    let files = index.ask(|snapshot| snapshot.session_files(row))?;
+    let mut files = files.into_iter();
     if files.any(|file| file.path.canonicalize().is_ok_and(|file| file == real)) {
         let (out, id) = (screen.path(out), plain_line(&row.id));
         return Err(
@@ -295,7 +296,8 @@ fn written(
     let mut out = CountingWriter { out, bytes: 0 };
     let (entries, lacks, streamed) = match form {
         ExportFormat::Jsonl => {
-            let copied = index.copy_branch(row, leaf.as_deref(), &mut out);
+            let copied =
+                index.stream(|snapshot| snapshot.copy_branch(row, leaf.as_deref(), &mut out));
             let (copied, streamed) = copied.map_err(|error| match error {
                 Error::NotLines { .. } => Failure::usage(error.to_string())
                     .hint("--format markdown and --format html can write it"),
@@ -306,7 +308,7 @@ fn written(
         }
         ExportFormat::Markdown | ExportFormat::Html => {
             if let Some(entry) = &leaf
-                && !index.is_on_branch(row, entry)?
+                && !index.ask(|snapshot| snapshot.is_on_branch(row, entry))?
             {
                 let entry = plain_line(entry);
                 let what = format!("{entry} is on no branch: it says something of the session");

@@ -79,7 +79,7 @@ pub fn resumed(
     new.remarks.iter().for_each(|remark| screen.say(remark));
     // The index need not have it yet: it is read by itself, and its agent knows it as its own.
     let path = new.path.to_string_lossy();
-    let own = Index::of_file(config, &new.path)?.only()?;
+    let own = Index::of_file(config, &new.path)?.ask(|snapshot| snapshot.only())?;
     let resume = resume(&row.agent, format, &path, (&own.id, None), &own.cwd);
     resume.map(Some).ok_or_else(|| {
         let agent = plain_line(&row.agent);

@@ -39,14 +39,15 @@ pub fn run(args: &Log, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         ..BlameScope::default()
     };
     let mut index = super::answerable(super::open(config, screen)?)?;
-    let log = index.file_log(&scope)?;
+    let log = index.ask(|snapshot| snapshot.file_log(&scope))?;
     if screen.json {
         screen.json(&log)?;
     } else if log.sessions.is_empty() {
         let file = screen.path(&args.file);
         screen.say(&format!("No session is known to have touched {file}."));
     } else {
-        let table = table(&log, &index.short_ids()?, screen);
+        let ids = index.ask(|snapshot| snapshot.short_ids())?;
+        let table = table(&log, &ids, screen);
         super::page(table.into(), &mut index, screen)?;
     }
     screen.say_redacted();

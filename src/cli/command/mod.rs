@@ -247,7 +247,7 @@ fn say_ended(screen: &Screen, index: &Index, streamed: &StreamOutcome) {
 fn say_links(screen: &Screen, index: &Index) {
     let notes = index.report().map_or(&[][..], |report| &report.notes);
     let is_said = notes.iter().any(|note| note.contains("--follow-links"));
-    match index.links_not_followed() {
+    match index.ask(|snapshot| snapshot.links_not_followed()) {
         Ok(links) if links > 0 && !is_said => screen.say(&format!(
             "{} out of the session folders {} not followed; --follow-links follows {}.",
             count(links, "link"),

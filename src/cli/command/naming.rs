@@ -88,7 +88,8 @@ pub fn named(
             }
             found => {
                 let session = take(found, index, screen)?;
-                let entry = entry.map(|entry| index.entry_named(&session, &entry));
+                let entry =
+                    entry.map(|entry| index.ask(|snapshot| snapshot.entry_named(&session, &entry)));
                 return Ok((session, entry.transpose()?));
             }
         }
@@ -158,7 +159,7 @@ impl<'a> Lookup<'a> {
             // A demo knows no other files than its own.
             Err(Error::NotFound { .. }) if scope.cwd.join(name).is_file() && !demo::runs() => {
                 let beside = Index::of_file(self.config, &scope.cwd.join(name))?;
-                Ok((beside.only()?, Some(beside)))
+                Ok((beside.ask(|snapshot| snapshot.only())?, Some(beside)))
             }
             Err(error @ Error::NotFound { .. }) => {
                 Err(self.not_found(name, error, here.as_ref(), &scope))
@@ -306,20 +307,20 @@ impl<'a> Lookup<'a> {
 
 /// Whether the session has an entry of this id, or several whose ids begin so.
 fn has_own_entry(index: &Index, row: &SessionRow, entry: &str) -> Result<bool, Error> {
-    match index.entry_named(row, entry) {
-        Ok(id) => index.has_entry(row, &id),
+    index.ask(|snapshot| match snapshot.entry_named(row, entry) {
+        Ok(id) => snapshot.has_entry(row, &id),
         Err(Error::AmbiguousEntry { .. }) => Ok(true),
         Err(error) => Err(error),
-    }
+    })
 }
 
 /// The same, or whether it inherits one.
 fn has_entry(index: &Index, row: &SessionRow, entry: &str) -> Result<bool, Error> {
-    match index.entry_named(row, entry) {
-        Ok(id) => index.shows_entry(row, &id),
+    index.ask(|snapshot| match snapshot.entry_named(row, entry) {
+        Ok(id) => snapshot.shows_entry(row, &id),
         Err(Error::AmbiguousEntry { .. }) => Ok(true),
         Err(error) => Err(error),
-    }
+    })
 }
 
 /// Whether this is what a session is called, in any case.

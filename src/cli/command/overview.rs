@@ -48,7 +48,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
             0 => not_read::others(config),
             _ => Vec::new(),
         };
-        let ids = index.short_ids()?;
+        let ids = index.ask(|snapshot| snapshot.short_ids())?;
         screen.print(&printed(&status, &others, &listing, ids, screen))?;
     }
     screen.say_redacted();

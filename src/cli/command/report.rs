@@ -138,7 +138,7 @@ pub fn run(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<Outcom
         return tools::run(args, &scope, config, screen);
     }
     let mut index = super::answerable(super::open(config, screen)?)?;
-    let mut spending = index.spending(&scope)?;
+    let mut spending = index.ask(|snapshot| snapshot.spending(&scope))?;
     // Before they are priced: a model whose name holds a key has no price.
     screen
         .mask()

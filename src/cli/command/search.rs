@@ -145,7 +145,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         screen.say(&format!("{lack}{rough}"));
     }
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
-    if !found && !index.has_sessions()? {
+    if !found && !index.ask(|snapshot| snapshot.has_sessions())? {
         super::status::say_nothing(&index, screen)?;
     }
     super::leave(index);

@@ -242,7 +242,7 @@ impl Held {
 
 fn print(answer: &Answer, index: &Index, screen: &Screen, out: &mut Spool) -> Result<(), Failure> {
     let paint = |tone, text: &str| screen.style.paint(tone, text);
-    let ids = index.short_ids()?;
+    let ids = index.ask(|snapshot| snapshot.short_ids())?;
     for Holder { session, entries } in &answer.sessions {
         let id = plain_line(ids.short(&session.id));
         let (_, title) = super::title(session);
@@ -253,7 +253,7 @@ fn print(answer: &Answer, index: &Index, screen: &Screen, out: &mut Spool) -> Re
             session.agent,
             screen.path(session.cwd.as_ref()),
         )?;
-        let short = index.short_entry_ids(session)?;
+        let short = index.ask(|snapshot| snapshot.short_entry_ids(session))?;
         for held in entries {
             let entry = plain_line(short.short(&held.id));
             let role = plain_line(held.role.as_deref().unwrap_or(&held.kind));

@@ -82,7 +82,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         return raw(&session, entry.as_deref(), &index);
     }
     let branch = args.branch.as_deref();
-    let branch = branch.map(|leaf| index.entry_named(&session, leaf));
+    let branch = branch.map(|leaf| index.ask(|snapshot| snapshot.entry_named(&session, leaf)));
     let scope = ShowScope {
         entry,
         context: args.context,
@@ -98,7 +98,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         full: args.full || screen.width.is_none(),
         all: args.all,
         highlighter,
-        ids: index.short_entry_ids(&session)?,
+        ids: index.ask(|snapshot| snapshot.short_entry_ids(&session))?,
         screen,
     };
     whole(&session, &scope, &look, &mut index)

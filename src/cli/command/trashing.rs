@@ -103,26 +103,29 @@ impl DeletionTarget {
         let children: HashMap<PathBuf, bool> = (index.children(&row)?.into_iter())
             .map(|child| (child.path, child.is_subagent))
             .collect();
-        let leaning = index.leaning_on(&row)?;
+        let leaning = index.ask(|snapshot| snapshot.leaning_on(&row))?;
         let (mut subagents, mut staying_subagents, mut forks) =
             (Vec::new(), Vec::new(), Vec::new());
-        index.each_row(&index.page(&ListScope::default())?, |other| {
-            if other.path == row.path {
-                return Ok(());
-            }
-            let mut places = [&path].into_iter().chain(&other_paths);
-            if places.any(|place| other.path.starts_with(place)) {
-                subagents.push(other);
-                return Ok(());
-            }
-            match children.get(&other.path) {
-                Some(true) => staying_subagents.push(other),
-                Some(false) if !leaning.iter().any(|leaning| leaning.path == other.path) => {
-                    forks.push(other);
+        let page = index.page(&ListScope::default())?;
+        let _ = index.stream(|snapshot| {
+            snapshot.each_row(&page, |other| {
+                if other.path == row.path {
+                    return Ok(());
                 }
-                _ => {}
-            }
-            Ok(())
+                let mut places = [&path].into_iter().chain(&other_paths);
+                if places.any(|place| other.path.starts_with(place)) {
+                    subagents.push(other);
+                    return Ok(());
+                }
+                match children.get(&other.path) {
+                    Some(true) => staying_subagents.push(other),
+                    Some(false) if !leaning.iter().any(|leaning| leaning.path == other.path) => {
+                        forks.push(other);
+                    }
+                    _ => {}
+                }
+                Ok(())
+            })
         })?;
         // The innermost first.
         subagents.sort_by_key(|row| std::cmp::Reverse(row.path.components().count()));
@@ -169,7 +172,7 @@ impl DeletionTarget {
 
 /// The session of which a file is a part that was named by its path, and so read by itself.
 fn whole(row: SessionRow, index: &Index) -> Result<SessionRow, Failure> {
-    let is_read_by_itself = match index.session_files(&row) {
+    let is_read_by_itself = match index.ask(|snapshot| snapshot.session_files(&row)) {
         Err(Error::NotFound { .. }) => true,
         files => files.map(|_| false)?,
     };
@@ -181,7 +184,8 @@ fn whole(row: SessionRow, index: &Index) -> Result<SessionRow, Failure> {
         ..ListScope::default()
     };
     for session in index.list(&scope)?.sessions {
-        let mut files = index.session_files(&session)?.into_iter();
+        let files = index.ask(|snapshot| snapshot.session_files(&session))?;
+        let mut files = files.into_iter();
         if files.any(|file| file.path.canonicalize().is_ok_and(|file| file == part)) {
             return Ok(session);
         }
@@ -194,13 +198,13 @@ fn whole(row: SessionRow, index: &Index) -> Result<SessionRow, Failure> {
 /// of it is.
 fn paths(row: &SessionRow, index: &Index) -> Result<(PathBuf, Vec<PathBuf>), Failure> {
     let folder = folder(row)?;
-    let (files, beside) = match index.session_files(row) {
+    let (files, beside) = match index.ask(|snapshot| snapshot.session_files(row)) {
         // It lies below no root, and was read by itself.
         Err(Error::NotFound { .. }) => {
             refuse_part(row)?;
             (Vec::new(), None)
         }
-        files => (files?, index.session_folder(row)?),
+        files => (files?, index.ask(|snapshot| snapshot.session_folder(row))?),
     };
     let mut paths = vec![folder.unwrap_or_else(|| row.path.clone())];
     for SessionFile { path, shared_with } in files {

@@ -96,7 +96,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     if args.page.is_asked() || args.fields.are_asked() {
         return page(args, &session, scope, &mut index, screen);
     }
-    let ids = index.short_entry_ids(&session)?;
+    let ids = index.ask(|snapshot| snapshot.short_entry_ids(&session))?;
     let ((out, shown), streamed) = super::answer(|| {
         let mut out = Stream::default();
         let (mut before, mut shown, mut head) = (Vec::new(), 0, None);

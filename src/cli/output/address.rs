@@ -35,13 +35,13 @@ impl ShortAddresses {
             // One that has gone since is named in full.
             if ShortIds::may_cut(id)
                 && !entries.contains_key(&row.path)
-                && let Ok(ids) = index.short_entry_ids(row)
+                && let Ok(ids) = index.ask(|snapshot| snapshot.short_entry_ids(row))
             {
                 entries.insert(row.path.clone(), ids);
             }
         }
         Ok(Self {
-            sessions: index.short_ids()?,
+            sessions: index.ask(|snapshot| snapshot.short_ids())?,
             entries,
         })
     }

@@ -394,7 +394,8 @@ impl Worker {
         let Target { session, entry, .. } = target;
         let new = fork::branch(&session, entry, for_real, &self.config, &self.screen)?;
         // The index need not have it yet: it is read by itself, and its agent knows it as its own.
-        let mut row = Index::of_file(&self.config, &new.path)?.only()?;
+        let own = Index::of_file(&self.config, &new.path)?;
+        let mut row = own.ask(|snapshot| snapshot.only())?;
         let path = new.path.to_string_lossy();
         let format = format_of(&session, &self.config);
         row.resume = resume(&session.agent, format, &path, (&row.id, None), &row.cwd);

@@ -120,12 +120,14 @@ impl Hinter {
             ..ListScope::default()
         };
         let page = index.page(&scope)?;
-        index.each_row(&page, |session| {
-            titles.add(&session);
-            match self.config.cancel.is_cancelled() {
-                true => Err(Error::Cancelled),
-                false => Ok(()),
-            }
+        let _ = index.stream(|snapshot| {
+            snapshot.each_row(&page, |session| {
+                titles.add(&session);
+                match self.config.cancel.is_cancelled() {
+                    true => Err(Error::Cancelled),
+                    false => Ok(()),
+                }
+            })
         })?;
         Ok(titles)
     }

@@ -107,7 +107,10 @@ const QUESTIONS: [(&str, Question); 7] = [
     }),
     ("written list", |index| {
         let mut out = Vec::new();
-        index.write_list(&ListScope::default(), &mut out).unwrap();
+        let written = index.stream(|snapshot| {
+            snapshot.write_page(&snapshot.page(&ListScope::default())?, &mut out)
+        });
+        let _ = written.unwrap();
         let list: Value = serde_json::from_slice(&out).unwrap();
         let row = &list["sessions"][0];
         serde_json::json!([row["entries"], row["bytes"], list["complete"]])
@@ -127,9 +130,11 @@ const QUESTIONS: [(&str, Question); 7] = [
     ("branch", |index| {
         let mut copied = Vec::new();
         let row = row(index);
-        if index.copy_branch(&row, None, &mut copied).is_err() {
+        let copy =
+            |out: &mut Vec<u8>| index.stream(|snapshot| snapshot.copy_branch(&row, None, out));
+        if copy(&mut copied).is_err() {
             copied.clear();
-            let (_, streamed) = index.copy_branch(&row, None, &mut copied).unwrap();
+            let (_, streamed) = copy(&mut copied).unwrap();
             assert!(streamed.complete);
         }
         Value::from(String::from_utf8(copied).unwrap())

@@ -113,13 +113,14 @@ pub fn run(
         let mask = screen.mask();
         let printing = thread::Builder::new().spawn_scoped(scope, move || print(&rows, mask))?;
         let each = &mut |row| is_read.store(give.send(row).is_ok(), Ordering::Relaxed);
-        let asked = index.agent_list_each(&setup, directory, with_text, go_on, each);
+        let asked = index
+            .stream(|snapshot| snapshot.agent_list_each(&setup, directory, with_text, go_on, each));
         drop(give);
         let printed = printing.join();
         Ok::<_, io::Error>((asked, printed.unwrap_or_else(|why| resume_unwind(why))))
     })?;
     let count = printed?;
-    asked?;
+    let _ = asked?;
     screen.say_redacted();
     super::super::leave(index);
     Ok(Outcome::of(count > 0))

@@ -62,7 +62,7 @@ pub fn say_scope(
                 " --all lists {}.",
                 count(list.elsewhere, "session")
             ));
-        } else if !index.has_sessions()? {
+        } else if !index.ask(|snapshot| snapshot.has_sessions())? {
             return say_nothing(index, screen);
         }
         screen.say(&line);

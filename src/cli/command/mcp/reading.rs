@@ -101,7 +101,9 @@ fn addressed(call: &Call, address: &str) -> Result<(SessionRow, String), Failure
     for (at, _) in colons.filter(|_| address.len() <= ADDRESS) {
         go_on(call)?;
         if let Some(session) = call.find(&address[..at])? {
-            let entry = call.index.entry_named(&session, &address[at + 1..])?;
+            let entry = call
+                .index
+                .ask(|snapshot| snapshot.entry_named(&session, &address[at + 1..]))?;
             return Ok((session, entry));
         }
     }

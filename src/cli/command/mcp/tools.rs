@@ -300,7 +300,8 @@ impl Call {
     /// A subagent is told the id of the session that started it, and writes a session of its own.
     fn ask_for_subagents(&mut self) -> Result<(), Failure> {
         for asking in self.asking.clone() {
-            self.asking.extend(self.index.subagents_of(&asking)?);
+            let subagents = self.index.ask(|snapshot| snapshot.subagents_of(&asking))?;
+            self.asking.extend(subagents);
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub fn run(
         return Err(Failure::usage(none).hint("--csv and --json have the tools"));
     }
     let mut index: Index = answerable(open(config, screen)?)?;
-    let mut report = index.tool_use(scope)?;
+    let mut report = index.ask(|snapshot| snapshot.tool_use(scope))?;
     for tool in &mut report.tools {
         tool.tool = tool.tool.take().map(|name| screen.masked(name));
     }

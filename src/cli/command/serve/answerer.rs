@@ -169,7 +169,8 @@ impl Answerer {
         self.ask(asked.page.as_committed, |index, screen| {
             let (session, entry) = addressed(index, &asked.address, cancel)?;
             let branch = asked.branch.as_deref();
-            let branch = branch.map(|leaf| index.entry_named(&session, leaf));
+            let branch =
+                branch.map(|leaf| index.ask(|snapshot| snapshot.entry_named(&session, leaf)));
             let scope = ShowScope {
                 entry,
                 context: asked.context,
@@ -373,7 +374,7 @@ fn addressed(
     let found = before_colon(address, cancel, |session| named(index, session))?;
     match found {
         Some((row, entry)) => {
-            let entry = index.entry_named(&row, entry)?;
+            let entry = index.ask(|snapshot| snapshot.entry_named(&row, entry))?;
             Ok((row, Some(entry)))
         }
         None => Ok((whole?, None)),
