@@ -83,6 +83,7 @@ pub mod terminal;
 #[cfg(test)]
 mod testing;
 mod title;
+mod tools;
 
 pub use agents::{AGENTS, Agent, agent_called};
 pub use entries::{Entry, SessionFiles, entries, session_files};

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use serde::Deserialize;
 
 use crate::json::{Loose, Raw, Text};
-use crate::model::{Call, Facts, FileTouch, Usage};
-use crate::pi::touches;
+use crate::model::{Call, Facts, Usage};
 use crate::pieces::Pieces;
+use crate::tools::{touches, used};
 
 /// One part: text, a thought, a call of a tool, its answer, or data.
 #[derive(Deserialize, Default)]
@@ -217,12 +217,6 @@ pub(crate) fn note_call(
     let tool = tool.shown();
     let paths = [&given.file_path, &given.absolute_path, &given.path];
     let path = paths.into_iter().find_map(Text::owned);
-    if let (Some(path), Some(modified)) = (&path, tool.as_deref().and_then(touched)) {
-        facts.files.push(FileTouch {
-            path: path.clone(),
-            modified,
-        });
-    }
     let others = [
         &given.dir_path,
         &given.pattern,
@@ -231,14 +225,12 @@ pub(crate) fn note_call(
         &given.agent_name,
         &given.description,
     ];
+    let modified = tool.as_deref().and_then(touched);
+    let subject = used(facts, path, modified, &given.command, &others);
     facts.calls.push(Call {
         call_id: id.shown(),
         tool,
-        subject: given
-            .command
-            .owned()
-            .or(path)
-            .or_else(|| others.into_iter().find_map(Text::owned)),
+        subject,
         ..Call::default()
     });
     Some(())

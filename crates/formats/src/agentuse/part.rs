@@ -5,7 +5,7 @@ use super::record::{Input, Part, State};
 use super::text::secrets;
 use crate::json::{Loose, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch};
-use crate::pi::touches;
+use crate::tools::{touches, used};
 
 /// `None` where a part of the record needs the second tier.
 pub(super) fn facts(part: &Part<'_>, facts: &mut Facts) -> Option<()> {
@@ -66,24 +66,14 @@ fn tool(part: &Part<'_>, state: &State<'_>, facts: &mut Facts) -> Option<()> {
         .into_iter()
         .find_map(Text::owned);
     let name = part.tool.shown();
-    if let (Some(path), Some(modified)) = (&path, name.as_deref().and_then(touched)) {
-        facts.files.push(FileTouch {
-            path: path.clone(),
-            modified,
-        });
-    }
     let others = [&input.pattern, &input.query, &input.url];
     let secrets = secrets(state.waits_for.0.unwrap_or_default());
-    let subject = input
-        .command
-        .owned()
-        .or(path)
-        .or_else(|| others.into_iter().find_map(Text::owned))
-        .filter(|subject| {
-            !secrets
-                .iter()
-                .any(|secret| subject.contains(secret.as_str()))
-        });
+    let modified = name.as_deref().and_then(touched);
+    let subject = used(facts, path, modified, &input.command, &others).filter(|subject| {
+        !secrets
+            .iter()
+            .any(|secret| subject.contains(secret.as_str()))
+    });
     let call = Call {
         call_id: part.call_id.shown(),
         tool: name,
@@ -93,15 +83,8 @@ fn tool(part: &Part<'_>, state: &State<'_>, facts: &mut Facts) -> Option<()> {
     let status = state.status.as_str();
     facts.is_error = status == Some("error");
     facts.stop_reason = state.status.owned();
-    let result = matches!(status, Some("completed" | "error")).then(|| Call {
-        is_result: true,
-        is_error: Some(facts.is_error),
-        subject: None,
-        duration_ms: start
-            .zip(end)
-            .and_then(|(start, end)| end.checked_sub(start)),
-        ..call.clone()
-    });
+    let is_answered = matches!(status, Some("completed" | "error"));
+    let result = is_answered.then(|| call.result(facts.is_error, start, end));
     facts.calls.push(call);
     facts.calls.extend(result);
     Some(())

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::line::{Attachment, Block, Content, Input, Line, Message, Twin, blocks};
 use crate::json::{self, Loose, Text};
-use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
-use crate::pi::touches;
+use crate::model::{Call, Compaction, Facts, Header, Usage};
+use crate::tools::{touches, used};
 
 /// The model of what Claude Code itself says in the model's place.
 const SYNTHETIC: &str = "<synthetic>";
@@ -414,18 +414,13 @@ fn call(block: &Block<'_, Loose<Box<Input<'_>>>>, facts: &mut Facts) {
     let tool = block.name.shown();
     let paths = [&input.file_path, &input.notebook_path, &input.path];
     let path = paths.into_iter().find_map(Text::owned);
-    if let (Some(path), Some(modified)) = (&path, tool.as_deref().and_then(touched)) {
-        facts.files.push(FileTouch {
-            path: path.clone(),
-            modified,
-        });
-    }
     let others = [&input.pattern, &input.query, &input.url, &input.description];
-    let subject = input.command.owned().or(path);
+    let modified = tool.as_deref().and_then(touched);
+    let subject = used(facts, path, modified, &input.command, &others);
     facts.calls.push(Call {
         call_id: block.id.owned(),
         tool,
-        subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
+        subject,
         ..Call::default()
     });
 }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::line::{Block, Input, Line, refusal};
-use crate::json::{self, Loose, Text};
+use crate::json::{self, Loose};
 use crate::model::{Call, Facts, FileTouch, Header};
-use crate::pi::touches;
+use crate::tools::{touches, used};
 
 /// The facts of one record. clido sees it only if it reads it strictly.
 pub(super) fn facts(record: &[u8]) -> Facts {
@@ -118,18 +118,13 @@ fn tool_use(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
     let input = input.object().unwrap_or(&none);
     let tool = block.name.shown();
     let path = input.file_path.owned().or_else(|| input.path.owned());
-    if let (Some(path), Some(modified)) = (&path, tool.as_deref().and_then(touches)) {
-        facts.files.push(FileTouch {
-            path: path.clone(),
-            modified,
-        });
-    }
     let others = [&input.pattern, &input.query, &input.url];
-    let subject = input.command.owned().or(path);
+    let modified = tool.as_deref().and_then(touches);
+    let subject = used(facts, path, modified, &input.command, &others);
     facts.calls.push(Call {
         call_id: block.id.shown(),
         tool,
-        subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
+        subject,
         ..Call::default()
     });
     Some(())

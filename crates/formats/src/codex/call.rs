@@ -7,7 +7,7 @@ use super::message::texts;
 use crate::edits::{patch, shell};
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, FileTouch};
-use crate::pi::touches;
+use crate::tools::touches;
 
 /// A call and the files that it touches; `None` where the second tier is needed.
 pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileTouch>)> {

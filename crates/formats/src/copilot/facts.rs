@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use super::line::{Arguments, Attachment, Data, Event, ModelMetrics, ToolRequest, UsageRecord};
 use super::types::knows;
 use crate::json::{self, Loose, Raw, Text};
-use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
-use crate::pi::touches;
+use crate::model::{Call, Compaction, Facts, Header, Usage};
 use crate::remote_of;
+use crate::tools::{touches, used};
 
 /// The facts of one record.
 pub(super) fn facts(record: &[u8]) -> Facts {
@@ -256,18 +256,12 @@ fn call(request: &ToolRequest<'_>, facts: &mut Facts) -> Option<()> {
         Some("create") => Some(true),
         tool => tool.and_then(touches),
     };
-    if let (Some(path), Some(modified)) = (&path, modified) {
-        facts.files.push(FileTouch {
-            path: path.clone(),
-            modified,
-        });
-    }
     let others = [&arguments.pattern, &arguments.query, &arguments.url];
-    let subject = arguments.command.owned().or(path);
+    let subject = used(facts, path, modified, &arguments.command, &others);
     facts.calls.push(Call {
         call_id: request.tool_call_id.shown(),
         tool,
-        subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
+        subject,
         ..Call::default()
     });
     Some(())

@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use crate::injected_blocks;
 use crate::json::{self, Loose, Raw, Text};
-use crate::model::{Call, Class, Facts, FileTouch, Passage};
-use crate::pi::touches;
+use crate::model::{Call, Class, Facts, Passage};
 use crate::pieces::Pieces;
+use crate::tools::{touches, used};
 
 /// Any line; fields of unexpected types are left out.
 #[derive(Deserialize, Default)]
@@ -197,17 +197,12 @@ fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
     let tool = block.name.shown();
     let paths = [&input.path, &input.file_path, &input.target_file];
     let path = paths.into_iter().find_map(Text::owned);
-    if let (Some(path), Some(modified)) = (&path, tool.as_deref().and_then(touches)) {
-        facts.files.push(FileTouch {
-            path: path.clone(),
-            modified,
-        });
-    }
     let others = [&input.pattern, &input.query, &input.url];
-    let subject = input.command.owned().or(path);
+    let modified = tool.as_deref().and_then(touches);
+    let subject = used(facts, path, modified, &input.command, &others);
     facts.calls.push(Call {
         tool,
-        subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
+        subject,
         ..Call::default()
     });
     Some(())

@@ -160,6 +160,22 @@ pub struct Call {
     pub duration_ms: Option<i64>,
 }
 
+impl Call {
+    /// The result of this call, where one entry holds both. `start` and `end` are in ms.
+    pub(crate) fn result(&self, is_error: bool, start: Option<i64>, end: Option<i64>) -> Call {
+        Call {
+            call_id: self.call_id.clone(),
+            tool: self.tool.clone(),
+            is_result: true,
+            is_error: Some(is_error),
+            subject: None,
+            duration_ms: start
+                .zip(end)
+                .and_then(|(start, end)| end.checked_sub(start)),
+        }
+    }
+}
+
 /// Tokens and cost of one model answer. `None` = not recorded, `Some(0)` = recorded as zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use super::line::{Data, Input, Row, State, WholeLine};
 use super::second;
 use crate::edits::patch;
-use crate::json::{self, Loose, Text};
+use crate::json::{self, Loose};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
-use crate::pi::touches;
+use crate::tools::{touches, used};
 
 pub(super) fn facts(record: &[u8]) -> Facts {
     let read = json::tiers(record, |text| {
@@ -252,20 +252,15 @@ pub(super) fn tool(data: &Data<'_>, state: &State<'_>, facts: &mut Facts) -> Opt
     let input = input.object().unwrap_or(&none);
     let name = data.tool.shown().or_else(|| data.name.shown());
     let path = input.file_path.owned().or_else(|| input.path.owned());
-    if let (Some(path), Some(modified)) = (&path, name.as_deref().and_then(touches)) {
-        facts.files.push(FileTouch {
-            path: path.clone(),
-            modified,
-        });
-    }
+    let others = [&input.pattern, &input.query, &input.url, &input.description];
+    let modified = name.as_deref().and_then(touches);
+    let subject = used(facts, path, modified, &input.command, &others);
     let patch = input.patch_text.as_str().unwrap_or_default();
     facts.files.extend(patch::touched(patch, None));
-    let others = [&input.pattern, &input.query, &input.url, &input.description];
-    let subject = input.command.owned().or(path);
     let call = Call {
         call_id: data.call_id.shown().or_else(|| data.id.shown()),
         tool: name,
-        subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
+        subject,
         ..Call::default()
     };
     let status = state.status.as_str();
@@ -281,16 +276,8 @@ pub(super) fn tool(data: &Data<'_>, state: &State<'_>, facts: &mut Facts) -> Opt
         "assistant"
     };
     facts.role.get_or_insert_with(|| role.to_owned());
-    let answer = is_answered.then(|| Call {
-        is_result: true,
-        is_error: Some(failed),
-        subject: None,
-        duration_ms: start
-            .zip(end)
-            .and_then(|(start, end)| end.checked_sub(start)),
-        ..call.clone()
-    });
+    let result = is_answered.then(|| call.result(failed, start, end));
     facts.calls.push(call);
-    facts.calls.extend(answer);
+    facts.calls.extend(result);
     Some(())
 }

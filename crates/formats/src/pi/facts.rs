@@ -4,6 +4,7 @@ use super::dialect::{Dialect, OddValues, Scalars};
 use super::line::{Arguments, Block, Content, Line, Message, Tokens};
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Label, Usage, sum_costs};
+use crate::tools::{touches, used};
 
 /// The facts of one record; of a record that cannot be read, only that the agent drops it.
 pub(super) fn facts(dialect: &Dialect, record: &[u8]) -> Facts {
@@ -312,57 +313,15 @@ fn tool_calls(blocks: &[Loose<Block<'_>>], facts: &mut Facts) {
         ]
         .into_iter()
         .find_map(Text::owned);
-        if let Some(path) = &path
-            && let Some(modified) = touches(block.name.as_str().unwrap_or_default())
-        {
-            facts.files.push(FileTouch {
-                path: path.clone(),
-                modified,
-            });
-        }
-        let others = [
-            &arguments.command,
-            &arguments.pattern,
-            &arguments.query,
-            &arguments.url,
-        ];
+        let others = [&arguments.pattern, &arguments.query, &arguments.url];
+        let modified = block.name.as_str().and_then(touches);
+        let subject = used(facts, path, modified, &arguments.command, &others);
         facts.calls.push(Call {
             call_id: block.id.shown(),
             tool: block.name.owned(),
-            subject: arguments
-                .command
-                .owned()
-                .or(path)
-                .or_else(|| others.into_iter().find_map(Text::owned)),
+            subject,
             ..Call::default()
         });
-    }
-}
-
-/// Whether a tool of this name reads (`false`) or modifies (`true`) the file it is given.
-pub(crate) fn touches(tool: &str) -> Option<bool> {
-    const READS: &[&str] = &["read", "readfile", "view"];
-    const MODIFIES: &[&str] = &[
-        "write",
-        "writefile",
-        "edit",
-        "editfile",
-        "multiedit",
-        "createfile",
-        "strreplace",
-        "hashlineedit",
-        "applypatch",
-    ];
-    let is = |name: &&str| {
-        let letters = tool.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
-        letters
-            .map(|byte| byte.to_ascii_lowercase())
-            .eq(name.bytes())
-    };
-    if READS.iter().any(is) {
-        Some(false)
-    } else {
-        MODIFIES.iter().any(is).then_some(true)
     }
 }
 

@@ -14,7 +14,7 @@ mod said;
 mod text;
 
 pub use dialect::{BadBytes, ByteOrderMark, Dialect, Names, OddValues, Scalars, Versions};
-pub(crate) use facts::{add_message as add_message_facts, touches};
+pub(crate) use facts::add_message as add_message_facts;
 pub(crate) use text::add_message as add_message_text;
 
 /// The newest version of the format.
