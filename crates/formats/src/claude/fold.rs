@@ -144,9 +144,7 @@ struct Answer {
 
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
-    fold.entries += 1;
-    fold.errors += u64::from(facts.is_error);
-    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    fold.count(facts);
     if !facts.agent_sees {
         return;
     }

@@ -9,9 +9,7 @@ const PREVIEW: usize = 80;
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     let first = fold.entries == 0;
-    fold.entries += 1;
-    fold.errors += u64::from(facts.is_error);
-    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    fold.count(facts);
     if let Some(reason) = &facts.breaks_list {
         fold.hidden.get_or_insert_with(|| reason.clone());
     } else if !facts.agent_sees {

@@ -54,11 +54,9 @@ pub(super) fn relate(state: &mut State, facts: &mut Facts) {
 
 /// Add one event, in file order, or the workspace file.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
-    fold.entries += 1;
+    fold.count(facts);
     fold.seen += u64::from(facts.agent_sees);
-    fold.errors += u64::from(facts.is_error);
     fold.messages += u64::from(facts.is_message);
-    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
     fold.copilot.subagents += u64::from(facts.kind == "subagent.started");
     if let Some(usage) = &facts.usage
         && known_by(usage).is_none_or(|record| is_new(&mut fold.copilot.counted, record))

@@ -219,9 +219,7 @@ fn prose(record: &[u8]) -> Option<u64> {
 
 /// Add one record, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
-    fold.entries += 1;
-    fold.errors += u64::from(facts.is_error);
-    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    fold.count(facts);
     if let Some(usage) = &facts.usage {
         fold.add_usage(usage);
     }

@@ -33,11 +33,9 @@ const TITLE: usize = 72;
 
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
-    fold.entries += 1;
+    fold.count(facts);
     fold.seen += u64::from(facts.agent_sees);
-    fold.errors += u64::from(facts.is_error);
     fold.messages += u64::from(facts.is_message);
-    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
     if let Some(reason) = &facts.breaks_list {
         fold.hidden.get_or_insert_with(|| reason.clone());
     }

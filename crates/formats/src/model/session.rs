@@ -152,6 +152,13 @@ pub struct Fold {
 }
 
 impl Fold {
+    /// Counts an entry and the error that it reports, and keeps the newest time.
+    pub(crate) fn count(&mut self, facts: &Facts) {
+        self.entries += 1;
+        self.errors += u64::from(facts.is_error);
+        self.last_entry_ms = self.last_entry_ms.max(facts.time_ms);
+    }
+
     /// What a person typed, unless it is known already.
     pub(crate) fn note_typed(&mut self, facts: &Facts) {
         if self.typed.is_none() {

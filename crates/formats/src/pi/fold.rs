@@ -5,9 +5,7 @@ use crate::{SourceFacts, json};
 
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
-    fold.entries += 1;
-    fold.errors += u64::from(facts.is_error);
-    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    fold.count(facts);
     if let Some(usage) = &facts.usage {
         fold.add_usage(usage);
     }
