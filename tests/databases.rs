@@ -315,11 +315,11 @@ fn what_is_done_to_rows_is_followed() {
 }
 
 #[test]
-fn of_two_generations_the_second_counts() {
+fn of_two_layouts_the_second_counts() {
     let mut store = Store::new(true, "WAL");
     store.talk("ses_1", "walrus", "as it was");
     store.talk("ses_2", "heron", "in the first alone");
-    store.is_followed("the first generation");
+    store.is_followed("the first layout");
     store.run(
         "CREATE TABLE session_v2 (id TEXT PRIMARY KEY, parent_id TEXT, fork_session_id TEXT, directory TEXT, title TEXT,
              time_created INTEGER, time_updated INTEGER);

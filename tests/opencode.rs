@@ -52,7 +52,7 @@ fn store() -> Store {
     store
 }
 
-/// Stores of both generations with rows of every type.
+/// Stores of both layouts with rows of every type.
 pub fn every_row(look: &mut dyn FnMut(&str, &Index)) {
     let mut first = store();
     for (id, data) in [

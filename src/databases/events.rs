@@ -7,7 +7,7 @@ use super::list::key;
 use super::schema::{Present, columns, quoted};
 use super::turns::{Turn, from_row};
 use super::write::said;
-use crate::format::database::{Changed, Events, Generation};
+use crate::format::database::{Changed, Events, Layout};
 
 /// Whether all that was changed since a turn was read, up to this number of the session, is in the
 /// turn or behind it. `false`: it is not, or a change is not there or not known; then rows have to
@@ -64,11 +64,11 @@ pub(super) fn are_behind(
 /// The key of the change by which a session came to that number; `None`: that is not noted.
 pub(super) fn change(
     connection: &Connection,
-    generation: &Generation,
+    layout: &Layout,
     session: &str,
     number: i64,
 ) -> rusqlite::Result<Option<String>> {
-    match generation.sequence.and_then(|sequence| sequence.events) {
+    match layout.sequence.and_then(|sequence| sequence.events) {
         Some(events) if are_there(connection, &events)? => {
             change_of(connection, &events, session, number)
         }

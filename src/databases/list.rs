@@ -18,7 +18,7 @@ use super::rows::each_line;
 use super::schema::{Present, quoted};
 use super::shelf::within;
 use super::turns::Sums;
-use crate::format::database::{Database, Generation, Shelf, Stamp};
+use crate::format::database::{Database, Layout, Shelf, Stamp};
 use crate::format::identity::Identity;
 use crate::format::stable_hash;
 
@@ -58,8 +58,8 @@ pub fn list(
     }
     read(path, |connection| {
         let mut all = BTreeMap::new();
-        for generation in database.generations {
-            if let Some(stamps) = Stamps::of(connection, generation)? {
+        for layout in database.layouts {
+            if let Some(stamps) = Stamps::of(connection, layout)? {
                 stamps.each(known, &mut all)?;
             }
         }
@@ -76,8 +76,8 @@ pub fn identity(path: &Path, database: &'static Database, session: &str) -> io::
         return documents.identity(session);
     }
     let found = read(path, |connection| {
-        for generation in database.generations {
-            if let Some(stamps) = Stamps::of(connection, generation)?
+        for layout in database.layouts {
+            if let Some(stamps) = Stamps::of(connection, layout)?
                 && let Some(identity) = stamps.one(session)?
             {
                 return Ok(Some(identity));
@@ -97,7 +97,7 @@ pub(super) fn key(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> 
     })
 }
 
-/// The change stamps of sessions of one generation.
+/// The change stamps of sessions of one layout.
 pub(super) struct Stamps<'c> {
     connection: &'c Connection,
     /// Key, change time and number of sessions, to be grouped by the key.
@@ -144,13 +144,13 @@ impl Count {
     fn files(
         connection: &Connection,
         shelf: &Shelf,
-        generation: &'static Generation,
+        layout: &'static Layout,
     ) -> rusqlite::Result<Option<Count>> {
         let folder = connection.path().map(Path::new).and_then(Path::parent);
         let (Some((below, name)), Some(folder)) = (shelf.file, folder) else {
             return Ok(None);
         };
-        let present = Present::of(connection, shelf.table, generation)?;
+        let present = Present::of(connection, shelf.table, layout)?;
         Ok(present.filter(|own| own.has(name)).map(|own| {
             let (name, table) = (quoted(name), quoted(own.table.name));
             let sql = format!(
@@ -164,37 +164,37 @@ impl Count {
 }
 
 impl<'c> Stamps<'c> {
-    /// `None`: the database is of another generation.
+    /// `None`: the database is of another layout.
     pub fn of(
         connection: &'c Connection,
-        generation: &'static Generation,
+        layout: &'static Layout,
     ) -> rusqlite::Result<Option<Stamps<'c>>> {
-        let Some(sessions) = Present::of(connection, &generation.sessions, generation)? else {
+        let Some(sessions) = Present::of(connection, &layout.sessions, layout)? else {
             return Ok(None);
         };
         let mut counts = Vec::new();
-        for table in generation.rows {
+        for table in layout.rows {
             let inner = table.inner.map(|inner| inner.table);
             let shelves = table.shelves.iter().map(|shelf| shelf.table);
             for table in [table].into_iter().chain(inner).chain(shelves) {
-                if let Some(present) = Present::of(connection, table, generation)? {
+                if let Some(present) = Present::of(connection, table, layout)? {
                     counts.push(Count::of(present));
                 }
             }
             for shelf in table.shelves {
-                counts.extend(Count::files(connection, shelf, generation)?);
+                counts.extend(Count::files(connection, shelf, layout)?);
             }
         }
-        let sequence = match generation.sequence {
+        let sequence = match layout.sequence {
             Some(sequence) => super::schema::columns(connection, sequence.table)?
                 .iter()
                 .any(|column| column == sequence.number)
                 .then_some(sequence),
             None => None,
         };
-        let key = format!("s.{}", quoted(generation.sessions.session));
-        let changed = match sessions.has(generation.sessions.changed) {
-            true => format!("max(s.{})", quoted(generation.sessions.changed)),
+        let key = format!("s.{}", quoted(layout.sessions.session));
+        let changed = match sessions.has(layout.sessions.changed) {
+            true => format!("max(s.{})", quoted(layout.sessions.changed)),
             false => "0".to_owned(),
         };
         let (number, join) = match sequence {
@@ -208,7 +208,7 @@ impl<'c> Stamps<'c> {
             ),
             None => (NO_NUMBER.to_string(), String::new()),
         };
-        let name = quoted(generation.sessions.name);
+        let name = quoted(layout.sessions.name);
         Ok(Some(Stamps {
             connection,
             sessions: format!("SELECT {key}, coalesce({changed}, 0), {number} FROM {name} s{join}"),

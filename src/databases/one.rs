@@ -12,7 +12,7 @@ use super::open::read;
 use super::rows::{held_line, read_session, select, select_held};
 use super::schema::{Present, quoted};
 use super::write::{repeated, write};
-use crate::format::database::{Database, Generation, Inner, Line, Table};
+use crate::format::database::{Database, Inner, Layout, Line, Table};
 
 /// The line of each of these rows, `table:key`, of a session in a database, not in documents;
 /// `None` where there is no such row.
@@ -42,14 +42,14 @@ fn row_named(
         return Ok(None);
     };
     let mut may_be_put_away = false;
-    for (generation, own, outer) in tables_of(database, table) {
+    for (layout, own, outer) in tables_of(database, table) {
         may_be_put_away |= !own.shelves.is_empty();
-        let Some(own) = Present::of(connection, own, generation)? else {
+        let Some(own) = Present::of(connection, own, layout)? else {
             continue;
         };
         let found = match &own.table.line {
             Some(line) => row_held(connection, (&own, line), session, wanted)?,
-            None => row_of(connection, generation, (&own, outer), session, wanted)?,
+            None => row_of(connection, layout, (&own, outer), session, wanted)?,
         };
         if found.is_some() {
             return Ok(found);
@@ -68,7 +68,7 @@ fn row_named(
 /// The line of the row with that key.
 fn row_of(
     connection: &Connection,
-    generation: &'static Generation,
+    layout: &'static Layout,
     (own, outer): (&Present, Option<(&'static Table, &'static Inner)>),
     session: &str,
     key: &str,
@@ -76,7 +76,7 @@ fn row_of(
     let is_it = format!("{} AND {} = ?2", own.of_session, quoted(own.table.key));
     let line = |row: &Row<'_>| {
         let repeated = match outer {
-            Some((outer, inner)) => of_outer(connection, generation, (outer, inner), row, own)?,
+            Some((outer, inner)) => of_outer(connection, layout, (outer, inner), row, own)?,
             None => None,
         };
         let mut line = Vec::new();
@@ -136,21 +136,21 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':' | b'.')
 }
 
-/// A table of a generation, and the one that its rows belong to.
+/// A table of a layout, and the one that its rows belong to.
 type Place = (
-    &'static Generation,
+    &'static Layout,
     &'static Table,
     Option<(&'static Table, &'static Inner)>,
 );
 
 /// The tables of that name: one may be read in several ways, each of which finds other rows.
 fn tables_of<'n>(database: &'static Database, name: &'n str) -> impl Iterator<Item = Place> + 'n {
-    let places = database.generations.iter().flat_map(|generation| {
-        let own = [(generation, &generation.sessions, None)];
-        let rows = generation.rows.iter().flat_map(move |table| {
+    let places = database.layouts.iter().flat_map(|layout| {
+        let own = [(layout, &layout.sessions, None)];
+        let rows = layout.rows.iter().flat_map(move |table| {
             let inner = table.inner.as_ref();
-            let inner = inner.map(|inner| (generation, inner.table, Some((table, inner))));
-            [(generation, table, None)].into_iter().chain(inner)
+            let inner = inner.map(|inner| (layout, inner.table, Some((table, inner))));
+            [(layout, table, None)].into_iter().chain(inner)
         });
         own.into_iter().chain(rows)
     });
@@ -160,13 +160,13 @@ fn tables_of<'n>(database: &'static Database, name: &'n str) -> impl Iterator<It
 /// What a row repeats of the one that it belongs to.
 fn of_outer(
     connection: &Connection,
-    generation: &'static Generation,
+    layout: &'static Layout,
     (outer, inner): (&'static Table, &Inner),
     row: &Row<'_>,
     own: &Present,
 ) -> rusqlite::Result<Option<String>> {
     let at = own.columns.iter().position(|name| name == inner.outer);
-    let (Some(at), Some(outer)) = (at, Present::of(connection, outer, generation)?) else {
+    let (Some(at), Some(outer)) = (at, Present::of(connection, outer, layout)?) else {
         return Ok(None);
     };
     let Some(named) = key(row, at)? else {

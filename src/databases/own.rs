@@ -21,8 +21,8 @@ pub fn own_lines(
 ) -> io::Result<BTreeMap<String, Vec<u8>>> {
     read(path, |connection| {
         let mut lines = BTreeMap::new();
-        for generation in database.generations {
-            let Some(own) = Present::of(connection, &generation.sessions, generation)? else {
+        for layout in database.layouts {
+            let Some(own) = Present::of(connection, &layout.sessions, layout)? else {
                 continue;
             };
             let sql = format!("SELECT {} FROM {}", own.named(), quoted(own.table.name));

@@ -55,9 +55,9 @@ fn store(sessions: usize, messages: usize) -> Connection {
     connection
 }
 
-/// The first generation of its tables.
-fn first() -> &'static crate::format::database::Generation {
-    &opencode().generations[1]
+/// The first layout of its tables.
+fn first() -> &'static crate::format::database::Layout {
+    &opencode().layouts[1]
 }
 
 #[test]

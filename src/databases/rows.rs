@@ -23,7 +23,7 @@ use super::schema::{Present, quoted};
 use super::shelf;
 use super::turns::{self, Turn};
 use super::write::{column, on_one_line, repeated, said, write};
-use crate::format::database::{Database, Generation, Inner, Line, Stamp, Table};
+use crate::format::database::{Database, Inner, Layout, Line, Stamp, Table};
 use crate::format::identity::Identity;
 
 /// A session as it is at one moment.
@@ -76,21 +76,21 @@ pub(super) fn read_session(
     database: &'static Database,
     (session, from): (&str, Option<&Turn>),
 ) -> rusqlite::Result<Option<Session>> {
-    for generation in database.generations {
-        let Some(stamps) = Stamps::of(connection, generation)? else {
+    for layout in database.layouts {
+        let Some(stamps) = Stamps::of(connection, layout)? else {
             continue;
         };
         let Some(own) = stamps.own(session)? else {
             continue;
         };
         if let Some(turn) = from
-            && !turns::stands(connection, generation, (session, turn), own.1)?
+            && !turns::stands(connection, layout, (session, turn), own.1)?
         {
             return Ok(None);
         }
-        let change = events::change(connection, generation, session, own.1)?;
+        let change = events::change(connection, layout, session, own.1)?;
         let mut all = Lines::from(from, (own.1, change));
-        add_lines(connection, generation, (session, from), &mut all)?;
+        add_lines(connection, layout, (session, from), &mut all)?;
         let (lines, names, turns) = all.into_parts();
         let (turns, identity) = match turns.into_parts() {
             Some((turns, sums)) => (turns, identity_of(own.0, own.1, &sums)),
@@ -110,21 +110,21 @@ pub(super) fn read_session(
 /// Add the lines of all rows of a session, or of its own and those from that turn on.
 pub(super) fn add_lines(
     connection: &Connection,
-    generation: &'static Generation,
+    layout: &'static Layout,
     (session, from): (&str, Option<&Turn>),
     lines: &mut Lines,
 ) -> rusqlite::Result<()> {
     let is_of_turns = |table: &Table| table.turn.is_some() && table.stamp == Stamp::Times;
-    if !matches!(generation.rows, [table] if is_of_turns(table)) {
+    if !matches!(layout.rows, [table] if is_of_turns(table)) {
         lines.turns.give_up();
     }
-    if let Some(own) = Present::of(connection, &generation.sessions, generation)? {
+    if let Some(own) = Present::of(connection, &layout.sessions, layout)? {
         each_line(connection, &own, session, |line| {
             lines.bytes.extend_from_slice(line);
         })?;
     }
-    for table in generation.rows {
-        let own = Present::of(connection, table, generation)?;
+    for table in layout.rows {
+        let own = Present::of(connection, table, layout)?;
         if let Some(line) = &table.line {
             let before = lines.bytes.len();
             if let Some(own) = &own {
@@ -133,7 +133,7 @@ pub(super) fn add_lines(
             let is_empty = lines.bytes.len() == before;
             for shelf in table.shelves.iter().filter(|_| is_empty) {
                 let shelf = (shelf, table.name);
-                if shelf::add(connection, generation, shelf, session, lines)? {
+                if shelf::add(connection, layout, shelf, session, lines)? {
                     break;
                 }
             }
@@ -144,9 +144,7 @@ pub(super) fn add_lines(
             continue;
         };
         let inner = match &table.inner {
-            Some(inner) => {
-                Present::of(connection, inner.table, generation)?.map(|own| (inner, own))
-            }
+            Some(inner) => Present::of(connection, inner.table, layout)?.map(|own| (inner, own)),
             None => None,
         };
         let inner = inner.as_ref().map(|(inner, own)| (*inner, own));

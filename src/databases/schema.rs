@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::format::database::{Generation, Table};
+use crate::format::database::{Layout, Table};
 
 /// The columns of a table in its order; none where there is no such table.
 pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
@@ -27,14 +27,14 @@ impl Present {
     pub fn of(
         connection: &Connection,
         table: &'static Table,
-        generation: &'static Generation,
+        layout: &'static Layout,
     ) -> rusqlite::Result<Option<Present>> {
         let mut columns = columns(connection, table.name)?;
         let has = |name: &str| columns.iter().any(|column| column == name);
         if !has(table.key) || !has(table.session) {
             return Ok(None);
         }
-        let Some(session) = key_of(connection, table, &generation.sessions)? else {
+        let Some(session) = key_of(connection, table, &layout.sessions)? else {
             return Ok(None);
         };
         columns.retain(|column| !table.without.contains(&column.as_str()));

@@ -15,7 +15,7 @@ use super::lines::Lines;
 use super::list::key;
 use super::schema::{Present, quoted};
 use super::write::{on_one_line, said};
-use crate::format::database::{Generation, Holds, Shelf};
+use crate::format::database::{Holds, Layout, Shelf};
 use crate::format::json::{self, Int, Loose, Text};
 use crate::regular;
 
@@ -23,12 +23,12 @@ use crate::regular;
 /// `false`: nothing is.
 pub(super) fn add(
     connection: &Connection,
-    generation: &'static Generation,
+    layout: &'static Layout,
     (shelf, table): (&Shelf, &str),
     session: &str,
     lines: &mut Lines,
 ) -> rusqlite::Result<bool> {
-    let Some(own) = Present::of(connection, shelf.table, generation)? else {
+    let Some(own) = Present::of(connection, shelf.table, layout)? else {
         return Ok(false);
     };
     let column = |name: &str| match own.has(name) || name == shelf.blob {

@@ -70,8 +70,8 @@ impl Store {
     fn read(&self, budget: Budget) -> (Vec<String>, usize) {
         let mut lines = Lines::default();
         lines.budget = budget;
-        let generation = &openclaw().generations[0];
-        add_lines(&self.writer, generation, ("s1", None), &mut lines).unwrap();
+        let layout = &openclaw().layouts[0];
+        add_lines(&self.writer, layout, ("s1", None), &mut lines).unwrap();
         let (bytes, names, _) = lines.into_parts();
         let mut problems = 0;
         let mut said = Vec::new();

@@ -11,7 +11,7 @@ use super::events;
 use super::list::{integer, key};
 use super::schema::{Present, quoted};
 use super::write::{column, said};
-use crate::format::database::Generation;
+use crate::format::database::Layout;
 use crate::format::json;
 
 /// Sums over rows of a session, without its own row.
@@ -184,17 +184,17 @@ fn beside_row(present: &Present, side: &str) -> String {
 /// Whether the rows of a session, which has this number now, are before a turn as they were.
 pub(super) fn stands(
     connection: &Connection,
-    generation: &'static Generation,
+    layout: &'static Layout,
     (session, turn): (&str, &Turn),
     number: i64,
 ) -> rusqlite::Result<bool> {
-    let [table] = generation.rows else {
+    let [table] = layout.rows else {
         return Ok(false);
     };
-    let Some(outer) = Present::of(connection, table, generation)? else {
+    let Some(outer) = Present::of(connection, table, layout)? else {
         return Ok(false);
     };
-    let events = generation.sequence.and_then(|sequence| sequence.events);
+    let events = layout.sequence.and_then(|sequence| sequence.events);
     if let Some(events) = events
         && events::are_behind(connection, (&events, &outer), (session, turn), number)?
     {
@@ -204,7 +204,7 @@ pub(super) fn stands(
     let mut sums = Sums::default();
     sum(connection, &outer, &before, (session, turn), &mut sums)?;
     if let Some(inner) = &table.inner
-        && let Some(own) = Present::of(connection, inner.table, generation)?
+        && let Some(own) = Present::of(connection, inner.table, layout)?
     {
         let of_outer = format!(
             "{} IN (SELECT {} FROM {} WHERE {before})",

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub struct Database {
     /// The ways in which it stores a session. One that is stored in two of them is read from the
     /// first.
-    pub generations: &'static [Generation],
+    pub layouts: &'static [Layout],
     /// JSON documents that say what its rows would say. The folder of many is read until a database
     /// beside it holds one of its sessions.
     pub documents: Option<&'static Documents>,
@@ -74,13 +74,13 @@ impl Database {
     /// Whether rows hold lines as their agent wrote them: what a row is called is not in its line
     /// then.
     pub fn holds_lines(&self) -> bool {
-        let mut rows = self.generations.iter().flat_map(|stored| stored.rows);
+        let mut rows = self.layouts.iter().flat_map(|stored| stored.rows);
         rows.any(|table| table.line.is_some())
     }
 
     /// The folders in which files of it lie that its rows only name, as seen from its own.
     pub fn shelf_folders(&self) -> BTreeSet<&'static str> {
-        let rows = self.generations.iter().flat_map(|stored| stored.rows);
+        let rows = self.layouts.iter().flat_map(|stored| stored.rows);
         let shelves = rows.flat_map(|table| table.shelves);
         shelves.filter_map(|shelf| Some(shelf.file?.0)).collect()
     }
@@ -89,7 +89,7 @@ impl Database {
 /// One way in which sessions are stored: a table with a row for each, and tables of what is in
 /// them.
 #[derive(Debug, Clone, Copy)]
-pub struct Generation {
+pub struct Layout {
     /// A row for each session.
     pub sessions: Table,
     /// The rows of a session, table after table.

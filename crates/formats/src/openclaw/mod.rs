@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{Format, Record, Shape, SourceFacts, WriteMode};
-use crate::database::{Database, Generation, Holds, Line, Shelf, Stamp, Table};
+use crate::database::{Database, Holds, Layout, Line, Shelf, Stamp, Table};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::pi::Dialect;
 
@@ -155,8 +155,8 @@ const fn events(shelves: &'static [Shelf]) -> Table {
 }
 
 static DATABASE: Database = Database {
-    generations: &[
-        Generation {
+    layouts: &[
+        Layout {
             sessions: WINDOWS,
             rows: &[
                 NODE,
@@ -176,7 +176,7 @@ static DATABASE: Database = Database {
             ],
             sequence: None,
         },
-        Generation {
+        Layout {
             sessions: ARCHIVES,
             rows: &[events(&[ARCHIVED])],
             sequence: None,

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use super::{Format, Record, Shape, SourceFacts, WriteMode};
-use crate::database::{Database, Events, Generation, Inner, Sequence, Table, Turn};
+use crate::database::{Database, Events, Inner, Layout, Sequence, Table, Turn};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
 mod documents;
@@ -53,8 +53,8 @@ const fn sessions(name: &'static str) -> Table {
 }
 
 static DATABASE: Database = Database {
-    generations: &[
-        Generation {
+    layouts: &[
+        Layout {
             sessions: sessions("session_v2"),
             rows: &[Table {
                 name: "session_message",
@@ -72,7 +72,7 @@ static DATABASE: Database = Database {
             }],
             sequence: None,
         },
-        Generation {
+        Layout {
             sessions: sessions("session"),
             rows: &[Table {
                 name: "message",

@@ -307,7 +307,7 @@ fn only_databases_hold_sessions() {
 }
 
 #[test]
-fn second_generation_rows_hold_whole_messages() {
+fn second_layout_rows_hold_whole_messages() {
     let row = |kind: &str, data: &str| {
         format!(
             r#"{{"table":"session_message","key":"k1","row":{{"id":"k1","session_id":"ses_1","type":"{kind}","seq":3,"time_created":5,"data":{data}}}}}"#
