@@ -19,10 +19,10 @@ pub const TORN: &str = "torn";
 /// What a stretch of a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceKind {
-    /// One JSON value. `fused`: the line holds more than this value and white space, so an agent
-    /// that parses line by line drops it.
+    /// One JSON value.
     Value {
-        /// See above.
+        /// The line holds more than this value and white space, so an agent that parses line by
+        /// line drops it.
         fused: bool,
     },
     /// White space, line ends, byte order marks.

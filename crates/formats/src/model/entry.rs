@@ -53,9 +53,9 @@ pub struct Facts {
     pub compaction: Option<Compaction>,
     /// Files named as read or modified.
     pub files: Vec<FileTouch>,
-    /// Provider and model in force from this entry on.
+    /// Provider in force from this entry on.
     pub provider: Option<String>,
-    /// See `provider`.
+    /// Model in force from this entry on.
     pub model: Option<String>,
     /// The git branch that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

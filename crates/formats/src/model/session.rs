@@ -16,9 +16,9 @@ pub struct Header {
     pub version: Option<i64>,
     /// Working directory, as written.
     pub cwd: Option<String>,
-    /// Creation time as written, and in ms.
+    /// Creation time as written.
     pub created_raw: Option<String>,
-    /// See `created_raw`.
+    /// Creation time in ms; `None` when absent or unparsable.
     pub created_ms: Option<i64>,
     /// Path of the session this one was forked from, or its id, as written; pi: a path without
     /// `.`, `..` and needless slashes.
@@ -103,19 +103,19 @@ pub struct Fold {
     /// clido: id of the session that this one is a copy of.
     #[serde(skip_serializing_if = "is_default")]
     pub forked_from: Option<String>,
-    /// clido: user lines, and the turns and cost of the last `result` line.
+    /// clido: user lines.
     #[serde(skip_serializing_if = "is_default")]
     pub user_lines: u64,
-    /// See `user_lines`.
+    /// clido: turns of the last `result` line that records them.
     #[serde(skip_serializing_if = "is_default")]
     pub last_turns: Option<i64>,
-    /// See `user_lines`.
+    /// clido: cost of the last `result` line that records one, US dollars.
     #[serde(skip_serializing_if = "is_default")]
     pub last_cost: Option<f64>,
-    /// clido: turns and cost of the runs that ended before the last one.
+    /// clido: turns of the runs that ended before the last one.
     #[serde(skip_serializing_if = "is_default")]
     pub past_turns: i64,
-    /// See `past_turns`.
+    /// clido: cost of the runs that ended before the last one, US dollars.
     #[serde(skip_serializing_if = "is_default")]
     pub past_cost: f64,
     /// What the file says that [`Format::cwd_beside`](crate::Format::cwd_beside) names.
