@@ -44,7 +44,7 @@ pub use crate::query::{
     BlameScope, Branch, CommitScope, CopiedBranch, Highlighter, ListPage, ListScope,
     MOST_CALLED_SO, NameScope, SearchScope, SessionFile, SharedFile, SharedFiles, ShowScope,
     ShownPart, Snapshot, SpendingScope, TitleMatch, TreeFilter, TreePart, TreeScope, UnsharedFile,
-    WrittenList, steps_from_last,
+    WhereScope, WrittenList, steps_from_last,
 };
 pub use crate::words::panic_is_caught;
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sessionary::format::Format;
 use sessionary::format::agentuse::Agentuse;
 use sessionary::format::json::split;
-use sessionary::index::{ListScope, SearchScope, ShowScope};
+use sessionary::index::{ListScope, SearchScope, ShowScope, WhereScope};
 use sessionary::model::{Class, SessionRow, Standing};
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 
@@ -192,7 +192,7 @@ fn sessions_of_a_project_are_here() {
     let index = Index::open(&config, Freshness::Check).unwrap();
     let here = |cwd: &Path| {
         let scope = ListScope {
-            cwd: Some(cwd.to_path_buf()),
+            at: WhereScope::directory(cwd),
             ..ListScope::default()
         };
         index.list(&scope).unwrap().sessions.len()

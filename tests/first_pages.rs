@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use sessionary::index::ListScope;
+use sessionary::index::{ListScope, WhereScope};
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index, Indexer};
 
@@ -87,17 +87,23 @@ fn scopes(home: &Path, random: &mut ChaCha8Rng) -> Vec<ListScope> {
     let places = [
         ListScope::default(),
         ListScope {
-            cwd: Some(at("boat")),
+            at: WhereScope::directory(at("boat")),
             ..ListScope::default()
         },
         ListScope {
-            within: vec![at("boat"), at("gone")],
-            repositories: vec![at("boat/.git")],
-            remotes: vec!["github.com/ada/boat".to_owned()],
+            at: WhereScope {
+                within: vec![at("boat"), at("gone")],
+                repositories: vec![at("boat/.git")],
+                remotes: vec!["github.com/ada/boat".to_owned()],
+                ..WhereScope::default()
+            },
             ..ListScope::default()
         },
         ListScope {
-            within: vec![at("nowhere")],
+            at: WhereScope {
+                within: vec![at("nowhere")],
+                ..WhereScope::default()
+            },
             ..ListScope::default()
         },
     ];

@@ -10,7 +10,7 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use sessionary::format::FORMATS;
-use sessionary::index::{ListEvent, ListScope, SearchScope};
+use sessionary::index::{ListEvent, ListScope, SearchScope, WhereScope};
 use sessionary::model::{Listing, SessionRow, Sort};
 use sessionary::{Config, Freshness, Index, Indexer};
 
@@ -267,24 +267,27 @@ fn place(all: &[SessionRow], random: &mut ChaCha8Rng, scope: &ListScope) -> List
     let remotes = all.iter().filter_map(|row| row.repository.clone());
     let remote = remotes.choose(random).filter(|_| random.random_bool(0.3));
     ListScope {
-        within: folder
-            .into_iter()
-            .filter(|_| random.random_bool(0.8))
-            .collect(),
-        remotes: remote.into_iter().collect(),
+        at: WhereScope {
+            within: folder
+                .into_iter()
+                .filter(|_| random.random_bool(0.8))
+                .collect(),
+            remotes: remote.into_iter().collect(),
+            ..WhereScope::default()
+        },
         ..scope.clone()
     }
 }
 
 /// Whether a session's row says that it is of the place asked for; a folder of another machine is
 /// none of these.
-fn is_here(row: &SessionRow, place: &ListScope) -> bool {
+fn is_here(row: &SessionRow, ListScope { at, .. }: &ListScope) -> bool {
     let project = row.own.as_ref().and_then(|own| own["projectRoot"].as_str());
     let folder = Path::new(project.unwrap_or(&row.cwd));
     let is_below = |above: &PathBuf| row.host.is_none() && folder.starts_with(above);
-    let is_everywhere = place.within.is_empty() && place.remotes.is_empty();
-    let is_of = |remote: &String| place.remotes.contains(remote);
-    is_everywhere || place.within.iter().any(is_below) || row.repository.as_ref().is_some_and(is_of)
+    let is_everywhere = at.within.is_empty() && at.remotes.is_empty();
+    let is_of = |remote: &String| at.remotes.contains(remote);
+    is_everywhere || at.within.iter().any(is_below) || row.repository.as_ref().is_some_and(is_of)
 }
 
 fn named(rows: &[SessionRow]) -> Vec<(&str, &str)> {

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use sessionary::index::WhereScope;
 use sessionary::repository::{Repository, holds_home};
 use sessionary::settings::Surroundings;
 
@@ -59,22 +60,21 @@ impl Here {
         }
     }
 
-    /// The current directory, where it alone counts.
-    pub fn cwd(&self) -> Option<PathBuf> {
-        let is_alone = self.within.is_empty();
-        is_alone.then(|| self.directory.clone())
+    /// Whether the current directory alone counts.
+    pub fn is_alone(&self) -> bool {
+        self.within.is_empty()
     }
 
-    /// The folder by which the repository is known, where one counts.
-    pub fn repositories(&self) -> Vec<PathBuf> {
+    /// Whose sessions are here, as the library takes it: those of other checkouts of the
+    /// repository's remote too.
+    pub fn scope(&self) -> WhereScope {
         let repository = self.repository.iter();
-        repository.map(|one| one.common.clone()).collect()
-    }
-
-    /// Its remote: sessions of other checkouts of that are here too.
-    pub fn remotes(&self) -> Vec<String> {
-        let remote = self.repository.as_ref().and_then(Repository::remote);
-        remote.into_iter().collect()
+        WhereScope {
+            cwd: self.is_alone().then(|| self.directory.clone()),
+            within: self.within.clone(),
+            repositories: repository.clone().map(|one| one.common.clone()).collect(),
+            remotes: repository.filter_map(Repository::remote).collect(),
+        }
     }
 
     /// What it is called.

@@ -6,6 +6,38 @@ use std::path::{Path, PathBuf};
 use crate::catalogue::filter_columns::SessionFilterRow;
 use crate::repository::common_folder;
 
+/// Whose sessions are meant: those of a directory, of folders with all below them, of repositories.
+/// The default is all of them, wherever they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WhereScope {
+    /// Only sessions of this working directory (by the session's header, links resolved on both
+    /// sides).
+    pub cwd: Option<PathBuf>,
+    /// Only sessions whose working directory is one of these or lies below one of them (links
+    /// resolved on both sides); none = wherever they are.
+    pub within: Vec<PathBuf>,
+    /// The common folders of the git repositories whose working trees `within` are (see
+    /// [`Repository`](crate::repository::Repository)): what lies below them in another repository,
+    /// as far as it is there, is left out. None: nothing is.
+    pub repositories: Vec<PathBuf>,
+    /// The remotes of these repositories (see [`Repository::remote`]): sessions of one of them, by
+    /// [`SessionRow::repository`], count wherever their directory is.
+    ///
+    /// [`Repository::remote`]: crate::repository::Repository::remote
+    /// [`SessionRow::repository`]: crate::model::SessionRow::repository
+    pub remotes: Vec<String>,
+}
+
+impl WhereScope {
+    /// Only sessions of this working directory.
+    pub fn directory(cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            cwd: Some(cwd.into()),
+            ..Self::default()
+        }
+    }
+}
+
 /// The directories that were asked for, with links resolved; none of them: every one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Here {
@@ -20,17 +52,13 @@ pub(super) struct Here {
 }
 
 impl Here {
-    pub fn of(
-        at: Option<&Path>,
-        within: &[PathBuf],
-        repositories: &[PathBuf],
-        remotes: &[String],
-    ) -> Self {
+    pub fn of(asked: &WhereScope) -> Self {
+        let repositories = asked.repositories.iter();
         Self {
-            at: at.map(canonical),
-            within: within.iter().map(|folder| resolved(folder)).collect(),
-            repositories: repositories.iter().map(|one| canonical(one)).collect(),
-            remotes: remotes.iter().cloned().collect(),
+            at: asked.cwd.as_deref().map(canonical),
+            within: asked.within.iter().map(|folder| resolved(folder)).collect(),
+            repositories: repositories.map(|one| canonical(one)).collect(),
+            remotes: asked.remotes.iter().cloned().collect(),
         }
     }
 
@@ -174,7 +202,10 @@ mod tests {
         let link = home.path().join("link");
         std::fs::create_dir_all(real.join("app/src"))?;
         std::os::unix::fs::symlink(&real, &link)?;
-        let here = Here::of(None, &[link.join("app"), real.join("gone")], &[], &[]);
+        let here = Here::of(&WhereScope {
+            within: vec![link.join("app"), real.join("gone")],
+            ..WhereScope::default()
+        });
         let mut places = ResolvedDirs::new(&here);
         let mut is_here =
             |folder: PathBuf| places.is_folder_here(&folder.display().to_string(), false);

@@ -1,8 +1,6 @@
 //! Which sessions are there? The agents' own lists, row by row, then what they would not list.
 
-use std::path::PathBuf;
-
-use super::here::Here;
+use super::here::WhereScope;
 use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
 use crate::error::Error;
@@ -12,22 +10,8 @@ use crate::query::Snapshot;
 /// Which sessions a list shows, in which order. The default is all of them.
 #[derive(Debug, Clone, Default)]
 pub struct ListScope {
-    /// Only sessions of this working directory (by the session's header, links resolved on both
-    /// sides).
-    pub cwd: Option<PathBuf>,
-    /// Only sessions whose working directory is one of these or lies below one of them (links
-    /// resolved on both sides); none = wherever they are.
-    pub within: Vec<PathBuf>,
-    /// The common folders of the git repositories whose working trees `within` are (see
-    /// [`Repository`](crate::repository::Repository)): what lies below them in another repository,
-    /// as far as it is there, is left out. None: nothing is.
-    pub repositories: Vec<PathBuf>,
-    /// The remotes of these repositories (see [`Repository::remote`]): sessions of one of them, by
-    /// [`SessionRow::repository`], count wherever their directory is.
-    ///
-    /// [`Repository::remote`]: crate::repository::Repository::remote
-    /// [`SessionRow::repository`]: crate::model::SessionRow::repository
-    pub remotes: Vec<String>,
+    /// Only sessions of these directories or repositories.
+    pub at: WhereScope,
     /// Only sessions of this agent.
     pub agent: Option<String>,
     /// Only sessions of this project: part of its folder's name, or with a separator the folder or
@@ -66,16 +50,6 @@ pub struct ListScope {
 }
 
 impl ListScope {
-    /// The working directories whose sessions it shows.
-    pub(super) fn here(&self) -> Here {
-        Here::of(
-            self.cwd.as_deref(),
-            &self.within,
-            &self.repositories,
-            &self.remotes,
-        )
-    }
-
     pub(super) fn most(&self) -> usize {
         self.limit.unwrap_or(usize::MAX)
     }

@@ -30,9 +30,9 @@ impl WrittenList {
             sessions: Vec::new(),
             total: self.total,
             elsewhere: self.elsewhere,
-            cwd: scope.cwd.clone(),
-            within: scope.within.clone(),
-            remotes: scope.remotes.clone(),
+            cwd: scope.at.cwd.clone(),
+            within: scope.at.within.clone(),
+            remotes: scope.at.remotes.clone(),
             complete: self.complete,
             pending_files: self.pending_files,
         }

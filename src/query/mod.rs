@@ -38,6 +38,7 @@ mod verify;
 pub use blame::{BlameScope, CommitScope};
 pub use branch::CopiedBranch;
 pub use branch_part::Branch;
+pub use here::WhereScope;
 pub use highlight::Highlighter;
 pub use list::ListScope;
 pub use list_json::WrittenList;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::filter::composed;
-use super::here::canonical;
+use super::here::{WhereScope, canonical};
 use super::list::ListScope;
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
@@ -46,7 +46,7 @@ impl NameScope {
         Self {
             cwd: cwd.to_path_buf(),
             last: Some(ListScope {
-                cwd: Some(cwd.to_path_buf()),
+                at: WhereScope::directory(cwd),
                 ..ListScope::default()
             }),
             titles: TitleMatch::Whole,

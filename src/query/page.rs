@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::filter::composed;
-use super::here::ResolvedDirs;
+use super::here::{Here, ResolvedDirs};
 use super::list::ListScope;
 use crate::catalogue::Catalogue;
 use crate::catalogue::rank::{Rank, RankedTimes};
@@ -188,7 +188,7 @@ impl ListPage {
                 created_ms: row.created_ms,
             };
             self.rows.push(PositionedRow {
-                rank: ranked.rank(self.scope.cwd.is_none()),
+                rank: ranked.rank(self.scope.at.cwd.is_none()),
                 key: row.key,
                 session: row.session,
                 root: root as u32,
@@ -350,7 +350,7 @@ fn ask_for_here(
     catalogue: &Catalogue,
     only_here: bool,
 ) -> Result<(), Error> {
-    let place = scope.here();
+    let place = Here::of(&scope.at);
     if place.is_everywhere() {
         return Ok(());
     }

@@ -12,6 +12,7 @@ use crate::ingest::WordsState;
 use crate::model::Event;
 use crate::model::{Expr, Ranking, SCHEMA_VERSION, SearchAnswer, UnindexedText, Zone};
 use crate::query::Snapshot;
+use crate::query::here::Here;
 use crate::syntax::{self, Now};
 use crate::words::{self, Order, Words};
 
@@ -123,9 +124,9 @@ fn empty_answer(query: &syntax::Query, scope: &SearchScope) -> SearchAnswer {
         counts_exact: true,
         order_exact: true,
         notes: query.notes.clone(),
-        cwd: scope.cwd.clone(),
-        within: scope.within.clone(),
-        remotes: scope.remotes.clone(),
+        cwd: scope.at.cwd.clone(),
+        within: scope.at.within.clone(),
+        remotes: scope.at.remotes.clone(),
         ranking: match (scope.newest_first, ranks_sessions(query, scope)) {
             (true, _) => Ranking::Newest,
             (false, true) => Ranking::Sessions,
@@ -293,7 +294,7 @@ impl<'a> Search<'a> {
             let known = self.query.words.len().saturating_sub(filled.absent.len());
             if self.scope.newest_first && (1..known).contains(&held) {
                 let all = self.query.words.len();
-                let no_session = match (self.query.has_filters(), self.scope.here()) {
+                let no_session = match (self.query.has_filters(), Here::of(&self.scope.at)) {
                     (true, _) => "Within the filters no session",
                     (false, here) if !here.is_everywhere() => "No session here",
                     _ => "No session",
@@ -493,7 +494,7 @@ impl<'a> Search<'a> {
             if self.scope.facets {
                 answer.facets = Some(self.facets(asked, &counted)?);
             }
-            if !self.scope.here().is_everywhere() {
+            if !Here::of(&self.scope.at).is_everywhere() {
                 let (elsewhere, is_exact) = self.elsewhere(asked, &counted)?;
                 answer.elsewhere = Some(elsewhere);
                 answer.counts_exact &= is_exact;

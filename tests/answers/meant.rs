@@ -1,7 +1,7 @@
 //! What is said where nothing was found, and what is taken for it?
 
 use serde_json::Value;
-use sessionary::index::SearchScope;
+use sessionary::index::{SearchScope, WhereScope};
 
 use super::{World, ask, entries, scope, session, text_message, tree};
 
@@ -166,7 +166,7 @@ fn words_near_one_that_only_the_filters_leave_out_are_searched() {
         let three = told(3, &["zebras", "zebrs"], &["zebra", "quokka"]);
         assert_eq!(said("walrus zebra quokka role:user", &scope()), three);
         let there = SearchScope {
-            cwd: Some("/lib".into()),
+            at: WhereScope::directory("/lib"),
             ..scope()
         };
         assert_eq!(said("koala zebra", &there), zebrs);
@@ -199,7 +199,7 @@ fn here_and_elsewhere() -> (World, SearchScope) {
         ("c", said("c", "/there", &["a zebra"])),
     ]);
     let here = SearchScope {
-        cwd: Some("/here".into()),
+        at: WhereScope::directory("/here"),
         ..scope()
     };
     (world, here)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use sessionary::index::SearchScope;
+use sessionary::index::{SearchScope, WhereScope};
 use sessionary::model::SearchAnswer;
 
 use super::{World, ask, entries, hits, scope, session, text_message, tool_result};
@@ -279,7 +279,7 @@ fn a_cursor_goes_on_with_its_own_question_only() {
             (
                 "gasket",
                 SearchScope {
-                    cwd: Some("/w".into()),
+                    at: WhereScope::directory("/w"),
                     ..next.clone()
                 },
             ),

@@ -200,8 +200,8 @@ fn selected(
 ) -> Result<WrittenList, Failure> {
     let fields = args.fields.of(SessionRow::FIELDS, screen.json)?;
     // The working trees of a repository may change from page to page.
-    let place = match scope.repositories.as_slice() {
-        [] => (&scope.cwd, &scope.within[..]),
+    let place = match scope.at.repositories.as_slice() {
+        [] => (&scope.at.cwd, &scope.at.within[..]),
         repositories => (&None, repositories),
     };
     let folders = (place, &args.agent, &scope.project, &args.since, &args.until);
@@ -330,10 +330,7 @@ fn scope(
         .limit
         .filter(|limit| *limit > 0 && !args.bounds.is_asked());
     Ok(ListScope {
-        cwd: here.and_then(Here::cwd),
-        within: here.map_or_else(Vec::new, |here| here.within.clone()),
-        repositories: here.map_or_else(Vec::new, Here::repositories),
-        remotes: here.map_or_else(Vec::new, Here::remotes),
+        at: here.map(Here::scope).unwrap_or_default(),
         agent: known_agent(args.agent.as_deref(), config)?,
         project: args.project.as_deref().map(project),
         ids: None,
@@ -370,9 +367,9 @@ fn columns(args: &List, scope: &ListScope) -> Vec<OptionalColumns> {
         (OptionalColumns::Errors, sorted(Key::Errors) || args.errors),
         (
             OptionalColumns::Project,
-            scope.cwd.is_none() && scope.within.is_empty(),
+            scope.at.cwd.is_none() && scope.at.within.is_empty(),
         ),
-        (OptionalColumns::OtherProject, !scope.within.is_empty()),
+        (OptionalColumns::OtherProject, !scope.at.within.is_empty()),
     ]
     .into_iter()
     .filter_map(|(column, asked)| asked.then_some(column))

@@ -145,10 +145,7 @@ impl<'a> Lookup<'a> {
         let here = counts.then(|| here(self.screen)).transpose()?;
         let scope = NameScope {
             last: here.as_ref().map(|here| ListScope {
-                cwd: here.cwd(),
-                within: here.within.clone(),
-                repositories: here.repositories(),
-                remotes: here.remotes(),
+                at: here.scope(),
                 only_own: true,
                 ..ListScope::default()
             }),

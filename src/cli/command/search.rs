@@ -199,10 +199,7 @@ impl Search {
     /// What was typed, as the library takes it.
     fn scope(&self, here: Option<&Here>, screen: &Screen) -> SearchScope {
         SearchScope {
-            cwd: here.and_then(Here::cwd),
-            within: here.map_or_else(Vec::new, |here| here.within.clone()),
-            repositories: here.map_or_else(Vec::new, Here::repositories),
-            remotes: here.map_or_else(Vec::new, Here::remotes),
+            at: here.map(Here::scope).unwrap_or_default(),
             newest_first: self.newest,
             limit: (self.limit > 0).then_some(self.limit),
             now_ms: Some(screen.now_ms),

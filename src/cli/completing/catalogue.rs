@@ -117,10 +117,7 @@ impl KnownValues {
         let scope = NameScope {
             cwd: self.here.directory.clone(),
             last: Some(ListScope {
-                cwd: self.here.cwd(),
-                within: self.here.within.clone(),
-                repositories: self.here.repositories(),
-                remotes: self.here.remotes(),
+                at: self.here.scope(),
                 only_own: true,
                 ..ListScope::default()
             }),

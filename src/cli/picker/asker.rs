@@ -205,10 +205,7 @@ impl Asker {
             ..Answer::default()
         };
         let of_here = self.here.as_ref().map(|here| ListScope {
-            cwd: here.cwd(),
-            within: here.within.clone(),
-            repositories: here.repositories(),
-            remotes: here.remotes(),
+            at: here.scope(),
             ..all.clone()
         });
         let is_everywhere = question.place == Place::Everywhere || self.here.is_none();
@@ -260,10 +257,7 @@ impl Asker {
         let found = index.search(
             &question.query,
             &SearchScope {
-                cwd: here.and_then(Here::cwd),
-                within: here.map_or_else(Vec::new, |here| here.within.clone()),
-                repositories: here.map_or_else(Vec::new, Here::repositories),
-                remotes: here.map_or_else(Vec::new, Here::remotes),
+                at: here.map(Here::scope).unwrap_or_default(),
                 as_typed: true,
                 newest_first: question.order == Order::Newest,
                 limit: Some(question.rows),

@@ -161,7 +161,7 @@ impl<'a> Search<'a> {
     pub(super) fn entry_filter(&self, filters: &'a Filters) -> Result<EntryFilter<'a>, Error> {
         let left =
             |here: &Here| FilteredEntries::new(self.snapshot, filters, here, self.scope.only_live);
-        let here = self.scope.here();
+        let here = Here::of(&self.scope.at);
         let wide = (!here.is_everywhere()).then(|| left(&Here::default()));
         Ok(EntryFilter {
             filters,

@@ -32,14 +32,15 @@ pub(super) fn fingerprint(hash: u64) -> Fingerprint {
 /// shows may change from page to page, and so may the working trees of a repository and the
 /// sessions that are left out.
 pub(super) fn question(query: &str, scope: &SearchScope, zone: &Zone) -> u64 {
-    let within = match scope.repositories.is_empty() {
-        true => &scope.within[..],
+    let at = &scope.at;
+    let within = match at.repositories.is_empty() {
+        true => &at.within[..],
         false => &[],
     };
     let asked = (
         query.trim(),
-        &scope.cwd,
-        (within, &scope.repositories, &scope.remotes),
+        &at.cwd,
+        (within, &at.repositories, &at.remotes),
         scope.as_typed,
         scope.newest_first,
         scope.passages,
@@ -127,6 +128,7 @@ impl SeenHits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::here::WhereScope;
 
     #[test]
     fn a_cursor_reads_what_was_written() {
@@ -175,8 +177,11 @@ mod tests {
         };
         assert_eq!(question(" foo ", &same, &Zone::UTC), asked);
         let of_repository = |tree: &str| SearchScope {
-            within: vec![tree.into()],
-            repositories: vec!["/app/.git".into()],
+            at: WhereScope {
+                within: vec![tree.into()],
+                repositories: vec!["/app/.git".into()],
+                ..WhereScope::default()
+            },
             ..scope.clone()
         };
         let asked_of_it = question("foo", &of_repository("/app"), &Zone::UTC);
@@ -222,7 +227,7 @@ mod tests {
             question(
                 "foo",
                 &SearchScope {
-                    cwd: Some("/w".into()),
+                    at: WhereScope::directory("/w"),
                     ..scope.clone()
                 },
                 &Zone::UTC,

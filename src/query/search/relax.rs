@@ -7,6 +7,7 @@ use super::endings::forms;
 use crate::error::Error;
 use crate::model::{Expr, HitGroup, SearchAnswer};
 use crate::query::filter::FilteredEntries;
+use crate::query::here::Here;
 use crate::syntax::Filters;
 use crate::words::{other_tokens, single_token};
 
@@ -290,7 +291,7 @@ impl Search<'_> {
     /// How many passages match when only the directory counts.
     fn count_without_filters(&self, questions: &[PassageQuery<'_>]) -> Result<MatchCounts, Error> {
         let none = Filters::default();
-        let here = self.scope.here();
+        let here = Here::of(&self.scope.at);
         let entry_filter = EntryFilter {
             filters: &none,
             left: FilteredEntries::new(self.snapshot, &none, &here, self.scope.only_live)?,

@@ -3,27 +3,14 @@
 use std::path::PathBuf;
 
 use crate::model::{Cancel, Mask, Zone};
-use crate::query::here::Here;
+use crate::query::here::WhereScope;
 use crate::source::identity::now_ns;
 
 /// How a search is asked.
 #[derive(Debug, Clone)]
 pub struct SearchScope {
-    /// Only sessions of this working directory.
-    pub cwd: Option<PathBuf>,
-    /// Only sessions whose working directory is one of these or lies below one of them; none =
-    /// wherever they are.
-    pub within: Vec<PathBuf>,
-    /// The common folders of the git repositories whose working trees `within` are (see
-    /// [`Repository`](crate::repository::Repository)): what lies below them in another repository,
-    /// as far as it is there, is left out. None: nothing is.
-    pub repositories: Vec<PathBuf>,
-    /// The remotes of these repositories (see [`Repository::remote`]): sessions of one of them, by
-    /// [`SessionRow::repository`], count wherever their directory is.
-    ///
-    /// [`Repository::remote`]: crate::repository::Repository::remote
-    /// [`SessionRow::repository`]: crate::model::SessionRow::repository
-    pub remotes: Vec<String>,
+    /// Only sessions of these directories or repositories.
+    pub at: WhereScope,
     /// The query is what somebody is typing just now: it is never refused, and its last word may go
     /// on, see [`syntax::parse_as_typed`](crate::syntax::parse_as_typed).
     pub as_typed: bool,
@@ -82,10 +69,7 @@ impl Default for SearchScope {
     /// Twenty hits of all sessions, best first, whatever their age.
     fn default() -> SearchScope {
         SearchScope {
-            cwd: None,
-            within: Vec::new(),
-            repositories: Vec::new(),
-            remotes: Vec::new(),
+            at: WhereScope::default(),
             as_typed: false,
             newest_first: false,
             limit: Some(20),
@@ -110,16 +94,6 @@ impl Default for SearchScope {
 }
 
 impl SearchScope {
-    /// The working directories whose sessions are searched.
-    pub(super) fn here(&self) -> Here {
-        Here::of(
-            self.cwd.as_deref(),
-            &self.within,
-            &self.repositories,
-            &self.remotes,
-        )
-    }
-
     /// Hits at most.
     pub(super) fn most_hits(&self) -> usize {
         self.limit.unwrap_or(usize::MAX)

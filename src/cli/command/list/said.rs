@@ -1,7 +1,7 @@
 //! What is said beside a list: further pages, other directories, why there is nothing.
 
 use sessionary::Index;
-use sessionary::index::{ListScope, WrittenList};
+use sessionary::index::{ListScope, WhereScope, WrittenList};
 
 use super::folders::Folders;
 use crate::command::status::say_nothing;
@@ -33,10 +33,7 @@ pub fn say_scope(
         let mut line = nothing_here(scope, here, index, screen)?;
         if list.elsewhere > 0 {
             let everywhere = ListScope {
-                cwd: None,
-                within: Vec::new(),
-                repositories: Vec::new(),
-                remotes: Vec::new(),
+                at: WhereScope::default(),
                 with_text: false,
                 limit: None,
                 offset: 0,
@@ -100,10 +97,7 @@ fn nothing_here(
     screen: &Screen,
 ) -> Result<String, Failure> {
     let all = index.list(&ListScope {
-        cwd: scope.cwd.clone(),
-        within: scope.within.clone(),
-        repositories: scope.repositories.clone(),
-        remotes: scope.remotes.clone(),
+        at: scope.at.clone(),
         fold_subagents: scope.fold_subagents,
         limit: Some(1),
         ..ListScope::default()

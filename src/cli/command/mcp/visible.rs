@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use sessionary::index::{ListScope, SearchScope};
+use sessionary::index::{ListScope, SearchScope, WhereScope};
 
 use crate::here::Here;
 use crate::places;
@@ -90,9 +90,7 @@ fn directory(uri: &str) -> Option<PathBuf> {
 /// Whose sessions are seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Visible {
-    within: Vec<PathBuf>,
-    repositories: Vec<PathBuf>,
-    remotes: Vec<String>,
+    at: WhereScope,
     /// What it is called; every directory where it has no name.
     pub name: Option<String>,
 }
@@ -104,16 +102,20 @@ impl Visible {
         let surroundings = places::surroundings();
         let here = directories.iter();
         let here = here.map(|directory| Here::around(directory.clone(), &surroundings));
-        let mut here: Vec<Here> = here.filter(|here| here.cwd().is_none()).collect();
+        let mut here: Vec<Here> = here.filter(|here| !here.is_alone()).collect();
         here.dedup();
         if here.is_empty() {
             return None;
         }
         let names: Vec<String> = here.iter().map(|here| name(&here.directory)).collect();
+        let mut at = WhereScope::default();
+        for one in here.iter().map(Here::scope) {
+            at.within.extend(one.within);
+            at.repositories.extend(one.repositories);
+            at.remotes.extend(one.remotes);
+        }
         Some(Self {
-            repositories: here.iter().flat_map(Here::repositories).collect(),
-            remotes: here.iter().flat_map(Here::remotes).collect(),
-            within: here.into_iter().flat_map(|here| here.within).collect(),
+            at,
             name: Some(names.join(", ")),
         })
     }
@@ -121,9 +123,7 @@ impl Visible {
     /// Narrows a list to it.
     pub fn list(&self, scope: ListScope) -> ListScope {
         ListScope {
-            within: self.within.clone(),
-            repositories: self.repositories.clone(),
-            remotes: self.remotes.clone(),
+            at: self.at.clone(),
             ..scope
         }
     }
@@ -131,9 +131,7 @@ impl Visible {
     /// Narrows a search to it.
     pub fn search(&self, scope: SearchScope) -> SearchScope {
         SearchScope {
-            within: self.within.clone(),
-            repositories: self.repositories.clone(),
-            remotes: self.remotes.clone(),
+            at: self.at.clone(),
             ..scope
         }
     }

@@ -105,10 +105,7 @@ impl Answerer {
         let since = list::moment_called("since", "since", asked.since.as_deref(), &screen)?;
         let until = list::moment_called("until", "until", asked.until.as_deref(), &screen)?;
         Ok(ListScope {
-            cwd: here.and_then(Here::cwd),
-            within: here.map_or_else(Vec::new, |here| here.within.clone()),
-            repositories: here.map_or_else(Vec::new, Here::repositories),
-            remotes: here.map_or_else(Vec::new, Here::remotes),
+            at: here.map(Here::scope).unwrap_or_default(),
             agent: list::known_agent(asked.agent.as_deref(), &self.asker.served.config())?,
             project: asked.project.as_deref().map(list::project),
             ids: None,
@@ -136,10 +133,7 @@ impl Answerer {
         let here = asked.here.as_deref().map(around).transpose()?;
         let here = here.as_ref();
         let scope = SearchScope {
-            cwd: here.and_then(Here::cwd),
-            within: here.map_or_else(Vec::new, |here| here.within.clone()),
-            repositories: here.map_or_else(Vec::new, Here::repositories),
-            remotes: here.map_or_else(Vec::new, Here::remotes),
+            at: here.map(Here::scope).unwrap_or_default(),
             as_typed: asked.as_typed,
             newest_first: asked.newest,
             limit: (asked.limit > 0).then_some(asked.limit),
