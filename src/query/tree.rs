@@ -15,7 +15,7 @@ use crate::model::{ChildSession, Class, Mask, SCHEMA_VERSION, SessionRow, Tree, 
 use crate::query::Snapshot;
 
 /// pi's filters of the tree view (formats: section 13 of the pi sheet).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum TreeFilter {
     /// Without labels, names, settings and custom entries.
     #[default]

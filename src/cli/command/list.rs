@@ -10,6 +10,8 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use sessionary::index::{ListEvent, ListPage, ListScope, Snapshot, WrittenList};
 use sessionary::model::{SessionRow, ShortIds, Sort};
 use sessionary::{Config, Index};
@@ -82,7 +84,7 @@ pub struct List {
     subagents: bool,
     /// Sort by KEY, largest or newest first
     #[arg(short = 'S', long, value_name = "KEY")]
-    sort: Option<Key>,
+    sort: Option<SortKey>,
     /// Reverse the order
     #[arg(short, long)]
     reverse: bool,
@@ -110,9 +112,10 @@ pub struct List {
     own: OwnList,
 }
 
-/// What a list can be sorted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Key {
+/// What a list can be sorted by, largest or newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SortKey {
     Modified,
     Created,
     Messages,
@@ -122,16 +125,16 @@ enum Key {
     Errors,
 }
 
-impl From<Key> for Sort {
-    fn from(key: Key) -> Self {
+impl From<SortKey> for Sort {
+    fn from(key: SortKey) -> Self {
         match key {
-            Key::Modified => Self::Modified,
-            Key::Created => Self::Created,
-            Key::Messages => Self::Messages,
-            Key::Tokens => Self::Tokens,
-            Key::Cost => Self::Cost,
-            Key::Size => Self::Size,
-            Key::Errors => Self::Errors,
+            SortKey::Modified => Self::Modified,
+            SortKey::Created => Self::Created,
+            SortKey::Messages => Self::Messages,
+            SortKey::Tokens => Self::Tokens,
+            SortKey::Cost => Self::Cost,
+            SortKey::Size => Self::Size,
+            SortKey::Errors => Self::Errors,
         }
     }
 }
@@ -357,14 +360,17 @@ fn scope(
 fn columns(args: &List, scope: &ListScope) -> Vec<OptionalColumns> {
     let sorted = |key| args.sort == Some(key);
     [
-        (OptionalColumns::Created, sorted(Key::Created)),
-        (OptionalColumns::Tokens, sorted(Key::Tokens)),
+        (OptionalColumns::Created, sorted(SortKey::Created)),
+        (OptionalColumns::Tokens, sorted(SortKey::Tokens)),
         (
             OptionalColumns::Cost,
-            sorted(Key::Cost) || args.cost.is_some(),
+            sorted(SortKey::Cost) || args.cost.is_some(),
         ),
-        (OptionalColumns::Size, sorted(Key::Size)),
-        (OptionalColumns::Errors, sorted(Key::Errors) || args.errors),
+        (OptionalColumns::Size, sorted(SortKey::Size)),
+        (
+            OptionalColumns::Errors,
+            sorted(SortKey::Errors) || args.errors,
+        ),
         (
             OptionalColumns::Project,
             scope.at.cwd.is_none() && scope.at.within.is_empty(),

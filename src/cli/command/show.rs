@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use clap::Args;
-use sessionary::index::{Highlighter, ShowScope, ShownPart};
+use sessionary::index::{Highlighter, ShowScope, ShownPart, StreamOutcome};
 use sessionary::model::{Class, SessionRow, ShortIds, ShownEntry};
 use sessionary::syntax::{self, Now};
-use sessionary::{Config, Index};
+use sessionary::{Config, Error, Index};
 
 use super::naming;
 use crate::background::afterwards;
@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::bounded::{Item, Page, PageArgs, texts_of};
 use crate::output::cursor::question;
-use crate::output::fields::FieldArgs;
+use crate::output::fields::{FieldArgs, Fields};
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
@@ -92,7 +92,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         mask: screen.mask(),
     };
     if args.page.is_asked() || args.fields.are_asked() {
-        return page(args, &session, &scope, &mut index, screen);
+        return part(args, &session, &scope, &mut index, screen);
     }
     let look = Look {
         full: args.full || screen.width.is_none(),
@@ -153,7 +153,7 @@ fn whole(
 }
 
 /// Prints a part of it: no more bytes, or no other fields, than are asked for.
-fn page(
+fn part(
     args: &Show,
     session: &SessionRow,
     scope: &ShowScope,
@@ -161,6 +161,25 @@ fn page(
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
     let fields = args.fields.of(ShownEntry::FIELDS, screen.json)?;
+    let made = page(index, session, scope, &args.page, &fields, &|| Ok(()));
+    let (printed, shown, streamed) = made?;
+    screen.print(&printed)?;
+    screen.say_redacted();
+    super::say_ended(screen, index, &streamed);
+    afterwards(index, screen);
+    Ok(Outcome::of(shown > 0))
+}
+
+/// That part as it is printed, and how many entries it shows. Before each of them `go_on` is asked,
+/// whose error ends it.
+pub fn page(
+    index: &Index,
+    session: &SessionRow,
+    scope: &ShowScope,
+    bounds: &PageArgs,
+    fields: &Fields,
+    go_on: &dyn Fn() -> Result<(), Error>,
+) -> Result<(String, usize, StreamOutcome), Failure> {
     let (entry, branch) = (&scope.entry, &scope.branch);
     let question = question((
         "show",
@@ -171,26 +190,25 @@ fn page(
         scope.all,
     ));
     let ((page, head), streamed) = super::answer(|| {
-        let (mut page, mut head) = (Page::new(&args.page, &fields, question)?, None);
+        let (mut page, mut head) = (Page::new(bounds, fields, question)?, None);
         let streamed = index.show_each(session, scope, &mut |part| match part {
             ShownPart::Head(opening) => {
                 head = Some(opening.clone());
                 Ok(())
             }
-            ShownPart::Entry(entry) => page.offer(entry),
+            ShownPart::Entry(entry) => {
+                go_on()?;
+                page.offer(entry)
+            }
         })?;
         Ok(((page, head), streamed))
     })?;
+    let mut head = head.ok_or_else(|| Failure::not_found(session.id.clone()))?;
+    head.complete = streamed.complete;
+    head.changed_files.clone_from(&streamed.changed_files);
     let shown = page.len();
-    if let Some(mut head) = head {
-        head.complete = streamed.complete;
-        head.changed_files.clone_from(&streamed.changed_files);
-        screen.print(&page.print(head, "entries", |head| texts_of(&mut head.session))?)?;
-    }
-    screen.say_redacted();
-    super::say_ended(screen, index, &streamed);
-    afterwards(index, screen);
-    Ok(Outcome::of(shown > 0))
+    let printed = page.print(head, "entries", |head| texts_of(&mut head.session))?;
+    Ok((printed, shown, streamed))
 }
 
 /// Prints an entry, or the session's file, as it is.

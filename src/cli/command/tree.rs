@@ -6,9 +6,9 @@ use std::rc::Rc;
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sessionary::index::{TreeFilter, TreePart, TreeScope};
+use sessionary::index::{StreamOutcome, TreeFilter, TreePart, TreeScope};
 use sessionary::model::{SessionRow, Tree, TreeRow};
-use sessionary::{Config, Index};
+use sessionary::{Config, Error, Index};
 
 use crate::background::afterwards;
 use crate::completing::values;
@@ -17,7 +17,7 @@ use crate::output::Screen;
 use crate::output::bounded::{Item, Page, PageArgs, texts_of};
 use crate::output::branches::{ASCII, Signs, UNICODE, prefixes, row_parts};
 use crate::output::cursor::question;
-use crate::output::fields::FieldArgs;
+use crate::output::fields::{FieldArgs, Fields};
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{fit, plain_line};
@@ -94,7 +94,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         ..TreeScope::default()
     };
     if args.page.is_asked() || args.fields.are_asked() {
-        return page(args, &session, scope, &mut index, screen);
+        return part(args, &session, scope, &mut index, screen);
     }
     let ids = index.ask(|snapshot| snapshot.short_entry_ids(&session))?;
     let ((out, shown), streamed) = super::answer(|| {
@@ -144,7 +144,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
 }
 
 /// Prints a part of it: no more bytes, or no other fields, than are asked for.
-fn page(
+fn part(
     args: &TreeArgs,
     session: &SessionRow,
     scope: TreeScope<'_>,
@@ -152,29 +152,47 @@ fn page(
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
     let fields = args.fields.of(TreeRow::FIELDS, screen.json)?;
-    let question = question(("tree", &session.path, args.filter));
+    let made = page(index, session, scope, &args.page, &fields, &|| Ok(()));
+    let (printed, shown, streamed) = made?;
+    screen.print(&printed)?;
+    screen.say_redacted();
+    super::say_ended(screen, index, &streamed);
+    afterwards(index, screen);
+    Ok(Outcome::of(shown > 0))
+}
+
+/// That part as it is printed, and how many entries it shows. Before each of them `go_on` is asked,
+/// whose error ends it.
+pub fn page(
+    index: &Index,
+    session: &SessionRow,
+    scope: TreeScope<'_>,
+    bounds: &PageArgs,
+    fields: &Fields,
+    go_on: &dyn Fn() -> Result<(), Error>,
+) -> Result<(String, usize, StreamOutcome), Failure> {
+    let question = question(("tree", &session.path, scope.filter));
     let ((page, head), streamed) = super::answer(|| {
-        let (mut page, mut head) = (Page::new(&args.page, &fields, question)?, None);
+        let (mut page, mut head) = (Page::new(bounds, fields, question)?, None);
         let streamed = index.tree_each(session, scope, &mut |part| match part {
             TreePart::Head(opening) => {
                 head = Some(opening.clone());
                 Ok(())
             }
             TreePart::Parents(_) => Ok(()),
-            TreePart::Row(row) => page.offer(row),
+            TreePart::Row(row) => {
+                go_on()?;
+                page.offer(row)
+            }
         })?;
         Ok(((page, head), streamed))
     })?;
+    let mut head = head.ok_or_else(|| Failure::not_found(session.id.clone()))?;
+    head.complete = streamed.complete;
+    head.changed_files.clone_from(&streamed.changed_files);
     let shown = page.len();
-    if let Some(mut head) = head {
-        head.complete = streamed.complete;
-        head.changed_files.clone_from(&streamed.changed_files);
-        screen.print(&page.print(head, "entries", |head| texts_of(&mut head.session))?)?;
-    }
-    screen.say_redacted();
-    super::say_ended(screen, index, &streamed);
-    afterwards(index, screen);
-    Ok(Outcome::of(shown > 0))
+    let printed = page.print(head, "entries", |head| texts_of(&mut head.session))?;
+    Ok((printed, shown, streamed))
 }
 
 /// Lines about a session, above its tree or transcript.

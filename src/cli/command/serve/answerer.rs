@@ -5,20 +5,19 @@ use std::path::Path;
 use std::time::Duration;
 
 use sessionary::index::{
-    ListScope, NameScope, SearchScope, ShowScope, ShownPart, TitleMatch, TreePart, TreeScope,
-    caught_up,
+    ListScope, NameScope, SearchScope, ShowScope, TitleMatch, TreeScope, caught_up,
 };
-use sessionary::model::{Cancel, SessionRow, ShownEntry, Sort, TreeRow};
+use sessionary::model::{Cancel, SessionRow, Sort};
 use sessionary::{Config, Error, Freshness, Index};
 
 use super::first_look::FirstLook;
 use super::params::{Bounds, List, Resume, Search, Show, Tree};
 use crate::command::address::{before_colon, bounded};
 use crate::command::naming::MOST_CANDIDATES;
-use crate::command::{answer, current_directory, list, resume};
+use crate::command::{current_directory, list, resume, show, tree};
 use crate::failure::{Failure, Kind};
 use crate::here::Here;
-use crate::output::bounded::{Item, Page, PageArgs, texts_of};
+use crate::output::bounded::{Page, PageArgs};
 use crate::output::cursor::question;
 use crate::output::fields::Fields;
 use crate::output::{SafeJson, Screen};
@@ -85,7 +84,7 @@ impl Answerer {
             let times = (&asked.since, &asked.until, asked.cost.map(f64::to_bits));
             let order = (asked.sort, asked.reverse, asked.with_text);
             let question = question(("list", flags, places, times, order, asked.offset));
-            let mut bounded = page_of::<SessionRow>(&asked.page, question)?.of_items(most);
+            let mut bounded = page_of(&asked.page, question)?.of_items(most);
             let mut failed = Ok(());
             let list = snapshot.each_row(&page, |row| {
                 if failed.is_ok() {
@@ -173,26 +172,15 @@ impl Answerer {
                 everything: false,
                 mask: screen.mask(),
             };
-            let place = (&scope.entry, scope.context, &scope.branch, scope.all);
-            let question = question(("show", &session.path, place));
-            let ((page, head), streamed) = answer(|| {
-                let (mut page, mut head) = (page_of::<ShownEntry>(&asked.page, question)?, None);
-                let streamed = index.show_each(&session, &scope, &mut |part| match part {
-                    ShownPart::Head(opening) => {
-                        head = Some(opening.clone());
-                        Ok(())
-                    }
-                    ShownPart::Entry(entry) => {
-                        go_on(cancel)?;
-                        page.offer(entry)
-                    }
-                })?;
-                Ok(((page, head), streamed))
-            })?;
-            let mut head = head.ok_or_else(|| Failure::not_found(asked.address.clone()))?;
-            head.complete = streamed.complete;
-            head.changed_files = streamed.changed_files;
-            page.print(head, "entries", |head| texts_of(&mut head.session))
+            let (page, ..) = show::page(
+                index,
+                &session,
+                &scope,
+                &bounds(&asked.page),
+                &Fields::ALL,
+                &|| go_on(cancel),
+            )?;
+            Ok(page)
         })
     }
 
@@ -206,26 +194,15 @@ impl Answerer {
                 mask: screen.mask(),
                 ..TreeScope::default()
             };
-            let question = question(("tree", &session.path, asked.filter));
-            let ((page, head), streamed) = answer(|| {
-                let (mut page, mut head) = (page_of::<TreeRow>(&asked.page, question)?, None);
-                let streamed = index.tree_each(&session, scope, &mut |part| match part {
-                    TreePart::Head(opening) => {
-                        head = Some(opening.clone());
-                        Ok(())
-                    }
-                    TreePart::Parents(_) => Ok(()),
-                    TreePart::Row(row) => {
-                        go_on(cancel)?;
-                        page.offer(row)
-                    }
-                })?;
-                Ok(((page, head), streamed))
-            })?;
-            let mut head = head.ok_or_else(|| Failure::not_found(asked.session.clone()))?;
-            head.complete = streamed.complete;
-            head.changed_files = streamed.changed_files;
-            page.print(head, "entries", |head| texts_of(&mut head.session))
+            let (page, ..) = tree::page(
+                index,
+                &session,
+                scope,
+                &bounds(&asked.page),
+                &Fields::ALL,
+                &|| go_on(cancel),
+            )?;
+            Ok(page)
         })
     }
 
@@ -303,7 +280,7 @@ fn bounds(page: &Bounds) -> PageArgs {
     PageArgs::of(page.max_bytes, page.cursor.clone())
 }
 
-fn page_of<T: Item>(page: &Bounds, question: u64) -> Result<Page<'static, T>, Failure> {
+fn page_of(page: &Bounds, question: u64) -> Result<Page<'static, SessionRow>, Failure> {
     static ALL: Fields = Fields::ALL;
     Page::new(&bounds(page), &ALL, question)
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sessionary::model::Sort;
 
+use crate::command::list::SortKey;
 use crate::command::tree::Filter;
 
 /// The first request of all.
@@ -59,33 +59,6 @@ pub struct List {
     pub with_text: bool,
     #[serde(flatten)]
     pub page: Bounds,
-}
-
-/// What a list can be sorted by, largest or newest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SortKey {
-    Modified,
-    Created,
-    Messages,
-    Tokens,
-    Cost,
-    Size,
-    Errors,
-}
-
-impl From<SortKey> for Sort {
-    fn from(key: SortKey) -> Self {
-        match key {
-            SortKey::Modified => Self::Modified,
-            SortKey::Created => Self::Created,
-            SortKey::Messages => Self::Messages,
-            SortKey::Tokens => Self::Tokens,
-            SortKey::Cost => Self::Cost,
-            SortKey::Size => Self::Size,
-            SortKey::Errors => Self::Errors,
-        }
-    }
 }
 
 /// How much of an answer is given at once, and of when it is.
