@@ -120,8 +120,7 @@ function licences(folder) {
 }
 
 function pack(folder) {
-  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", target];
-  const name = execFileSync(npm, args, { cwd: folder, encoding: "utf8" }).trim();
+  const name = execFileSync("npm", args, { cwd: folder, encoding: "utf8" }).trim();
   console.log(join(target, name));
 }

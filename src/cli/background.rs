@@ -31,8 +31,6 @@ enum BackgroundStep {
     Here,
     /// Let a process of its own do all of it.
     Spawn,
-    /// Leave it to a sync.
-    Leave,
 }
 
 /// `background`: we may work after answers. `may_start`: and a process may be
@@ -40,8 +38,7 @@ enum BackgroundStep {
 fn step(backlog: BacklogSize, background: bool, may_start: bool) -> BackgroundStep {
     match backlog {
         BacklogSize::Little => BackgroundStep::Nothing,
-        BacklogSize::Sync(_) if !background => BackgroundStep::Leave,
-        BacklogSize::Sync(_) if may_start => BackgroundStep::Spawn,
+        BacklogSize::Sync(_) if background && may_start => BackgroundStep::Spawn,
         _ if background => BackgroundStep::Here,
         _ => BackgroundStep::Nothing,
     }
@@ -62,7 +59,7 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<String> {
             let _ = index.index_backlog(MOMENT);
             false
         }
-        BackgroundStep::Nothing | BackgroundStep::Leave => false,
+        BackgroundStep::Nothing => false,
     };
     let BacklogSize::Sync(text) = backlog else {
         return None;
@@ -173,8 +170,8 @@ mod tests {
             (BacklogSize::Moment, false, true, BackgroundStep::Nothing),
             (BacklogSize::Sync(9), true, true, BackgroundStep::Spawn),
             (BacklogSize::Sync(9), true, false, BackgroundStep::Here),
-            (BacklogSize::Sync(9), false, true, BackgroundStep::Leave),
-            (BacklogSize::Sync(9), false, false, BackgroundStep::Leave),
+            (BacklogSize::Sync(9), false, true, BackgroundStep::Nothing),
+            (BacklogSize::Sync(9), false, false, BackgroundStep::Nothing),
         ] {
             let step = step(backlog, background, may_start);
             assert_eq!(step, expected, "{backlog:?} {background} {may_start}");

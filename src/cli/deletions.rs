@@ -36,7 +36,7 @@ pub fn notices(index: &Index, config: &Config) -> Vec<(&'static str, String)> {
 
 /// Says each of them once in a lifetime: which were said is noted in a file.
 pub fn say_once(index: &Index, config: &Config, screen: &Screen) {
-    if AGENTS.iter().all(|agent| agent.deletes.is_none()) || screen.json {
+    if screen.json {
         return;
     }
     let Some(file) = file() else {

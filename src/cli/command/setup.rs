@@ -2,7 +2,7 @@
 //! a yes; no agent's file is edited here.
 
 use std::io::{self, ErrorKind};
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -199,19 +199,18 @@ fn by_command(args: &Setup, argv: &[String], screen: &Screen) -> Result<Outcome,
     Ok(Outcome::Yes)
 }
 
-/// What the agent's program may be called: npm installs a script for Windows.
-fn names(program: &str, is_windows: bool) -> Vec<String> {
-    let script = is_windows.then(|| format!("{program}.cmd"));
-    [program.to_owned()].into_iter().chain(script).collect()
-}
-
 /// Runs the agent's command to its end. What it prints belongs to people.
 fn start(agent: Client, argv: &[String], quietly: bool) -> Result<(), Failure> {
     let [program, words @ ..] = argv else {
         return Ok(());
     };
     let by_hand = format!("`sessionary setup {program} --print` prints the command");
-    let ended = run_first(&names(program, cfg!(windows)), words, quietly).map_err(|error| {
+    let mut command = Command::new(on_path::program(program));
+    command.args(words);
+    if quietly {
+        command.stdout(io::stderr());
+    }
+    let ended = command.status().map_err(|error| {
         let what = match error.kind() {
             ErrorKind::NotFound => "is not on the PATH".to_owned(),
             _ => error.to_string(),
@@ -229,23 +228,6 @@ fn start(agent: Client, argv: &[String], quietly: bool) -> Result<(), Failure> {
         )),
         None => failure,
     })
-}
-
-/// Runs the first of these programs that is there.
-fn run_first(programs: &[String], words: &[String], quietly: bool) -> io::Result<ExitStatus> {
-    let mut missing = io::Error::from(ErrorKind::NotFound);
-    for program in programs {
-        let mut command = Command::new(on_path::program(program));
-        command.args(words);
-        if quietly {
-            command.stdout(io::stderr());
-        }
-        match command.status() {
-            Err(error) if error.kind() == ErrorKind::NotFound => missing = error,
-            ended => return ended,
-        }
-    }
-    Err(missing)
 }
 
 /// The agent has no command for it: what is to be added is printed.
@@ -276,23 +258,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_runs_scripts_and_powershell_runs_what_is_in_quotes() {
-        assert_eq!(names("claude", true), ["claude", "claude.cmd"]);
-        assert_eq!(names("claude", false), ["claude"]);
+    fn powershell_runs_what_is_in_quotes() {
         let argv = ["claude", "--", r"C:\my programs\sessionary.exe"].map(str::to_owned);
         let shown = r"& 'claude' '--' 'C:\my programs\sessionary.exe'";
         assert_eq!(line(&argv, true), shown);
         let shown = r"claude -- 'C:\my programs\sessionary.exe'";
         assert_eq!(line(&argv, false), shown);
-    }
-
-    #[test]
-    #[cfg(unix)]
-    fn of_several_names_the_one_that_is_there_runs() -> io::Result<()> {
-        let names = ["sessionary-none".to_owned(), "true".to_owned()];
-        assert!(run_first(&names, &[], true)?.success());
-        let none = run_first(&names[..1], &[], true).map_err(|error| error.kind());
-        assert_eq!(none.err(), Some(ErrorKind::NotFound));
-        Ok(())
     }
 }

@@ -93,10 +93,10 @@ struct Asker {
 impl Asker {
     /// Answers a question, with as many rows as it takes to keep the selection.
     fn answer(&mut self, question: &mut Question, cancel: &Cancel) -> Result<Answer, Error> {
-        let is_fresh = match &self.index {
-            Some(index) if index.is_made() => false,
-            _ => self.open()?,
-        };
+        let is_fresh = !self.index.as_ref().is_some_and(Index::is_made);
+        if is_fresh {
+            self.open()?;
+        }
         match self.ask_and_keep(question, cancel) {
             // It was built anew meanwhile.
             Err(error) if !is_fresh && !matches!(error, Error::Cancelled) => {
@@ -144,9 +144,9 @@ impl Asker {
         Ok(!listing.sessions.iter().any(|row| row.path == *path))
     }
 
-    fn open(&mut self) -> Result<bool, Error> {
+    fn open(&mut self) -> Result<(), Error> {
         self.index = Some(Index::open(&self.config, Freshness::AsCommitted)?);
-        Ok(true)
+        Ok(())
     }
 
     fn ask(&self, question: &Question, cancel: &Cancel) -> Result<Answer, Error> {
