@@ -1,6 +1,5 @@
 //! What can be typed after `sessionary`? The options that every verb shares, and the list of verbs.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
@@ -146,26 +145,6 @@ pub struct Global {
     pub now: Option<jiff::Timestamp>,
 }
 
-impl Global {
-    /// Those of them that say which index and which sessions, as they are typed.
-    pub fn again(&self) -> Vec<OsString> {
-        let mut typed: Vec<OsString> = Vec::new();
-        if let Some(index) = &self.index {
-            typed.extend(["--index".into(), index.into()]);
-        }
-        for root in &self.roots {
-            typed.extend(["--root".into(), root.into()]);
-        }
-        if self.no_default_roots {
-            typed.push("--no-default-roots".into());
-        }
-        if self.follow_links {
-            typed.push("--follow-links".into());
-        }
-        typed
-    }
-}
-
 /// When to use colours. Its variants carry no help of their own, which would stretch every page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
@@ -285,23 +264,6 @@ mod tests {
                 "{typed}"
             );
         }
-    }
-
-    #[test]
-    fn what_names_index_and_sessions_is_typed_again() {
-        let typed = [
-            "sessionary",
-            "--index",
-            "/x y",
-            "--root",
-            "pi:/a",
-            "--root",
-            "pi:/b=c",
-            "--no-default-roots",
-            "--follow-links",
-        ];
-        let cli = Cli::try_parse_from(typed.iter().chain(&["--json", "list"])).expect("it parses");
-        assert_eq!(cli.global.again(), typed[1..]);
     }
 
     /// The words of our command in a pipeline, as a shell splits these.

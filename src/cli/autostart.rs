@@ -2,7 +2,7 @@
 //! launchd.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use sessionary::Config;
-use sessionary::format::{AGENTS, Agent};
 
+use crate::again;
 use crate::args::Global;
 use crate::places;
 
@@ -136,67 +136,13 @@ fn done(program: &str, arguments: &[&OsStr]) -> bool {
 /// The watcher with all that was said of index and roots: nobody types it again.
 fn command_line(global: &Global, config: &Config) -> io::Result<Vec<String>> {
     let mut words = vec![
-        absolute(&program()?)?,
+        again::absolute(&again::program()?)?,
         "--index".into(),
-        absolute(&config.index_dir)?,
+        again::absolute(&config.index_dir)?,
     ];
-    words.extend(sessions_meant(global, config)?);
+    words.extend(again::sessions_meant(global, config)?);
     words.push("watch".into());
     Ok(words)
-}
-
-/// The options by which sessions were named, so that they name the same ones from any directory.
-pub fn sessions_meant(global: &Global, config: &Config) -> io::Result<Vec<String>> {
-    let mut words: Vec<String> = Vec::new();
-    if global.no_default_roots {
-        words.push("--no-default-roots".into());
-    }
-    if global.follow_links {
-        words.push("--follow-links".into());
-    }
-    for root in config.roots.iter().filter(|root| root.why == "--root") {
-        let label = root.label.as_ref().map(|label| format!("={label}"));
-        // A dialect is not its agent's usual format.
-        let is_usual = |agent: &Agent| agent.name == root.agent && agent.format == root.format;
-        let name = match AGENTS.iter().any(is_usual) {
-            true => &root.agent,
-            false => &root.format,
-        };
-        words.push("--root".into());
-        words.push(format!(
-            "{name}:{}{}",
-            absolute(&root.path)?,
-            label.unwrap_or_default()
-        ));
-    }
-    Ok(words)
-}
-
-/// A path as it is written where it is kept.
-pub fn absolute(path: &Path) -> io::Result<String> {
-    text(std::path::absolute(path)?.into_os_string())
-}
-
-fn text(value: OsString) -> io::Result<String> {
-    let refused = |value: OsString| {
-        let value = value.display();
-        io::Error::other(format!("{value}: not UTF-8, as what is kept of it must be"))
-    };
-    value.into_string().map_err(refused)
-}
-
-/// The program by its name on the PATH, else by the name it was called by: an upgrade puts another
-/// one behind a link, and the old one stays where it is, or goes.
-pub fn program() -> io::Result<PathBuf> {
-    let real = env::current_exe()?;
-    let called = env::args_os().next().map(PathBuf::from).unwrap_or_default();
-    let folders = env::var_os("PATH").unwrap_or_default();
-    let name = called.file_name().unwrap_or_default();
-    let named = env::split_paths(&folders).map(|folder| folder.join(name));
-    let canonical = fs::canonicalize(&real)?;
-    let is_it = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == canonical);
-    let mut named = named.chain(std::iter::once(env::current_dir()?.join(&called)));
-    Ok(named.find(is_it).unwrap_or(real))
 }
 
 /// Variables by which roots were found: the system does not read a shell's settings.
@@ -222,7 +168,11 @@ fn variables(config: &Config) -> io::Result<Vec<(String, String)>> {
             true => std::path::absolute(&value).map(PathBuf::into_os_string),
             false => Ok(value),
         };
-        Some(value.and_then(text).map(|value| (name.to_owned(), value)))
+        Some(
+            value
+                .and_then(again::text)
+                .map(|value| (name.to_owned(), value)),
+        )
     };
     names.into_iter().filter_map(set).collect()
 }

@@ -15,6 +15,7 @@ use anyhow::Context;
 use sessionary::settings::Surroundings;
 use tempfile::TempDir;
 
+use crate::again;
 use crate::args::Global;
 use crate::failure::Failure;
 use crate::output::{pager, say};
@@ -73,7 +74,7 @@ pub struct Demo {
 impl Demo {
     /// From now on [`surroundings`] are those of the demo.
     pub fn begin(global: &Global) -> Result<Self, Failure> {
-        if !global.again().is_empty() {
+        if !again::as_typed(global).is_empty() {
             return Err(
                 Failure::usage("--demo has its own sessions and its own index")
                     .hint("leave out --index, --root, --no-default-roots and --follow-links"),

@@ -15,6 +15,7 @@
     )
 )]
 
+mod again;
 mod agents;
 mod args;
 mod autostart;

@@ -11,8 +11,8 @@ use serde_json::json;
 use sessionary::Config;
 use sessionary::model::SCHEMA_VERSION;
 
+use crate::again;
 use crate::args::Global;
-use crate::autostart;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::on_path;
@@ -139,13 +139,13 @@ pub fn run(
 /// index and roots.
 fn server(all: bool, global: &Global, config: &Config) -> Result<Vec<String>, Failure> {
     let words = || -> io::Result<Vec<String>> {
-        let program = autostart::absolute(&autostart::program()?)?;
+        let program = again::absolute(&again::program()?)?;
         let mut words = vec![program, "mcp".to_owned()];
         words.extend(all.then(|| "--all".to_owned()));
         if let Some(index) = &global.index {
-            words.extend(["--index".to_owned(), autostart::absolute(index)?]);
+            words.extend(["--index".to_owned(), again::absolute(index)?]);
         }
-        words.extend(autostart::sessions_meant(global, config)?);
+        words.extend(again::sessions_meant(global, config)?);
         Ok(words)
     };
     Ok(words().context("the agent cannot be told what to start")?)

@@ -11,6 +11,7 @@ use sessionary::index::{WatchEnd, WatchEvent, WatchOptions};
 use sessionary::model::{Change, ChangeKind, SCHEMA_VERSION};
 use sessionary::{Config, Error, Indexer};
 
+use crate::again;
 use crate::args::Global;
 use crate::autostart::{self, Autostart};
 use crate::demo;
@@ -111,7 +112,7 @@ fn watch(
     ctrlc::set_handler(move || cancel.cancel()).map_err(anyhow::Error::new)?;
     let options = WatchOptions {
         poll: args.poll,
-        executable: autostart::program().ok(),
+        executable: again::program().ok(),
         ..WatchOptions::default()
     };
     let Some(indexer) = open(config, !args.no_wait)? else {

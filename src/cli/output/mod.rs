@@ -35,6 +35,7 @@ use sessionary::model::{Mask, Zone};
 use sessionary::settings::{Redact, Settings};
 use sessionary::syntax::Now;
 
+use crate::again;
 use crate::args::{Color, Global};
 use crate::demo;
 use crate::places;
@@ -100,7 +101,7 @@ impl Screen {
             width,
             now_ms,
             is_rehearsed: global.now.is_some() || demo::now_ms().is_some(),
-            again: global.again(),
+            again: again::as_typed(global),
             names_index: global.index.is_some(),
             home: places::surroundings().home,
             dir: global.dir,
