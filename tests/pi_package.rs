@@ -6,8 +6,12 @@
 //! say so. `SESSIONARY_PI` names the installed `node_modules` where that is another one.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use regex::Regex;
+use sessionary::model::acts;
 
 fn package() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("packages/pi")
@@ -52,4 +56,16 @@ fn resume_and_find_at_a_terminal() {
 #[test]
 fn npm_packages_install_and_run() {
     run("npm.test.mjs");
+}
+
+#[test]
+fn what_acts_or_hides_is_kept_from_person_and_model() {
+    let code = fs::read_to_string(package().join("src/overlay.ts")).expect("the file");
+    let (_, class) = code.split_once("  /[").expect("a class");
+    let (class, _) = class.split_once("]+/gu;").expect("its end");
+    let known = Regex::new(&format!("^[{class}]$")).expect("a class");
+    for character in '\0'..=char::MAX {
+        let is_known = known.is_match(character.encode_utf8(&mut [0; 4]));
+        assert_eq!(is_known, acts(character), "{character:?}");
+    }
 }

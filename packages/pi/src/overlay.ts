@@ -119,7 +119,7 @@ export class FindOverlay implements Focusable {
 
   private show(found: Found, state: string): void {
     this.found = found;
-    this.state = state.replace(/\s+/g, " ");
+    this.state = plain(state).replace(/\s+/g, " ");
     this.selected = 0;
     this.around.render();
   }
@@ -169,7 +169,11 @@ export class FindOverlay implements Focusable {
   }
 }
 
-/** Without what a terminal would act on. */
+/** What acts instead of being shown, or is not seen: as `src/model/terminal_controls.rs` has it. */
+const ACTING =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]+/gu;
+
+/** Without what a terminal would act on, and without text that nobody sees. */
 export function plain(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g, " ");
+  return text.replace(ACTING, " ");
 }

@@ -88,7 +88,7 @@ function hit(hit: any): string[] {
   return [recorded("- ", about.filter(Boolean).join(" · ")), recorded("  ", hit.snippet)];
 }
 
-/** A line of what was recorded, by whomever: nothing in it ends the line, or acts. */
+/** A line of what was recorded, by whomever: nothing in it ends the line, acts, or hides. */
 function recorded(mark: string, text: string): string {
   return `> ${mark}${plain(text).replace(/\s+/g, " ").trim()}`;
 }
