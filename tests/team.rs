@@ -36,7 +36,13 @@ fn the_program_beside_this_one_is_run_or_the_one_on_the_path() {
     let missing = team(&program, &path, &["team", "push"]);
     let said = String::from_utf8_lossy(&missing.stderr).into_owned();
     assert_eq!(missing.status.code(), Some(2), "{said}");
-    assert!(said.contains("cargo install --locked --path crates/team"));
+    for way in [
+        "cargo install --locked --path crates/team",
+        "pip install sessionary-team",
+        "npm install --global @sessionary/team-",
+    ] {
+        assert!(said.contains(way), "{said}");
+    }
 
     stand_in(&path, "on the path");
     let output = team(&program, &path, &["team", "push", "--dry-run", "--json"]);
@@ -45,6 +51,23 @@ fn the_program_beside_this_one_is_run_or_the_one_on_the_path() {
     stand_in(&own, "beside");
     let output = team(&program, &path, &["--json", "team", "push", "--help"]);
     assert_eq!(output.stdout, b"beside: --json push --help\n");
+    let output = team(&program, &path, &["--utc", "team", "sql", "SELECT 1"]);
+    assert_eq!(output.stdout, b"beside: --utc sql SELECT 1\n");
+}
+
+#[test]
+fn what_would_not_hold_for_what_is_shared_is_refused() {
+    let home = Sandbox::new();
+    let program = home.home.join("sessionary");
+    fs::copy(env!("CARGO_BIN_EXE_sessionary"), &program).unwrap();
+    stand_in(&home.home, "asked");
+    for option in ["--root=pi:/a", "--no-default-roots", "--follow-links"] {
+        let output = team(&program, &home.home, &[option, "team", "push"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(output.stdout.is_empty());
+        assert!(said.contains(option.split('=').next().unwrap()), "{said}");
+    }
 }
 
 /// A stand-in that notes what it is asked for, and the last line of a session.
@@ -138,7 +161,7 @@ fn a_question_for_the_team_is_handed_over() {
     let plain = asked(&["sql", "--at", "team", "SELECT 1"]);
     assert_eq!(plain, "asked: sql -- SELECT 1\n");
     let all = asked(&["--json", "--utc", "sql", "--at", "team", "-"]);
-    assert_eq!(all, "asked: --json sql --utc -- -\n");
+    assert_eq!(all, "asked: --json --utc sql -- -\n");
     let csv = asked(&["sql", "--at=team", "--csv", "SELECT 1"]);
     assert_eq!(csv, "asked: sql --csv -- SELECT 1\n");
     assert_eq!(

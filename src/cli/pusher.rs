@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
+use crate::command::team;
 use crate::output::printer::Printer;
 use crate::output::text::plain_line;
 
@@ -42,21 +43,44 @@ fn push_when_told(mut program: Command, told: &Receiver<()>, talk: &Printer) {
     let mut said = Vec::new();
     while told.recv().is_ok() {
         let began = Instant::now();
-        let says: Vec<String> = match program.output() {
-            Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                said.lines().map(plain_line).collect()
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let missing = "`team.auto` is set, but sessionary-team is neither beside";
-                vec![format!("{missing} this program nor on the PATH")]
-            }
-            Err(error) => vec![format!("sessionary-team: {error}")],
-        };
+        let says = said_by(&mut program);
         if says != said {
             says.iter().for_each(|line| talk.line(line));
             said = says;
         }
         sleep(began.elapsed().max(PAUSE));
+    }
+}
+
+/// What a push said, or why there was none.
+fn said_by(program: &mut Command) -> Vec<String> {
+    match program.output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            said.lines().map(plain_line).collect()
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let missing = team::missing();
+            let what = format!("`team.auto` is set, but {}", missing.message());
+            let hints = missing.hints().iter().map(|hint| format!("hint: {hint}"));
+            std::iter::once(what).chain(hints).collect()
+        }
+        Err(error) => vec![format!("sessionary-team: {error}")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_program_is_missing_it_is_said_where_it_comes_from() {
+        let said = said_by(&mut Command::new("/nowhere/sessionary-team")).join("\n");
+        let begins = "`team.auto` is set, but sessionary-team is neither beside";
+        assert!(said.starts_with(begins), "{said}");
+        assert!(
+            said.contains("\nhint: `pip install sessionary-team`"),
+            "{said}"
+        );
     }
 }

@@ -128,7 +128,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Commit(args)) => commit::run(args, &config()?, screen),
         Some(Command::Log(args)) => log::run(args, &config()?, screen),
         Some(Command::Secrets(args)) => secrets::run(args, &config()?, screen),
-        Some(Command::Sql(args)) => match sql::for_team(args, global) {
+        Some(Command::Sql(args)) => match sql::for_team(args) {
             Some(asked) => team::hand_over(&asked, global, screen),
             None => sql::run(args, &config()?, screen),
         },

@@ -13,7 +13,6 @@ use sessionary::index::{Rows, SqlPart, StreamOutcome};
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::{Config, Error, Index};
 
-use crate::args::Global;
 use crate::background::afterwards;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -77,14 +76,13 @@ pub enum Door {
 
 /// What `sessionary-team` is asked for in the place of this; `None`: nothing, the catalogue
 /// answers.
-pub fn for_team(args: &Sql, global: &Global) -> Option<Vec<OsString>> {
+pub fn for_team(args: &Sql) -> Option<Vec<OsString>> {
     let Door::Team = args.at?;
     let mut arguments = vec!["sql"];
     for (flag, is_set) in [
         ("--csv", args.csv),
         ("--jsonl", args.jsonl),
         ("--schema", args.schema),
-        ("--utc", global.utc),
     ] {
         arguments.extend(is_set.then_some(flag));
     }

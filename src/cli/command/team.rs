@@ -13,6 +13,7 @@ use sessionary::settings::INDEX_VARIABLE;
 use crate::args::Global;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
+use crate::on_path;
 use crate::output::Screen;
 
 /// Share the sessions of chosen repositories with other machines, by `sessionary-team`
@@ -49,24 +50,35 @@ pub fn hand_over(
         "made-up sessions are shared with nobody",
         "without --demo it shares yours",
     )?;
-    if !global.roots.is_empty() || global.no_default_roots {
-        return Err(
-            Failure::usage("--root and --no-default-roots do not hold for what is shared")
-                .hint("`roots` in the configuration file does"),
-        );
+    if !global.roots.is_empty() || global.no_default_roots || global.follow_links {
+        return Err(Failure::usage(
+            "--root, --no-default-roots and --follow-links do not hold for what is shared",
+        )
+        .hint("`roots` and `follow_links` in the configuration file do"));
     }
     let mut command = command(global);
     if screen.json {
         command.arg("--json");
     }
+    if global.utc {
+        command.arg("--utc");
+    }
     let error = super::become_it(command.args(arguments));
     Err(match error.kind() {
-        io::ErrorKind::NotFound => {
-            Failure::refused("sessionary-team is neither beside this program nor on the PATH")
-                .hint("in a checkout, `cargo install --locked --path crates/team` installs it")
-        }
+        io::ErrorKind::NotFound => missing(),
         _ => Failure::refused(format!("sessionary-team: {error}")),
     })
+}
+
+/// Says that there is no `sessionary-team`, and where it comes from.
+pub fn missing() -> Failure {
+    Failure::refused("sessionary-team is neither beside this program nor on the PATH")
+        .hint(
+            "`pip install sessionary-team` installs it, or `npm install --global \
+             @sessionary/team-linux-x64` (or another system's name); the program of the archive \
+             sessionary-team-… is put beside this one",
+        )
+        .hint("in a checkout, `cargo install --locked --path crates/team` installs it")
 }
 
 /// `sessionary-team`, with the index that is meant.
@@ -78,11 +90,12 @@ pub fn command(global: &Global) -> process::Command {
     command
 }
 
-/// The one beside this program, which is of its version; else whichever the PATH has.
+/// The one beside this program, which is of its version; else whichever the PATH has. On Windows
+/// npm puts a batch file there.
 fn program() -> PathBuf {
     let name = format!("sessionary-team{}", env::consts::EXE_SUFFIX);
     let own = env::current_exe().and_then(|own| own.canonicalize());
     let beside = own.ok().map(|own| own.with_file_name(&name));
     let beside = beside.filter(|beside| beside.is_file());
-    beside.unwrap_or_else(|| PathBuf::from(name))
+    beside.unwrap_or_else(|| on_path::program("sessionary-team"))
 }
