@@ -30,6 +30,8 @@ pub enum Error {
     Database {
         /// How.
         why: String,
+        /// The SQLSTATE, where it is the server that refuses.
+        code: Option<String>,
     },
     /// What was asked for is not done.
     #[error("{what}\n  hint: {hint}")]

@@ -1,11 +1,12 @@
 //! What does the command say?
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use sessionary_team::settings::DataFolder;
 
 use crate::machine::{BOAT, Folder, Machine};
@@ -66,6 +67,52 @@ fn two_machines_of_one_name_are_told_apart() {
         "{said}"
     );
     other.team(&["init", &store.address(), "--host", "box2"]);
+}
+
+#[test]
+fn json_says_its_version_and_so_do_errors_in_it() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    ada.write_session(BOAT, "0a", &["one"]);
+    for verb in ["share", "push", "status", "pull"] {
+        assert_eq!(ada.json(&[verb])["schema_version"], 1, "{verb}");
+    }
+    let error = |machine: &Machine, arguments: &[&str]| -> Value {
+        let output = machine.output(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said: Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert_eq!(said["schema_version"], 1, "{said}");
+        said["error"].clone()
+    };
+    let refused = error(&Machine::new("bob"), &["push", "--json"]);
+    assert_eq!(refused["kind"], "failed");
+    assert_eq!(refused["message"], "there is no store yet");
+    let hint = refused["hints"][0].as_str().unwrap();
+    assert!(hint.contains("team init dir:PATH"), "{hint}");
+    assert_eq!(error(&ada, &["--json", "psuh"])["kind"], "usage");
+}
+
+#[test]
+fn of_a_setting_that_cannot_be_followed_it_is_said_what_could_be() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    let folder = ada.home().join(".config/sessionary");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.toml"), "timezone = \"Europe/Berln\"\n").unwrap();
+    let output = ada.output(&["push"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("\nhint: did you mean Europe/Berlin?"),
+        "{said}"
+    );
+}
+
+#[test]
+fn utc_may_be_asked_for_on_either_side_of_the_verb() {
+    let store = Folder::new();
+    let ada = Machine::sharing("ada", &store.address());
+    assert_eq!(ada.team(&["--utc", "share"]), ada.team(&["share", "--utc"]));
 }
 
 /// One that waits for its server would hold all others up in silence.

@@ -1130,6 +1130,7 @@ fn numbers_texts_and_nothing_are_told_apart_in_every_form() {
         "{\"a\":1,\"b\":0.5,\"c\":3,\"d\":null,\"e\":\"x, \\\"y\\\"\",\"f\":true,\"a:7\":\"\",\"g\":\"\\u001b[2J\"}\n"
     );
     let answer = ada.json(&["sql", "SELECT id, entries FROM sessions"]);
+    assert_eq!(answer["schema_version"], 1);
     assert_eq!(answer["columns"], json!(["id", "entries"]));
     assert_eq!(answer["rows"], json!([["0a", 3]]));
     let table = ada.team(&["sql", "SELECT id, entries, name FROM sessions"]);
@@ -1150,6 +1151,10 @@ fn numbers_texts_and_nothing_are_told_apart_in_every_form() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{wrong}: {said}");
         assert!(said.contains("docs/team.md"), "{said}");
+        let (error, _) = said
+            .split_once("\nhint: ")
+            .expect("a hint behind the error");
+        assert!(error.contains("error: the database: "), "{said}");
     }
     // What writes is refused, whatever the role may do by other programs.
     let writes = "SELECT nextval('_numbers')";

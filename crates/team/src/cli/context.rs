@@ -22,11 +22,13 @@ pub struct Context {
     pub surroundings: Surroundings,
     /// Whether answers are JSON.
     pub json: bool,
+    /// Whether days and times are those of UTC.
+    utc: bool,
 }
 
 impl Context {
     /// That of this process.
-    pub fn of_this_process(json: bool) -> Result<Context, Error> {
+    pub fn of_this_process(json: bool, utc: bool) -> Result<Context, Error> {
         let surroundings = Surroundings {
             variables: env::vars_os().collect(),
             home: dirs::home_dir(),
@@ -42,6 +44,7 @@ impl Context {
             data: DataFolder::of(&data),
             surroundings,
             json,
+            utc,
         })
     }
 
@@ -106,9 +109,12 @@ impl Context {
         Ok(())
     }
 
-    /// The time zone of the user, by its name.
+    /// The time zone of days and times, by its name.
     pub fn zone(&self) -> Result<String, Error> {
-        Ok(self.config()?.zone.name().to_owned())
+        match self.utc {
+            true => Ok("UTC".to_owned()),
+            false => Ok(self.config()?.zone.name().to_owned()),
+        }
     }
 
     /// What is configured for the index.

@@ -51,6 +51,9 @@ struct Cli {
     /// Print JSON instead of text
     #[arg(long, global = true)]
     json: bool,
+    /// Have days and times in UTC instead of your time zone
+    #[arg(long, global = true)]
+    utc: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -69,18 +72,18 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error),
+    };
     match run(&cli) {
         Ok(outcome) => outcome.into(),
-        Err(error) => {
-            output::say(&format!("error: {error}"));
-            ExitCode::from(2)
-        }
+        Err(error) => output::report(&error, cli.json),
     }
 }
 
 fn run(cli: &Cli) -> Result<Outcome, Error> {
-    let context = Context::of_this_process(cli.json)?;
+    let context = Context::of_this_process(cli.json, cli.utc)?;
     match &cli.command {
         Command::Init(args) => init::run(args, &context),
         Command::Share(args) => share::run(args, &context),

@@ -5,15 +5,19 @@ use std::io::{self, IsTerminal, Write};
 use clap::Args;
 use serde_json::{Value, json};
 use sessionary::index::SqlPart;
+use sessionary::model::SCHEMA_VERSION;
 use sessionary_team::Error;
 
 use crate::context::Context;
-use crate::output::{Outcome, line, say};
+use crate::output::{Outcome, escaped, line};
 
 /// Every column of every view of the contract.
 const COLUMNS: &str = "SELECT c.table_name, c.column_name FROM information_schema.columns c
     WHERE c.table_schema = 'sessionary_catalogue' AND c.table_name NOT LIKE '\\_%'
     ORDER BY c.table_name, c.ordinal_position";
+
+/// What helps where the server does not take a question.
+const DIALECT: &str = "the dialect is PostgreSQL's; docs/team.md says what differs";
 
 /// Ask the sessions of all machines in SQL, where the store is a database
 #[derive(Debug, Args)]
@@ -37,9 +41,6 @@ pub struct Sql {
     /// Print one line of JSON per row
     #[arg(long)]
     jsonl: bool,
-    /// Have days and times in UTC instead of your time zone
-    #[arg(long)]
-    utc: bool,
 }
 
 pub fn run(args: &Sql, context: &Context) -> Result<Outcome, Error> {
@@ -58,10 +59,7 @@ pub fn run(args: &Sql, context: &Context) -> Result<Outcome, Error> {
     }
     let settings = context.settings()?;
     let mut store = context.store(&settings.store)?;
-    let zone = match args.utc {
-        true => "UTC".to_owned(),
-        false => context.zone()?,
-    };
+    let zone = context.zone()?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut answer = Answer::new(args, context);
     let answered = store.sql(&query, &zone, &mut |part| answer.take(part, &mut out));
@@ -72,9 +70,9 @@ pub fn run(args: &Sql, context: &Context) -> Result<Outcome, Error> {
     match ended {
         // Whoever read it has gone.
         Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        Err(Error::Database { why }) => {
-            say("hint: the dialect is PostgreSQL's; docs/team.md says what differs");
-            return Err(Error::Database { why });
+        // Of a server that has gone the dialect is not to blame.
+        Err(refused @ Error::Database { code: Some(_), .. }) => {
+            return Err(Error::refused(refused.to_string(), DIALECT));
         }
         ended => ended?,
     }
@@ -127,7 +125,11 @@ impl Answer {
                 self.names = names.to_vec();
                 match self.form {
                     Form::Csv => self.csv(names.iter().cloned().map(Value::from), out),
-                    Form::Json => write!(out, r#"{{"columns":{},"rows":["#, json!(names)),
+                    Form::Json => {
+                        let names = escaped(&json!(names).to_string());
+                        let head = format!(r#"{{"schema_version":{SCHEMA_VERSION}"#);
+                        write!(out, r#"{head},"columns":{names},"rows":["#)
+                    }
                     Form::Table | Form::Lines | Form::Schema => Ok(()),
                 }
             }
@@ -138,7 +140,7 @@ impl Answer {
                     Form::Lines => self.object(values, out),
                     Form::Json => {
                         let comma = if self.rows > 1 { "," } else { "" };
-                        write!(out, "{comma}{}", escaped(&json!(values)))
+                        write!(out, "{comma}{}", escaped(&json!(values).to_string()))
                     }
                     Form::Table | Form::Schema => {
                         self.kept.push(values.to_vec());
@@ -180,7 +182,8 @@ impl Answer {
                 true => format!("{name}:{}", at + 1),
                 false => name.clone(),
             };
-            write!(out, "{before}{}:{}", json!(key), escaped(value))?;
+            let (key, value) = (json!(key).to_string(), value.to_string());
+            write!(out, "{before}{}:{}", escaped(&key), escaped(&value))?;
         }
         out.write_all(b"}\n")
     }
@@ -235,21 +238,4 @@ fn quoted(text: &str) -> String {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
     }
-}
-
-/// JSON in which nothing does anything to a terminal.
-fn escaped(value: &Value) -> String {
-    let mut text = String::new();
-    for of in value.to_string().chars() {
-        match sessionary::model::acts(of) {
-            true => {
-                let mut units = [0; 2];
-                for unit in of.encode_utf16(&mut units) {
-                    text += &format!("\\u{unit:04x}");
-                }
-            }
-            false => text.push(of),
-        }
-    }
-    text
 }

@@ -106,12 +106,13 @@ fn tls() -> Result<MakeRustlsConnect, Error> {
 /// What the server, or the way to it, said.
 fn failed(error: postgres::Error) -> Error {
     let mut why = error.to_string();
+    let code = error.code().map(|code| code.code().to_owned());
     if let Some(said) = error.as_db_error() {
         why = format!("{} ({})", said.message(), said.code().code());
     } else if let Some(cause) = error.source() {
         why = format!("{why}: {cause}");
     }
-    Error::Database { why }
+    Error::Database { why, code }
 }
 
 impl Store for Postgres {
