@@ -247,6 +247,53 @@ fn what_is_met_at_the_end_of_an_answer_is_mended_too() {
     assert_eq!((code, again == out), (Some(0), true), "{said}");
 }
 
+/// Its rows go out one by one, so where damage is met behind some of them nothing is asked again:
+/// the agent's own program stands in.
+#[test]
+fn no_row_of_an_agents_own_list_goes_out_twice() {
+    let home = Sandbox::new();
+    for at in 0..300 {
+        let time = format!("2026-01-05T09:{:02}:{:02}.000Z", at / 60, at % 60);
+        let session = format!(
+            r#"{{"type":"session","version":3,"id":"s{at:03}","timestamp":"{time}","cwd":"/w"}}"#
+        );
+        let message = format!(
+            r#"{{"type":"message","id":"e{at:03}","parentId":null,"timestamp":"{time}","message":{{"role":"user","content":[{{"type":"text","text":"one"}}],"timestamp":1}}}}"#
+        );
+        let file = format!(".pi/agent/sessions/--w--/{at:03}.jsonl");
+        home.write(&file, &format!("{session}\n{message}\n"));
+    }
+    home.settle();
+    let place = Place {
+        whole: home.home.join("whole"),
+        answers: Vec::new(),
+        expected: Vec::new(),
+        home,
+    };
+    assert_eq!(place.ask(&place.whole, &["sync"]).0, Some(0));
+    let list = ["list", "--as", "pi", "--jsonl", "--with-text"];
+    let (_, expected, said) = place.ask(&place.whole, &list);
+    let rows = String::from_utf8_lossy(&expected).lines().count();
+    assert_eq!(rows, 300, "{said}");
+    let connection = Connection::open(place.whole.join(CATALOGUE)).unwrap();
+    let leaves = "SELECT pageno FROM dbstat WHERE name = '_entries' AND pagetype = 'leaf'";
+    let mut leaves = connection.prepare(leaves).unwrap();
+    let leaves = leaves.query_map([], |r| Ok(r.get::<_, u32>(0)? as usize));
+    let mut late = 0;
+    for page in leaves.unwrap().map(Result::unwrap) {
+        let index = place.damaged(&page.to_string(), page);
+        let (code, out, said) = place.ask(&index, &list);
+        match code {
+            Some(2) => {
+                assert!(expected.starts_with(&out), "{page}: {said}");
+                late += 1;
+            }
+            code => assert!(code == Some(0) && out == expected, "{page}: {said}"),
+        }
+    }
+    assert!(late > 0, "it is met before the first row");
+}
+
 #[test]
 fn what_only_the_words_read_is_mended_by_a_sync() {
     let place = Place::new();

@@ -21,6 +21,11 @@ pub fn has_begun() -> bool {
     BEGUN.load(Ordering::Relaxed)
 }
 
+/// Some of an answer goes out now. Who prints past a [`Spool`] says so before.
+pub fn begin() {
+    BEGUN.store(true, Ordering::Relaxed);
+}
+
 /// An answer that is being made. It is given up when this is dropped.
 #[derive(Debug, Default)]
 pub struct Spool {
@@ -75,7 +80,7 @@ impl Spool {
     /// Writes the answer to where somebody sees it, again at every call.
     pub fn show(&mut self, out: &mut impl Write) -> io::Result<()> {
         if !self.held.is_empty() {
-            BEGUN.store(true, Ordering::Relaxed);
+            begin();
         }
         self.copy_to(out)
     }

@@ -17,7 +17,7 @@ use sessionary::{Config, Freshness, Index, RootSpec};
 
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
-use crate::output::{SafeJson, Screen};
+use crate::output::{SafeJson, Screen, spool};
 
 /// What the agent calls a session in which nobody has typed anything.
 const NO_MESSAGES: &str = "(no messages)";
@@ -136,6 +136,8 @@ fn print(rows: &mpsc::Receiver<SessionInfo>, mask: Option<Mask>) -> Result<usize
         }
         json.clear();
         write(&row, &mut json)?;
+        // Asked once more, the list would go out behind these rows.
+        spool::begin();
         out.write_all(&json)?;
         count += 1;
     }
