@@ -67,6 +67,14 @@ fn the_agent_runs_in_the_sessions_directory() {
     error: --in nowhere: No such file or directory (os error 2)
     --- exit Some(2)
     "#);
+    home.write("code/file", "");
+    let refused = "--- stderr\nerror: --in file: not a directory\n--- exit Some(2)";
+    for arguments in [
+        &["019b87e9", "--in", "file"][..],
+        &["019b87e9", "--in", "file", "--print"],
+    ] {
+        assert_eq!(resume(&home, arguments), refused);
+    }
     // What its agent would not list it would not take up.
     assert_snapshot!(resume(&home, &["torn"]), @r"
     --- stderr

@@ -68,11 +68,10 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
     let Some(session) = session_meant(args, config, screen)? else {
         return Ok(Outcome::No);
     };
-    let named = args.directory.as_ref().map(|directory| {
-        let found = directory.canonicalize();
-        found.map_err(|error| Failure::usage(format!("--in {}: {error}", directory.display())))
-    });
-    let named = named.transpose()?;
+    let named = args.directory.as_deref();
+    let named = named
+        .map(|named| super::writing::directory(Some(named)))
+        .transpose()?;
     if let Some(host) = session
         .host
         .as_deref()
