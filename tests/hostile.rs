@@ -428,6 +428,7 @@ fn nothing_that_is_printed_acts() {
         &["search", &bad],
         &["search", "role:("],
         &["search", "walrus", "--cursor", &bad],
+        &["search", "walrus", "--json", "--cursor", &bad],
         &["report", "--by", "model"],
         &["report", "--by", "project", "--html"],
         &["report", "--by", "tool"],

@@ -363,6 +363,12 @@ fn what_cannot_be_given_is_refused() {
             "--max-bytes",
             "600",
         ],
+        // An answer that people read has neither.
+        &["search", "said", "--max-bytes", "600"],
+        &["search", "said", "--cursor", "x"],
+        // The bytes of a file have no neighbours, and are never cut.
+        &["show", "one", "--raw", "--context", "3"],
+        &["show", "one", "--raw", "--full"],
         &["list", "--all", "--dir"],
         // There are no such fields.
         &["context", "one", "--json", "--fields", "foo"],

@@ -218,11 +218,11 @@ fn queries_that_cannot_be_read() {
     hint: `sessionary search --help` explains queries
     --- exit Some(2)
     "#);
-    assert_snapshot!(home.run(&["search", "foo", "--cursor", "x"]), @r"
+    assert_snapshot!(home.run(&["search", "foo", "--json", "--cursor", "x"]), @r#"
     --- stderr
-    error: this cursor cannot be read: give the `cursor` of the page before as it is, or leave it out
+    {"schema_version":1,"error":{"kind":"usage","message":"this cursor cannot be read: give the `cursor` of the page before as it is, or leave it out","hints":[]}}
     --- exit Some(2)
-    ");
+    "#);
 }
 
 #[test]

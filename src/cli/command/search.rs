@@ -13,6 +13,7 @@ use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::here::Here;
 use crate::output::address::ShortAddresses;
+use crate::output::bounded::PageArgs;
 use crate::output::fields::FieldArgs;
 use crate::output::progress::Progress;
 use crate::output::text::{columns, fit, plain_line};
@@ -85,12 +86,8 @@ pub struct Search {
     /// Explain each hit's score
     #[arg(long)]
     explain: bool,
-    /// Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what was shortened
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    max_bytes: usize,
-    /// Continue after the page whose JSON had this `cursor`
-    #[arg(long, value_name = "CURSOR")]
-    cursor: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
     /// Redact keys and tokens, whatever is configured
     #[arg(long, conflicts_with = "reveal")]
     redact: bool,
@@ -190,7 +187,7 @@ impl Search {
             return super::page(printed(answer, names, screen).into(), index, screen);
         }
         let mut answer = answer.clone();
-        if self.max_bytes == 0 {
+        if self.page.max_bytes().is_none() {
             answer.notes.extend_from_slice(screen.warnings());
         }
         screen.json(&answer)
@@ -210,8 +207,8 @@ impl Search {
             context: self.context,
             facets: self.facets,
             explain: self.explain,
-            max_bytes: (self.max_bytes > 0).then_some(self.max_bytes),
-            cursor: self.cursor.clone(),
+            max_bytes: self.page.max_bytes(),
+            cursor: self.page.cursor().map(str::to_owned),
             home: screen.home.clone(),
             mask: match self.redact {
                 true => Some(Screen::MASK),

@@ -51,7 +51,7 @@ pub struct Show {
     #[arg(short, long)]
     all: bool,
     /// Print the exact bytes of the file
-    #[arg(long, conflicts_with_all = ["branch", "all", "fields"])]
+    #[arg(long, conflicts_with_all = ["branch", "all", "fields", "context", "full"])]
     raw: bool,
     /// Do not cut long tool output and system prompts
     #[arg(long)]

@@ -29,6 +29,16 @@ impl PageArgs {
         Self { max_bytes, cursor }
     }
 
+    /// So many bytes at most; 0 is any number.
+    pub fn max_bytes(&self) -> Option<usize> {
+        self.max_bytes.filter(|most| *most > 0)
+    }
+
+    /// That of the page before.
+    pub fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+
     /// Whether a page is asked for, and not all of it.
     pub fn is_asked(&self) -> bool {
         self.max_bytes.is_some() || self.cursor.is_some()
@@ -197,14 +207,10 @@ impl<'a, T: Item> Page<'a, T> {
     pub fn new(args: &PageArgs, fields: &'a Fields, question: u64) -> Result<Self, Failure> {
         Ok(Self {
             is_asked: args.is_asked(),
-            // As of `search`, 0 is any number.
-            most: args
-                .max_bytes
-                .filter(|most| *most > 0)
-                .unwrap_or(usize::MAX),
+            most: args.max_bytes().unwrap_or(usize::MAX),
             most_items: usize::MAX,
             fields,
-            before: Shown::read(args.cursor.as_deref(), question)?,
+            before: Shown::read(args.cursor(), question)?,
             items: Vec::new(),
             bytes: 0,
             first: None,
