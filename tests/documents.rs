@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use sessionary::format::AGENTS;
+
 /// The project's folder.
 pub fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -201,6 +203,37 @@ fn lines_are_short_enough_to_read_as_plain_text() {
                 is_free || length <= 100,
                 "{document}:{}: {length} characters",
                 number + 1
+            );
+        }
+    }
+}
+
+/// What runs the commands of the documents prints what they say: never of anybody's own sessions.
+#[test]
+fn commands_of_the_documents_find_no_sessions_elsewhere() {
+    let script = text(".ci/readme-run");
+    let unset: HashSet<&str> = (script.lines().filter(|line| line.starts_with("unset ")))
+        .flat_map(str::split_whitespace)
+        .collect();
+    let agents = script
+        .lines()
+        .find_map(|line| line.strip_prefix("agents='"));
+    let agents = agents.expect("a list").trim_end_matches('\'');
+    let begins = |name: &str| {
+        let is_one = |begin: &str| {
+            name.strip_prefix(begin)
+                .is_some_and(|rest| rest.starts_with('_'))
+        };
+        agents.split('|').any(is_one)
+    };
+    for agent in AGENTS {
+        let above = agent.above_variable.iter().map(|(name, _)| name);
+        let named = agent.dir_variables.iter().chain(agent.flat_variables);
+        for name in named.chain(above) {
+            assert!(
+                unset.contains(name) || begins(name),
+                "{}: {name}",
+                agent.name
             );
         }
     }
