@@ -163,8 +163,9 @@ fn help_of_the_whole() {
       sessionary resume last             continue it with its agent
       sessionary sql 'SELECT local_day, round(cost_total, 2) FROM usage_by_local_day'
 
-    Only new, append, name, label, branch, fork and migrate write session files; delete moves them to
-    the trash. The index is a cache: delete it and nothing is lost.
+    Session files are written by new, append, name, label, branch, fork, migrate, `archive restore`,
+    resume (a fork of another machine's session) and the picker's actions; delete moves them to the
+    trash. The index is a cache: delete it and nothing is lost.
     Exit codes: 0 found or done; 1 nothing found, a question answered with no, or what `verify` or
     `secrets` found; 2 error.
     "#);
