@@ -815,6 +815,8 @@ fn help_of_every_command() {
       sessionary sync --json
       sessionary sync --purge   after a secret was removed from a session
       sessionary sync --root pi:~/backup/sessions=laptop
+
+    Exit code 1 of --purge: some of what is gone could not be wiped and is in the index's files still.
     ----
     Keep the index up to date while sessions are written, until Ctrl-C
 

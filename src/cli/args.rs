@@ -242,6 +242,63 @@ mod tests {
     }
 
     #[test]
+    fn the_table_of_letters_names_every_command_that_has_one() {
+        type Letters = BTreeMap<(char, String), BTreeSet<String>>;
+        let mut cli = Cli::command();
+        cli.build();
+        let mut commands = vec![(String::new(), &cli)];
+        let mut letters = Letters::new();
+        while let Some((name, command)) = commands.pop() {
+            for below in command.get_subcommands() {
+                let path = format!("{name} {}", below.get_name());
+                commands.push((path.trim().to_owned(), below));
+            }
+            for option in command.get_arguments() {
+                let (Some(letter), Some(long)) = (option.get_short(), option.get_long()) else {
+                    continue;
+                };
+                let place = match option.is_global_set() {
+                    true => "every command".to_owned(),
+                    false => name.clone(),
+                };
+                let places = letters.entry((letter, long.to_owned())).or_default();
+                places.insert(place);
+            }
+        }
+        letters.retain(|(_, long), _| !["help", "version"].contains(&long.as_str()));
+        let usage = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/usage.md");
+        let usage = std::fs::read_to_string(usage).expect("the document");
+        let (_, table) = usage.split_once("\n| letter |").expect("the table");
+        let rows = table.lines().skip(2).take_while(|row| row.starts_with('|'));
+        let quoted = |cell: &str| -> Vec<String> {
+            let words = cell.split('`').skip(1).step_by(2);
+            words.map(str::to_owned).collect()
+        };
+        let mut documented = Letters::new();
+        for row in rows {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').collect();
+            for (letter, long) in quoted(cells[0]).iter().zip(quoted(cells[1])) {
+                let mut places = BTreeSet::new();
+                for part in cells[2].split(';') {
+                    let words = quoted(part);
+                    match words.first() {
+                        None => drop(places.insert(part.trim().to_owned())),
+                        // It is of this letter alone.
+                        Some(first) if first.starts_with('-') => {
+                            let is_meant = first == letter;
+                            places.extend(words.into_iter().skip(1).filter(|_| is_meant));
+                        }
+                        Some(_) => places.extend(words),
+                    }
+                }
+                let letter = letter.chars().nth(1).expect("a letter");
+                documented.insert((letter, long.trim_start_matches('-').to_owned()), places);
+            }
+        }
+        assert_eq!(letters, documented);
+    }
+
+    #[test]
     fn paths_are_offered_by_what_keeps_terminals_safe() {
         let mut cli = Cli::command();
         cli.build();

@@ -30,7 +30,8 @@ pub enum Outcome {
     /// What was asked for is there, is so, or is done: exit code 0.
     Yes,
     /// Nothing was found, or it is not so: somebody said no, stores differ from the files, there
-    /// are secrets, the archive still holds what was deleted. Exit code 1.
+    /// are secrets, the archive is damaged or still holds what was deleted, what is gone could not
+    /// be wiped. Exit code 1.
     No,
 }
 

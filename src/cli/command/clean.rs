@@ -26,7 +26,8 @@ use crate::places;
 #[command(
     after_help = "Removes the indexes of all versions in the index directory and what `watch --install` wrote, after asking. Files that \
     sessionary did not write stay and are listed; so do the copies of session files that `migrate` kept. What was learned of the \
-    work trees of repositories, and what you pinned in the picker, cannot be read again from anywhere: for each it asks apart.\n\n\
+    work trees of repositories, what you pinned in the picker, and what is in the archive cannot be read again from anywhere: \
+    for each it asks apart.\n\n\
     Examples:\n  \
     sessionary clean\n  \
     sessionary clean --yes --config --data   without asking, the configuration and that too"

@@ -23,7 +23,8 @@ use crate::output::time::{bytes, count, duration};
     sessionary sync\n  \
     sessionary sync --json\n  \
     sessionary sync --purge   after a secret was removed from a session\n  \
-    sessionary sync --root pi:~/backup/sessions=laptop"
+    sessionary sync --root pi:~/backup/sessions=laptop\n\n\
+    Exit code 1 of --purge: some of what is gone could not be wiped and is in the index's files still."
 )]
 pub struct Sync {
     /// Also wipe from the index's files what is gone from the sessions
