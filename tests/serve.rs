@@ -715,6 +715,7 @@ fn told(home: &Sandbox) -> Value {
         "called off": -32800,
         "change": home.home.join(".pi/agent/sessions/--x--/0199f.jsonl"),
         "no server": true,
+        "other version": [-32022, "ended"],
         // No JSON, and a line that is too long.
         "not understood": [-32700, -32600],
     })
@@ -725,7 +726,7 @@ fn a_client_in_node() {
     let home = home();
     let session = r#"{"type":"session","version":3,"id":"0199f","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/"}"#;
     let script = r#"
-        import { writeFileSync } from 'node:fs'
+        import { existsSync, writeFileSync } from 'node:fs'
         const { Sessionary } = await import('CLIENTS/sessionary.mjs')
         const client = await Sessionary.start({ program: process.env.PROGRAM })
         const stop = new AbortController()
@@ -748,8 +749,18 @@ fn a_client_in_node() {
         // A program that says something else.
         writeFileSync('serve', 'console.log("hello"); setTimeout(() => {}, 60_000)')
         const noServer = await Sessionary.start({ program: process.execPath }).catch((error) => error)
+        // One of another version, which ends with its input.
+        const refusal = { jsonrpc: '2.0', id: 1, error: { code: -32022, message: 'another' } }
+        writeFileSync('serve', `
+          process.stdin.once('data', () => console.log(${JSON.stringify(JSON.stringify(refusal))}))
+          process.stdin.on('end', () => require('node:fs').writeFileSync('ended', ''))
+        `)
+        const other = await Sessionary.start({ program: process.execPath }).catch((error) => error.code)
+        for (let tries = 0; tries < 600 && !existsSync('ended'); tries++)
+          await new Promise((resolve) => setTimeout(resolve, 100))
         console.log(JSON.stringify({
           protocol: client.server.protocol, 'no server': noServer instanceof Error,
+          'other version': [other, existsSync('ended') ? 'ended' : 'left'],
           found: answer.sessions.map((group) => group.session.id),
           refused, 'called off': calledOff, change: path, 'not understood': notUnderstood,
         }))
@@ -803,8 +814,15 @@ with Sessionary(os.environ["PROGRAM"], on_change=on_change) as client:
         no_server = Sessionary(sys.executable) is None
     except ConnectionError:
         no_server = True
+    # One of another version, which ends with its input.
+    refusal = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32022, "message": "another"}}
+    with open("serve", "w") as file:
+        file.write(f"import sys; sys.stdin.readline(); print({json.dumps(refusal)!r}, flush=True); ")
+        file.write("sys.stdin.read(); open('ended', 'w').close()")
+    other = code(Sessionary, sys.executable)
     print(json.dumps({
         "protocol": client.server["protocol"], "no server": no_server,
+        "other version": [other, "ended" if os.path.exists("ended") else "left"],
         "found": [group["session"]["id"] for group in answer["sessions"]],
         "refused": refused, "called off": called_off, "change": changes.get(timeout=90)["path"],
         "not understood": not_understood,

@@ -31,7 +31,13 @@ export class Sessionary {
   static async start({ program = 'sessionary', args = [], ...options } = {}) {
     const client = new Sessionary()
     client.#listen(spawn(program, ['serve', ...args], { ...options, stdio: ['pipe', 'pipe', 'inherit'] }))
-    client.server = await client.ask('hello', { protocol: PROTOCOL, client: 'node' })
+    try {
+      client.server = await client.ask('hello', { protocol: PROTOCOL, client: 'node' })
+    } catch (error) {
+      // Nobody else could close it.
+      client.close()
+      throw error
+    }
     return client
   }
 

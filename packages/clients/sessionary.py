@@ -4,6 +4,7 @@
         found = sessions.ask("search", query="linker error")
 """
 
+import contextlib
 import itertools
 import json
 import queue
@@ -37,7 +38,11 @@ class Sessionary:
         )
         for work in self._listen, self._tell:
             threading.Thread(target=work, daemon=True).start()
-        self.server = self.ask("hello", protocol=PROTOCOL, client="python")
+        try:
+            self.server = self.ask("hello", protocol=PROTOCOL, client="python")
+        except BaseException:  # Nobody else could close it.
+            self.close()
+            raise
 
     def ask(self, method, **params):
         """What the method answers."""
@@ -59,7 +64,8 @@ class Sessionary:
 
     def close(self):
         """The program ends with its input."""
-        self._child.stdin.close()
+        with contextlib.suppress(OSError):  # It has ended, and did not take all.
+            self._child.stdin.close()
         self._child.wait()
 
     def __enter__(self):
