@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::numbers;
+use super::usage_row::counted::NO;
 use super::write::ARRIVAL_BITS;
 
 /// Calls of one tool in one session.
@@ -42,7 +43,7 @@ impl Catalogue {
             FROM _sessions s JOIN _roots r USING (root)
               JOIN _calls c ON c.key BETWEEN s.session << {ARRIVAL_BITS} AND ((s.session + 1) << {ARRIVAL_BITS}) - 1
               JOIN _usage u ON u.key = c.key
-            WHERE s.path <> '' AND s.root IN ({}) AND NOT c.is_result AND (u.counted IS NOT 0 {moved})
+            WHERE s.path <> '' AND s.root IN ({}) AND NOT c.is_result AND (u.counted IS NOT {NO} {moved})
               AND (?1 IS NULL OR coalesce(u.time_ms, s.created_ms) >= ?1)
               AND (?2 IS NULL OR coalesce(u.time_ms, s.created_ms) < ?2)
             GROUP BY s.session, c.tool",

@@ -19,30 +19,48 @@ use serde_json::json;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::numbers;
-use super::usage_row::{UsageRow, what};
+use super::usage_row::UsageRow;
+use super::usage_row::counted::{CALLS_ALONE, NO, YES};
+use super::usage_row::what::{self, ANSWER, REPEATED, STEP};
 use super::write::{ARRIVAL_BITS, key_range};
 
 /// Copies of one answer agree in these; entries that each record what was known of an answer so far
 /// agree in the first two.
-const SAME: &str = "u.response_id, u.model, CASE WHEN u.what <> 4 THEN u.input END,
-    CASE WHEN u.what <> 4 THEN u.output END, CASE WHEN u.what <> 4 THEN u.cost_total END";
+fn same() -> String {
+    format!(
+        "u.response_id, u.model, CASE WHEN u.what <> {REPEATED} THEN u.input END,
+    CASE WHEN u.what <> {REPEATED} THEN u.output END, CASE WHEN u.what <> {REPEATED} THEN u.cost_total END"
+    )
+}
 
 /// What they are ordered by: the first one counts, and one of this machine before those that came
 /// from others. Within a session the first of its sources by path has it, and there the first. One
 /// file may be below the roots of two agents.
 /// Of several that record what was known so far, the last of those with the most output.
-const ORDER: &str = "r.host <> '', coalesce(s.created_ms, 1 << 62), s.path, r.agent, CASE WHEN u.what = 4 THEN -coalesce(u.output, 0) END,
-    f.relative, CASE WHEN u.what = 4 THEN -e.start END, e.start ROWS UNBOUNDED PRECEDING";
+fn order() -> String {
+    format!(
+        "r.host <> '', coalesce(s.created_ms, 1 << 62), s.path, r.agent, CASE WHEN u.what = {REPEATED} THEN -coalesce(u.output, 0) END,
+    f.relative, CASE WHEN u.what = {REPEATED} THEN -e.start END, e.start ROWS UNBOUNDED PRECEDING"
+    )
+}
 
-/// Whether a row counts: 1 yes, 0 no. 2: another record of the answer in its session does, and its
-/// calls count, of which the other has none. One window function: each goes over all rows once.
-const COUNTS: &str = "CASE WHEN u.key = first_value(u.key) OVER w THEN 1
-    WHEN u.what = 4 AND u.key >> 24 = first_value(u.key) OVER w >> 24 THEN 2 ELSE 0 END";
+/// Whether a row counts, as `_usage.counted` says it. One window function: each goes over all rows
+/// once.
+fn counts() -> String {
+    format!(
+        "CASE WHEN u.key = first_value(u.key) OVER w THEN {YES}
+    WHEN u.what = {REPEATED} AND u.key >> {ARRIVAL_BITS} = first_value(u.key) OVER w >> {ARRIVAL_BITS} THEN {CALLS_ALONE} ELSE {NO} END"
+    )
+}
 
 /// The rows that are compared. Rows of a session that is not completely read are not among them:
 /// they count once it is, and are invisible before.
-const RANKED: &str = "_usage u JOIN _sessions s ON s.session = u.key >> 24 AND s.path <> '' JOIN _roots r USING (root)
-    JOIN _entries e ON e.key = u.key JOIN _sources f ON f.source = e.source";
+fn ranked() -> String {
+    format!(
+        "_usage u JOIN _sessions s ON s.session = u.key >> {ARRIVAL_BITS} AND s.path <> '' JOIN _roots r USING (root)
+    JOIN _entries e ON e.key = u.key JOIN _sources f ON f.source = e.source"
+    )
+}
 
 /// What becomes of some rows.
 #[derive(Debug, Clone, Copy)]
@@ -100,14 +118,20 @@ pub(super) fn add_turns(
 ) -> rusqlite::Result<()> {
     c.prepare_cached(
         "INSERT INTO _usage (key, cost_total, what, said, time_ms, counted)
-         SELECT key, cost - CASE WHEN before <= cost THEN before ELSE 0 END, ?4, hash, time_ms, 1
+         SELECT key, cost - CASE WHEN before <= cost THEN before ELSE 0 END, ?4, hash, time_ms, ?5
          FROM (SELECT r.key, r.cost, e.hash, e.time_ms,
                       (SELECT p.cost FROM _runs p WHERE p.key BETWEEN ?3 AND r.key - 1 AND p.cost IS NOT NULL
                        ORDER BY p.key DESC LIMIT 1) AS before
                FROM _runs r JOIN _entries e USING (key)
                WHERE r.key BETWEEN ?1 AND ?2 AND r.cost IS NOT NULL)",
     )?
-    .execute(params![first, last, key_range(session).0, what::TURN])?;
+    .execute(params![
+        first,
+        last,
+        key_range(session).0,
+        what::TURN,
+        YES
+    ])?;
     Ok(())
 }
 
@@ -124,17 +148,18 @@ impl Catalogue {
         if !self.one(&others, [], |row| row.get::<_, bool>(0))? {
             return Ok(None);
         }
+        let (counts, same, order) = (counts(), same(), order());
         // From sessions to their entries: the other way round every entry is read for each.
         let copies = format!(
             "SELECT key, counts FROM (
-               SELECT u.key, {COUNTS} AS counts
+               SELECT u.key, {counts} AS counts
                FROM _sessions s CROSS JOIN _usage u INDEXED BY _usage_copies ON u.key BETWEEN s.session << {ARRIVAL_BITS} AND ((s.session + 1) << {ARRIVAL_BITS}) - 1
                  JOIN _roots r ON r.root = s.root JOIN _entries e ON e.key = u.key JOIN _sources f ON f.source = e.source
-               WHERE s.path <> '' AND s.root IN ({roots}) AND u.counted = 0
-                 AND NOT EXISTS (SELECT 1 FROM _usage c JOIN _sessions o ON o.session = c.key >> 24
-                                 WHERE c.said = u.said AND c.counted = 1 AND o.path <> '' AND o.root IN ({roots}))
-               WINDOW w AS (PARTITION BY u.said, {SAME} ORDER BY {ORDER}))
-             WHERE counts > 0"
+               WHERE s.path <> '' AND s.root IN ({roots}) AND u.counted = {NO}
+                 AND NOT EXISTS (SELECT 1 FROM _usage c JOIN _sessions o ON o.session = c.key >> {ARRIVAL_BITS}
+                                 WHERE c.said = u.said AND c.counted = {YES} AND o.path <> '' AND o.root IN ({roots}))
+               WINDOW w AS (PARTITION BY u.said, {same} ORDER BY {order}))
+             WHERE counts <> {NO}"
         );
         Ok(Some(copies))
     }
@@ -144,16 +169,16 @@ impl Catalogue {
         let (which, other, all) = match change {
             // Of several records of one answer those that do not count are less than one that does.
             Change::Come => (
-                "AND (a.what <> 4 OR a.counted = 1)",
-                "AND (a.what <> 4 OR b.counted = 1)",
+                format!("AND (a.what <> {REPEATED} OR a.counted = {YES})"),
+                format!("AND (a.what <> {REPEATED} OR b.counted = {YES})"),
                 false,
             ),
             // Where one goes that did not count, the one that does stays.
-            Change::Go => ("AND a.counted = 1", "", true),
-            Change::Move => ("", "", true),
+            Change::Go => (format!("AND a.counted = {YES}"), String::new(), true),
+            Change::Move => (String::new(), String::new(), true),
         };
         let mut copied = self.connection.prepare_cached(&format!(
-            "SELECT a.said, a.what = 4 FROM _usage a WHERE a.key BETWEEN ?1 AND ?2 {which}
+            "SELECT a.said, a.what = {REPEATED} FROM _usage a WHERE a.key BETWEEN ?1 AND ?2 {which}
                AND EXISTS (SELECT 1 FROM _usage b WHERE b.said = a.said AND b.key <> a.key {other})"
         ))?;
         let mut rows = copied.query([first, last])?;
@@ -169,16 +194,18 @@ impl Catalogue {
     pub(super) fn settle(&self) -> rusqlite::Result<()> {
         let (all, counting): (PendingCounts, PendingCounts) =
             self.unsettled.take().into_iter().partition(|(_, all)| *all);
-        for (said, which) in [(all, "IS NOT NULL"), (counting, "= 1")] {
+        let is_counting = format!("= {YES}");
+        for (said, which) in [(all, "IS NOT NULL"), (counting, is_counting.as_str())] {
             if said.is_empty() {
                 continue;
             }
             // One statement for all of them: beginning one costs more than comparing some rows.
+            let (counts, ranked, same, order) = (counts(), ranked(), same(), order());
             let mut settle = self.connection.prepare_cached(&format!(
                 "UPDATE _usage SET counted = w.counts
-                 FROM (SELECT u.key, {COUNTS} AS counts FROM {RANKED}
+                 FROM (SELECT u.key, {counts} AS counts FROM {ranked}
                        WHERE u.said IN (SELECT value FROM json_each(?1)) AND u.counted {which}
-                       WINDOW w AS (PARTITION BY u.said, {SAME} ORDER BY {ORDER})) w
+                       WINDOW w AS (PARTITION BY u.said, {same} ORDER BY {order})) w
                  WHERE _usage.key = w.key AND _usage.counted <> w.counts RETURNING key"
             ))?;
             let said = json!(said.keys().collect::<Vec<_>>());
@@ -198,13 +225,14 @@ impl Catalogue {
     /// replaced, its steps count.
     pub(super) fn settle_steps(&self, session: i64) -> rusqlite::Result<()> {
         let (first, last) = key_range(session);
+        let (counting, stepped) = (counting(), stepped());
         for settle in [
             &format!(
-                "UPDATE _usage SET counted = CASE WHEN w.counts THEN 1 END FROM ({COUNTING}) w
+                "UPDATE _usage SET counted = CASE WHEN w.counts THEN {YES} END FROM ({counting}) w
                  WHERE _usage.key = w.key AND (_usage.counted IS NOT NULL) <> w.counts RETURNING key"
             ),
             "DELETE FROM _stepped WHERE key BETWEEN ?1 AND ?2 RETURNING key",
-            &format!("INSERT INTO _stepped {STEPPED} RETURNING key"),
+            &format!("INSERT INTO _stepped {stepped} RETURNING key"),
         ] {
             let mut settle = self.connection.prepare_cached(settle)?;
             let mut settled = settle.query([first, last])?;
@@ -218,25 +246,27 @@ impl Catalogue {
 }
 
 /// Answers and steps, with the message that each is of, or is.
-macro_rules! spent {
-    () => {
-        "SELECT u.*, u.what = 1 AS is_step, CASE WHEN u.what = 1 THEN e.parent ELSE e.id END AS message,
+fn spent() -> String {
+    format!(
+        "SELECT u.*, u.what = {STEP} AS is_step, CASE WHEN u.what = {STEP} THEN e.parent ELSE e.id END AS message,
                 0.0 + coalesce(u.input, 0) + coalesce(u.output, 0) + coalesce(u.cache_read, 0) + coalesce(u.cache_write, 0) AS tokens,
                 coalesce(u.cost_total, 0) AS cost
-         FROM _usage u JOIN _entries e USING (key) WHERE u.key BETWEEN ?1 AND ?2 AND u.what < 2"
-    };
+         FROM _usage u JOIN _entries e USING (key) WHERE u.key BETWEEN ?1 AND ?2 AND u.what IN ({ANSWER}, {STEP})"
+    )
 }
 
 /// Whether a row counts, if no copy of it does.
-const COUNTING: &str = concat!(
-    "SELECT key, NOT (is_step AND min(is_step) OVER (PARTITION BY key >> 24, message) = 0) AS counts FROM (",
-    spent!(),
-    ")"
-);
+fn counting() -> String {
+    format!(
+        "SELECT key, NOT (is_step AND min(is_step) OVER (PARTITION BY key >> {ARRIVAL_BITS}, message) = 0) AS counts FROM ({})",
+        spent()
+    )
+}
 
 /// What `_stepped` must hold.
-const STEPPED: &str = concat!(
-    "SELECT key, CASE WHEN own_tokens <> 0 THEN input ELSE coalesce(step_input, input) END AS input,
+fn stepped() -> String {
+    format!(
+        "SELECT key, CASE WHEN own_tokens <> 0 THEN input ELSE coalesce(step_input, input) END AS input,
             CASE WHEN own_tokens <> 0 THEN output ELSE coalesce(step_output, output) END AS output,
             CASE WHEN own_tokens <> 0 THEN cache_read ELSE coalesce(step_cache_read, cache_read) END AS cache_read,
             CASE WHEN own_tokens <> 0 THEN cache_write ELSE coalesce(step_cache_write, cache_write) END AS cache_write,
@@ -250,11 +280,11 @@ const STEPPED: &str = concat!(
                   CAST(sum(CASE WHEN is_step THEN 1.0 * cache_write END) OVER w AS INTEGER) AS step_cache_write,
                   CAST(sum(CASE WHEN is_step THEN 1.0 * reasoning END) OVER w AS INTEGER) AS step_reasoning,
                   sum(CASE WHEN is_step THEN cost_total END) OVER w AS step_cost
-           FROM (",
-    spent!(),
-    ") r WINDOW w AS (PARTITION BY r.key >> 24, r.message))
-     WHERE NOT is_step AND (own_tokens = 0 AND step_tokens <> 0 OR own_cost = 0 AND step_cost <> 0)"
-);
+           FROM ({}) r WINDOW w AS (PARTITION BY r.key >> {ARRIVAL_BITS}, r.message))
+     WHERE NOT is_step AND (own_tokens = 0 AND step_tokens <> 0 OR own_cost = 0 AND step_cost <> 0)",
+        spent()
+    )
+}
 
 impl Catalogue {
     /// How many answers are counted where they should not be, or the other way round (for
@@ -263,12 +293,14 @@ impl Catalogue {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn wrongly_counted(&self) -> Result<u64, Error> {
+        let (counts, ranked, same, order) = (counts(), ranked(), same(), order());
+        let (counting, stepped) = (counting(), stepped());
         self.with(|c| {
             let copies: i64 = c.query_row(
                 &format!(
                     "SELECT count(*) FROM (
-                       SELECT u.counted, {COUNTS} AS counts FROM {RANKED} WHERE u.counted IS NOT NULL
-                       WINDOW w AS (PARTITION BY u.said, {SAME} ORDER BY {ORDER}))
+                       SELECT u.counted, {counts} AS counts FROM {ranked} WHERE u.counted IS NOT NULL
+                       WINDOW w AS (PARTITION BY u.said, {same} ORDER BY {order}))
                      WHERE counted <> counts"
                 ),
                 [],
@@ -278,17 +310,17 @@ impl Catalogue {
                 "SELECT count(*) FROM (SELECT entry AS key, cost FROM runs WHERE cost IS NOT NULL) r
                    FULL JOIN (SELECT key, cost_total, provider, model, response_id, input, output, cache_read, cache_write,
                                      reasoning, total, cost_input, cost_output, cost_cache_read, cost_cache_write, said, time_ms
-                              FROM _usage WHERE what = 2) u USING (key)
+                              FROM _usage WHERE what = ?1) u USING (key)
                    LEFT JOIN _entries e USING (key)
                  WHERE r.cost IS NOT u.cost_total OR u.said IS NOT e.hash OR u.time_ms IS NOT e.time_ms
                    OR coalesce(provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
                                cost_input, cost_output, cost_cache_read, cost_cache_write) IS NOT NULL",
-                [],
+                [what::TURN],
                 |r| r.get::<_, i64>(0),
             )?;
             let steps: i64 = c.query_row(
                 &format!(
-                    "SELECT count(*) FROM ({COUNTING}) w JOIN _usage u USING (key) JOIN _sessions s ON s.session = u.key >> 24
+                    "SELECT count(*) FROM ({counting}) w JOIN _usage u USING (key) JOIN _sessions s ON s.session = u.key >> {ARRIVAL_BITS}
                      WHERE s.path <> '' AND (u.counted IS NOT NULL) <> w.counts"
                 ),
                 [0, i64::MAX],
@@ -296,8 +328,8 @@ impl Catalogue {
             )?;
             let stepped: i64 = c.query_row(
                 &format!(
-                    "SELECT count(*) FROM (SELECT * FROM _stepped EXCEPT {STEPPED})
-                     UNION ALL SELECT count(*) FROM ({STEPPED} EXCEPT SELECT * FROM _stepped)
+                    "SELECT count(*) FROM (SELECT * FROM _stepped EXCEPT {stepped})
+                     UNION ALL SELECT count(*) FROM ({stepped} EXCEPT SELECT * FROM _stepped)
                      ORDER BY 1 DESC LIMIT 1"
                 ),
                 [0, i64::MAX],

@@ -10,6 +10,7 @@ use super::entries::KINDS_BESIDE;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::{SESSION, StoredSession, numbers, stored_session};
+use super::usage_row::what::{ANSWER, REPEATED, STEP};
 use super::write::key_range;
 
 /// A tool call or its result, as far as files are concerned.
@@ -128,10 +129,11 @@ impl Catalogue {
 
     /// Show each provider and model that recorded tokens in a session.
     pub fn each_model(&self, mut each: impl FnMut(i64, &str, &str)) -> Result<(), Error> {
-        let query =
+        let query = format!(
             "SELECT DISTINCT key >> 24, coalesce(provider, ''), coalesce(model, '') FROM _usage
-             WHERE what IN (0, 1, 4)";
-        self.each(query, [], |row| {
+             WHERE what IN ({ANSWER}, {STEP}, {REPEATED})"
+        );
+        self.each(&query, [], |row| {
             each(
                 row.get(0)?,
                 row.get_ref(1)?.as_str()?,

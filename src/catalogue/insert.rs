@@ -12,11 +12,12 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use super::answered::NEAR;
 use super::counted::Answers;
 use super::usage_row::UsageRow;
+use super::usage_row::counted::{CALLS_ALONE, YES};
 use super::write::{Entries, EntryRow, flag};
 use crate::model::Call;
 
 /// Bytes of entries that one outbox row stands for, about: batches are made of whole rows.
-const OUTBOX_BYTES: i64 = 2 << 20;
+pub(super) const OUTBOX_BYTES: i64 = 2 << 20;
 
 /// The rows of some entries of one source.
 pub struct EntryRows {
@@ -142,7 +143,7 @@ impl EntryRows {
         let u = &counted.usage;
         row.integer(counted.what);
         let place = row.next();
-        row.integer(1);
+        row.integer(YES);
         row.integer(counted.time_ms);
         row.text(u.model.as_deref());
         row.integer(u.input);
@@ -160,7 +161,7 @@ impl EntryRows {
         row.real(u.cost_cache_write);
         row.integer(counted.said);
         if let Some(place) = self.answers.add(counted, place) {
-            self.usage.set(place, tag::INTEGER, 2);
+            self.usage.set(place, tag::INTEGER, CALLS_ALONE);
         }
     }
 

@@ -4,8 +4,10 @@
 use rusqlite::params;
 
 use super::error::Error;
+use super::insert::OUTBOX_BYTES;
 use super::open::{Catalogue, step};
-use super::write::flag;
+use super::write::ARRIVAL_BITS;
+use super::write::flag::{self, PROVISIONAL};
 
 /// Entries of one source that the words lack. Of the keys `first..=last` these are the tool results
 /// (`answers`), or all the others (prose). So each entry is read once.
@@ -86,17 +88,17 @@ impl Catalogue {
                         UPDATE _outbox SET batch = NULL WHERE batch IS NOT NULL;";
             return self.with_path(self.connection.execute_batch(restart));
         }
-        self.with_path(self.connection.execute_batch(
+        self.with_path(self.connection.execute_batch(&format!(
             "UPDATE _store SET epoch = lower(hex(randomblob(8))), last_batch = 0;
              DELETE FROM _dead; DELETE FROM _outbox;
              INSERT INTO _outbox (source, first, last, answers, bytes, newest_ms)
                SELECT source, min(key), max(key), answers, sum(length), max(coalesce(s.file_ms, 0))
-               FROM (SELECT source, key, length, key >> 24 AS session,
-                            sum(length) OVER (PARTITION BY source ORDER BY key) / 2097152 AS part
-                     FROM _entries WHERE flags & 1 = 0) e
+               FROM (SELECT source, key, length, key >> {ARRIVAL_BITS} AS session,
+                            sum(length) OVER (PARTITION BY source ORDER BY key) / {OUTBOX_BYTES} AS part
+                     FROM _entries WHERE flags & {PROVISIONAL} = 0) e
                     JOIN _sessions s USING (session), (SELECT 0 AS answers UNION ALL SELECT 1)
-               GROUP BY source, e.session, part, answers;",
-        ))
+               GROUP BY source, e.session, part, answers;"
+        )))
     }
 
     /// The next items of one class, prose before output, newest sessions first: about `bytes` in

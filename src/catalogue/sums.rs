@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use super::error::Error;
 use super::open::Catalogue;
+use super::usage_row::counted::{NO, YES};
 use super::write::{ARRIVAL_BITS, key_range};
 use crate::model::Zone;
 
@@ -41,25 +42,38 @@ fn ranges(blocks: &DirtyBlocks) -> Vec<(i64, i64)> {
 /// can say what they took, and of which of them there are no parts by which they have a price. A
 /// file may claim any number, and SQLite fails when a sum
 /// of integers overflows, so they are added as floats and cut to the range of integers.
-const USAGE: &str = "
+fn usage_sums() -> String {
+    format!(
+        "
     SELECT block, row_number() OVER (PARTITION BY block ORDER BY quarter_ms, provider, model, lacks) AS ordinal, quarter_ms,
            provider, model, count(*) AS answers, CAST(sum(1.0 * input) AS INTEGER) AS input, CAST(sum(1.0 * output) AS INTEGER) AS output, CAST(sum(1.0 * cache_read) AS INTEGER) AS cache_read,
            CAST(sum(1.0 * cache_write) AS INTEGER) AS cache_write, CAST(sum(1.0 * reasoning) AS INTEGER) AS reasoning, CAST(sum(1.0 * total) AS INTEGER) AS total,
            sum(cost_input) AS cost_input, sum(cost_output) AS cost_output, sum(cost_cache_read) AS cost_cache_read,
            sum(cost_cache_write) AS cost_cache_write, sum(cost_total) AS cost_total
-    FROM (SELECT key >> 8 AS block,
+    FROM (SELECT key >> {BLOCK_BITS} AS block,
                  CASE WHEN cost_total IS NOT NULL THEN 0 WHEN coalesce(input, output, cache_read, cache_write) IS NULL THEN 2 ELSE 1 END AS lacks, *
-          FROM _recorded WHERE counted = 1 AND key BETWEEN ?1 AND ?2)
-    GROUP BY block, quarter_ms, provider, model, lacks";
+          FROM _recorded WHERE counted = {YES} AND key BETWEEN ?1 AND ?2)
+    GROUP BY block, quarter_ms, provider, model, lacks"
+    )
+}
 
-/// What `_call_sums` holds of some entries; whole numbers are cut as in [`USAGE`].
-const CALLS: &str = "
-    SELECT c.key >> 8 AS block, row_number() OVER (PARTITION BY c.key >> 8 ORDER BY c.tool) AS ordinal, c.tool,
+/// What `_call_sums` holds of some entries; whole numbers are cut as in [`usage_sums`].
+fn call_sums() -> String {
+    format!(
+        "
+    SELECT c.key >> {BLOCK_BITS} AS block, row_number() OVER (PARTITION BY c.key >> {BLOCK_BITS} ORDER BY c.tool) AS ordinal, c.tool,
            count(*) AS calls, count(c.is_error) AS answered, sum(c.is_error) AS errors, count(c.duration_ms) AS timed,
            CAST(sum(1.0 * c.duration_ms) AS INTEGER) AS ms, max(c.duration_ms) AS longest_ms
     FROM _calls c JOIN _usage u USING (key)
-    WHERE c.key BETWEEN ?1 AND ?2 AND NOT c.is_result AND u.counted IS NOT 0
-    GROUP BY c.key >> 8, c.tool";
+    WHERE c.key BETWEEN ?1 AND ?2 AND NOT c.is_result AND u.counted IS NOT {NO}
+    GROUP BY c.key >> {BLOCK_BITS}, c.tool"
+    )
+}
+
+/// The tables of sums, and what each must hold of some entries.
+fn tables() -> [(&'static str, String); 2] {
+    [("_usage_sums", usage_sums()), ("_call_sums", call_sums())]
+}
 
 /// The quarters of an hour of some blocks, where they have no day yet. Those have none that are
 /// beyond the calendar.
@@ -103,10 +117,10 @@ impl Catalogue {
 
     fn sum_up_blocks(&self, ranges: &[(i64, i64)]) -> rusqlite::Result<()> {
         let c = &self.connection;
-        let mut days = 0;
+        let (mut days, tables) = (0, tables());
         for &(first, last) in ranges {
             let keys = [first << BLOCK_BITS, ((last + 1) << BLOCK_BITS) - 1];
-            for (table, sums) in [("_usage_sums", USAGE), ("_call_sums", CALLS)] {
+            for (table, sums) in &tables {
                 c.prepare_cached(&format!(
                     "DELETE FROM {table} WHERE block BETWEEN ?1 AND ?2"
                 ))?
@@ -130,7 +144,7 @@ impl Catalogue {
     pub fn wrong_sums(&self, zone: &Zone) -> Result<u64, Error> {
         self.with(|c| {
             let mut wrong = 0;
-            for (table, sums) in [("_usage_sums", USAGE), ("_call_sums", CALLS)] {
+            for (table, sums) in tables() {
                 wrong += c.query_row(
                     &format!(
                         "WITH wanted AS MATERIALIZED ({sums})

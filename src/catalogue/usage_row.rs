@@ -19,6 +19,15 @@ pub mod what {
     pub const REPEATED: i64 = 4;
 }
 
+/// What `_usage.counted` says; NULL in a step of an answer that counts itself.
+pub mod counted {
+    /// A copy that does not count.
+    pub const NO: i64 = 0;
+    pub const YES: i64 = 1;
+    /// Another record of the answer in its session counts, and of this one its calls alone.
+    pub const CALLS_ALONE: i64 = 2;
+}
+
 /// What an entry has in `_usage`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsageRow<'e> {

@@ -483,9 +483,9 @@ impl Catalogue {
         // Entries of a source are stored in the order of its bytes, so the ones to remove are its
         // last ones; mostly there are none.
         let mut of_source = c.prepare_cached(
-            "SELECT key, flags & 1, start FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key DESC",
+            "SELECT key, flags & ?4, start FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key DESC",
         )?;
-        let mut rows = of_source.query(params![low, high, source])?;
+        let mut rows = of_source.query(params![low, high, source, flag::PROVISIONAL])?;
         let mut keys: Vec<(i64, bool)> = Vec::new();
         while let Some(row) = rows.next()? {
             // A damaged row may name any place: a source that is read from its first byte loses all
