@@ -10,7 +10,7 @@ use super::write::ARRIVAL_BITS;
 use super::write::flag::{self, PROVISIONAL};
 
 /// Entries of one source that the words lack. Of the keys `first..=last` these are the tool results
-/// (`answers`), or all the others (prose). So each entry is read once.
+/// (`of_tools`), or all the others (prose). So each entry is read once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct OutboxItem {
@@ -18,8 +18,8 @@ pub struct OutboxItem {
     pub source: i64,
     pub first: i64,
     pub last: i64,
-    /// The entries in which a tool answers, or all others.
-    pub answers: bool,
+    /// The entries with the result of a tool, or all others.
+    pub of_tools: bool,
     pub bytes: u64,
 }
 
@@ -123,7 +123,7 @@ impl Catalogue {
                 }
                 if work
                     .first()
-                    .is_some_and(|first| first.answers != item.answers)
+                    .is_some_and(|first| first.of_tools != item.of_tools)
                 {
                     break;
                 }
@@ -190,7 +190,7 @@ impl Catalogue {
         let mut items = self.outbox(done)?;
         items.sort_unstable_by_key(|item| (item.source, item.first, item.last));
         let is_pair = |a: &OutboxItem, b: &OutboxItem| {
-            (a.source, a.first, a.last) == (b.source, b.first, b.last) && a.answers != b.answers
+            (a.source, a.first, a.last) == (b.source, b.first, b.last) && a.of_tools != b.of_tools
         };
         self.with(|c| {
             let mut of_item = c.prepare_cached(
@@ -203,17 +203,17 @@ impl Catalogue {
                 // Both classes are all entries.
                 let (item, class) = match items {
                     [] => continue,
-                    [item] => (item, Some(item.answers)),
+                    [item] => (item, Some(item.of_tools)),
                     [item, ..] => (item, None),
                 };
-                let (provisional, answer) = (flag::PROVISIONAL, flag::ANSWER);
+                let (provisional, result) = (flag::PROVISIONAL, flag::TOOL_RESULT);
                 let asked = params![
                     item.first,
                     item.last,
                     item.source,
                     provisional,
                     class,
-                    answer
+                    result
                 ];
                 let more = of_item.query_row(asked, lack_of)?;
                 lack.entries += more.entries;
@@ -279,7 +279,7 @@ fn item_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<OutboxItem> {
         source: row.get(1)?,
         first: row.get(2)?,
         last: row.get(3)?,
-        answers: row.get(4)?,
+        of_tools: row.get(4)?,
         bytes: row.get::<_, i64>(5)? as u64,
     })
 }

@@ -150,22 +150,22 @@ impl Catalogue {
                 Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
             })?
             .collect::<Result<_, _>>()?;
-        let is_queued = |answers: bool, source: i64, key: i64| {
+        let is_queued = |of_tools: bool, source: i64, key: i64| {
             let next = queued
-                .partition_point(|(a, s, first, _)| (*a, *s, *first) <= (answers, source, key));
+                .partition_point(|(a, s, first, _)| (*a, *s, *first) <= (of_tools, source, key));
             let before = next.checked_sub(1).and_then(|at| queued.get(at));
-            before.is_some_and(|(a, s, _, last)| (*a, *s) == (answers, source) && key <= *last)
+            before.is_some_and(|(a, s, _, last)| (*a, *s) == (of_tools, source) && key <= *last)
         };
         let mut undated = c.prepare_cached(
             "SELECT source, key, length, flags & ?4 <> 0 FROM _entries
              WHERE key BETWEEN ?1 AND ?2 AND time_ms IS NULL AND taken_ms IS NULL AND flags & ?3 = 0",
         )?;
         let mut undated: Vec<(i64, i64, i64, bool)> = undated
-            .query_map([low, high, flag::PROVISIONAL, flag::ANSWER], |r| {
+            .query_map([low, high, flag::PROVISIONAL, flag::TOOL_RESULT], |r| {
                 Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
             })?
             .collect::<Result<_, _>>()?;
-        undated.retain(|(source, key, _, answers)| !is_queued(*answers, *source, *key));
+        undated.retain(|(source, key, _, of_tools)| !is_queued(*of_tools, *source, *key));
         // The words may have them by the old start, though that is not known yet.
         let keys: HashSet<(i64, i64)> = undated.iter().map(|(s, key, ..)| (*s, *key)).collect();
         let mut single = c.prepare_cached(
@@ -183,11 +183,11 @@ impl Catalogue {
         for (source, key, bytes, _) in undated {
             c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?1)")?
                 .execute([key])?;
-            for answers in [false, true] {
+            for of_tools in [false, true] {
                 c.prepare_cached(
                     "INSERT INTO _outbox (source, first, last, answers, bytes, newest_ms) VALUES (?1, ?2, ?2, ?3, ?4, 0)",
                 )?
-                .execute(params![source, key, answers, bytes])?;
+                .execute(params![source, key, of_tools, bytes])?;
             }
         }
         Ok(())

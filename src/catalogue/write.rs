@@ -28,8 +28,8 @@ pub mod flag {
     pub const IMAGE: i64 = 4;
     /// One of several values on one line.
     pub const FUSED: i64 = 8;
-    /// A tool answers in it: the words get it with the output, everything else with the prose.
-    pub const ANSWER: i64 = 16;
+    /// The result of a tool is in it: the words get it with the output, everything else with the prose.
+    pub const TOOL_RESULT: i64 = 16;
     /// Not all of its text is searched.
     pub const CUT: i64 = 32;
     /// Holds a system prompt or tool schemas, which the words never get.
@@ -436,12 +436,12 @@ impl Catalogue {
             "INSERT INTO _outbox (source, first, last, answers, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         for run in chunk.entries.outbox() {
-            for answers in [false, true] {
+            for of_tools in [false, true] {
                 add.execute((
                     source,
                     first + run.first,
                     first + run.last,
-                    answers,
+                    of_tools,
                     run.bytes,
                     newest_ms,
                 ))?;

@@ -209,7 +209,7 @@ fn lacking(
     let mut items = catalogue.outbox(done)?;
     items.sort_by_key(|item| (item.source, item.first, item.last));
     for item in items {
-        let share = usize::from(item.answers);
+        let share = usize::from(item.of_tools);
         let place = |item: &OutboxItem| (item.source, item.first, item.last);
         match lacking.last_mut() {
             Some((known, shares)) if place(known) == place(&item) => shares[share] = true,
@@ -227,7 +227,7 @@ fn lacking(
             source: entry.source,
             first: entry.key,
             last: entry.key,
-            answers: false,
+            of_tools: false,
             bytes: entry.length,
         };
         lacking.push((item, [true; 2]));
@@ -348,7 +348,7 @@ fn entries(
     };
     let mut entries = Vec::new();
     catalogue.backlog_entries(range.source, range.first, range.last, |row| {
-        if !range.shares[usize::from(row.flags & flag::ANSWER != 0)] {
+        if !range.shares[usize::from(row.flags & flag::TOOL_RESULT != 0)] {
             return;
         }
         let key = row.key as u64;

@@ -46,8 +46,8 @@ pub enum Finding {
 pub struct ExpectedPassage {
     pub key: u64,
     pub class: Class,
-    /// Whether a tool answers in its entry.
-    pub answers: bool,
+    /// Whether its entry holds the result of a tool.
+    pub of_tools: bool,
 }
 
 /// A source as compared with what is stored of it.

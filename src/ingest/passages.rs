@@ -26,7 +26,7 @@ pub fn passages(
     passages.retain(|passage| flags & flag::repeated(passage.class) == 0);
     if passages.is_empty() && (flags & ASKED != 0 || ended) {
         passages.push(Passage {
-            class: match flags & flag::ANSWER {
+            class: match flags & flag::TOOL_RESULT {
                 0 => Class::Prose,
                 _ => Class::Output,
             },

@@ -224,7 +224,7 @@ impl BacklogBatches<'_> {
                 return Ok(());
             }
             let work = self.catalogue.next_work(batch_bytes, &self.failed)?;
-            let is_prose = work.first().is_some_and(|item| !item.answers);
+            let is_prose = work.first().is_some_and(|item| !item.of_tools);
             if !is_prose && was_prose {
                 self.report.ms.prose = Some(self.started.elapsed().as_secs_f64() * 1000.0);
             }

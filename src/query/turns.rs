@@ -16,8 +16,8 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) enum TurnPart {
     /// The model says something, or calls.
     Model,
-    /// A tool answers.
-    Answer,
+    /// The result of a tool.
+    ToolResult,
     /// What the agent notes: it has no role.
     Note,
     /// Anything else, above all what a person typed.
@@ -27,7 +27,7 @@ pub(super) enum TurnPart {
 impl TurnPart {
     pub fn of(entry: &EntryPosition<'_>) -> TurnPart {
         match entry {
-            _ if entry.flags & flag::ANSWER != 0 => TurnPart::Answer,
+            _ if entry.flags & flag::TOOL_RESULT != 0 => TurnPart::ToolResult,
             _ if entry.is_assistant => TurnPart::Model,
             _ if !entry.has_role => TurnPart::Note,
             _ => TurnPart::Other,
@@ -43,7 +43,7 @@ impl TurnPart {
 pub(super) fn put_answers_in_line(parents: &mut [u32], parts: &[TurnPart]) {
     let mut is_answered = vec![false; parents.len()];
     for (at, above) in parents.iter().enumerate() {
-        if parts[at] == TurnPart::Answer && (*above as usize) < at {
+        if parts[at] == TurnPart::ToolResult && (*above as usize) < at {
             is_answered[*above as usize] = true;
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn put_answers_in_line(parents: &mut [u32], parts: &[TurnPart]) {
             (group[above], last[above]) = (above as u32, above as u32);
         }
         let is_of_group = match parts[at] {
-            TurnPart::Answer => true,
+            TurnPart::ToolResult => true,
             TurnPart::Model => is_answered[above] && parts[above] == TurnPart::Model,
             TurnPart::Note => group[above] != NONE,
             TurnPart::Other => false,
@@ -82,7 +82,7 @@ pub(super) fn put_answers_in_line(parents: &mut [u32], parts: &[TurnPart]) {
 
 #[cfg(test)]
 mod tests {
-    use super::TurnPart::{Answer, Model, Note, Other};
+    use super::TurnPart::{Model, Note, Other, ToolResult};
     use super::*;
 
     fn in_line(entries: &[(u32, TurnPart)]) -> Vec<u32> {
@@ -100,10 +100,10 @@ mod tests {
             (0, Model),
             (1, Model),
             (2, Model),
-            (3, Answer),
+            (3, ToolResult),
             (4, Note),
-            (1, Answer),
-            (2, Answer),
+            (1, ToolResult),
+            (2, ToolResult),
             (7, Model),
             (8, Other),
         ];
@@ -115,9 +115,9 @@ mod tests {
         let entries = [
             (NONE, Model),
             (0, Model),
-            (1, Answer),
+            (1, ToolResult),
             (2, Model),
-            (0, Answer),
+            (0, ToolResult),
         ];
         assert_eq!(in_line(&entries), [NONE, 0, 1, 4, 2]);
     }
@@ -126,7 +126,7 @@ mod tests {
     fn what_was_typed_twice_below_one_entry_is_a_branch() {
         let entries = [
             (NONE, Model),
-            (0, Answer),
+            (0, ToolResult),
             (1, Model),
             (2, Other),
             (2, Other),
@@ -137,7 +137,12 @@ mod tests {
 
     #[test]
     fn nothing_is_moved_where_a_parent_stands_behind_its_child() {
-        let entries = [(1, Answer), (0, Answer), (NONE, Note), (3, Answer)];
+        let entries = [
+            (1, ToolResult),
+            (0, ToolResult),
+            (NONE, Note),
+            (3, ToolResult),
+        ];
         let moved = in_line(&entries);
         assert_eq!(moved[0], 1);
         assert_eq!(moved[3], 3);

@@ -256,7 +256,7 @@ impl SourceComparison<'_> {
         let expected = passages.iter().map(|passage| ExpectedPassage {
             key: row.key as u64,
             class: passage.class,
-            answers: row.flags & flag::ANSWER != 0,
+            of_tools: row.flags & flag::TOOL_RESULT != 0,
         });
         self.compared.passages.extend(expected);
     }

@@ -129,7 +129,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
             flags |= flag::IMAGE;
         }
         if facts.calls.iter().any(|call| call.is_result) {
-            flags |= flag::ANSWER;
+            flags |= flag::TOOL_RESULT;
         }
         if facts.text_cut {
             flags |= flag::CUT;

@@ -234,7 +234,7 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
             end.filter(|end| *end <= length)
         };
         let is_of_job =
-            |entry: &&StoredEntry| (entry.flags & flag::ANSWER != 0) == job.item.answers;
+            |entry: &&StoredEntry| (entry.flags & flag::TOOL_RESULT != 0) == job.item.of_tools;
         let entries: Vec<&StoredEntry> = job.entries.iter().filter(is_of_job).collect();
         // Entries with nothing but their newline between them are read together.
         let follows = |a: &&StoredEntry, b: &&StoredEntry| {

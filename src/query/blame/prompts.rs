@@ -60,6 +60,6 @@ impl Chain {
 
 fn is_typed(entry: &StoredEntry) -> bool {
     entry.role.as_deref() == Some("user")
-        && entry.flags & (flag::SILENT | flag::ANSWER) == 0
+        && entry.flags & (flag::SILENT | flag::TOOL_RESULT) == 0
         && !EntryPosition::of(entry).is_beside()
 }

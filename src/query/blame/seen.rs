@@ -63,7 +63,7 @@ impl Calls<'_> {
         }
         let is_own = |entry: &StoredEntry| {
             let says = entry.role.as_deref() == Some("assistant") || asking.contains(&entry.key);
-            says && entry.flags & flag::ANSWER == 0
+            says && entry.flags & flag::TOOL_RESULT == 0
         };
         let entries = self.chain(session)?.entries().iter();
         let given = entries.filter(|entry| !is_own(entry)).map(|entry| {

@@ -94,7 +94,7 @@ impl Passages {
                 Err(_) => {
                     let outbox = compared.source.and_then(|source| self.outbox.get(&source));
                     let mut outbox = outbox.into_iter().flatten();
-                    if !outbox.any(|item| is_in_outbox(item, expected.key, expected.answers)) {
+                    if !outbox.any(|item| is_in_outbox(item, expected.key, expected.of_tools)) {
                         self.doubtful.insert(expected.key);
                     }
                 }
@@ -132,8 +132,8 @@ impl Passages {
     }
 }
 
-fn is_in_outbox(item: &OutboxItem, key: u64, answers: bool) -> bool {
-    (item.first as u64..=item.last as u64).contains(&key) && item.answers == answers
+fn is_in_outbox(item: &OutboxItem, key: u64, of_tools: bool) -> bool {
+    (item.first as u64..=item.last as u64).contains(&key) && item.of_tools == of_tools
 }
 
 fn is_dead(dead: &[StaleKeys], key: u64) -> bool {
@@ -280,9 +280,9 @@ impl Inspection<'_> {
             for key in keys {
                 let entry = catalogue.entry(*key as i64)?;
                 let is_in_outbox = entry.as_ref().is_some_and(|entry| {
-                    let answers = entry.flags & flag::ANSWER != 0;
+                    let of_tools = entry.flags & flag::TOOL_RESULT != 0;
                     let mut outbox = outbox.iter().filter(|item| item.source == entry.source);
-                    outbox.any(|item| is_in_outbox(item, *key, answers))
+                    outbox.any(|item| is_in_outbox(item, *key, of_tools))
                 });
                 if let Some(entry) = &entry
                     && !places.contains_key(&entry.source)
