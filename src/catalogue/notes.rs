@@ -1,7 +1,7 @@
 //! What is stored of roots and sources besides their entries: where they are, and how the last scan
 //! of them went.
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::error::Error;
 use super::open::Catalogue;
@@ -80,8 +80,7 @@ impl Catalogue {
         if changed.is_empty() {
             return Ok(());
         }
-        self.begin()?;
-        let named = self.with(|c| {
+        let name = |c: &Connection| {
             for root in &changed {
                 let name = "UPDATE _roots SET current = 1 - current WHERE root = ?1";
                 c.execute(name, [root])?;
@@ -89,12 +88,8 @@ impl Catalogue {
                 self.note_children_below_other_roots(*root)?;
             }
             Ok(())
-        });
-        let named = named.and_then(|()| self.commit());
-        if named.is_err() {
-            self.rollback();
-        }
-        named
+        };
+        self.transaction(|| self.with(name))
     }
 
     /// Every root of the index, with the number of its sessions.

@@ -14,13 +14,7 @@ impl Catalogue {
     /// Note that what is stored of these sources is not what their files hold, so that the next
     /// sync reads each from its first byte. One transaction; numbers of no source are skipped.
     pub fn condemn_sources(&self, sources: &[i64]) -> Result<(), Error> {
-        self.begin()?;
-        let condemned = sources.iter().try_for_each(|source| self.void(*source));
-        let committed = condemned.and_then(|()| self.commit());
-        if committed.is_err() {
-            self.rollback();
-        }
-        committed
+        self.transaction(|| sources.iter().try_for_each(|source| self.void(*source)))
     }
 
     /// Make the checkpoint of a source void, and its directory fingerprint too, so that the next
@@ -71,16 +65,10 @@ impl Catalogue {
     /// read. A source is left out if its identity is no longer the given one: then it was read
     /// again since.
     pub fn note_all_proven(&self, proven: &[(i64, Identity)]) -> Result<(), Error> {
-        self.begin()?;
         let note = |(source, identity): &(i64, Identity)| match self.stored(*source)? {
             Some(stored) if stored.identity == *identity => self.note_proven(*source),
             _ => Ok(()),
         };
-        let noted = proven.iter().try_for_each(note);
-        let committed = noted.and_then(|()| self.commit());
-        if committed.is_err() {
-            self.rollback();
-        }
-        committed
+        self.transaction(|| proven.iter().try_for_each(note))
     }
 }
