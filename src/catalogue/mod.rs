@@ -33,6 +33,7 @@ mod raw;
 pub mod read;
 mod refusal;
 pub mod relations;
+mod removal;
 pub mod roots;
 pub mod rows;
 mod save;

@@ -254,7 +254,12 @@ impl Catalogue {
         chunk: &Chunk<EntryRows>,
         format: &dyn Format,
     ) -> Result<Option<i64>, Error> {
-        let arrivals = self.with_path(self.arrivals(chunk))?;
+        let mut arrivals = 0;
+        if let Some((session, had)) = self.with_path(self.known_arrivals(chunk))? {
+            let is_due = had >= MOST_ARRIVALS / 2 && chunk.forget_from == Some(0);
+            let is_renumbered = is_due && self.with_path(self.remove_rewritten(session))?;
+            arrivals = if is_renumbered { 0 } else { had };
+        }
         if arrivals + chunk.entries.count() > MOST_ARRIVALS {
             return Err(Error::Full {
                 relative: chunk.relative.clone(),
@@ -264,39 +269,16 @@ impl Catalogue {
         self.with_path(self.apply_rows(chunk, format))
     }
 
-    /// Arrivals that the chunk's session has had; none when it is about to get a number of its own
-    /// again.
-    fn arrivals(&self, chunk: &Chunk<EntryRows>) -> rusqlite::Result<i64> {
-        let c = &self.connection;
-        let known: Option<(i64, i64)> = c
+    /// The number of the chunk's session, if it is known, and how many arrivals it has had.
+    fn known_arrivals(&self, chunk: &Chunk<EntryRows>) -> rusqlite::Result<Option<(i64, i64)>> {
+        self.connection
             .prepare_cached(
                 "SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2",
             )?
             .query_row(params![chunk.root, chunk.place], |r| {
                 Ok((r.get(0)?, r.get(1)?))
             })
-            .optional()?;
-        let Some((session, arrivals)) = known else {
-            return Ok(0);
-        };
-        if arrivals < MOST_ARRIVALS / 2 || chunk.forget_from != Some(0) {
-            return Ok(arrivals);
-        }
-        // A file rewritten over and over: its session starts again under a new number.
-        let sources: Vec<i64> = c
-            .prepare_cached("SELECT source FROM _session_sources WHERE session = ?1")?
-            .query_map([session], |r| r.get(0))?
-            .collect::<Result<_, _>>()?;
-        let [source] = sources[..] else {
-            return Ok(arrivals);
-        };
-        self.forget(source, session, 0)?;
-        self.note_gone(session)?;
-        self.note_names(session)?;
-        c.execute("DELETE FROM _session_sources WHERE session = ?1", [session])?;
-        c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
-        c.execute("DELETE FROM _rows WHERE session = ?1", [session])?;
-        Ok(0)
+            .optional()
     }
 
     fn apply_rows(
@@ -477,7 +459,7 @@ impl Catalogue {
     }
 
     /// Forget the rows of a source from an offset on.
-    fn forget(&self, source: i64, session: i64, from: u64) -> rusqlite::Result<()> {
+    pub(super) fn forget(&self, source: i64, session: i64, from: u64) -> rusqlite::Result<()> {
         let c = &self.connection;
         let (low, high) = key_range(session);
         // Entries of a source are stored in the order of its bytes, so the ones to remove are its
@@ -527,41 +509,6 @@ impl Catalogue {
         c.prepare_cached("DELETE FROM _problems WHERE source = ?1 AND start >= ?2")?
             .execute(params![source, from as i64])?;
         Ok(())
-    }
-
-    /// Remove the rows of a source that is gone, and its session if that was its last source. Gives
-    /// back whether a session was removed, and the sessions that lost the source, whose rows have
-    /// to be built again by [`Catalogue::refold_session`].
-    pub fn remove_source(&self, source: i64) -> Result<(bool, Vec<i64>), Error> {
-        self.with(|c| {
-            let sessions = self.sessions_of(source)?;
-            let (mut vanished, mut left_over) = (false, Vec::new());
-            for session in sessions {
-                self.forget(source, session, 0)?;
-                c.execute(
-                    "DELETE FROM _session_sources WHERE session = ?1 AND source = ?2",
-                    params![session, source],
-                )?;
-                let left: i64 = c.query_row(
-                    "SELECT count(*) FROM _session_sources WHERE session = ?1",
-                    [session],
-                    |r| r.get(0),
-                )?;
-                if left == 0 {
-                    self.note_gone(session)?;
-                    self.note_names(session)?;
-                    c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
-                    c.execute("DELETE FROM _rows WHERE session = ?1", [session])?;
-                    vanished = true;
-                } else {
-                    left_over.push(session);
-                }
-            }
-            c.execute("DELETE FROM _outbox WHERE source = ?1", [source])?;
-            c.execute("DELETE FROM _sources WHERE source = ?1", [source])?;
-            c.execute("DELETE FROM _checkpoints WHERE source = ?1", [source])?;
-            Ok((vanished, left_over))
-        })
     }
 }
 

@@ -10,7 +10,7 @@ use super::keep::{ArchivedSource, placement};
 use super::listed::{DatabaseListing, Look};
 use super::names::{FOLDER, NamesToList};
 use super::plan::{SourcePlan, plan};
-use super::sync::{OutdatedSessions, links_note, ms, of_archived, read_all};
+use super::sync::{OutdatedSessions, links_note, ms, of_archived, read_all, remove_source};
 use super::targets::{SyncTargets, SyncedRoot};
 use crate::archive::twin;
 use crate::catalogue::read::StoredSource;
@@ -102,9 +102,7 @@ pub fn sync_hints(
         }
         let mut stale: OutdatedSessions<'_> = OutdatedSessions::new();
         for (known, format) in work.gone {
-            let (vanished, others) = catalogue.remove_source(known.source)?;
-            report.vanished += u64::from(vanished);
-            stale.extend(others.into_iter().map(|session| (session, format)));
+            remove_source(catalogue, known.source, format, &mut stale, report)?;
         }
         let (plans, cancel) = (&work.plans, &config.cancel);
         let roots: Vec<SyncedRoot<'_>> = all.iter().map(|scan| scan.root).collect();

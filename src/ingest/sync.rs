@@ -20,7 +20,7 @@ use crate::source::root::RootSpec;
 mod first_list;
 mod read_all;
 
-pub(super) use read_all::{OutdatedSessions, read_all};
+pub(super) use read_all::{OutdatedSessions, read_all, remove_source};
 
 /// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off.
 pub fn sync_catalogue(
@@ -207,18 +207,14 @@ fn write(
         }
         note_root(targets, at, report)?;
         for nowhere in keeper.prepare(catalogue, root, report)? {
-            let (vanished, left) = catalogue.remove_source(nowhere)?;
-            report.vanished += u64::from(vanished);
-            stale.extend(left.into_iter().map(|session| (session, root.format)));
+            remove_source(catalogue, nowhere, root.format, &mut stale, report)?;
         }
         // Until all of it is in, what is in these directories is not known to be as it was.
         if has_changed {
             catalogue.doubt_folders(root.number, &at.scan.discovery.read)?;
         }
         for gone in gone {
-            let (vanished, left) = catalogue.remove_source(gone.source)?;
-            report.vanished += u64::from(vanished);
-            stale.extend(left.into_iter().map(|session| (session, root.format)));
+            remove_source(catalogue, gone.source, root.format, &mut stale, report)?;
         }
     }
     let cancel = &config.cancel;

@@ -180,6 +180,20 @@ struct Writer<'a> {
 /// Sessions of many files whose rows do not say yet what their files say, and the formats that do.
 pub(in crate::ingest) type OutdatedSessions<'a> = BTreeMap<i64, &'a dyn Format>;
 
+/// Remove what is stored of a source that is gone. Within the transaction.
+pub(in crate::ingest) fn remove_source<'a>(
+    catalogue: &Catalogue,
+    source: i64,
+    format: &'a dyn Format,
+    stale: &mut OutdatedSessions<'a>,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let (vanished, left) = catalogue.remove_source(source)?;
+    report.vanished += u64::from(vanished);
+    stale.extend(left.into_iter().map(|session| (session, format)));
+    Ok(())
+}
+
 impl Writer<'_> {
     /// Before a commit: rows of sessions follow their files.
     fn settle(&mut self) -> Result<(), Error> {
