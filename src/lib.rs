@@ -92,6 +92,7 @@ pub mod repository;
 pub mod settings;
 pub mod share;
 mod source;
+mod sqlite_file;
 pub mod syntax;
 mod words;
 

@@ -10,6 +10,7 @@ use sessionary_formats::identity::{FileId, file_at};
 use super::error::Error;
 use crate::failpoint::reach;
 use crate::private;
+use crate::sqlite_file::{beside, uri};
 
 /// "SESA" in SQLite's application_id.
 const APPLICATION_ID: i32 = 0x5345_5341;
@@ -109,7 +110,7 @@ impl Archive {
             // On a disk that is full or may not be written there is no room for the file in which
             // readers and writers meet. It is read alone then, if it is all there is.
             match first.lacks_room() && size(&beside(&path, "-wal")) == 0 {
-                true => opened(Path::new(&read_alone(&path))).map_err(|_| first),
+                true => opened(Path::new(&uri(&path, "immutable=1"))).map_err(|_| first),
                 false => Err(first),
             }
         })
@@ -364,20 +365,6 @@ impl Archive {
             what,
         }
     }
-}
-
-/// The name by which SQLite reads this file and none beside it.
-fn read_alone(path: &Path) -> String {
-    let path = path.to_string_lossy().replace('%', "%25");
-    let path = path.replace('?', "%3f").replace('#', "%23");
-    format!("file:{path}?immutable=1")
-}
-
-/// The file of this ending that belongs to a database.
-pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
 }
 
 /// Bytes of a file; none where there is none.

@@ -5,7 +5,8 @@ use std::path::{Component, Path, PathBuf};
 use rusqlite::params;
 
 use super::error::Error;
-use super::open::{Archive, beside, size};
+use super::open::{Archive, size};
+use crate::sqlite_file::beside;
 
 /// Where the file of a session lies, or lay.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

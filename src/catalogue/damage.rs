@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::open::{Catalogue, MIGRATIONS};
-use super::wal::beside;
 use crate::private;
 use crate::source::identity::file_at;
+use crate::sqlite_file::beside;
 
 /// The end of the name of the mark, a file beside the catalogue that says why the catalogue must
 /// not be read any more.

@@ -46,7 +46,8 @@ fn processes(path: &Path, of_interest: impl Fn(&Lock) -> bool) -> Vec<String> {
     use std::os::unix::fs::MetadataExt;
 
     let inode = |path: &Path| std::fs::metadata(path).ok().map(|m| m.ino());
-    let (file, index) = (inode(path), inode(&super::wal::beside(path, "-shm")));
+    let index = crate::sqlite_file::beside(path, "-shm");
+    let (file, index) = (inode(path), inode(&index));
     // The system lists locks one page at a time, and a lock that is held all the time may be
     // missing between two pages.
     const LOOKS: usize = 3;

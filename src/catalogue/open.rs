@@ -19,6 +19,7 @@ use crate::model::Zone;
 use crate::private;
 use crate::repository::Remotes;
 use crate::source::identity::{FileId, file_at};
+use crate::sqlite_file::{beside, uri};
 
 /// Name of the index directory's generation: a binary touches its own only.
 pub const GENERATION: u32 = 5;
@@ -80,7 +81,7 @@ impl Catalogue {
     /// Whether nothing is lost by not closing it: nothing was written, and no earlier writer has
     /// left a WAL to be emptied.
     pub fn is_clean(&self) -> bool {
-        let wal = super::wal::beside(&self.path, "-wal");
+        let wal = beside(&self.path, "-wal");
         self.rows_written() == 0 && std::fs::metadata(wal).is_ok_and(|m| m.len() == 0)
     }
 
@@ -354,8 +355,7 @@ impl Catalogue {
                 file = None;
                 // A directory that cannot be written has no room for the -shm file: read the file
                 // alone.
-                let uri = format!("file:{}?immutable=1", escape_uri(path));
-                Connection::open_with_flags(uri, flags)
+                Connection::open_with_flags(uri(path, "immutable=1"), flags)
                     .and_then(looks_open)
                     .map_err(|_| first)
             });
@@ -486,17 +486,4 @@ fn is_locked(error: &rusqlite::Error) -> bool {
         code,
         Some(DatabaseBusy | DatabaseLocked | FileLockingProtocolFailed)
     )
-}
-
-fn escape_uri(path: &Path) -> String {
-    let mut out = String::new();
-    for byte in path.to_string_lossy().bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
-                out.push(char::from(byte))
-            }
-            other => out.push_str(&format!("%{other:02X}")),
-        }
-    }
-    out
 }

@@ -6,12 +6,12 @@
 //! bounded only by writing no more. Readers see no harm in it, and sessions are not lost: their
 //! files are the truth, and the next sync reads on from where this one stopped.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::Error;
 use super::locks;
 use super::open::Catalogue;
+use crate::sqlite_file::beside;
 
 /// Bytes of WAL that are always allowed.
 pub const WAL_BYTES: u64 = 64 << 20;
@@ -58,11 +58,4 @@ impl Catalogue {
             Ok(emptied? == 0)
         })
     }
-}
-
-/// The path of a file that SQLite keeps beside the database.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }

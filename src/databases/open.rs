@@ -14,6 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::format::identity::{Identity, now_ns};
 use crate::regular;
+use crate::sqlite_file::{beside, uri};
 
 /// How often a database is read at most that is changed meanwhile.
 const READS: usize = 8;
@@ -103,12 +104,6 @@ fn real(path: &Path) -> io::Result<PathBuf> {
         true => fs::canonicalize(path),
         false => Ok(path.to_path_buf()),
     }
-}
-
-fn beside(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    name.into()
 }
 
 fn begins_a_change(journal: &Path) -> bool {
@@ -207,20 +202,6 @@ fn connect(path: &Path, is_live: bool, wait: Duration) -> rusqlite::Result<Conne
     Ok(connection)
 }
 
-/// The name by which SQLite opens the file that way.
-fn uri(path: &Path, way: &str) -> String {
-    let path = path.to_string_lossy();
-    let path = match cfg!(windows) {
-        true => format!("/{}", path.replace('\\', "/")),
-        false => path.into_owned(),
-    };
-    let escaped = path
-        .replace('%', "%25")
-        .replace('?', "%3f")
-        .replace('#', "%23");
-    format!("file:{escaped}?{way}")
-}
-
 fn is_busy(error: &rusqlite::Error) -> bool {
     use ErrorCode::{DatabaseBusy, DatabaseLocked, SchemaChanged};
     let code = error.sqlite_error_code();
@@ -242,12 +223,6 @@ fn said(error: &rusqlite::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_keeps_its_letters() {
-        let uri = uri(Path::new("/a b/50%?#.db"), "mode=ro");
-        assert_eq!(uri, "file:/a b/50%25%3f%23.db?mode=ro");
-    }
 
     #[test]
     fn only_its_own_files_are_part_of_a_database() {

@@ -1,0 +1,50 @@
+//! By what name does SQLite open a file, and which file stands beside it?
+
+use std::path::{Path, PathBuf};
+
+/// The path of a file that SQLite keeps beside the database, by its ending, as `-wal`.
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// The name by which SQLite opens the file as the query says, as `mode=ro`. With `immutable=1` it
+/// reads the file alone, and none beside it.
+pub fn uri(path: &Path, query: &str) -> String {
+    let path = path.to_string_lossy();
+    let path = match cfg!(windows) {
+        true => format!("/{}", path.replace('\\', "/")),
+        false => path.into_owned(),
+    };
+    let escaped = path
+        .replace('%', "%25")
+        .replace('?', "%3f")
+        .replace('#', "%23");
+    format!("file:{escaped}?{query}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_path_keeps_its_letters() {
+        let uri = uri(Path::new("/a b/50%?#.db"), "mode=ro");
+        assert_eq!(uri, "file:/a b/50%25%3f%23.db?mode=ro");
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn a_path_keeps_its_letters() {
+        let uri = uri(Path::new(r"C:\a b\50%#.db"), "mode=ro");
+        assert_eq!(uri, "file:/C:/a b/50%25%23.db?mode=ro");
+    }
+
+    #[test]
+    fn a_name_is_added_to() {
+        let wal = beside(Path::new("a.b/c.db"), "-wal");
+        assert_eq!(wal, Path::new("a.b/c.db-wal"));
+    }
+}
