@@ -14,7 +14,7 @@ use super::reading::{Cost, read_once};
 use crate::catalogue::read::SourceState;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, Shape};
-use crate::model::{Class, SourcePart};
+use crate::model::Class;
 use crate::source::content::Location;
 use crate::source::identity::Identity;
 
@@ -149,21 +149,10 @@ fn compare_once(
         Err(finding) => return without_rows(finding),
     };
     let plan = SourcePlan {
-        root,
-        path: path.clone(),
         gone_ms: state.known.gone_ms,
-        kept_as: None,
-        relative,
-        place: relative,
-        part: SourcePart::Main,
         unlisted: state.known.unlisted.clone(),
-        format,
-        known: None,
-        checkpoint: None,
-        stored: Vec::new(),
-        size: 0,
-        mtime_ns: 0,
         until: Some(until),
+        ..SourcePlan::whole(root, path.clone(), relative, relative, format)
     };
     let mut look = SourceComparison::new(catalogue, path, state, format, is_whole)?;
     let (mut cost, mut compared) = (Cost::default(), Ok(()));

@@ -47,7 +47,46 @@ pub struct SourcePlan<'a> {
     pub until: Option<u64>,
 }
 
-impl SourcePlan<'_> {
+impl<'a> SourcePlan<'a> {
+    /// A source that is read to its end, and of which nothing is known: the session at `place`.
+    pub fn whole(
+        root: i64,
+        path: Location,
+        relative: &'a str,
+        place: &'a str,
+        format: &'a dyn Format,
+    ) -> Self {
+        SourcePlan {
+            root,
+            path,
+            relative,
+            place,
+            part: SourcePart::Main,
+            unlisted: None,
+            gone_ms: None,
+            kept_as: None,
+            format,
+            known: None,
+            checkpoint: None,
+            stored: Vec::new(),
+            size: 0,
+            mtime_ns: 0,
+            until: None,
+        }
+    }
+
+    /// A source that was found below a root, and is read at `path`.
+    pub fn of_found(root: SyncedRoot<'a>, path: Location, found: &'a FoundSource) -> Self {
+        let (relative, place) = (&found.relative, &found.place);
+        SourcePlan {
+            part: found.part,
+            unlisted: found.unlisted.clone(),
+            size: found.identity.size,
+            mtime_ns: found.identity.mtime_ns,
+            ..SourcePlan::whole(root.number, path, relative, place, root.format)
+        }
+    }
+
     /// Get what the catalogue says of what was read before.
     pub fn recall(&mut self, catalogue: &Catalogue) -> Result<(), Error> {
         let Some(known) = self.known else {
@@ -88,22 +127,10 @@ pub fn plan<'a>(
         if is_current(known, found, root.format) {
             continue;
         }
+        let path = root.spec.path.join(&found.relative).into();
         work.plans.push(SourcePlan {
-            root: root.number,
-            path: root.spec.path.join(&found.relative).into(),
-            gone_ms: None,
-            kept_as: None,
-            relative: &found.relative,
-            place: &found.place,
-            part: found.part,
-            unlisted: found.unlisted.clone(),
-            format: root.format,
             known,
-            checkpoint: None,
-            stored: Vec::new(),
-            size: found.identity.size,
-            mtime_ns: found.identity.mtime_ns,
-            until: None,
+            ..SourcePlan::of_found(root, path, found)
         });
     }
     work.gone.extend(rest);

@@ -8,7 +8,7 @@ use super::reading::{Cost, read_source};
 use crate::catalogue::{Catalogue, Error};
 use crate::databases::{KnownIdentities, store};
 use crate::format::{Format, Shape};
-use crate::model::{Placement, SourcePart};
+use crate::model::Placement;
 use crate::source::content::file_name;
 use crate::source::root::RootSpec;
 
@@ -99,22 +99,10 @@ fn read_as(
         None => (path.to_path_buf(), name.into_owned()),
     };
     let catalogue = Catalogue::in_memory()?;
+    let (root, place) = (catalogue.ensure_root(&spec)?, within.unwrap_or(&name));
     let plan = SourcePlan {
-        root: catalogue.ensure_root(&spec)?,
-        path: path.into(),
-        gone_ms: None,
-        kept_as: None,
-        relative: &name,
-        place: within.unwrap_or(&name),
-        part: SourcePart::Main,
         unlisted: Some(OUTSIDE.to_owned()),
-        format,
-        known: None,
-        checkpoint: None,
-        stored: Vec::new(),
-        size: 0,
-        mtime_ns: 0,
-        until: None,
+        ..SourcePlan::whole(root, path.into(), &name, place, format)
     };
     let mut worth = 0;
     let mut applied = Ok(());

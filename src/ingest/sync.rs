@@ -249,23 +249,10 @@ pub(super) fn of_archived<'a>(
     gone: &'a ArchivedSource,
     known: &'a [StoredSource],
 ) -> SourcePlan<'a> {
-    let found = &gone.found;
     SourcePlan {
-        root: root.number,
-        path: gone.location.clone(),
-        relative: &found.relative,
-        place: &found.place,
-        part: found.part,
-        unlisted: found.unlisted.clone(),
         gone_ms: Some(gone.gone_ms),
-        kept_as: None,
-        format: root.format,
-        known: StoredSource::find(known, &found.relative),
-        checkpoint: None,
-        stored: Vec::new(),
-        size: found.identity.size,
-        mtime_ns: found.identity.mtime_ns,
-        until: None,
+        known: StoredSource::find(known, &gone.found.relative),
+        ..SourcePlan::of_found(root, gone.location.clone(), &gone.found)
     }
 }
 

@@ -12,7 +12,6 @@ use crate::catalogue::read::StoredSource;
 use crate::catalogue::write::EntryRows;
 use crate::format::Format;
 use crate::format::pi::Dialect;
-use crate::model::SourcePart;
 use crate::source::root::RootSpec;
 
 /// Lines that make more than one chunk.
@@ -70,22 +69,12 @@ impl Place {
     fn read_while(&self, meanwhile: impl Fn(&Path)) -> Read {
         let known = self.catalogue.known_sources(self.root).unwrap().pop();
         let checkpoint = |known: &StoredSource| self.catalogue.checkpoint(known.source).unwrap();
+        let (path, name) = (self.path.clone().into(), "one.jsonl");
         let plan = SourcePlan {
-            root: self.root,
-            path: self.path.clone().into(),
-            gone_ms: None,
             kept_as: self.kept_as.clone(),
-            relative: "one.jsonl",
-            place: "one.jsonl",
-            part: SourcePart::Main,
-            unlisted: None,
-            format: &Dialect::PI,
             known: known.as_ref(),
             checkpoint: known.as_ref().and_then(checkpoint),
-            stored: Vec::new(),
-            size: 0,
-            mtime_ns: 0,
-            until: None,
+            ..SourcePlan::whole(self.root, path, name, name, &Dialect::PI)
         };
         let mut cost = Cost::default();
         let (mut unproven, mut revision) = (false, 0);
