@@ -29,6 +29,7 @@ mod roots;
 mod turns;
 mod watch;
 mod wipe;
+mod words;
 pub(crate) mod writer_lock;
 
 pub use self::archive::{ArchiveCheck, ArchiveStatus, ArchiveTotals, Generation, Version};
@@ -295,7 +296,7 @@ impl Index {
         }
         match Indexer::try_open(&self.stores.config) {
             Ok(mut indexer) => {
-                indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default())?;
+                indexer.index_words(Some(budget), &mut |_| {})?;
             }
             Err(error) if error.is_obstacle() => {}
             Err(error) => return Err(error),

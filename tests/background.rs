@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sessionary::index::SearchScope;
-use sessionary::model::{Event, Report};
+use sessionary::model::Event;
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::histories::dump::root;
@@ -312,14 +312,9 @@ fn what_is_owed_is_counted_in_entries_each_once() {
     // What is said comes first, as a whole.
     let mut told = all;
     for budget in (1..).step_by(3) {
-        let mut report = Report::default();
-        indexer
-            .index_words(
-                Some(Duration::from_millis(budget)),
-                &mut |_| {},
-                &mut report,
-            )
-            .expect("they are indexed");
+        let budget = Some(Duration::from_millis(budget));
+        let report = indexer.index_words(budget, &mut |_| {});
+        let report = report.expect("they are indexed");
         told = (report.outstanding, report.outstanding_bytes);
         assert_eq!(owed(), told);
         if told != all {

@@ -29,7 +29,6 @@ use std::time::{Duration, Instant};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use sessionary::model::Report;
 use sessionary::{Config, GENERATION, Indexer};
 
 use crate::corpus::{self, COMMON, RARE, Spec};
@@ -157,16 +156,13 @@ fn the_sync_that_is_killed() {
     };
     let config = Config::new(index, vec![root("pi", "pi", Path::new(sessions))]);
     let mut indexer = Indexer::open(&config).unwrap();
-    let mut report = indexer.sync_catalogue(&mut |_| {}).unwrap();
+    indexer.sync_catalogue(&mut |_| {}).unwrap();
     let counters = fs::read_to_string("/proc/self/io").unwrap();
     let read = counters.lines().find_map(|l| l.strip_prefix("rchar: "));
     fs::write(said, read.unwrap()).unwrap();
     let budget = (!hurry.is_empty()).then_some(Duration::from_secs(3600));
-    indexer
-        .index_words(budget, &mut |_| {}, &mut report)
-        .unwrap();
-    let Report { outstanding, .. } = report;
-    assert_eq!(outstanding, 0);
+    let report = indexer.index_words(budget, &mut |_| {}).unwrap();
+    assert_eq!(report.outstanding, 0);
 }
 
 /// A sync that is killed after some time, or that runs to its end. What it read, and whether it

@@ -141,10 +141,8 @@ impl Place {
                 indexer.sync_catalogue(&mut |_| {}).unwrap();
                 // From now on nothing is merged: that is left to the stage.
                 config.cancel.cancel();
-                let (budget, mut report) = (Duration::from_secs(60), Report::default());
-                indexer
-                    .index_words(Some(budget), &mut |_| {}, &mut report)
-                    .unwrap();
+                let budget = Some(Duration::from_secs(60));
+                indexer.index_words(budget, &mut |_| {}).unwrap();
             }
         }
         if matches!(stage, Grown | Answered | Merged | Purged) {

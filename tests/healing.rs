@@ -172,10 +172,11 @@ fn what_changes_before_the_words_read_it_is_read_again() {
     let place = Place::new();
     let path = place.session("one", 100_000);
     let mut indexer = place.indexer();
-    let mut report = indexer.sync_catalogue(&mut |_| {}).unwrap();
+    let report = indexer.sync_catalogue(&mut |_| {}).unwrap();
+    assert_eq!(report.files_changed, 1);
     change(&path, AT, NEW);
     append(&path, &message(1_000, "the last"));
-    indexer.index_words(None, &mut |_| {}, &mut report).unwrap();
+    let report = indexer.index_words(None, &mut |_| {}).unwrap();
     assert_eq!(report.outstanding, 0, "{report:?}");
     assert_eq!(report.files_changed, 1);
     assert_eq!((place.found(NEW), place.found(OLD)), (1, 0));

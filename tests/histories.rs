@@ -45,7 +45,6 @@ use std::time::Duration;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sessionary::index::SearchScope;
-use sessionary::model::Report;
 use sessionary::{Config, Freshness, Index, Indexer};
 
 use dump::{clean, dump, fresh, root, same};
@@ -196,9 +195,7 @@ fn history(seed: u64, log: &mut Vec<String>) {
             6..8 => {
                 log.push("some words".into());
                 let budget = Duration::from_micros(rng.random_range(0..4000));
-                indexer
-                    .index_words(Some(budget), silent, &mut Report::default())
-                    .unwrap();
+                indexer.index_words(Some(budget), silent).unwrap();
             }
             8..10 => {
                 met.extend(world.paths());

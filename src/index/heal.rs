@@ -10,7 +10,7 @@ use crate::model::Report;
 use crate::source::identity::now_ns;
 
 /// Bytes that are compared at once, about: some milliseconds.
-const SLICE_BYTES: u64 = 8 << 20;
+const PROOF_BYTES: u64 = 8 << 20;
 
 impl Indexer {
     /// Read these sources again from their first bytes, and bring the catalogue up to these files
@@ -40,18 +40,35 @@ impl Indexer {
         if sources.is_empty() {
             return Ok(());
         }
-        let healed = self.heal(sources)?;
-        report.files_unreadable += healed.files_unreadable;
-        report.bytes_read += healed.bytes_read;
-        report.entries += healed.entries;
-        report.problems += healed.problems;
-        report.vanished += healed.vanished;
-        report.ms.discover += healed.ms.discover;
-        report.ms.catalogue += healed.ms.catalogue;
-        report.notes.extend(healed.notes);
+        // All of it, so that no field that is new is forgotten. The files were seen before, and
+        // nothing is given to the words here.
+        let Report {
+            files_seen: _,
+            files_changed,
+            files_unreadable,
+            bytes_read,
+            proof_bytes,
+            entries,
+            problems,
+            vanished,
+            passages: _,
+            outstanding: _,
+            outstanding_bytes: _,
+            ms,
+            notes,
+        } = self.heal(sources)?;
+        report.files_unreadable += files_unreadable;
+        report.bytes_read += bytes_read;
+        report.proof_bytes += proof_bytes;
+        report.entries += entries;
+        report.problems += problems;
+        report.vanished += vanished;
+        report.ms.discover += ms.discover;
+        report.ms.catalogue += ms.catalogue;
+        report.notes.extend(notes);
         // A file that was read earlier in this sync counts only once.
-        let most = report.files_seen.max(healed.files_changed);
-        report.files_changed = (report.files_changed + healed.files_changed).min(most);
+        let most = report.files_seen.max(files_changed);
+        report.files_changed = (report.files_changed + files_changed).min(most);
         Ok(())
     }
 
@@ -101,8 +118,50 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<(), Error> {
         let started = Instant::now();
-        let changed = audits.go_on(&self.catalogue, &self.config.formats, SLICE_BYTES, report)?;
+        let changed = audits.go_on(&self.catalogue, &self.config.formats, PROOF_BYTES, report)?;
         report.ms.catalogue += started.elapsed().as_secs_f64() * 1000.0;
         self.heal_within(&changed, report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::source::root::RootSpec;
+
+    #[test]
+    fn a_file_that_changes_while_it_is_synced_counts_once() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = fs::canonicalize(place.path()).unwrap().join("s");
+        fs::create_dir(&folder).unwrap();
+        let write = |word: &str| {
+            let header = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n";
+            let message = format!("{{\"role\":\"user\",\"content\":\"{word}\"}}");
+            let said = format!("{{\"type\":\"message\",\"id\":\"a\",\"message\":{message}}}\n");
+            fs::write(folder.join("s.jsonl"), header.to_owned() + &said).unwrap();
+        };
+        let spec = RootSpec {
+            agent: "pi".into(),
+            format: "pi".into(),
+            path: folder.clone(),
+            label: None,
+            host: None,
+            flat: true,
+            why: "the test".into(),
+        };
+        write("walrus");
+        let config = Config::new(place.path().join("index"), vec![spec]);
+        let mut indexer = Indexer::open(&config).unwrap();
+        let mut report = indexer.sync_catalogue(&mut |_| {}).unwrap();
+        let entries = report.entries;
+        assert_eq!(report.files_changed, 1);
+        write("dugong");
+        let words = indexer.index_words_into(None, &mut |_| {}, &mut report);
+        words.unwrap();
+        assert_eq!((report.files_changed, report.outstanding), (1, 0));
+        assert_eq!(report.entries, 2 * entries, "it was read again");
     }
 }

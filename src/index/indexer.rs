@@ -14,26 +14,15 @@ use super::{CACHE_TAG, Config, Error, Event, RootSpec, writer_lock};
 use crate::catalogue::{self, Catalogue};
 use crate::config::lasting;
 use crate::failpoint::reach;
-use crate::ingest::{self, BatchLimits, HintedPaths, Keeper, WordsStage};
+use crate::ingest::{self, HintedPaths, Keeper};
 use crate::model::Report;
 use crate::private;
 use crate::repository::Remotes;
 use crate::source::discover::relative;
-use crate::words::{Merge, WordsError};
-
-/// What follows when the words cannot be written: no answer depends on it.
-const POSTPONED: &str = "indexing the words is postponed until there is room, and searches read the session files instead";
-/// What follows when another program keeps the catalogue locked, or no thread can be started.
-const DELAYED: &str =
-    "indexing the words is postponed, and searches read the session files instead";
 
 /// What follows when it cannot be noted what is proven.
 const UNPROVEN: &str =
     "a later sync compares the files that grew with what was read of them before";
-
-/// What follows when another process writes the words for a long time.
-const LATER: &str =
-    "the next sync indexes what the words lack; until then searches read it from the session files";
 
 /// The writer: holds the index's lock as long as it lives. Segments of the words are merged on
 /// another thread; when it is dropped the lock is released, and a running merge is waited for.
@@ -205,31 +194,8 @@ impl Indexer {
             proven => proven?,
         }
         match ends {
-            None => self.index_words(None, progress, report),
+            None => self.index_words_into(None, progress, report),
             Some(ends) => self.index_words_by_turns(ends, progress, report),
-        }
-    }
-
-    /// Index the words batch by batch until a moment, and let others write in between.
-    fn index_words_by_turns(
-        &mut self,
-        ends: Instant,
-        progress: &mut dyn FnMut(Event),
-        report: &mut Report,
-    ) -> Result<(), Error> {
-        let mut before = None;
-        loop {
-            let written = self.index_words_in_slices(Duration::ZERO, report)?;
-            let now = (report.outstanding, report.passages);
-            // What is left cannot be read now.
-            let is_stuck = written && before == Some(now);
-            if report.outstanding == 0 || is_stuck || Instant::now() >= ends {
-                return Ok(());
-            }
-            before = Some(now);
-            if !self.let_others_write(ends, progress)? {
-                return Ok(());
-            }
         }
     }
 
@@ -368,115 +334,6 @@ impl Indexer {
                 "{files} {are} excluded now: what was stored of {them} is removed"
             ));
         }
-        Ok(())
-    }
-
-    /// Add the backlog to the words, for at most `budget`. A file whose bytes differ from those
-    /// that were catalogued is read again, as by [`Indexer::heal`].
-    pub fn index_words(
-        &mut self,
-        budget: Option<Duration>,
-        progress: &mut dyn FnMut(Event),
-        report: &mut Report,
-    ) -> Result<(), Error> {
-        let limits = BatchLimits {
-            budget,
-            batch: budget.map(|_| ingest::SMALL_WORDS_BATCH),
-            leaves_merging: false,
-            is_enough: None,
-        };
-        self.words_stage(limits, progress, report)?;
-        let which = budget.map_or(Merge::All, |_| Merge::Small);
-        self.merging.start(&self.config, which);
-        Ok(())
-    }
-
-    /// [`Indexer::index_words`] without starting a merge. `false`: another process is merging, and
-    /// the caller has to try again.
-    pub(super) fn words_stage(
-        &mut self,
-        limits: BatchLimits<'_>,
-        progress: &mut dyn FnMut(Event),
-        report: &mut Report,
-    ) -> Result<bool, Error> {
-        self.hold()?;
-        let Some(changed) = self.add_words(limits, progress, report)? else {
-            return Ok(false);
-        };
-        if changed.is_empty() {
-            return Ok(true);
-        }
-        match self.heal_within(&changed, report) {
-            Err(error) if error.is_refusal_to_write() => {
-                report.notes.push(format!("{error}; {POSTPONED}"));
-                return Ok(true);
-            }
-            healed => healed?,
-        }
-        // This is done only once: files that keep changing are left to the next sync.
-        let added = self.add_words(limits, progress, report)?;
-        Ok(added.is_some())
-    }
-
-    /// Add the backlog to the words. Gives back the sources whose bytes changed since they were
-    /// catalogued. `None`: another process is writing the words.
-    fn add_words(
-        &mut self,
-        limits: BatchLimits<'_>,
-        progress: &mut dyn FnMut(Event),
-        report: &mut Report,
-    ) -> Result<Option<Vec<i64>>, Error> {
-        let directory = self.config.words_dir();
-        let began = Instant::now();
-        let indexed = loop {
-            let indexed = ingest::index_words(
-                &self.catalogue,
-                &directory,
-                &self.config.formats,
-                limits,
-                progress,
-                report,
-            );
-            let is_busy = matches!(&indexed, Err(WordsStage::Words(WordsError::Busy)));
-            // Who works in slices tries again later.
-            if !is_busy || limits.budget.is_some() || !self.let_others_merge(began)? {
-                break indexed;
-            }
-        };
-        let (why, follows) = match &indexed {
-            Err(WordsStage::Words(WordsError::Busy)) => {
-                if limits.budget.is_none() {
-                    report.notes.push(format!("{}; {LATER}", WordsError::Busy));
-                }
-                self.count_backlog(report)?;
-                return Ok(None);
-            }
-            Err(WordsStage::Words(error)) if error.is_full() => (error.to_string(), POSTPONED),
-            // Who works in slices tries again later.
-            Err(WordsStage::Words(error)) if error.lacks_threads() && limits.budget.is_none() => {
-                (error.to_string(), DELAYED)
-            }
-            Err(WordsStage::Catalogue(error))
-                if error.waits_for_another() && limits.budget.is_none() =>
-            {
-                (error.to_string(), DELAYED)
-            }
-            Err(WordsStage::Catalogue(error))
-                if error.is_refusal_to_write() && !error.waits_for_another() =>
-            {
-                (error.to_string(), POSTPONED)
-            }
-            _ => return Ok(Some(indexed?.into_iter().collect())),
-        };
-        report.notes.push(format!("{why}; {follows}"));
-        self.count_backlog(report)?;
-        Ok(Some(Vec::new()))
-    }
-
-    /// What the words lack where nothing was given to them.
-    fn count_backlog(&self, report: &mut Report) -> Result<(), Error> {
-        let lack = self.catalogue.backlog(0)?;
-        (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
         Ok(())
     }
 

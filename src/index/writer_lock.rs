@@ -16,14 +16,9 @@ use super::watch::barrier::{self, ReaderFence};
 use super::{Config, Error, Indexer};
 use crate::archive;
 use crate::catalogue;
-use crate::ingest::BatchLimits;
-use crate::model::{Event, Report};
+use crate::model::Event;
 use crate::source::identity::{Identity, file_at};
-use crate::words::{self, Merge, WordsError, WordsLock};
-
-/// Bytes of entries that a watcher, or a process in the background, gives to the words at once,
-/// about: some tenths of a second.
-const SLICE_BYTES: u64 = 32 << 20;
+use crate::words::{self, WordsError, WordsLock};
 
 /// How long to wait for the lock while another process writes, or only checks whether it is held.
 #[derive(Debug, Clone, Copy)]
@@ -347,25 +342,6 @@ impl Indexer {
             }
             pause = PAUSE;
         }
-    }
-
-    /// Add the backlog to the words for about so long, and start a merge when one is due. `false`:
-    /// the words cannot be written now, because this or another process is merging them.
-    pub(super) fn index_words_in_slices(
-        &mut self,
-        slice: Duration,
-        report: &mut Report,
-    ) -> Result<bool, Error> {
-        let waiter = turns::WaiterProbe::of(&self.config.generation_dir());
-        let limits = BatchLimits {
-            budget: Some(slice),
-            batch: Some(SLICE_BYTES),
-            leaves_merging: true,
-            is_enough: Some(&|| waiter.somebody_waits()),
-        };
-        let written = self.words_stage(limits, &mut |_| {}, report)?;
-        self.merging.start(&self.config, Merge::All);
-        Ok(written && !self.merging.is_going_on())
     }
 }
 

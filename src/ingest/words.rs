@@ -66,6 +66,8 @@ pub struct BatchLimits<'a> {
     pub budget: Option<Duration>,
     /// Bytes of a batch; `None`: [`words_batch`].
     pub batch: Option<u64>,
+    /// The caller comes back soon: what is busy now is not worth a note.
+    pub tries_again: bool,
     /// Before there are too many segments it ends, and the caller merges; else what must be is
     /// merged on the way.
     pub leaves_merging: bool,

@@ -9,7 +9,6 @@ use std::time::Duration;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use sessionary::model::Report;
 use sessionary::{Freshness, Index, Indexer};
 
 use super::oracle::Oracle;
@@ -244,21 +243,16 @@ fn some_words_indexed() {
     let mut indexer = Indexer::open(&place.config()).unwrap();
     indexer.sync_catalogue(&mut |_| {}).unwrap();
     // With no time at all nothing is done, and what is owed is not yet counted.
-    let mut report = Report::default();
-    indexer
-        .index_words(Some(Duration::ZERO), &mut |_| {}, &mut report)
-        .unwrap();
+    let some = |indexer: &mut Indexer, ms| {
+        let budget = Some(Duration::from_millis(ms));
+        indexer.index_words(budget, &mut |_| {}).unwrap()
+    };
+    let mut report = some(&mut indexer, 0);
     let all = report.outstanding;
     assert!(all > 0, "nothing is owed");
     let mut budget = 1;
     while report.outstanding * 10 > all * 8 {
-        indexer
-            .index_words(
-                Some(Duration::from_millis(budget)),
-                &mut |_| {},
-                &mut report,
-            )
-            .unwrap();
+        report = some(&mut indexer, budget);
         budget += 3;
     }
     assert!(

@@ -19,7 +19,6 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::process::{Pid, Signal, kill_process};
 use sessionary::index::{ListScope, SearchScope};
-use sessionary::model::Report;
 use sessionary::{Config, Freshness, Index, Indexer, StoreFault};
 
 use super::dump::{clean, dump, fresh, same};
@@ -44,9 +43,7 @@ fn the_process_of_a_history() {
         "catalogue" => drop(indexer.sync_catalogue(silent).unwrap()),
         "words" => {
             let budget = Some(Duration::from_secs(60));
-            indexer
-                .index_words(budget, silent, &mut Report::default())
-                .unwrap();
+            indexer.index_words(budget, silent).unwrap();
         }
         _ => drop(indexer.rebuild(silent).unwrap()),
     }

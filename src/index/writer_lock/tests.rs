@@ -1,5 +1,7 @@
 use super::*;
 use crate::index::watch::barrier::{WatcherFence, WatcherState};
+use crate::model::Report;
+use crate::words::Merge;
 
 #[test]
 fn what_is_dropped_is_unlocked_though_a_process_that_is_being_started_holds_it_too() {
