@@ -18,7 +18,7 @@ use std::time::Duration;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
-use sessionary::model::{FileState, Verification};
+use sessionary::model::{Verdict, Verification};
 use sessionary::{Config, Error, Event, Freshness, Index, Indexer};
 
 use crate::histories::damage::forget_passages;
@@ -74,7 +74,7 @@ impl Place {
     }
 
     /// The verdict on a file.
-    fn verdict(&self, verified: &Verification, session: &str) -> FileState {
+    fn verdict(&self, verified: &Verification, session: &str) -> Verdict {
         let path = self.path(session);
         let file = verified.files.iter().find(|file| file.path == path);
         file.unwrap_or_else(|| panic!("{session}: {:#?}", verified.files))
@@ -224,8 +224,7 @@ fn verify_beside_writers_tells_no_difference() {
             );
             assert_eq!(verified.unread, [], "verify {verify}");
             behind += verified.behind.len();
-            let is_equal =
-                |file: &&sessionary::model::FileVerdict| file.verdict == FileState::Equal;
+            let is_equal = |file: &&sessionary::model::FileVerdict| file.verdict == Verdict::Equal;
             equal += verified.files.iter().filter(is_equal).count();
         }
     });
@@ -282,8 +281,8 @@ fn real_differences_are_found_beside_writers() {
                 .files
                 .iter()
                 .filter(|file| Some(&file.path) == path.as_ref());
-            let verdicts: Vec<FileState> = of_path.map(|file| file.verdict).collect();
-            assert_eq!(verdicts, [FileState::Differs], "one line a file");
+            let verdicts: Vec<Verdict> = of_path.map(|file| file.verdict).collect();
+            assert_eq!(verdicts, [Verdict::Differs], "one line a file");
         }
     };
     check();
@@ -326,7 +325,7 @@ fn what_was_written_since_it_was_catalogued_is_behind() {
         verified
             .files
             .iter()
-            .all(|file| file.verdict == FileState::Equal)
+            .all(|file| file.verdict == Verdict::Equal)
     );
     assert_eq!(verified.files.len(), SESSIONS.len());
 
@@ -356,14 +355,14 @@ fn what_was_written_since_it_was_catalogued_is_behind() {
     ] {
         assert_eq!(
             place.verdict(&verified, session),
-            FileState::Behind,
+            Verdict::Behind,
             "{session}"
         );
     }
     for session in ["rests.jsonl", "rewritten.jsonl"] {
         assert_eq!(
             place.verdict(&verified, session),
-            FileState::Equal,
+            Verdict::Equal,
             "{session}"
         );
     }
@@ -413,7 +412,7 @@ fn a_file_that_is_read_in_parts_is_behind() {
     let is_behind = |verified: &Verification| {
         let long = place.path("long.jsonl");
         let file = verified.files.iter().find(|file| file.path == long);
-        file.is_some_and(|file| file.verdict == FileState::Behind)
+        file.is_some_and(|file| file.verdict == Verdict::Behind)
     };
     assert!(
         told.len() > 1 && told.iter().all(is_behind),

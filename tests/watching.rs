@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sessionary::index::{FeedEvent, SearchScope, WatchEnd, WatchOptions, caught_up};
-use sessionary::model::{Change, ChangeKind};
+use sessionary::model::{ChangeKind, SessionChange};
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
@@ -444,7 +444,7 @@ fn the_feed_leads_to_what_is_there() {
         }
     }
     let mut told = Vec::new();
-    let sessions = |changes: &[Change]| {
+    let sessions = |changes: &[SessionChange]| {
         let mut paths = std::collections::BTreeMap::new();
         for change in changes {
             match change.what {

@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use super::error::Error;
 use super::open::Catalogue;
-use crate::model::{Change, ChangeKind};
+use crate::model::{ChangeKind, SessionChange};
 
 /// Changes kept for those who poll.
 const CHANGES_KEPT: i64 = 100_000;
@@ -34,10 +34,10 @@ impl Catalogue {
     }
 
     /// At most `most` changes after number `seq`, in their order.
-    pub fn changes_after(&self, seq: i64, most: usize) -> Result<Vec<Change>, Error> {
+    pub fn changes_after(&self, seq: i64, most: usize) -> Result<Vec<SessionChange>, Error> {
         let sql = "SELECT seq, session, what, id, path FROM _changes WHERE seq > ?1 ORDER BY seq LIMIT ?2";
         self.all(sql, params![seq, most as i64], |r| {
-            Ok(Change {
+            Ok(SessionChange {
                 seq: r.get(0)?,
                 session: r.get(1)?,
                 what: match r.get_ref(2)?.as_str()? {

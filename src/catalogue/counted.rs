@@ -64,7 +64,7 @@ fn ranked() -> String {
 
 /// What becomes of some rows.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Change {
+pub(super) enum RowChange {
     /// They were added, or their session is all in.
     Come,
     /// They are about to be removed.
@@ -165,17 +165,22 @@ impl Catalogue {
     }
 
     /// Before the transaction ends, decide again which copy counts of each usage in these entries.
-    pub(super) fn unsettle(&self, first: i64, last: i64, change: Change) -> rusqlite::Result<()> {
+    pub(super) fn unsettle(
+        &self,
+        first: i64,
+        last: i64,
+        change: RowChange,
+    ) -> rusqlite::Result<()> {
         let (which, other, all) = match change {
             // Of several records of one answer those that do not count are less than one that does.
-            Change::Come => (
+            RowChange::Come => (
                 format!("AND (a.what <> {REPEATED} OR a.counted = {YES})"),
                 format!("AND (a.what <> {REPEATED} OR b.counted = {YES})"),
                 false,
             ),
             // Where one goes that did not count, the one that does stays.
-            Change::Go => (format!("AND a.counted = {YES}"), String::new(), true),
-            Change::Move => (String::new(), String::new(), true),
+            RowChange::Go => (format!("AND a.counted = {YES}"), String::new(), true),
+            RowChange::Move => (String::new(), String::new(), true),
         };
         let mut copied = self.connection.prepare_cached(&format!(
             "SELECT a.said, a.what = {REPEATED} FROM _usage a WHERE a.key BETWEEN ?1 AND ?2 {which}

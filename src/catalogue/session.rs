@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rusqlite::{OptionalExtension, ToSql, params};
 
-use super::counted::Change;
+use super::counted::RowChange;
 use super::error::Error;
 use super::open::Catalogue;
 use super::rank::RankedTimes;
@@ -69,9 +69,9 @@ impl Catalogue {
         }
         let (first, last) = key_range(session);
         if of_steps || was_ready && (began_elsewhere || is_moved) {
-            self.unsettle(first, last, Change::Move)?;
+            self.unsettle(first, last, RowChange::Move)?;
         } else if !was_ready {
-            self.unsettle(first, last, Change::Come)?;
+            self.unsettle(first, last, RowChange::Come)?;
         }
         let what = match made.gone_ms {
             Some(_) if was_there => "archived",

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::counted::{self, Change};
+use super::counted::{self, RowChange};
 use super::entries::in_file;
 use super::error::Error;
 pub use super::insert::EntryRows;
@@ -302,7 +302,7 @@ impl Catalogue {
         self.answer_earlier(session, first_key, last_key)?;
         self.touch(first_key, last_key);
         if is_ready {
-            self.unsettle(first_key, last_key, Change::Come)?;
+            self.unsettle(first_key, last_key, RowChange::Come)?;
         }
         for problem in &chunk.problems {
             c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
@@ -480,7 +480,7 @@ impl Catalogue {
         drop(rows);
         keys.reverse();
         for (first, last) in runs(keys.iter().map(|k| k.0)) {
-            self.unsettle(first, last, Change::Go)?;
+            self.unsettle(first, last, RowChange::Go)?;
             self.touch(first, last);
             for table in [
                 "_entries",

@@ -33,7 +33,7 @@ pub use lines::RowNames;
 pub use list::{KnownIdentities, identity, list};
 pub use names::{Said, identity_of_line, line_of, named, names_files};
 pub use one::rows;
-pub use open::{FileState, companion, is_alone};
+pub use open::{DatabaseState, companion, is_alone};
 pub use own::own_lines;
 pub use rows::{Session, session, session_from};
 pub use turns::Turn;

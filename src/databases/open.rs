@@ -51,7 +51,7 @@ const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// What identifies one state of a database: the file, and the changes that stand beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileState {
+pub struct DatabaseState {
     /// The database.
     pub file: Identity,
     /// Its `-wal`, if that holds anything.
@@ -60,13 +60,13 @@ pub struct FileState {
     is_in_change: bool,
 }
 
-impl FileState {
+impl DatabaseState {
     /// Of the database at `path`.
     ///
     /// # Errors
     /// Those of the file system; that it, or what stands beside it in the place of a part of it, is
     /// no regular file: SQLite would wait at a fifo.
-    pub fn of(path: &Path) -> io::Result<FileState> {
+    pub fn of(path: &Path) -> io::Result<DatabaseState> {
         let path = &real(path)?;
         let file = fs::metadata(path)?;
         regular::check(&file)?;
@@ -78,7 +78,7 @@ impl FileState {
             }
         }
         let wal = fs::metadata(beside(path, "-wal")).ok();
-        Ok(FileState {
+        Ok(DatabaseState {
             file: Identity::of(&file),
             wal: wal
                 .filter(|wal| wal.len() > 0)
@@ -140,7 +140,7 @@ pub(super) fn read_within<T>(
         if again > 0 {
             std::thread::sleep(PAUSE);
         }
-        let before = FileState::of(path)?;
+        let before = DatabaseState::of(path)?;
         if before.wal.is_none() && before.is_in_change {
             continue;
         }
@@ -150,7 +150,7 @@ pub(super) fn read_within<T>(
             connection.execute_batch("BEGIN")?;
             work(&connection)
         });
-        let after = FileState::of(path)?;
+        let after = DatabaseState::of(path)?;
         let is_untouched = before == after && !before.file.is_racy(began_ns);
         match done {
             Ok(done) if is_live || is_untouched => return Ok(done),

@@ -183,20 +183,20 @@ fn damaged(step: u64) -> io::Error {
 }
 
 /// Old lines that give way to new ones, by their numbers.
-struct Change {
+struct Replacement {
     gone: Range<usize>,
     new: Range<usize>,
 }
 
 /// What leads from the old lines to the new ones. Rows seldom change their order: a line that comes
 /// before one that it followed is written again.
-fn changes(old: &[Vec<u8>], new: &[&[u8]]) -> Vec<Change> {
+fn changes(old: &[Vec<u8>], new: &[&[u8]]) -> Vec<Replacement> {
     let mut places: HashMap<&[u8], VecDeque<usize>> = HashMap::new();
     for (at, line) in old.iter().enumerate() {
         places.entry(line).or_default().push_back(at);
     }
     let mut all = Vec::new();
-    let mut open = Change {
+    let mut open = Replacement {
         gone: 0..0,
         new: 0..0,
     };
@@ -212,7 +212,7 @@ fn changes(old: &[Vec<u8>], new: &[&[u8]]) -> Vec<Change> {
             continue;
         };
         (open.gone.end, open.new.end) = (there, at);
-        let next = Change {
+        let next = Replacement {
             gone: there + 1..there + 1,
             new: at + 1..at + 1,
         };

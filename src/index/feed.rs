@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Config, Error, Index};
 use crate::catalogue::Catalogue;
-use crate::model::Change;
+use crate::model::SessionChange;
 use crate::source::events::Events;
 use crate::source::identity::file_at;
 
@@ -41,7 +41,10 @@ impl FeedCursor {
 
     /// What follows, and whether something that followed is kept no more: another catalogue stands
     /// there, or too much has changed.
-    pub(super) fn advance(&mut self, catalogue: &Catalogue) -> Result<(Vec<Change>, bool), Error> {
+    pub(super) fn advance(
+        &mut self,
+        catalogue: &Catalogue,
+    ) -> Result<(Vec<SessionChange>, bool), Error> {
         let kept = catalogue.changes_kept()?;
         // A number that was never given here is of another filling, too.
         let is_other = self.index_id != kept.index_id || self.seq > kept.last;
@@ -66,7 +69,7 @@ impl FeedCursor {
 #[non_exhaustive]
 pub enum FeedEvent {
     /// Changes of sessions, in their order.
-    Changes(Vec<Change>),
+    Changes(Vec<SessionChange>),
     /// Some changes are no longer known, because the index was rebuilt or the reader was away for
     /// more than 100,000 changes. A reader that keeps a copy has to read all sessions again. The
     /// changes that are still known follow.
@@ -82,7 +85,7 @@ pub struct Feed {
     position: FeedCursor,
     version: Option<i64>,
     /// Changes that are given next, after [`FeedEvent::Missed`] was given.
-    changes: Vec<Change>,
+    changes: Vec<SessionChange>,
     /// What the system reports of the catalogue's folder, while it does.
     events: Option<Events>,
     /// When something was last written there, as far as that is known.

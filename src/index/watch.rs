@@ -14,7 +14,7 @@ use super::feed::FeedCursor;
 use super::{Config, Error, Event, Index, Indexer, writer_lock};
 use crate::catalogue::Catalogue;
 use crate::ingest::Audits;
-use crate::model::{Change, Report, WatcherStatus, iso};
+use crate::model::{Report, SessionChange, WatcherStatus, iso};
 use crate::source::clock::Jumps;
 use crate::source::events::{Events, Notifications};
 use crate::source::filesystem::Mounts;
@@ -86,7 +86,7 @@ pub enum WatchEvent<'a> {
     /// Sessions changed since the last report.
     Changed {
         /// Which of them, and how.
-        changes: &'a [Change],
+        changes: &'a [SessionChange],
         /// Whether others changed too of which it is no longer known which they are.
         missed: bool,
     },

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::plan::SourcePlan;
 use super::targets::SyncedRoot;
 use crate::catalogue::{Catalogue, Error};
-use crate::databases::{FileState, Said, identity_of_line, named, names_files};
+use crate::databases::{DatabaseState, Said, identity_of_line, named, names_files};
 use crate::format::Format;
 use crate::format::names::{Names, is_beside_root, name_beside_root};
 use crate::model::SourcePart;
@@ -53,7 +53,7 @@ pub fn look_at_names(
     let mut looked = Vec::new();
     let mut is_as_it_was = !has_changed;
     for relative in &files {
-        let state = FileState::of(&beside(root, relative)).ok();
+        let state = DatabaseState::of(&beside(root, relative)).ok();
         let fingerprint = state.and_then(|state| state.fingerprint(&[], started_ns));
         let kept = fingerprint.and_then(|fingerprint| known.kept(relative, fingerprint));
         is_as_it_was &= kept.is_some();

@@ -28,9 +28,13 @@ pub enum ChangeKind {
 
 /// One change of a session: a row of the view `changes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Change")
+)]
 #[non_exhaustive]
-pub struct Change {
+pub struct SessionChange {
     /// Number in the feed; each is larger than the one before.
     pub seq: i64,
     /// Number of the session in this index.

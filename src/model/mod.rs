@@ -18,8 +18,8 @@ mod tool_use;
 mod zone;
 
 pub use answer::{
-    Change, ChangeKind, ChildSession, Listing, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript,
-    Tree, TreeRow,
+    ChangeKind, ChildSession, Listing, SCHEMA_VERSION, SessionChange, SessionRow, ShownEntry,
+    Transcript, Tree, TreeRow,
 };
 pub use blame::{
     Blame, BlamedLine, CommitEvidence, CommitSession, CommitWriter, FileLog, FileSession, LineCall,
@@ -32,8 +32,8 @@ pub use json_text::shorten;
 pub use project::project_name;
 pub use query::{Expr, Sort};
 pub use report::{
-    Difference, FileState, FileVerdict, Report, RootStatus, StageMs, Status, StoredRoot,
-    UnknownTypes, UnreadablePath, Verification, WatcherStatus,
+    Difference, FileVerdict, Report, RootStatus, StageMs, Status, StoredRoot, UnknownTypes,
+    UnreadablePath, Verdict, Verification, WatcherStatus,
 };
 pub use search_answer::{
     BranchPlace, Count, EntryPlace, Explanation, Facets, Hit, HitGroup, NamedMatch, Neighbour,

@@ -207,7 +207,7 @@ pub struct Difference {
 /// How what is stored of a file stands to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FileState {
+pub enum Verdict {
     /// Both stores say what the file says.
     Equal,
     /// The file could not be read: nothing of it is compared.
@@ -225,7 +225,7 @@ pub enum FileState {
 #[non_exhaustive]
 pub struct FileVerdict {
     pub path: PathBuf,
-    pub verdict: FileState,
+    pub verdict: Verdict,
     /// Why it is not equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,

@@ -18,7 +18,7 @@ use crate::format::Format;
 use crate::ingest::{Finding, compare_source};
 use crate::model::Event;
 use crate::model::{
-    Difference, FileState, FileVerdict, SCHEMA_VERSION, UnreadablePath, Verification,
+    Difference, FileVerdict, SCHEMA_VERSION, UnreadablePath, Verdict, Verification,
 };
 use crate::source::content::Location;
 
@@ -81,7 +81,7 @@ struct Inspection<'i> {
     stores: &'i Stores,
     catalogue: &'i Catalogue,
     found: Verification,
-    files: BTreeMap<PathBuf, (FileState, Vec<String>)>,
+    files: BTreeMap<PathBuf, (Verdict, Vec<String>)>,
 }
 
 impl<'i> Inspection<'i> {
@@ -207,7 +207,7 @@ impl<'i> Inspection<'i> {
             passages.claim(&compared);
         }
         match compared.finding {
-            Finding::Equal => self.note(path, FileState::Equal, None),
+            Finding::Equal => self.note(path, Verdict::Equal, None),
             Finding::Behind(what) => self.behind("catalogue", Some(path), what),
             Finding::OtherBytes => {
                 self.found.condemned.extend(compared.source);
@@ -227,7 +227,7 @@ impl<'i> Inspection<'i> {
 
     fn differs(&mut self, store: &str, path: Option<&Path>, what: String) {
         if let Some(path) = path {
-            self.note(path, FileState::Differs, Some(format!("{store}: {what}")));
+            self.note(path, Verdict::Differs, Some(format!("{store}: {what}")));
         }
         let path = path.map(Path::to_path_buf);
         self.found.differences.push(difference(store, path, what));
@@ -235,14 +235,14 @@ impl<'i> Inspection<'i> {
 
     fn behind(&mut self, store: &str, path: Option<&Path>, what: String) {
         if let Some(path) = path {
-            self.note(path, FileState::Behind, Some(what.clone()));
+            self.note(path, Verdict::Behind, Some(what.clone()));
         }
         let path = path.map(Path::to_path_buf);
         self.found.behind.push(difference(store, path, what));
     }
 
     fn unread(&mut self, path: &Path, reason: String) {
-        self.note(path, FileState::Unread, Some(reason.clone()));
+        self.note(path, Verdict::Unread, Some(reason.clone()));
         // One line is enough for a folder that cannot be read.
         if !self.found.unread.iter().any(|u| path.starts_with(&u.path)) {
             let path = path.to_path_buf();
@@ -251,7 +251,7 @@ impl<'i> Inspection<'i> {
     }
 
     /// Note a verdict on a file. Of several, the worst one stays.
-    fn note(&mut self, path: &Path, verdict: FileState, what: Option<String>) {
+    fn note(&mut self, path: &Path, verdict: Verdict, what: Option<String>) {
         let entry = self.files.entry(path.to_path_buf());
         let (noted, all) = entry.or_insert((verdict, Vec::new()));
         *noted = verdict.max(*noted);
@@ -259,7 +259,7 @@ impl<'i> Inspection<'i> {
     }
 
     fn end(self) -> Verification {
-        let file = |(path, (verdict, what)): (PathBuf, (FileState, Vec<String>))| FileVerdict {
+        let file = |(path, (verdict, what)): (PathBuf, (Verdict, Vec<String>))| FileVerdict {
             path,
             verdict,
             what: (!what.is_empty()).then(|| what.join("; ")),

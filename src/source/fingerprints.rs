@@ -14,7 +14,7 @@ use std::ffi::OsStr;
 
 use super::identity::Identity;
 use super::listing::Kind;
-use crate::databases::FileState;
+use crate::databases::DatabaseState;
 use crate::format::stable_hash;
 
 /// A directory as it was when it was last read.
@@ -74,7 +74,7 @@ impl DirectoryFingerprint {
     }
 }
 
-impl FileState {
+impl DatabaseState {
     /// What must be the same for all sessions of the database to be as they were, with the `folders`
     /// of other files of it; `None` where a change before the clock's `now_ns` could have gone
     /// unnoticed.

@@ -5,7 +5,7 @@ use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use sessionary::index::{WatchEnd, WatchEvent, WatchOptions};
-use sessionary::model::Change;
+use sessionary::model::SessionChange;
 use sessionary::{Cancel, Config, Indexer};
 
 /// Longer than anything takes, on any machine.
@@ -29,7 +29,7 @@ pub struct Log {
     pub read: u64,
     /// Bytes of the reports of proofs.
     pub proven: u64,
-    pub changes: Vec<Change>,
+    pub changes: Vec<SessionChange>,
     /// Why everything was looked at.
     pub checked: Vec<String>,
     /// What the reports say beside that.

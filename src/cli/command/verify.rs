@@ -1,7 +1,7 @@
 //! Does the index equal the files?
 
 use clap::Args;
-use sessionary::model::{Difference, FileState, Verification};
+use sessionary::model::{Difference, Verdict, Verification};
 use sessionary::{Config, Freshness, Index};
 
 use crate::failure::{Failure, Outcome};
@@ -86,9 +86,9 @@ fn printed(verification: &Verification, screen: &Screen) -> String {
     }
     for file in &verification.files {
         let (word, tone) = match file.verdict {
-            FileState::Differs => ("differs", Tone::Bad),
-            FileState::Behind => ("behind", Tone::Warn),
-            FileState::Equal | FileState::Unread => continue,
+            Verdict::Differs => ("differs", Tone::Bad),
+            Verdict::Behind => ("behind", Tone::Warn),
+            Verdict::Equal | Verdict::Unread => continue,
         };
         let what = plain_line(file.what.as_deref().unwrap_or_default());
         let path = screen.path(&file.path);

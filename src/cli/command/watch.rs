@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use sessionary::index::{WatchEnd, WatchEvent, WatchOptions};
-use sessionary::model::{Change, ChangeKind, SCHEMA_VERSION};
+use sessionary::model::{ChangeKind, SCHEMA_VERSION, SessionChange};
 use sessionary::{Config, Error, Indexer};
 
 use crate::again;
@@ -293,7 +293,7 @@ fn uninstall(screen: &Screen) -> Result<Outcome, Failure> {
 }
 
 /// Changes are data.
-fn line(change: &Change, screen: &Screen) -> Result<String, Failure> {
+fn line(change: &SessionChange, screen: &Screen) -> Result<String, Failure> {
     if screen.json {
         return Ok(terminal_safe_json(&serde_json::to_string(change)?).into_owned());
     }

@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use super::budget::LinkBudget;
 use super::{Discovery, FoundDatabase, slashed, vouches};
-use crate::databases::FileState;
+use crate::databases::DatabaseState;
 use crate::format::Format;
 use crate::model::Placement;
 use crate::source::fingerprints::{DirectoryFingerprint, Folder, Folders};
@@ -307,7 +307,7 @@ impl Walk<'_> {
     /// Take in a database, unless it is as it was. Its path is given back.
     fn look_at_database(&self, path: &Path, settled: bool, here: &mut Discovery) -> Option<String> {
         let relative = slashed(path.to_str()?);
-        let state = match FileState::of(&self.root.join(path)) {
+        let state = match DatabaseState::of(&self.root.join(path)) {
             Ok(state) => state,
             Err(error) => {
                 here.unread(path, &error);

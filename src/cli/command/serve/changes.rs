@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use sessionary::index::{Feed, FeedEvent};
-use sessionary::model::{Cancel, Change};
+use sessionary::model::{Cancel, SessionChange};
 use sessionary::{Config, Error, Index};
 
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 #[serde(untagged)]
 pub enum ChangeNotice {
     /// A session has changed.
-    Change(Change),
+    Change(SessionChange),
     /// Some changes are not known any more, or had no room: what is read again is right.
     Missed {
         /// Always `true`.
