@@ -67,7 +67,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The formats of this build.
+    /// An index in `index_dir` of these roots, read with the formats of this build; nothing is kept
+    /// in an archive, and days are in UTC.
     pub fn new(index_dir: impl Into<PathBuf>, roots: Vec<RootSpec>) -> Config {
         Config {
             index_dir: index_dir.into(),

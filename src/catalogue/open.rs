@@ -103,7 +103,7 @@ impl Catalogue {
         self.with_path(self.connection.pragma_update(None, "cache_size", size))
     }
 
-    /// Whether that is so.
+    /// Whether the page cache is that of a reader.
     #[cfg(test)]
     pub fn keeps_few_pages(&self) -> bool {
         let size = self

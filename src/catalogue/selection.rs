@@ -166,13 +166,13 @@ const ONLY_HERE: &str = "SELECT session, root, listed, modified_ms, file_ms, cre
 
 /// A session that another one has started, or one below that.
 pub struct StartedSession {
-    /// Its number and that of its root.
+    /// Its number.
     pub session: i64,
-    /// See `session`.
+    /// Number of its root.
     pub root: i64,
-    /// Those of the session above it.
+    /// Number of the session above it.
     pub above: i64,
-    /// See `above`.
+    /// Number of the root of the session above it.
     pub root_above: i64,
 }
 

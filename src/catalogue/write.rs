@@ -104,13 +104,13 @@ impl Entries for Vec<EntryRow> {
 
 /// Some of a source, in order: rows and the state that is true once they are in.
 pub struct Chunk<E> {
-    /// Root and path of the source.
+    /// Number of the root.
     pub root: i64,
-    /// See `root`.
+    /// Path of the source below the root.
     pub relative: String,
-    /// Key of the session below the root, and which part of it the source is.
+    /// Key of the session below the root.
     pub place: String,
-    /// See `place`.
+    /// Which part of the session the source is.
     pub part: SourcePart,
     /// Why the agent would not list a session at this path.
     pub unlisted: Option<String>,
@@ -154,9 +154,9 @@ pub struct Chunk<E> {
 /// behind it are as they were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MovedEntries {
-    /// Of the first entry.
+    /// Bytes of the first entry.
     pub length: u64,
-    /// See `length`.
+    /// Hash of the first entry's bytes.
     pub hash: u64,
     /// By how many bytes the others stand further back.
     pub by: i64,

@@ -107,9 +107,9 @@ pub struct SessionRow {
     pub problems: u64,
     /// Entries that report an error.
     pub errors: u64,
-    /// Provider and model in force at the end.
+    /// Provider in force at the end.
     pub provider: Option<String>,
-    /// See `provider`.
+    /// Model in force at the end.
     pub model: Option<String>,
     /// Tokens, summed; `null` = not recorded.
     pub tokens: Option<i64>,

@@ -19,9 +19,9 @@ pub(super) struct Term {
     /// Where the term stands there at last; without positions 1, and 0 before there is any
     /// document.
     current: u32,
-    /// Where its first chunk begins, and where the next byte goes.
+    /// Where its first chunk begins.
     pub chunk: u32,
-    /// See `chunk`.
+    /// Where its next byte goes.
     pub cursor: u32,
     room: u16,
     size: u16,
