@@ -848,7 +848,7 @@ fn a_name_moves_no_entry() {
         let shown = index.show(&session(&index, 1), &all).unwrap();
         let entries = shown.entries.into_iter();
         entries
-            .map(|entry| (entry.id, entry.place))
+            .map(|entry| (entry.id, entry.ordinal))
             .collect::<Vec<_>>()
     };
     let before = places();

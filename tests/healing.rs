@@ -116,7 +116,7 @@ fn rows_that_are_left_out_of_a_tree_are_not_read() {
     let row = listing.unwrap().sessions.remove(0);
     let all = index.snapshot().unwrap().tree(&row, TreeScope::default());
     let mut rows = all.unwrap().entries.into_iter();
-    let at = rows.find(|row| row.id == "e0000001").unwrap().place;
+    let at = rows.find(|row| row.id == "e0000001").unwrap().ordinal;
     for (is_left_out, changed) in [(true, 0), (false, 1)] {
         let without = |place| is_left_out && place == at;
         let scope = TreeScope {
@@ -125,7 +125,7 @@ fn rows_that_are_left_out_of_a_tree_are_not_read() {
         };
         let tree = index.snapshot().unwrap().tree(&row, scope).unwrap();
         assert_eq!(tree.changed_files.len(), changed);
-        let is_there = tree.entries.iter().any(|row| row.place == at);
+        let is_there = tree.entries.iter().any(|row| row.ordinal == at);
         assert_eq!(is_there, !is_left_out);
         assert!(tree.entries.len() > 3);
     }

@@ -136,7 +136,7 @@ fn compare_parts(index: &Index, row: &SessionRow, active: &[ShownEntry], what: &
         let mut entries = Vec::new();
         snapshot
             .read_branch(row, &branch, positions, None, &mut |at, entry| {
-                assert_eq!(branch.position(entry.place.unwrap()), Some(at), "{what}");
+                assert_eq!(branch.position(entry.ordinal.unwrap()), Some(at), "{what}");
                 entries.push(entry);
                 Ok::<(), Error>(())
             })

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::error::Error;
 use super::open::Archive;
 use super::pack::unpacked;
-use super::sources::{Generation, Place};
+use super::sources::{Generation, SourcePath};
 
 /// One content of a source. It stays as it is when the archive is written meanwhile: parts may be
 /// joined, but hold what they held.
@@ -26,7 +26,7 @@ impl<A: Borrow<Archive>> ArchivedFile<A> {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn newest(archive: A, place: &Place) -> Result<Option<ArchivedFile<A>>, Error> {
+    pub fn newest(archive: A, place: &SourcePath) -> Result<Option<ArchivedFile<A>>, Error> {
         let newest = match archive.borrow().source(place)? {
             Some(source) => archive.borrow().newest(source)?,
             None => None,

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::Error;
 use super::open::{Archive, PATIENCE};
-use super::sources::{Place, SessionName};
+use super::sources::{SessionName, SourcePath};
 
 impl Archive {
     /// Forget every content of a source; whether there was one. Blocks that another source holds
@@ -16,7 +16,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn forget(&self, place: &Place, for_good: bool) -> Result<bool, Error> {
+    pub fn forget(&self, place: &SourcePath, for_good: bool) -> Result<bool, Error> {
         if for_good {
             let add = "INSERT OR IGNORE INTO forgotten VALUES (?1)";
             self.execute(add, params![hash(place)])?;
@@ -73,7 +73,7 @@ impl Archive {
     }
 
     /// Whether a source is never to be kept again.
-    pub(super) fn is_forgotten(&self, place: &Place) -> Result<bool, Error> {
+    pub(super) fn is_forgotten(&self, place: &SourcePath) -> Result<bool, Error> {
         self.has_forgotten(hash(place))
     }
 
@@ -149,7 +149,7 @@ impl Archive {
 }
 
 /// By which a place is known that is not to be named.
-fn hash(place: &Place) -> [u8; 32] {
+fn hash(place: &SourcePath) -> [u8; 32] {
     let names = [
         &*place.agent,
         &*place.root.to_string_lossy(),
@@ -158,13 +158,17 @@ fn hash(place: &Place) -> [u8; 32] {
     Sha256::digest(names.join("\0")).into()
 }
 
-/// By which a session is known that is not to be named: its place, and an id that is given once in
+/// By which a session is known that is not to be named: its key, and an id that is given once in
 /// the world. Others are given again, and another session would never be kept.
 fn session_hashes(session: &SessionName) -> Vec<[u8; 32]> {
     let SessionName {
-        agent, place, id, ..
+        agent,
+        root,
+        session_key,
+        id,
     } = session;
-    let mut names = vec![["session", agent, &session.root.to_string_lossy(), place].join("\0")];
+    let root = root.to_string_lossy();
+    let mut names = vec![["session", agent, &root, session_key].join("\0")];
     if is_uuid(id) {
         names.push(["id", agent, id, ""].join("\0"));
     }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::error::Error;
 use super::open::Archive;
 use super::pack::{Block, LEAST, PackedBytes};
-use super::sources::{Generation, Place};
+use super::sources::{Generation, SourcePath};
 
 /// So many short parts at the end of a generation are joined. A file that grows line by line is
 /// thereby written about three times, and each line at once.
@@ -20,7 +20,12 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be written, or what is there cannot be read.
-    pub fn keep(&self, place: &Place, packed: &PackedBytes, now_ms: i64) -> Result<bool, Error> {
+    pub fn keep(
+        &self,
+        place: &SourcePath,
+        packed: &PackedBytes,
+        now_ms: i64,
+    ) -> Result<bool, Error> {
         let from = packed.from;
         if self.is_forgotten(place)? {
             return Ok(true);
@@ -46,7 +51,7 @@ impl Archive {
     fn keep_blocks(
         &self,
         source: i64,
-        place: &Place,
+        place: &SourcePath,
         mut generation: Generation,
         packed: &PackedBytes,
         now_ms: i64,
@@ -77,7 +82,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn rename(&self, old: &Place, new: &Place) -> Result<bool, Error> {
+    pub fn rename(&self, old: &SourcePath, new: &SourcePath) -> Result<bool, Error> {
         if self.source(new)?.is_some() {
             return Ok(false);
         }
@@ -91,7 +96,7 @@ impl Archive {
         Ok(true)
     }
 
-    fn ensure_source(&self, place: &Place) -> Result<i64, Error> {
+    fn ensure_source(&self, place: &SourcePath) -> Result<i64, Error> {
         if let Some(source) = self.source(place)? {
             return Ok(source);
         }
@@ -291,7 +296,7 @@ pub(super) fn chained(
 }
 
 /// Whether the file of a source has at least so many bytes now.
-fn is_as_long(place: &Place, length: u64) -> bool {
+fn is_as_long(place: &SourcePath, length: u64) -> bool {
     let found = place.path().and_then(|path| std::fs::metadata(path).ok());
     found.is_some_and(|file| file.len() >= length)
 }

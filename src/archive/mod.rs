@@ -20,7 +20,7 @@ pub use content::ArchivedFile;
 pub use error::Error;
 pub use open::{Archive, PATIENCE};
 pub use pack::{PackedBytes, Packer};
-pub use sources::{ArchiveTotals, Generation, Place, SessionName, twin};
+pub use sources::{ArchiveTotals, Generation, SessionName, SourcePath, twin};
 pub use verify::ArchiveCheck;
 
 #[cfg(test)]

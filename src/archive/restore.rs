@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::content::ArchivedFile;
 use super::error::Error;
 use super::open::Archive;
-use super::sources::Place;
+use super::sources::SourcePath;
 use crate::private;
 
 impl Archive {
@@ -18,7 +18,7 @@ impl Archive {
     /// # Errors
     /// [`ErrorKind::AlreadyExists`] when there is a file; when it cannot be written, or the archive
     /// not be read.
-    pub fn restore(&self, place: &Place) -> Result<Option<PathBuf>, Error> {
+    pub fn restore(&self, place: &SourcePath) -> Result<Option<PathBuf>, Error> {
         let Some(kept) = ArchivedFile::newest(self, place)? else {
             return Ok(None);
         };

@@ -10,7 +10,7 @@ use crate::sqlite_file::beside;
 
 /// Where the file of a session lies, or lay.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct SourcePath {
     /// The agent.
     pub agent: String,
     /// The folder that is scanned for its sessions.
@@ -19,7 +19,7 @@ pub struct Place {
     pub relative: String,
 }
 
-impl Place {
+impl SourcePath {
     /// The path, if it leads nowhere but below the root.
     pub fn path(&self) -> Option<PathBuf> {
         let relative = Path::new(&self.relative);
@@ -29,8 +29,8 @@ impl Place {
     }
 
     /// Its [`twin`].
-    pub fn twin(&self) -> Place {
-        Place {
+    pub fn twin(&self) -> SourcePath {
+        SourcePath {
             relative: twin(&self.relative),
             ..self.clone()
         }
@@ -52,7 +52,7 @@ pub struct SessionName {
     /// The folder that is scanned for its sessions.
     pub root: PathBuf,
     /// Its key below the root.
-    pub place: String,
+    pub session_key: String,
     /// Its id, where it has one.
     pub id: String,
 }
@@ -91,7 +91,7 @@ const GENERATION: &str = "SELECT generation, length, mtime_ns, begun_ms, kept_ms
 
 impl Archive {
     /// Its number, where the source is known.
-    pub(super) fn source(&self, place: &Place) -> Result<Option<i64>, Error> {
+    pub(super) fn source(&self, place: &SourcePath) -> Result<Option<i64>, Error> {
         let of = "SELECT source FROM sources WHERE agent = ?1 AND root = ?2 AND relative = ?3";
         let root = place.root.to_string_lossy();
         self.first(of, params![place.agent, root, place.relative], |r| r.get(0))
@@ -101,7 +101,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn generations(&self, place: &Place) -> Result<Vec<Generation>, Error> {
+    pub fn generations(&self, place: &SourcePath) -> Result<Vec<Generation>, Error> {
         let Some(source) = self.source(place)? else {
             return Ok(Vec::new());
         };
@@ -118,11 +118,11 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn places_below(&self, agent: &str, root: &Path) -> Result<Vec<Place>, Error> {
+    pub fn places_below(&self, agent: &str, root: &Path) -> Result<Vec<SourcePath>, Error> {
         let sql = "SELECT relative FROM sources WHERE agent = ?1 AND root = ?2 ORDER BY relative";
         let bound = params![agent, root.to_string_lossy()];
         self.all(sql, bound, |r| {
-            Ok(Place {
+            Ok(SourcePath {
                 agent: agent.to_owned(),
                 root: root.to_path_buf(),
                 relative: r.get(0)?,
@@ -134,10 +134,10 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn places(&self) -> Result<Vec<Place>, Error> {
+    pub fn places(&self) -> Result<Vec<SourcePath>, Error> {
         let sql = "SELECT agent, root, relative FROM sources ORDER BY agent, root, relative";
         self.all(sql, [], |r| {
-            Ok(Place {
+            Ok(SourcePath {
                 agent: r.get(0)?,
                 root: PathBuf::from(r.get::<_, String>(1)?),
                 relative: r.get(2)?,
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_place_leads_nowhere_but_below_its_root() {
         let path = |relative: &str| {
-            let place = Place {
+            let place = SourcePath {
                 agent: "pi".into(),
                 root: "/r".into(),
                 relative: relative.into(),

@@ -14,8 +14,8 @@ use super::*;
 mod damage;
 mod wiping;
 
-fn place(name: &str) -> Place {
-    Place {
+fn place(name: &str) -> SourcePath {
+    SourcePath {
         agent: "pi".into(),
         root: "/home/ada/.pi".into(),
         relative: name.into(),
@@ -32,7 +32,13 @@ fn keep_as_of(archive: &Archive, name: &str, from: usize, bytes: &[u8], mtime_ns
     keep_at(archive, &place(name), from, bytes, mtime_ns)
 }
 
-fn keep_at(archive: &Archive, place: &Place, from: usize, bytes: &[u8], mtime_ns: i64) -> bool {
+fn keep_at(
+    archive: &Archive,
+    place: &SourcePath,
+    from: usize,
+    bytes: &[u8],
+    mtime_ns: i64,
+) -> bool {
     let mut packer = Packer::at(from as u64).unwrap();
     packer.push(&bytes[from..]).unwrap();
     let packed = packer.finish(mtime_ns).unwrap();
@@ -150,7 +156,7 @@ fn what_was_read_earlier_and_is_kept_later_is_no_newer_version() {
     let archive = Archive::open_writable(folder.path()).unwrap();
     let bytes = b"one\ntwo\nthree\n";
     for name in ["a", "b"] {
-        let place = Place {
+        let place = SourcePath {
             root: folder.path().to_path_buf(),
             ..place(name)
         };
@@ -232,7 +238,7 @@ fn nothing_is_written_where_a_link_leads_out() {
         std::os::unix::fs::symlink(to, root.join(name)).unwrap();
     }
     let archive = Archive::open_writable(&folder).unwrap();
-    let place = |relative: &str| Place {
+    let place = |relative: &str| SourcePath {
         root: root.clone(),
         ..place(relative)
     };

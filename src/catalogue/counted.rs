@@ -419,7 +419,7 @@ mod tests {
             gone_ms: None,
             root,
             relative: name.to_owned(),
-            place: name.to_owned(),
+            session_key: name.to_owned(),
             part: SourcePart::Main,
             unlisted: None,
             forget_from: None,

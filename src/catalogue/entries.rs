@@ -48,7 +48,7 @@ pub struct StoredEntry {
 /// Where an entry stands in its source, and the hash that it is known by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct EntryPlace {
+pub struct EntrySpan {
     pub start: u64,
     pub length: u64,
     pub hash: u64,
@@ -347,7 +347,7 @@ impl Catalogue {
 
     /// The places of all entries of a source that belongs to one session, in order; none where
     /// something of it is no entry, or not yet.
-    pub fn entry_places(&self, source: i64) -> Result<Vec<EntryPlace>, Error> {
+    pub fn entry_spans(&self, source: i64) -> Result<Vec<EntrySpan>, Error> {
         let problems = "SELECT EXISTS (SELECT 1 FROM _problems WHERE source = ?1)";
         let sessions = self.with(|_| self.sessions_of(source))?;
         let [session] = sessions[..] else {
@@ -359,9 +359,9 @@ impl Catalogue {
         let (first, last) = key_range(session);
         let sql = "SELECT start, length, hash, flags FROM _entries
             WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key";
-        let places: Vec<(EntryPlace, bool)> =
+        let places: Vec<(EntrySpan, bool)> =
             self.all(sql, params![first, last, source], |row| {
-                let place = EntryPlace {
+                let place = EntrySpan {
                     start: in_file(row.get(0)?),
                     length: in_file(row.get(1)?),
                     hash: row.get::<_, i64>(2)?.cast_unsigned(),

@@ -8,7 +8,7 @@ use rusqlite::params;
 
 use super::error::Error;
 use super::open::{Catalogue, step};
-use crate::archive::Place;
+use crate::archive::SourcePath;
 use crate::source::fingerprints::DirectoryFingerprint;
 use crate::source::identity::Identity;
 
@@ -22,11 +22,11 @@ pub struct ExcludedSource {
     pub format: String,
     pub path: PathBuf,
     /// What it is called in the archive.
-    pub kept_as: Place,
+    pub kept_as: SourcePath,
     /// Working directory of its session.
     pub cwd: String,
     /// Key of its session below the root.
-    pub place: String,
+    pub session_key: String,
     pub is_main: bool,
     pub identity: Identity,
 }
@@ -56,7 +56,7 @@ impl Catalogue {
                  FROM _sources f JOIN _roots r USING (root) LEFT JOIN _session_sources p USING (source)
                    LEFT JOIN _sessions s USING (session)";
         self.each(sql, [], |r| {
-            let kept_as = Place {
+            let kept_as = SourcePath {
                 agent: r.get(14)?,
                 root: PathBuf::from(r.get_ref(3)?.as_str()?),
                 relative: r.get(4)?,
@@ -69,7 +69,7 @@ impl Catalogue {
                 format: r.get(2)?,
                 path: Path::new(r.get_ref(3)?.as_str()?).join(r.get_ref(4)?.as_str()?),
                 cwd: r.get(5)?,
-                place: r.get(6)?,
+                session_key: r.get(6)?,
                 is_main: r.get(7)?,
                 identity: Identity {
                     device: r.get(8)?,
@@ -121,19 +121,19 @@ impl Catalogue {
         })
     }
 
-    /// Places of all sessions of a root.
-    pub fn places(&self, root: i64) -> Result<HashSet<String>, Error> {
+    /// Keys of all sessions of a root, as they are below it.
+    pub fn session_keys(&self, root: i64) -> Result<HashSet<String>, Error> {
         self.all("SELECT place FROM _sessions WHERE root = ?1", [root], |r| {
             r.get(0)
         })
     }
 
-    /// Whether there is a session of a root at this place.
-    pub fn has_session(&self, root: i64, place: &str) -> Result<bool, Error> {
+    /// Whether a root has a session of this key.
+    pub fn has_session(&self, root: i64, session_key: &str) -> Result<bool, Error> {
         let one = "SELECT 1 FROM _sessions WHERE root = ?1 AND place = ?2";
         self.with(|c| {
             let mut one = c.prepare_cached(one)?;
-            one.exists(params![root, place])
+            one.exists(params![root, session_key])
         })
     }
 

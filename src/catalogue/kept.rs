@@ -8,7 +8,7 @@ use super::beside::BESIDE_ROOT;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::{KNOWN, StoredSource, known};
-use crate::archive::{Place, SessionName};
+use crate::archive::{SessionName, SourcePath};
 
 /// What of a root goes into the archive, and what came out of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -141,13 +141,13 @@ impl Catalogue {
     }
 
     /// What the sources of the session at this path are called in the archive.
-    pub fn places_of(&self, agent: &str, path: &Path) -> Result<Vec<Place>, Error> {
+    pub fn source_paths_of(&self, agent: &str, path: &Path) -> Result<Vec<SourcePath>, Error> {
         let sql = "SELECT r.agent, r.path, s.relative
             FROM _sessions m JOIN _session_sources USING (session) JOIN _sources s USING (source)
                 JOIN _roots r ON r.root = s.root
             WHERE r.agent = ?1 AND m.path = ?2 ORDER BY s.relative";
         self.all(sql, params![agent, path.to_string_lossy()], |r| {
-            Ok(Place {
+            Ok(SourcePath {
                 agent: r.get(0)?,
                 root: PathBuf::from(r.get::<_, String>(1)?),
                 relative: r.get(2)?,
@@ -173,7 +173,7 @@ impl Catalogue {
     }
 
     /// By what the session of a source is known in the archive, as far as it is catalogued.
-    pub fn session_at(&self, place: &Place) -> Result<Option<SessionName>, Error> {
+    pub fn session_at(&self, place: &SourcePath) -> Result<Option<SessionName>, Error> {
         match self.root_of(&place.agent, &place.root)? {
             Some(root) => self.session_of(root, &place.relative),
             None => Ok(None),
@@ -182,7 +182,7 @@ impl Catalogue {
 
     /// The number of the source that is called so in the archive, if its file is gone, and its
     /// root's format.
-    pub fn gone_source(&self, place: &Place) -> Result<Option<(i64, String)>, Error> {
+    pub fn gone_source(&self, place: &SourcePath) -> Result<Option<(i64, String)>, Error> {
         let sql = "SELECT s.source, r.format FROM _sources s JOIN _roots r USING (root)
             WHERE r.agent = ?1 AND r.path = ?2 AND s.relative = ?3 AND s.gone_ms IS NOT NULL";
         let root = place.root.to_string_lossy();
@@ -203,7 +203,7 @@ fn session_name(r: &rusqlite::Row<'_>) -> rusqlite::Result<SessionName> {
     Ok(SessionName {
         agent: r.get(0)?,
         root: PathBuf::from(r.get::<_, String>(1)?),
-        place: r.get(2)?,
+        session_key: r.get(2)?,
         id: r.get(3)?,
     })
 }

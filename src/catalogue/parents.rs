@@ -27,7 +27,7 @@ struct Child {
     root: i64,
     agent: String,
     host: String,
-    place: String,
+    session_key: String,
     /// What its parent is called.
     parent: String,
     /// It is in the archive alone.
@@ -110,7 +110,7 @@ impl Catalogue {
                 root: r.get(0)?,
                 agent: r.get(1)?,
                 host: r.get(2)?,
-                place: r.get(3)?,
+                session_key: r.get(3)?,
                 parent: r.get(4)?,
                 is_gone: r.get(5)?,
             })
@@ -170,7 +170,8 @@ impl Catalogue {
                 AND (?5 IS NULL OR (gone_ms IS NULL) = ?5)
             ORDER BY place LIMIT 1";
         let mut within = self.connection.prepare_cached(sql)?;
-        let folders = (child.place.rmatch_indices('/')).map(|(end, _)| &child.place[..end]);
+        let key = &child.session_key;
+        let folders = key.rmatch_indices('/').map(|(end, _)| &key[..end]);
         // What lies in a folder comes between its name with a slash and with the next character.
         let ranges = folders.map(|folder| (format!("{folder}/"), format!("{folder}0")));
         for (first, end) in ranges.chain([(String::new(), char::MAX.to_string())]) {

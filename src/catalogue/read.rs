@@ -9,7 +9,7 @@ use rusqlite::{Row, params};
 use super::entries::in_file;
 use super::error::Error;
 use super::open::Catalogue;
-use crate::archive::Place;
+use crate::archive::SourcePath;
 use crate::format::{agent_called, resume};
 use crate::model::{Base, SessionRow};
 use crate::source::checkpoint::{NO_REVISION, Proof, ReadState};
@@ -379,8 +379,8 @@ pub(super) const LOCATION: &str = "r.agent, r.path, s.relative,
 
 /// The location in the columns from this one on.
 pub(super) fn location(r: &Row<'_>, at: usize) -> rusqlite::Result<Location> {
-    let place = |relative| -> rusqlite::Result<Place> {
-        Ok(Place {
+    let place = |relative| -> rusqlite::Result<SourcePath> {
+        Ok(SourcePath {
             agent: r.get(at)?,
             root: PathBuf::from(r.get::<_, String>(at + 1)?),
             relative,

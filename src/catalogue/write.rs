@@ -28,7 +28,8 @@ pub mod flag {
     pub const IMAGE: i64 = 4;
     /// One of several values on one line.
     pub const FUSED: i64 = 8;
-    /// The result of a tool is in it: the words get it with the output, everything else with the prose.
+    /// Holds the result of a tool: the words get it with the output, everything else with the
+    /// prose.
     pub const TOOL_RESULT: i64 = 16;
     /// Not all of its text is searched.
     pub const CUT: i64 = 32;
@@ -109,7 +110,7 @@ pub struct Chunk<E> {
     /// Path of the source below the root.
     pub relative: String,
     /// Key of the session below the root.
-    pub place: String,
+    pub session_key: String,
     /// Which part of the session the source is.
     pub part: SourcePart,
     /// Why the agent would not list a session at this path.
@@ -275,7 +276,7 @@ impl Catalogue {
             .prepare_cached(
                 "SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2",
             )?
-            .query_row(params![chunk.root, chunk.place], |r| {
+            .query_row(params![chunk.root, chunk.session_key], |r| {
                 Ok((r.get(0)?, r.get(1)?))
             })
             .optional()
@@ -386,7 +387,7 @@ impl Catalogue {
             .prepare_cached(
                 "SELECT session, next_arrival, path <> '' FROM _sessions WHERE root = ?1 AND place = ?2",
             )?
-            .query_row(params![chunk.root, chunk.place], |r| {
+            .query_row(params![chunk.root, chunk.session_key], |r| {
                 Ok((r.get(0)?, r.get(1)?, r.get(2)?))
             })
             .optional()?;
@@ -399,7 +400,7 @@ impl Catalogue {
                                                 problems, errors, bytes, path)
                          VALUES (?1, ?2, 0, '', '', 0, 0, 0, 0, 0, 0, 0, '') RETURNING session",
                     )?
-                    .query_row(params![chunk.root, chunk.place], |r| r.get::<_, i64>(0))?;
+                    .query_row(params![chunk.root, chunk.session_key], |r| r.get::<_, i64>(0))?;
                 (session, 0, false)
             }
         };

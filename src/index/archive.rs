@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Config, Error, Index, Indexer};
-use crate::archive::{Archive, ArchivedFile, Place, SessionName};
+use crate::archive::{Archive, ArchivedFile, SessionName, SourcePath};
 pub use crate::archive::{ArchiveCheck, ArchiveTotals, Generation};
 use crate::databases::row_states;
 use crate::format::{Format, agent_called};
@@ -114,7 +114,7 @@ impl Index {
         let is_rows = self.is_in_database(session)?;
         let mut versions = Vec::new();
         // What a file held before it was compressed, too.
-        let mut places = with_twins(&self.places_of(session)?);
+        let mut places = with_twins(&self.source_paths_of(session)?);
         places.sort();
         places.dedup();
         for place in places {
@@ -146,7 +146,7 @@ impl Index {
         }
         let archive = self.config().archive()?;
         let mut is_any_there = false;
-        for place in self.places_of(session)? {
+        for place in self.source_paths_of(session)? {
             if place.path().is_some_and(|path| path.is_file()) {
                 is_any_there = true;
             } else if let Some((_, archive)) = &archive {
@@ -200,13 +200,13 @@ impl Index {
         Ok(true)
     }
 
-    fn places_of(&self, session: &SessionRow) -> Result<Vec<Place>, Error> {
-        self.ask(|snapshot| snapshot.places_of(session))
+    fn source_paths_of(&self, session: &SessionRow) -> Result<Vec<SourcePath>, Error> {
+        self.ask(|snapshot| snapshot.source_paths_of(session))
     }
 }
 
 /// Whether nothing is where a file of a session was.
-fn is_gone(place: &Place) -> bool {
+fn is_gone(place: &SourcePath) -> bool {
     let there = place.path().map(|path| path.symlink_metadata());
     there.is_some_and(|there| there.is_err_and(|error| error.kind() == ErrorKind::NotFound))
 }
@@ -261,7 +261,7 @@ impl Indexer {
         self.hold()?;
         self.keeper.renew(&self.config, &self.catalogue)?;
         let (catalogue, formats) = (&self.catalogue, &self.config.formats);
-        let mut places = catalogue.places_of(&session.agent, &session.path)?;
+        let mut places = catalogue.source_paths_of(&session.agent, &session.path)?;
         let mut names = catalogue.session_names(&session.agent, &session.path)?;
         let parts = self.keeper.parts_of(&places, formats)?;
         for part in &parts {
@@ -291,7 +291,9 @@ impl Indexer {
         let paths: Vec<&PathBuf> = paths.into_iter().collect();
         let is_there = |kept: &Path| paths.iter().any(|path| kept.starts_with(path));
         let mut places = self.keeper.places_at(is_there)?;
-        let others = self.catalogue.places_of(&session.agent, &session.path)?;
+        let others = self
+            .catalogue
+            .source_paths_of(&session.agent, &session.path)?;
         // A file that stays, as a copy in another folder does, is still kept.
         places.extend(others.into_iter().filter(is_gone));
         let places = with_twins(&places);
@@ -300,7 +302,11 @@ impl Indexer {
     }
 
     /// With the lock, under which the places were looked up.
-    fn forget_places(&mut self, places: &[Place], for_good: &[SessionName]) -> Result<u64, Error> {
+    fn forget_places(
+        &mut self,
+        places: &[SourcePath],
+        for_good: &[SessionName],
+    ) -> Result<u64, Error> {
         let (catalogue, keeper) = (&self.catalogue, &self.keeper);
         let formats = &self.config.formats;
         let forgotten = catalogue.transaction(|| {

@@ -135,8 +135,8 @@ mod tests {
     #[test]
     fn a_file_that_changes_while_it_is_synced_counts_once() {
         let place = tempfile::tempdir().unwrap();
-        let folder = fs::canonicalize(place.path()).unwrap().join("s");
-        fs::create_dir(&folder).unwrap();
+        let folder = fs::canonicalize(place.path()).unwrap().join("s/--w--");
+        fs::create_dir_all(&folder).unwrap();
         let write = |word: &str| {
             let header = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n";
             let message = format!("{{\"role\":\"user\",\"content\":\"{word}\"}}");
@@ -146,10 +146,10 @@ mod tests {
         let spec = RootSpec {
             agent: "pi".into(),
             format: "pi".into(),
-            path: folder.clone(),
+            path: folder.parent().unwrap().to_owned(),
             label: None,
             host: None,
-            flat: true,
+            flat: false,
             why: "the test".into(),
         };
         write("walrus");

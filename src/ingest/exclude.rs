@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::beside::cwd_in;
 use super::keep::{Keeper, with_twins};
 use super::targets::{SyncTargets, SyncedRoot};
-use crate::archive::Place;
+use crate::archive::SourcePath;
 use crate::catalogue::excluded::ExcludedSource;
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
@@ -32,14 +32,14 @@ pub struct ExclusionResult {
     /// Files, sources or not.
     pub files: u64,
     /// Sessions left out by their working directory, and those with parts that are left out only
-    /// as such: hash of the place, and the main source, or the part, as it is.
-    pub places: BTreeMap<i64, DirectoryFingerprint>,
+    /// as such: hash of the key, and the main source, or the part, as it is.
+    pub by_key: BTreeMap<i64, DirectoryFingerprint>,
 }
 
 impl ExclusionResult {
-    /// Whether the session at this place is one of those.
-    pub fn holds(&self, place: &str) -> bool {
-        self.places.contains_key(&hash_of(place))
+    /// Whether the session of this key is one of those.
+    pub fn holds(&self, session_key: &str) -> bool {
+        self.by_key.contains_key(&hash_of(session_key))
     }
 }
 
@@ -68,29 +68,31 @@ pub fn leave_out(
     discovery.foreign_files.retain(is_in);
     discovery.unreadable.retain(is_in);
     let (known, remembered) = match root {
-        Some(root) => (catalogue.places(root)?, catalogue.excluded(root)?),
+        Some(root) => (catalogue.session_keys(root)?, catalogue.excluded(root)?),
         None => (HashSet::new(), BTreeMap::new()),
     };
     let mut out: HashSet<String> = HashSet::new();
     for found in &discovery.found {
-        if found.part != SourcePart::Main || known.contains(&found.place) {
+        if found.part != SourcePart::Main || known.contains(&found.session_key) {
             continue;
         }
-        let (place, fingerprint) = (
-            hash_of(&found.place),
+        let (key, fingerprint) = (
+            hash_of(&found.session_key),
             DirectoryFingerprint::of_directory(&found.identity),
         );
         // What a file beside it says may be something else meanwhile.
         let is_told_beside = format
             .cwd_beside(&spec.path.join(&found.relative))
             .is_some();
-        let is_remembered = !is_told_beside && remembered.get(&place) == Some(&fingerprint);
+        let is_remembered = !is_told_beside && remembered.get(&key) == Some(&fingerprint);
         if is_remembered || is_out_by_cwd(spec, format, &files, found) {
-            left.places.insert(place, fingerprint);
-            out.insert(found.place.clone());
+            left.by_key.insert(key, fingerprint);
+            out.insert(found.session_key.clone());
         }
     }
-    discovery.found.retain(|found| !out.contains(&found.place));
+    discovery
+        .found
+        .retain(|found| !out.contains(&found.session_key));
     left.files = (before - discovery.found.len() - discovery.foreign_files.len()) as u64;
     Ok(left)
 }
@@ -110,22 +112,22 @@ fn leave_out_by_files(
     let with_another: HashSet<String> = staying
         .iter()
         .filter(is_main)
-        .map(|found| found.place.clone())
+        .map(|found| found.session_key.clone())
         .collect();
     let (mut sessions, mut folders) = (HashSet::new(), HashSet::new());
     for found in out.iter().filter(is_main) {
-        if !with_another.contains(&*found.place) {
-            sessions.insert(&*found.place);
+        if !with_another.contains(&*found.session_key) {
+            sessions.insert(&*found.session_key);
             folders.extend(format.folder_of(Path::new(&found.relative)));
         }
     }
     staying.retain(|found| {
         let is_part =
-            sessions.contains(&*found.place) || is_in(Path::new(&found.relative), &folders);
+            sessions.contains(&*found.session_key) || is_in(Path::new(&found.relative), &folders);
         if is_part {
             let fingerprint = DirectoryFingerprint::of_directory(&found.identity);
-            let place = left.places.entry(hash_of(&found.place));
-            place.or_insert(fingerprint);
+            let key = left.by_key.entry(hash_of(&found.session_key));
+            key.or_insert(fingerprint);
         }
         !is_part
     });
@@ -167,7 +169,7 @@ pub fn is_enough(
         return Ok(false);
     }
     for found in &discovery.found {
-        if !catalogue.has_session(root.number, &found.place)? {
+        if !catalogue.has_session(root.number, &found.session_key)? {
             return Ok(false);
         }
     }
@@ -209,8 +211,8 @@ fn cwd_of(path: &Location, format: &dyn Format) -> Option<String> {
         .cwd
 }
 
-fn hash_of(place: &str) -> i64 {
-    hash(place.as_bytes()).cast_signed()
+fn hash_of(session_key: &str) -> i64 {
+    hash(session_key.as_bytes()).cast_signed()
 }
 
 /// When what is left out is so by other rules than before: forget what they exclude, and what was
@@ -354,7 +356,7 @@ fn remove(
         if *by_cwd && stored.is_main {
             let fingerprint = DirectoryFingerprint::of_directory(&stored.identity);
             let root = places.entry(stored.root).or_default();
-            root.insert(hash_of(&stored.place), fingerprint);
+            root.insert(hash_of(&stored.session_key), fingerprint);
         }
     }
     let mut kept = archived_places(&out);
@@ -390,7 +392,7 @@ fn places_with_parts(
     keeper: &Keeper,
     files_out: &ExcludedFiles<'_>,
     formats: &[&'static dyn Format],
-) -> Result<Vec<Place>, Error> {
+) -> Result<Vec<SourcePath>, Error> {
     let mut places = keeper.places_at(|path| files_out.holds_at(path))?;
     places.extend(keeper.parts_of(&places, formats)?);
     Ok(places)
@@ -398,10 +400,10 @@ fn places_with_parts(
 
 /// What these sources are called in the archive; of a session that is excluded also what its files
 /// were called when they were not compressed, or were.
-fn archived_places(out: &[(ExcludedSource, bool)]) -> Vec<Place> {
+fn archived_places(out: &[(ExcludedSource, bool)]) -> Vec<SourcePath> {
     let place = |(stored, _): &(ExcludedSource, bool)| stored.kept_as.clone();
     let (sessions, files): (Vec<_>, Vec<_>) = out.iter().partition(|(_, by_cwd)| *by_cwd);
-    let sessions: Vec<Place> = sessions.into_iter().map(place).collect();
+    let sessions: Vec<SourcePath> = sessions.into_iter().map(place).collect();
     let mut places = with_twins(&sessions);
     places.extend(files.into_iter().map(place));
     places

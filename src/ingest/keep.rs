@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use self::rows::changed_rows;
 use super::plan::SourcePlan;
 use super::targets::SyncedRoot;
-use crate::archive::{self, Archive, PackedBytes, Place};
+use crate::archive::{self, Archive, PackedBytes, SourcePath};
 use crate::catalogue::kept::RootArchive;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
@@ -233,7 +233,7 @@ impl Keeper {
     }
 
     /// What a source is called in the archive, where it is kept.
-    pub fn kept_as(&self, root: SyncedRoot<'_>, relative: &str) -> Option<Place> {
+    pub fn kept_as(&self, root: SyncedRoot<'_>, relative: &str) -> Option<SourcePath> {
         // Nor is a name that lies beside the root.
         let is_below = !is_beside_root(relative);
         let may_be = is_below && !self.has_failed();
@@ -276,7 +276,7 @@ impl Keeper {
         }
     }
 
-    fn keep_at(&self, place: &Place, format: &dyn Format, packed: &PackedBytes) -> bool {
+    fn keep_at(&self, place: &SourcePath, format: &dyn Format, packed: &PackedBytes) -> bool {
         if self.has_failed() {
             return false;
         }
@@ -338,8 +338,8 @@ impl Keeper {
     }
 }
 
-fn place_of(spec: &RootSpec, relative: &str) -> Place {
-    Place {
+fn place_of(spec: &RootSpec, relative: &str) -> SourcePath {
+    SourcePath {
         agent: spec.agent.clone(),
         root: spec.path.clone(),
         relative: relative.to_owned(),

@@ -189,9 +189,9 @@ fn add(
             });
             let source = |(key, identity): (String, _)| {
                 let relative = inside(&found.relative, &key);
-                let place = format.place_within(Path::new(&found.relative), &key);
+                let session_key = format.place_within(Path::new(&found.relative), &key);
                 FoundSource {
-                    place: place.unwrap_or_else(|| relative.clone()),
+                    session_key: session_key.unwrap_or_else(|| relative.clone()),
                     relative,
                     identity,
                     is_link: false,

@@ -115,19 +115,20 @@ impl NamesToList {
         let (Some(names), false) = (self.names, self.files.is_empty()) else {
             return Ok(());
         };
-        let mut places = match root {
-            Some(root) => catalogue.places(root)?,
+        let mut session_keys = match root {
+            Some(root) => catalogue.session_keys(root)?,
             None => HashSet::new(),
         };
-        places.extend(discovery.found.iter().map(|found| found.place.clone()));
-        places.extend(self.archive);
+        let found = discovery.found.iter();
+        session_keys.extend(found.map(|found| found.session_key.clone()));
+        session_keys.extend(self.archive);
         let mut listing = NamesListing {
             names,
             known: match root {
                 Some(root) => known_files(catalogue, root)?,
                 None => BTreeSet::new(),
             },
-            places,
+            session_keys,
             told: HashSet::new(),
             has_database: false,
             discovery,
@@ -153,7 +154,7 @@ struct NamesListing<'d> {
     /// The files of which names are known.
     known: BTreeSet<String>,
     /// The sessions that are there.
-    places: HashSet<String>,
+    session_keys: HashSet<String>,
     /// Those that a file has named.
     told: HashSet<String>,
     /// Whether it is settled which database counts.
@@ -170,7 +171,7 @@ impl NamesListing<'_> {
             self.discovery.folders.push(file);
             return;
         }
-        match named(&path, self.names, &self.places) {
+        match named(&path, self.names, &self.session_keys) {
             Ok(named) => {
                 self.has_database |= is_database && named.is_some();
                 self.take(&file.relative, named.unwrap_or_default());
@@ -205,7 +206,7 @@ impl NamesListing<'_> {
                 relative: format!("{relative}/{}", file_name(&session)),
                 identity: identity_of_line(&said.line),
                 is_link: false,
-                place: session,
+                session_key: session,
                 part: SourcePart::Side,
                 unlisted: None,
             });
@@ -240,14 +241,14 @@ pub fn forget_names_of_none(
     plans: &[SourcePlan<'_>],
 ) -> Result<u64, Error> {
     let brought = plans.iter().filter(|plan| !is_beside_root(plan.relative));
-    let brought: HashSet<(i64, &str)> = brought.map(|plan| (plan.root, plan.place)).collect();
+    let brought: HashSet<(i64, &str)> = brought.map(|plan| (plan.root, plan.session_key)).collect();
     let mut vanished = 0;
     for root in roots {
         if root.format.names(&root.spec.path).is_none() {
             continue;
         }
-        for (source, place) in catalogue.names_of_none(root.number)? {
-            if place.is_some_and(|place| brought.contains(&(root.number, &*place))) {
+        for (source, key) in catalogue.names_of_none(root.number)? {
+            if key.is_some_and(|key| brought.contains(&(root.number, &*key))) {
                 continue;
             }
             let (has_vanished, _) = catalogue.remove_source(source)?;

@@ -1,8 +1,8 @@
 //! Which sources must be read: what is found × what is known.
 
 use super::targets::SyncedRoot;
-use crate::archive::{Place, twin};
-use crate::catalogue::entries::EntryPlace;
+use crate::archive::{SourcePath, twin};
+use crate::catalogue::entries::EntrySpan;
 use crate::catalogue::read::{Checkpoint, StoredSource};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
@@ -20,7 +20,7 @@ pub struct SourcePlan<'a> {
     /// Path below the root.
     pub relative: &'a str,
     /// Key of its session below the root.
-    pub place: &'a str,
+    pub session_key: &'a str,
     /// Which part of the session it is.
     pub part: SourcePart,
     /// Why the agent would not list it.
@@ -28,7 +28,7 @@ pub struct SourcePlan<'a> {
     /// Since when its file is gone, and it is read from the archive.
     pub gone_ms: Option<i64>,
     /// What it is called in the archive, where what is read of it is kept there.
-    pub kept_as: Option<Place>,
+    pub kept_as: Option<SourcePath>,
     /// The format that reads it.
     pub format: &'a dyn Format,
     /// What is known of it.
@@ -38,7 +38,7 @@ pub struct SourcePlan<'a> {
     pub checkpoint: Option<Checkpoint>,
     /// Of a session in a database the entries that are stored, in order, if all of its lines became
     /// entries. Not for [`plan`] to say either.
-    pub stored: Vec<EntryPlace>,
+    pub stored: Vec<EntrySpan>,
     /// Size as found.
     pub size: u64,
     /// Modification time as found: newest first.
@@ -48,19 +48,19 @@ pub struct SourcePlan<'a> {
 }
 
 impl<'a> SourcePlan<'a> {
-    /// A source that is read to its end, and of which nothing is known: the session at `place`.
+    /// A source that is read to its end, and of which nothing is known: the session of this key.
     pub fn whole(
         root: i64,
         path: Location,
         relative: &'a str,
-        place: &'a str,
+        session_key: &'a str,
         format: &'a dyn Format,
     ) -> Self {
         SourcePlan {
             root,
             path,
             relative,
-            place,
+            session_key,
             part: SourcePart::Main,
             unlisted: None,
             gone_ms: None,
@@ -77,13 +77,13 @@ impl<'a> SourcePlan<'a> {
 
     /// A source that was found below a root, and is read at `path`.
     pub fn of_found(root: SyncedRoot<'a>, path: Location, found: &'a FoundSource) -> Self {
-        let (relative, place) = (&found.relative, &found.place);
+        let (relative, session_key) = (&found.relative, &found.session_key);
         SourcePlan {
             part: found.part,
             unlisted: found.unlisted.clone(),
             size: found.identity.size,
             mtime_ns: found.identity.mtime_ns,
-            ..SourcePlan::whole(root.number, path, relative, place, root.format)
+            ..SourcePlan::whole(root.number, path, relative, session_key, root.format)
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> SourcePlan<'a> {
         let is_valid = known.stored.revision == self.format.revision();
         let is_live = known.gone_ms.is_none() && self.gone_ms.is_none();
         if is_valid && is_live && is_in_database(self.format, self.relative) {
-            self.stored = catalogue.entry_places(known.source)?;
+            self.stored = catalogue.entry_spans(known.source)?;
         }
         Ok(())
     }

@@ -222,7 +222,7 @@ impl Reader<'_> {
         Chunk {
             root: self.plan.root,
             relative: self.plan.relative.to_string(),
-            place: self.plan.place.to_string(),
+            session_key: self.plan.session_key.to_string(),
             part: self.plan.part,
             unlisted: self.plan.unlisted.clone(),
             gone_ms: self.plan.gone_ms,

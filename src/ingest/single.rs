@@ -99,10 +99,10 @@ fn read_as(
         None => (path.to_path_buf(), name.into_owned()),
     };
     let catalogue = Catalogue::in_memory()?;
-    let (root, place) = (catalogue.ensure_root(&spec)?, within.unwrap_or(&name));
+    let (root, key) = (catalogue.ensure_root(&spec)?, within.unwrap_or(&name));
     let plan = SourcePlan {
         unlisted: Some(OUTSIDE.to_owned()),
-        ..SourcePlan::whole(root, path.into(), &name, place, format)
+        ..SourcePlan::whole(root, path.into(), &name, key, format)
     };
     let mut worth = 0;
     let mut applied = Ok(());

@@ -125,7 +125,7 @@ fn scan_roots<'a>(
         };
         let mut archived = keeper.archived(root, &scan.discovery, &scan.known);
         let asked = keeper.add_gone_before(catalogue, root, &scan.discovery, &mut archived)?;
-        archived.retain(|gone| !scan.left_out.holds(&gone.found.place));
+        archived.retain(|gone| !scan.left_out.holds(&gone.found.session_key));
         scanned.push(ScannedRoot {
             root,
             scan,
@@ -200,9 +200,9 @@ fn write(
         let left_out = &at.scan.left_out;
         // A catalogue that is new does not know what was kept before that was excluded, nor does
         // any what another index has kept.
-        let is_known = !archive_has_changed && catalogue.excluded(root.number)? == left_out.places;
-        if !(is_known || left_out.places.is_empty()) {
-            let is_out = |place: &str| left_out.holds(place);
+        let is_known = !archive_has_changed && catalogue.excluded(root.number)? == left_out.by_key;
+        if !(is_known || left_out.by_key.is_empty()) {
+            let is_out = |key: &str| left_out.holds(key);
             keeper.forget_left_out(catalogue, root, is_out, &config.formats)?;
         }
         note_root(targets, at, report)?;
@@ -281,7 +281,7 @@ fn note_root(
         let left = &scan.left_out;
         // Where the archive fails they are still to be forgotten there.
         let (none, has_failed) = (BTreeMap::new(), keeper.has_failed());
-        let places = if has_failed { &none } else { &left.places };
+        let places = if has_failed { &none } else { &left.by_key };
         catalogue.note_excluded(root, places, left.files)?;
     }
     Ok(())

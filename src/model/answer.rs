@@ -246,7 +246,7 @@ pub struct TreeRow {
     pub agent_sees: bool,
     /// Its number among the session's entries in file order, from 0: it stays while files grow.
     #[serde(skip)]
-    pub place: u32,
+    pub ordinal: u32,
     /// The id of the session in which it stands and has its address, where this one inherits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_from: Option<String>,
@@ -328,7 +328,7 @@ pub struct ShownEntry {
     /// Its number among the session's entries in file order, from 0: it stays while files grow.
     /// `None`: bytes that are no entry.
     #[serde(skip)]
-    pub place: Option<u32>,
+    pub ordinal: Option<u32>,
     /// The id of the session in which it stands and has its address, where this one inherits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_from: Option<String>,

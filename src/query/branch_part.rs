@@ -253,14 +253,14 @@ impl Snapshot<'_> {
         }
         let mut reader = Reader::new(self).masking(mask);
         for position in positions {
-            let Some((place, key)) = branch.entries.get(position) else {
+            let Some((ordinal, key)) = branch.entries.get(position) else {
                 continue;
             };
             let Some(entry) = self.catalogue.entry(*key).map_err(Error::from)? else {
                 continue;
             };
             let shown = ShownEntry {
-                place: Some(*place),
+                ordinal: Some(*ordinal),
                 ..reader.shown(entry, &labels)?
             };
             each(position, shown)?;

@@ -9,7 +9,7 @@ use super::masked::{all_texts, mask_labels, mask_pieces, masked_name};
 use super::outline::{Outline, OutlineQuery, Without};
 use super::tree::current_labels;
 use super::unreadable::Unreadable;
-use crate::archive::Place;
+use crate::archive::SourcePath;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
@@ -146,7 +146,7 @@ impl Snapshot<'_> {
             }
             let entry = reader.shown(entry, &labels)?;
             each(ShownPart::Entry(ShownEntry {
-                place: u32::try_from(place).ok(),
+                ordinal: u32::try_from(place).ok(),
                 inherited_from: shown.lineage.origin(key),
                 ..entry
             }))?;
@@ -256,8 +256,10 @@ impl Snapshot<'_> {
     }
 
     /// What the files of a session are called in the archive.
-    pub(crate) fn places_of(&self, session: &SessionRow) -> Result<Vec<Place>, Error> {
-        Ok(self.catalogue.places_of(&session.agent, &session.path)?)
+    pub(crate) fn source_paths_of(&self, session: &SessionRow) -> Result<Vec<SourcePath>, Error> {
+        Ok(self
+            .catalogue
+            .source_paths_of(&session.agent, &session.path)?)
     }
 
     /// What the session's main source holds, opened.
@@ -273,8 +275,8 @@ impl Snapshot<'_> {
     /// Whether the session is, or was, rows of its agent's database.
     pub(crate) fn is_in_database(&self, session: &SessionRow) -> Result<bool, Error> {
         let format = self.config().format(&self.stored(session)?.format);
-        let places = self.places_of(session)?;
-        let is_rows = |place: &Place| {
+        let places = self.source_paths_of(session)?;
+        let is_rows = |place: &SourcePath| {
             format.is_some_and(|format| content::is_in_database(format, &place.relative))
         };
         Ok(places.iter().any(is_rows))
@@ -405,7 +407,7 @@ impl<'a> Reader<'a> {
             has_image: entry.flags & flag::IMAGE != 0,
             agent_sees: entry.agent_sees,
             problem,
-            place: None,
+            ordinal: None,
             inherited_from: None,
             text,
             parent: entry.parent,

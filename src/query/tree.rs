@@ -37,7 +37,7 @@ pub struct TreeScope<'a> {
     pub filter: TreeFilter,
     /// Makes parts of what is shown unreadable, each before it is cut from a longer text.
     pub mask: Option<Mask>,
-    /// Asked of each row, by its [`TreeRow::place`], before it is read: whether it is left out.
+    /// Asked of each row, by its [`TreeRow::ordinal`], before it is read: whether it is left out.
     pub without: Option<&'a dyn Fn(u32) -> bool>,
 }
 
@@ -178,7 +178,7 @@ impl Snapshot<'_> {
                 on_active_branch: on_branch[at],
                 is_leaf: Some(at) == leaf,
                 text: one_line(&text, entry.role.as_deref(), filter).0,
-                place: place.at,
+                ordinal: place.at,
                 inherited_from: outline.lineage.origin(entry.key),
                 ..row_of(entry, id, mask)
             }))?;
@@ -403,7 +403,7 @@ fn row_of(entry: StoredEntry, id: String, mask: Option<Mask>) -> TreeRow {
         is_error: entry.flags & flag::ERROR != 0,
         has_image: entry.flags & flag::IMAGE != 0,
         agent_sees: entry.agent_sees,
-        place: 0,
+        ordinal: 0,
         inherited_from: None,
         kind: masked_name(entry.kind, mask),
         role: entry.role.map(|role| masked_name(role, mask)),

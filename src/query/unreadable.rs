@@ -139,7 +139,7 @@ impl<'c> Unreadable<'c> {
                 .map(|text| vec![(Class::Output, vec![text])])
                 .unwrap_or_default(),
             problem: Some(problem.reason),
-            place: None,
+            ordinal: None,
             inherited_from: None,
         }))
     }

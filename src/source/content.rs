@@ -18,7 +18,7 @@ use tempfile::SpooledTempFile;
 use self::in_database::SessionKey;
 pub use self::in_database::{file_name, has_rows, is_in_database, place_within, row, rows};
 use super::identity::Identity;
-use crate::archive::{Archive, ArchivedFile, Place};
+use crate::archive::{Archive, ArchivedFile, SourcePath};
 use crate::databases::{RowNames, Session, Turn, newest_rows};
 use crate::format::Format;
 use crate::regular;
@@ -35,12 +35,12 @@ pub const ROWS_REST_NS: i64 = 2_000_000_000;
 pub struct Location {
     path: PathBuf,
     /// The archive's folder, and what the source is called there.
-    archived: Option<Box<(PathBuf, Place)>>,
+    archived: Option<Box<(PathBuf, SourcePath)>>,
 }
 
 impl Location {
     /// In the archive in `folder`. `None`: the place lies below no root.
-    pub fn archived(folder: &Path, place: Place) -> Option<Location> {
+    pub fn archived(folder: &Path, place: SourcePath) -> Option<Location> {
         Some(Location {
             path: place.path()?,
             archived: Some(Box::new((folder.to_path_buf(), place))),
@@ -126,7 +126,7 @@ impl Deref for Location {
     }
 }
 
-fn archived_file((folder, place): &(PathBuf, Place)) -> io::Result<ArchivedFile> {
+fn archived_file((folder, place): &(PathBuf, SourcePath)) -> io::Result<ArchivedFile> {
     let archive = Archive::open_readable(folder)?.ok_or(ErrorKind::NotFound)?;
     Ok(ArchivedFile::newest(archive, place)?.ok_or(ErrorKind::NotFound)?)
 }

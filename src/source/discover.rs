@@ -30,7 +30,7 @@ pub struct FoundSource {
     /// It is a link to the file.
     pub is_link: bool,
     /// Key of its session below the root.
-    pub place: String,
+    pub session_key: String,
     pub part: SourcePart,
     pub unlisted: Option<String>,
 }
@@ -170,7 +170,7 @@ impl Discovery {
                     relative: slashed(relative),
                     identity,
                     is_link,
-                    place: session,
+                    session_key: session,
                     part,
                     unlisted,
                 }),

@@ -87,7 +87,7 @@ impl Item for ShownEntry {
     ];
 
     fn number(&self) -> u64 {
-        self.place.map_or_else(|| number_of(&self.id), u64::from)
+        self.ordinal.map_or_else(|| number_of(&self.id), u64::from)
     }
 
     fn texts(&mut self) -> Texts<'_> {
@@ -116,7 +116,7 @@ impl Item for TreeRow {
     ];
 
     fn number(&self) -> u64 {
-        u64::from(self.place)
+        u64::from(self.ordinal)
     }
 
     fn texts(&mut self) -> Texts<'_> {

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use super::{Keeper, SyncedRoot, place_of};
-use crate::archive::{PackedBytes, Packer, Place};
+use crate::archive::{PackedBytes, Packer, SourcePath};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::ingest::reading::{CHUNK_BYTES, PACKED_AT_ONCE};
@@ -50,7 +50,7 @@ impl Keeper {
     }
 
     /// Keep all of a source, and add to `bytes` what that took. Whether all of it is kept.
-    fn keep_source(&self, format: &dyn Format, place: &Place, bytes: &mut u64) -> bool {
+    fn keep_source(&self, format: &dyn Format, place: &SourcePath, bytes: &mut u64) -> bool {
         let mut keep = || {
             let path = place.path().ok_or(ErrorKind::InvalidInput)?;
             pack_source(format, &path, |packed| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::gone::placement;
 use super::{Keeper, SyncedRoot};
-use crate::archive::{self, Archive, Place, SessionName};
+use crate::archive::{self, Archive, SessionName, SourcePath};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, format_named};
 use crate::ingest::exclude::is_in;
@@ -21,7 +21,7 @@ impl Keeper {
     pub fn forget(
         &self,
         catalogue: &Catalogue,
-        places: &[Place],
+        places: &[SourcePath],
         for_good: &[SessionName],
         formats: &[&'static dyn Format],
     ) -> Result<u64, Error> {
@@ -40,7 +40,7 @@ impl Keeper {
     fn forget_catalogued(
         &self,
         catalogue: &Catalogue,
-        places: &[Place],
+        places: &[SourcePath],
         formats: &[&'static dyn Format],
     ) -> Result<(), Error> {
         self.note_changes(catalogue)?;
@@ -96,7 +96,7 @@ impl Keeper {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn places_at(&self, is_it: impl Fn(&Path) -> bool) -> Result<Vec<Place>, Error> {
+    pub fn places_at(&self, is_it: impl Fn(&Path) -> bool) -> Result<Vec<SourcePath>, Error> {
         let Some(archive) = self.archive()? else {
             return Ok(Vec::new());
         };
@@ -111,11 +111,11 @@ impl Keeper {
     /// When the archive cannot be read.
     pub fn parts_of(
         &self,
-        places: &[Place],
+        places: &[SourcePath],
         formats: &[&'static dyn Format],
-    ) -> Result<Vec<Place>, Error> {
+    ) -> Result<Vec<SourcePath>, Error> {
         let folder_of =
-            |place: &Place| format_named(formats, &place.agent)?.folder_of(&place.path()?);
+            |place: &SourcePath| format_named(formats, &place.agent)?.folder_of(&place.path()?);
         let folders: HashSet<PathBuf> = places.iter().filter_map(folder_of).collect();
         match folders.is_empty() {
             true => Ok(Vec::new()),
@@ -127,7 +127,7 @@ impl Keeper {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn still_holds(&self, places: &[Place]) -> Result<bool, Error> {
+    pub fn still_holds(&self, places: &[SourcePath]) -> Result<bool, Error> {
         let Some(archive) = self.archive()? else {
             return Ok(false);
         };
@@ -166,7 +166,7 @@ impl Keeper {
         &self,
         catalogue: &Catalogue,
         root: i64,
-        place: &Place,
+        place: &SourcePath,
     ) -> Result<Option<bool>, Error> {
         let archive = self.archive.as_ref();
         let forgets = archive.map(Archive::forgets_any);
@@ -190,7 +190,7 @@ impl Keeper {
 /// Forget these sources in the archive; see [`Keeper::forget`]. How many there were.
 fn forget_in(
     archive: &Archive,
-    places: &[Place],
+    places: &[SourcePath],
     for_good: &[SessionName],
 ) -> Result<u64, archive::Error> {
     archive.transaction(|| {
@@ -206,7 +206,7 @@ fn forget_in(
 }
 
 /// Places, and where their files would be if they were compressed, or were not.
-pub fn with_twins(places: &[Place]) -> Vec<Place> {
-    let twins = places.iter().map(Place::twin);
+pub fn with_twins(places: &[SourcePath]) -> Vec<SourcePath> {
+    let twins = places.iter().map(SourcePath::twin);
     places.iter().cloned().chain(twins).collect()
 }

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use super::{Keeper, SyncedRoot, place_of};
-use crate::archive::{Archive, ArchivedFile, Place, twin};
+use crate::archive::{Archive, ArchivedFile, SourcePath, twin};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
@@ -143,7 +143,7 @@ impl Keeper {
     ) -> Option<ArchivedSource> {
         let archive = self.archive.as_ref()?;
         let place = place_of(spec, relative);
-        let newest = |place: &Place| {
+        let newest = |place: &SourcePath| {
             let kept = self.or_fail(Some(archive.generations(place)))?;
             kept.last().copied()
         };
@@ -160,7 +160,7 @@ impl Keeper {
                     ..Identity::default()
                 },
                 is_link: false,
-                place: session,
+                session_key: session,
                 part,
                 unlisted,
             },
@@ -220,7 +220,7 @@ impl Keeper {
         let Some(folder) = discovery.other_root_of(relative) else {
             return false;
         };
-        let within = Place {
+        let within = SourcePath {
             agent: spec.agent.clone(),
             root: spec.path.join(folder),
             relative: relative[folder.len()..].trim_start_matches('/').to_owned(),

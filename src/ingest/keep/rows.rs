@@ -4,7 +4,7 @@
 
 use std::io::{self, ErrorKind};
 
-use crate::archive::{self, Archive, ArchivedFile, PackedBytes, Packer, Place};
+use crate::archive::{self, Archive, ArchivedFile, PackedBytes, Packer, SourcePath};
 use crate::databases::next_rows;
 
 /// What is to be kept of a session whose rows are `all`, behind what is kept of it. `None`: nothing
@@ -14,7 +14,7 @@ use crate::databases::next_rows;
 /// When there is no telling the rows from what this archive writes between them.
 pub fn changed_rows(
     archive: &Archive,
-    place: &Place,
+    place: &SourcePath,
     all: &PackedBytes,
     now_ms: i64,
 ) -> Result<Option<PackedBytes>, archive::Error> {

@@ -5,7 +5,7 @@
 //! catalogue and in the words, and only get their new places: what is written is what has changed.
 
 use super::turns::AtTurn;
-use crate::catalogue::entries::EntryPlace;
+use crate::catalogue::entries::EntrySpan;
 use crate::catalogue::write::{Chunk, MovedEntries};
 use crate::ingest::plan::SourcePlan;
 use crate::model::{Facts, Fold};
@@ -15,7 +15,7 @@ use crate::model::{Facts, Fold};
 pub struct SameEntries<'p>(Option<Walk<'p>>);
 
 struct Walk<'p> {
-    stored: &'p [EntryPlace],
+    stored: &'p [EntrySpan],
     /// How many of them were found.
     found: usize,
     /// The fold over all of them, by which the first one is told.

@@ -30,7 +30,7 @@ struct Place {
     catalogue: Catalogue,
     root: i64,
     /// What it is called in the archive, if it is kept there.
-    kept_as: Option<archive::Place>,
+    kept_as: Option<archive::SourcePath>,
 }
 
 /// What came of reading the file while `meanwhile` was done to it between two chunks of each
@@ -152,7 +152,7 @@ fn a_file_that_grows_while_it_is_read_is_read_once_and_proven_later() {
 fn a_kept_file_that_is_rewritten_and_grows_while_it_is_read_is_read_again() {
     for (is_kept, reads) in [(false, 1), (true, 2)] {
         let mut place = Place::new();
-        place.kept_as = is_kept.then(|| archive::Place {
+        place.kept_as = is_kept.then(|| archive::SourcePath {
             agent: "pi".into(),
             root: "/pi".into(),
             relative: "one.jsonl".into(),

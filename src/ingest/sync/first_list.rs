@@ -71,7 +71,7 @@ fn own_row(plan: &SourcePlan<'_>, line: &[u8]) -> Option<Chunk<EntryRows>> {
     Some(Chunk {
         root: plan.root,
         relative: plan.relative.to_owned(),
-        place: plan.place.to_owned(),
+        session_key: plan.session_key.to_owned(),
         part: plan.part,
         unlisted: plan.unlisted.clone(),
         gone_ms: None,

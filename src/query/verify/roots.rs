@@ -23,7 +23,7 @@ use crate::source::root::RootSpec;
 struct StoredRootState {
     known: Vec<StoredSource>,
     /// Of its sessions.
-    places: HashSet<String>,
+    session_keys: HashSet<String>,
     foreign_files: BTreeMap<String, ForeignFile>,
     /// The directories with the number of files in each.
     folders: BTreeMap<String, u64>,
@@ -128,7 +128,7 @@ impl<'i> Inspection<'i> {
             let asked = (spec.format.clone(), spec.label.clone(), spec.flat);
             Ok(StoredRootState {
                 known: catalogue.known_sources(root)?,
-                places: catalogue.places(root)?,
+                session_keys: catalogue.session_keys(root)?,
                 foreign_files: foreign_files
                     .map(|foreign_file| (foreign_file.relative.clone(), foreign_file))
                     .collect(),
@@ -195,7 +195,7 @@ impl<'i> Inspection<'i> {
                     let what = "is listed by its agent, or is not, for another reason";
                     self.mismatch(root, &file.relative, what);
                 }
-                if !root.stored.places.contains(&file.place) {
+                if !root.stored.session_keys.contains(&file.session_key) {
                     let what = "does not belong to the session that its path names";
                     self.mismatch(root, &file.relative, what);
                 }

@@ -180,7 +180,7 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
                             let home =
                                 origins.home(&session, row.inherited_from.as_deref(), &row.id)?;
                             let line = line(&home, &row);
-                            pages.borrow_mut().offer(u64::from(row.place), &line);
+                            pages.borrow_mut().offer(u64::from(row.ordinal), &line);
                         }
                         TreePart::Parents(_) => {}
                     }

@@ -87,7 +87,7 @@ pub fn block(position: usize, entry: &ShownEntry, look: &Look) -> Block {
     let first = writer.matches.first().copied();
     Block {
         position,
-        place: entry.place.unwrap_or_default(),
+        place: entry.ordinal.unwrap_or_default(),
         entry: entry.id.clone(),
         best: writer.best.or(writer.first_of_class).or(first),
         lines: writer.lines,

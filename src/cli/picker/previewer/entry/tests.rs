@@ -14,7 +14,7 @@ fn entry(role: &str, text: Vec<(Class, &[&str])>) -> ShownEntry {
         "time": "2026-01-05T09:00:00.000Z", "is_error": false, "text": text,
     });
     let mut shown: ShownEntry = serde_json::from_value(shown).expect("an entry");
-    shown.place = Some(7);
+    shown.ordinal = Some(7);
     shown
 }
 
