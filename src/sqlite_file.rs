@@ -12,12 +12,10 @@ pub fn beside(path: &Path, ending: &str) -> PathBuf {
 /// The name by which SQLite opens the file as the query says, as `mode=ro`. With `immutable=1` it
 /// reads the file alone, and none beside it.
 pub fn uri(path: &Path, query: &str) -> String {
-    let path = path.to_string_lossy();
-    let path = match cfg!(windows) {
-        true => format!("/{}", path.replace('\\', "/")),
-        false => path.into_owned(),
-    };
+    // After `file:` SQLite takes everything as it is: of Windows drives, shares (`\\host\share`)
+    // and `\\?\` too.
     let escaped = path
+        .to_string_lossy()
         .replace('%', "%25")
         .replace('?', "%3f")
         .replace('#', "%23");
@@ -38,8 +36,16 @@ mod tests {
     #[cfg(windows)]
     #[test]
     fn a_path_keeps_its_letters() {
-        let uri = uri(Path::new(r"C:\a b\50%#.db"), "mode=ro");
-        assert_eq!(uri, "file:/C:/a b/50%25%23.db?mode=ro");
+        for (path, name) in [
+            (r"C:\a b\50%#.db", r"C:\a b\50%25%23.db"),
+            (r"\\host\share\a.db", r"\\host\share\a.db"),
+            (r"\\?\C:\a.db", r"\\%3f\C:\a.db"),
+        ] {
+            assert_eq!(
+                uri(Path::new(path), "mode=ro"),
+                format!("file:{name}?mode=ro")
+            );
+        }
     }
 
     #[test]
