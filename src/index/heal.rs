@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Error, Indexer};
 use crate::ingest::Audits;
-use crate::model::Report;
+use crate::model::{Report, StageMs};
 use crate::source::identity::now_ns;
 
 /// Bytes that are compared at once, about: some milliseconds.
@@ -40,8 +40,8 @@ impl Indexer {
         if sources.is_empty() {
             return Ok(());
         }
-        // All of it, so that no field that is new is forgotten. The files were seen before, and
-        // nothing is given to the words here.
+        // All of it by name, so that no field that is new is forgotten. A sync has seen the files
+        // before, and nothing is given to the words here.
         let Report {
             files_seen: _,
             files_changed,
@@ -54,7 +54,13 @@ impl Indexer {
             passages: _,
             outstanding: _,
             outstanding_bytes: _,
-            ms,
+            ms:
+                StageMs {
+                    discover,
+                    catalogue,
+                    prose: _,
+                    words: _,
+                },
             notes,
         } = self.heal(sources)?;
         report.files_unreadable += files_unreadable;
@@ -63,8 +69,8 @@ impl Indexer {
         report.entries += entries;
         report.problems += problems;
         report.vanished += vanished;
-        report.ms.discover += ms.discover;
-        report.ms.catalogue += ms.catalogue;
+        report.ms.discover += discover;
+        report.ms.catalogue += catalogue;
         report.notes.extend(notes);
         // A file that was read earlier in this sync counts only once.
         let most = report.files_seen.max(files_changed);

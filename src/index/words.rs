@@ -24,8 +24,9 @@ const LATER: &str =
 
 impl Indexer {
     /// Add the backlog to the words, for at most `budget`. A file whose bytes differ from those
-    /// that were catalogued is read again, as by [`Indexer::heal`]. With a budget nothing is noted
-    /// of what is busy now: whoever has little time tries again.
+    /// that were catalogued is read again, as by [`Indexer::heal`], and counts as changed, not as
+    /// seen. With a budget nothing is noted of what is busy now: whoever has little time tries
+    /// again.
     pub fn index_words(
         &mut self,
         budget: Option<Duration>,
@@ -116,7 +117,7 @@ impl Indexer {
         }
         match self.heal_within(&changed, report) {
             Err(error) if error.is_refusal_to_write() => {
-                report.notes.push(format!("{error}; {POSTPONED}"));
+                report.note_once(format!("{error}; {POSTPONED}"));
                 return Ok(true);
             }
             healed => healed?,
@@ -155,24 +156,17 @@ impl Indexer {
         };
         if is_busy(&error) {
             if !limits.tries_again {
-                report.notes.push(format!("{}; {LATER}", WordsError::Busy));
+                report.note_once(format!("{}; {LATER}", WordsError::Busy));
             }
-            self.count_backlog(report)?;
+            ingest::count_backlog(&self.catalogue, report)?;
             return Ok(None);
         }
         let Some((why, follows)) = postponed(&error, limits.tries_again) else {
             return Err(error.into());
         };
-        report.notes.push(format!("{why}; {follows}"));
-        self.count_backlog(report)?;
+        report.note_once(format!("{why}; {follows}"));
+        ingest::count_backlog(&self.catalogue, report)?;
         Ok(Some(Vec::new()))
-    }
-
-    /// What the words lack where nothing was given to them.
-    fn count_backlog(&self, report: &mut Report) -> Result<(), Error> {
-        let lack = self.catalogue.backlog(0)?;
-        (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
-        Ok(())
     }
 }
 

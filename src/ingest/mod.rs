@@ -41,4 +41,4 @@ pub use single::catalogue_file;
 pub use sync::{count_pending, sync_catalogue};
 pub use targets::SyncTargets;
 pub use wipe::{delete_removed, wipe};
-pub use words::{BatchLimits, SMALL_WORDS_BATCH, WordsStage, index_words};
+pub use words::{BatchLimits, SMALL_WORDS_BATCH, WordsStage, count_backlog, index_words};

@@ -97,7 +97,8 @@ pub fn index_words(
     report: &mut Report,
 ) -> Result<BTreeSet<i64>, WordsStage> {
     if let Some(why) = super::disk_space::lacking(catalogue, directory)? {
-        report.notes.push(why);
+        report.note_once(why);
+        count_backlog(catalogue, report)?;
         return Ok(BTreeSet::new());
     }
     if limits.budget.is_none() {
@@ -132,6 +133,13 @@ pub fn index_words(
     }
     catalogue.transaction(|| catalogue.queue_everything())?;
     add(None, report)
+}
+
+/// What the words lack where nothing was given to them.
+pub fn count_backlog(catalogue: &Catalogue, report: &mut Report) -> Result<(), catalogue::Error> {
+    let lack = catalogue.backlog(0)?;
+    (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
+    Ok(())
 }
 
 /// Add the backlog to words that are done up to this batch; `None`: to new ones. Gives back the

@@ -47,6 +47,15 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+impl Report {
+    /// Note what is met again each time that it is tried.
+    pub(crate) fn note_once(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
 /// A root that the index holds, named now or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
