@@ -366,6 +366,7 @@ fn what_cannot_be_given_is_refused() {
         // An answer that people read has neither.
         &["search", "said", "--max-bytes", "600"],
         &["search", "said", "--cursor", "x"],
+        &["list", "--all", "--provisional"],
         // The bytes of a file have no neighbours, and are never cut.
         &["show", "one", "--raw", "--context", "3"],
         &["show", "one", "--raw", "--full"],
@@ -396,6 +397,15 @@ fn what_cannot_be_given_is_refused() {
             "--fields",
             "at.line,session.resume.argv",
         ],
+        // An option that every verb has may stand before it.
+        &["--json", "search", "said", "--max-bytes", "6000"],
+        &["--json", "show", "one", "--max-bytes", "6000"],
+        &["--json", "tree", "one", "--max-bytes", "6000"],
+        &["--json", "context", "one", "--max-bytes", "6000"],
+        &["--json", "list", "--all", "--max-bytes", "6000"],
+        &["--json", "list", "--all", "--provisional"],
+        // 0 is any number.
+        &["search", "said", "--max-bytes", "0"],
     ] {
         assert!(home.output(typed).status.success(), "{typed:?}");
     }

@@ -156,6 +156,7 @@ fn print_json(
 }
 
 pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    args.page.check(screen.json)?;
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::naming::named(&args.session, &mut index, config, screen)?;
     drop(index);

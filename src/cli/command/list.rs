@@ -99,7 +99,7 @@ pub struct List {
     jsonl: bool,
     /// While files are still being read, print what is known so far: one whole list per line, the
     /// last of which is the answer
-    #[arg(long, requires = "json", conflicts_with_all = ["max_bytes", "cursor", "fields"])]
+    #[arg(long, conflicts_with_all = ["max_bytes", "cursor", "fields"])]
     provisional: bool,
     /// Include the text of all messages in the JSON
     #[arg(long)]
@@ -142,6 +142,10 @@ impl From<SortKey> for Sort {
 pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     if args.own.is_asked() {
         return own::run(&args.own, args.with_text, config, screen);
+    }
+    args.bounds.check(screen.json)?;
+    if args.provisional && !screen.json {
+        return Err(Failure::usage("--provisional prints JSON").hint("add --json"));
     }
     let here = match args.all || args.project.is_some() {
         true => None,

@@ -96,6 +96,7 @@ pub struct Search {
 }
 
 pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    args.page.check(screen.json)?;
     let here = match args.here || screen.dir {
         true => Some(super::here(screen)?),
         false => None,

@@ -71,6 +71,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
             "--raw prints the bytes of the file, which --json cannot hold",
         ));
     }
+    args.page.check(screen.json)?;
     let highlighter = highlighter(args.highlight.as_deref(), screen)?;
     let named = super::pick::named("show", &args.session, Purpose::Show, config, screen)?;
     let Some(name) = named else {

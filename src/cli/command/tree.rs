@@ -80,6 +80,7 @@ impl From<Filter> for TreeFilter {
 }
 
 pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    args.page.check(screen.json)?;
     let named = super::pick::named("tree", &args.session, Purpose::Tree, config, screen)?;
     let Some(name) = named else {
         return Ok(Outcome::No);
@@ -87,7 +88,6 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     let mut index = super::open(config, screen)?;
     // The address of an entry names its session.
     let (session, _) = super::naming::named(&name, &mut index, config, screen)?;
-    let signs = if args.ascii { &ASCII } else { &UNICODE };
     let scope = TreeScope {
         filter: args.filter.into(),
         mask: screen.mask(),
@@ -96,11 +96,23 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     if args.page.is_asked() || args.fields.are_asked() {
         return part(args, &session, scope, &mut index, screen);
     }
-    let ids = index.ask(|snapshot| snapshot.short_entry_ids(&session))?;
+    whole(args, &session, scope, &mut index, screen)
+}
+
+/// Prints all of it, piece by piece.
+fn whole(
+    args: &TreeArgs,
+    session: &SessionRow,
+    scope: TreeScope<'_>,
+    index: &mut Index,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    let signs = if args.ascii { &ASCII } else { &UNICODE };
+    let ids = index.ask(|snapshot| snapshot.short_entry_ids(session))?;
     let ((out, shown), streamed) = super::answer(|| {
         let mut out = Stream::default();
         let (mut before, mut shown, mut head) = (Vec::new(), 0, None);
-        let streamed = index.tree_each(&session, scope, &mut |part| -> Result<(), Failure> {
+        let streamed = index.tree_each(session, scope, &mut |part| -> Result<(), Failure> {
             match part {
                 TreePart::Head(opening) => {
                     match screen.json {
@@ -133,13 +145,13 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         }
         Ok(((out, shown), streamed))
     })?;
-    super::page(out.end(), &mut index, screen)?;
+    super::page(out.end(), index, screen)?;
     screen.say_redacted();
-    super::say_ended(screen, &index, &streamed);
+    super::say_ended(screen, index, &streamed);
     if shown == 0 {
         screen.say("No entries to show; --filter all shows every entry.");
     }
-    afterwards(&mut index, screen);
+    afterwards(index, screen);
     Ok(Outcome::of(shown > 0))
 }
 

@@ -16,10 +16,10 @@ use crate::failure::Failure;
 #[derive(Debug, Clone, Args)]
 pub struct PageArgs {
     /// Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what was shortened
-    #[arg(long, value_name = "N", requires = "json")]
+    #[arg(long, value_name = "N")]
     max_bytes: Option<usize>,
     /// Continue after the page whose JSON had this `cursor`
-    #[arg(long, value_name = "CURSOR", requires = "json")]
+    #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
 }
 
@@ -27,6 +27,18 @@ impl PageArgs {
     /// So many bytes at most, behind what the page with this cursor has shown.
     pub fn of(max_bytes: Option<usize>, cursor: Option<String>) -> Self {
         Self { max_bytes, cursor }
+    }
+
+    /// Refuse a page of what is not JSON. (clap's `requires` does not see a `--json` that stands
+    /// before the verb.)
+    pub fn check(&self, json: bool) -> Result<(), Failure> {
+        let is_page = self.max_bytes().is_some() || self.cursor.is_some();
+        match json || !is_page {
+            true => Ok(()),
+            false => {
+                Err(Failure::usage("--max-bytes and --cursor are for JSON").hint("add --json"))
+            }
+        }
     }
 
     /// So many bytes at most; 0 is any number.
