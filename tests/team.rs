@@ -61,7 +61,13 @@ fn what_would_not_hold_for_what_is_shared_is_refused() {
     let program = home.home.join("sessionary");
     fs::copy(env!("CARGO_BIN_EXE_sessionary"), &program).unwrap();
     stand_in(&home.home, "asked");
-    for option in ["--root=pi:/a", "--no-default-roots", "--follow-links"] {
+    for option in [
+        "--root=pi:/a",
+        "--no-default-roots",
+        "--follow-links",
+        "--reveal",
+        "--dir",
+    ] {
         let output = team(&program, &home.home, &[option, "team", "push"]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");

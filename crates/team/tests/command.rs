@@ -108,13 +108,6 @@ fn of_a_setting_that_cannot_be_followed_it_is_said_what_could_be() {
     );
 }
 
-#[test]
-fn utc_may_be_asked_for_on_either_side_of_the_verb() {
-    let store = Folder::new();
-    let ada = Machine::sharing("ada", &store.address());
-    assert_eq!(ada.team(&["--utc", "share"]), ada.team(&["share", "--utc"]));
-}
-
 /// One that waits for its server would hold all others up in silence.
 #[test]
 fn who_waits_for_another_says_so() {

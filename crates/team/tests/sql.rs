@@ -1156,9 +1156,33 @@ fn numbers_texts_and_nothing_are_told_apart_in_every_form() {
             .expect("a hint behind the error");
         assert!(error.contains("error: the database: "), "{said}");
     }
+    // The dialect is not to blame where the server ends the talk.
+    let output = ada.output(&["sql", "SELECT pg_terminate_backend(pg_backend_pid())"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(!said.contains("hint: "), "{said}");
     // What writes is refused, whatever the role may do by other programs.
     let writes = "SELECT nextval('_numbers')";
     assert_eq!(ada.output(&["sql", writes]).status.code(), Some(2));
+}
+
+#[test]
+fn days_are_those_of_the_zone_that_is_asked_for() {
+    let Some(server) = Server::with(&["ada"]) else {
+        return;
+    };
+    let ada = server.sharing("ada");
+    let folder = ada.home().join(".config/sessionary");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.toml"), "timezone = \"Asia/Tokyo\"\n").unwrap();
+    let asked = "SELECT current_setting('TimeZone') AS zone";
+    for (typed, zone) in [
+        (&["sql", "--csv", asked][..], "Asia/Tokyo"),
+        (&["--utc", "sql", "--csv", asked], "UTC"),
+        (&["sql", "--csv", "--utc", asked], "UTC"),
+    ] {
+        assert_eq!(ada.team(typed), format!("zone\r\n{zone}\r\n"));
+    }
 }
 
 #[test]

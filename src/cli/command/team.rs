@@ -56,6 +56,10 @@ pub fn hand_over(
         )
         .hint("`roots` and `follow_links` in the configuration file do"));
     }
+    if global.dir || global.reveal {
+        let refused = Failure::usage("--reveal and --dir mean nothing to what is shared");
+        return Err(refused.hint("`team push --raw` sends keys and tokens"));
+    }
     let mut command = command(global);
     if screen.json {
         command.arg("--json");

@@ -70,8 +70,7 @@ pub fn run(args: &Sql, context: &Context) -> Result<Outcome, Error> {
     match ended {
         // Whoever read it has gone.
         Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        // Of a server that has gone the dialect is not to blame.
-        Err(refused @ Error::Database { code: Some(_), .. }) => {
+        Err(refused) if is_of_the_query(&refused) => {
             return Err(Error::refused(refused.to_string(), DIALECT));
         }
         ended => ended?,
@@ -79,6 +78,18 @@ pub fn run(args: &Sql, context: &Context) -> Result<Outcome, Error> {
     match answer.rows {
         0 => Ok(Outcome::LeftOut),
         _ => Ok(Outcome::Done),
+    }
+}
+
+/// Whether the server did not like what it was asked. That it has gone, is full or stops is not the
+/// dialect's fault: these are its other classes of SQLSTATE.
+fn is_of_the_query(error: &Error) -> bool {
+    const OF_THE_SERVER: [&str; 5] = ["08", "53", "57", "58", "XX"];
+    match error {
+        Error::Database {
+            code: Some(code), ..
+        } => !OF_THE_SERVER.iter().any(|class| code.starts_with(class)),
+        _ => false,
     }
 }
 
