@@ -726,7 +726,7 @@ fn a_client_in_node() {
     let home = home();
     let session = r#"{"type":"session","version":3,"id":"0199f","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/"}"#;
     let script = r#"
-        import { existsSync, writeFileSync } from 'node:fs'
+        import { readFileSync, writeFileSync } from 'node:fs'
         const { Sessionary } = await import('CLIENTS/sessionary.mjs')
         const client = await Sessionary.start({ program: process.env.PROGRAM })
         const stop = new AbortController()
@@ -749,18 +749,26 @@ fn a_client_in_node() {
         // A program that says something else.
         writeFileSync('serve', 'console.log("hello"); setTimeout(() => {}, 60_000)')
         const noServer = await Sessionary.start({ program: process.execPath }).catch((error) => error)
-        // One of another version, which ends with its input.
+        // One of another version, which goes on for ten minutes.
         const refusal = { jsonrpc: '2.0', id: 1, error: { code: -32022, message: 'another' } }
         writeFileSync('serve', `
+          require('node:fs').writeFileSync('pid', String(process.pid))
           process.stdin.once('data', () => console.log(${JSON.stringify(JSON.stringify(refusal))}))
-          process.stdin.on('end', () => require('node:fs').writeFileSync('ended', ''))
+          setTimeout(() => {}, 600_000)
         `)
         const other = await Sessionary.start({ program: process.execPath }).catch((error) => error.code)
-        for (let tries = 0; tries < 600 && !existsSync('ended'); tries++)
+        const isLeft = () => {
+          try {
+            return process.kill(Number(readFileSync('pid', 'utf8')), 0)
+          } catch {
+            return false
+          }
+        }
+        for (let tries = 0; tries < 600 && isLeft(); tries++)
           await new Promise((resolve) => setTimeout(resolve, 100))
         console.log(JSON.stringify({
           protocol: client.server.protocol, 'no server': noServer instanceof Error,
-          'other version': [other, existsSync('ended') ? 'ended' : 'left'],
+          'other version': [other, isLeft() ? 'left' : 'ended'],
           found: answer.sessions.map((group) => group.session.id),
           refused, 'called off': calledOff, change: path, 'not understood': notUnderstood,
         }))
@@ -785,6 +793,13 @@ def code(ask, *arguments):
         ask(*arguments)
     except Refused as refused:
         return refused.code
+
+def is_there(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 changes = queue.Queue()
 
@@ -814,15 +829,18 @@ with Sessionary(os.environ["PROGRAM"], on_change=on_change) as client:
         no_server = Sessionary(sys.executable) is None
     except ConnectionError:
         no_server = True
-    # One of another version, which ends with its input.
+    # One of another version, which goes on for ten minutes.
     refusal = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32022, "message": "another"}}
     with open("serve", "w") as file:
-        file.write(f"import sys; sys.stdin.readline(); print({json.dumps(refusal)!r}, flush=True); ")
-        file.write("sys.stdin.read(); open('ended', 'w').close()")
+        file.write("import os, sys, time\n")
+        file.write("with open('pid', 'w') as pid: pid.write(str(os.getpid()))\n")
+        file.write(f"sys.stdin.readline(); print({json.dumps(refusal)!r}, flush=True); time.sleep(600)")
     other = code(Sessionary, sys.executable)
+    with open("pid") as pid:
+        refuser = int(pid.read())
     print(json.dumps({
         "protocol": client.server["protocol"], "no server": no_server,
-        "other version": [other, "ended" if os.path.exists("ended") else "left"],
+        "other version": [other, "left" if is_there(refuser) else "ended"],
         "found": [group["session"]["id"] for group in answer["sessions"]],
         "refused": refused, "called off": called_off, "change": changes.get(timeout=90)["path"],
         "not understood": not_understood,

@@ -34,8 +34,8 @@ export class Sessionary {
     try {
       client.server = await client.ask('hello', { protocol: PROTOCOL, client: 'node' })
     } catch (error) {
-      // Nobody else could close it.
-      client.close()
+      // Nobody else could end it.
+      client.#child.kill()
       throw error
     }
     return client

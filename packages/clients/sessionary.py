@@ -40,7 +40,8 @@ class Sessionary:
             threading.Thread(target=work, daemon=True).start()
         try:
             self.server = self.ask("hello", protocol=PROTOCOL, client="python")
-        except BaseException:  # Nobody else could close it.
+        except BaseException:  # Nobody else could end it.
+            self._child.kill()
             self.close()
             raise
 
