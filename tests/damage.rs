@@ -285,7 +285,8 @@ fn no_row_of_an_agents_own_list_goes_out_twice() {
         let (code, out, said) = place.ask(&index, &list);
         match code {
             Some(2) => {
-                assert!(expected.starts_with(&out), "{page}: {said}");
+                let is_begun = !out.is_empty() && expected.starts_with(&out);
+                assert!(is_begun, "{page}: {said}");
                 late += 1;
             }
             code => assert!(code == Some(0) && out == expected, "{page}: {said}"),
