@@ -1,7 +1,7 @@
 //! Do the documents hold together? Every link leads somewhere, every Rust example is compiled,
 //! every output that is shown is compared with what the program prints.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -215,26 +215,32 @@ fn commands_of_the_documents_find_no_sessions_elsewhere() {
     let unset: HashSet<&str> = (script.lines().filter(|line| line.starts_with("unset ")))
         .flat_map(str::split_whitespace)
         .collect();
-    let agents = script
-        .lines()
-        .find_map(|line| line.strip_prefix("agents='"));
-    let agents = agents.expect("a list").trim_end_matches('\'');
+    let agents: Vec<&str> = (script.lines())
+        .filter(|line| line.starts_with("agents="))
+        .flat_map(|line| line.split(['=', '\'', '"', '|']))
+        .collect();
     let begins = |name: &str| {
-        let is_one = |begin: &str| {
-            name.strip_prefix(begin)
+        let is_one = |begin: &&str| {
+            name.strip_prefix(*begin)
                 .is_some_and(|rest| rest.starts_with('_'))
         };
-        agents.split('|').any(is_one)
+        agents.iter().any(is_one)
     };
+    let mut names = BTreeSet::new();
     for agent in AGENTS {
-        let above = agent.above_variable.iter().map(|(name, _)| name);
-        let named = agent.dir_variables.iter().chain(agent.flat_variables);
-        for name in named.chain(above) {
-            assert!(
-                unset.contains(name) || begins(name),
-                "{}: {name}",
-                agent.name
-            );
-        }
+        let above = agent.above_variable.iter().map(|(name, _)| *name);
+        names.extend(agent.dir_variables.iter().chain(agent.flat_variables));
+        names.extend(above);
+    }
+    // Of agents that are not read it is said where their sessions lie.
+    let others = text("src/locations/others.rs");
+    let is_variable = |name: &&str| {
+        let of_letters = |c: char| c.is_ascii_uppercase() || c == '_';
+        name.contains('_') && name.chars().all(of_letters)
+    };
+    names.extend(others.split('"').filter(is_variable));
+    assert!(names.contains("GROK_HOME") && names.contains("CODEX_HOME"));
+    for name in names {
+        assert!(unset.contains(name) || begins(name), "{name}");
     }
 }
