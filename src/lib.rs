@@ -93,6 +93,7 @@ pub mod settings;
 pub mod share;
 mod source;
 mod sqlite_file;
+mod stored_path;
 pub mod syntax;
 mod words;
 

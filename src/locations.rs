@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::format::{AGENTS, Agent};
 use crate::source::root::RootSpec;
+use crate::stored_path::native;
 
 mod foreign;
 mod not_read;
@@ -212,7 +213,7 @@ fn root(agent: &Agent, path: PathBuf, flat: bool, why: String) -> RootSpec {
     RootSpec {
         agent: agent.name.to_owned(),
         format: agent.format.to_owned(),
-        path,
+        path: native(path),
         label: None,
         host: None,
         flat,

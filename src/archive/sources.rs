@@ -7,6 +7,7 @@ use rusqlite::params;
 use super::error::Error;
 use super::open::{Archive, size};
 use crate::sqlite_file::beside;
+use crate::stored_path;
 
 /// Where the file of a session lies, or lay.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +26,7 @@ impl SourcePath {
         let relative = Path::new(&self.relative);
         let mut parts = relative.components();
         let is_below = parts.all(|part| matches!(part, Component::Normal(_)));
-        (is_below && !self.relative.is_empty()).then(|| self.root.join(relative))
+        (is_below && !self.relative.is_empty()).then(|| stored_path::below(&self.root, relative))
     }
 
     /// Its [`twin`].

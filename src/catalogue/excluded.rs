@@ -11,6 +11,7 @@ use super::open::{Catalogue, step};
 use crate::archive::SourcePath;
 use crate::source::fingerprints::DirectoryFingerprint;
 use crate::source::identity::Identity;
+use crate::stored_path;
 
 /// A stored source with what excludes it.
 #[derive(Debug, Clone)]
@@ -93,7 +94,7 @@ impl Catalogue {
                 .collect::<Result<_, _>>()?;
             let mut forgotten = 0;
             for (root, relative, above) in foreign_files {
-                if is_out(&Path::new(&above).join(&relative)) {
+                if is_out(&stored_path::below(Path::new(&above), &relative)) {
                     forgotten += c.execute(
                         "DELETE FROM _strays WHERE root = ?1 AND relative = ?2",
                         params![root, relative],

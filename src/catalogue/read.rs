@@ -15,6 +15,7 @@ use crate::model::{Base, SessionRow};
 use crate::source::checkpoint::{NO_REVISION, Proof, ReadState};
 use crate::source::content::Location;
 use crate::source::identity::Identity;
+use crate::stored_path;
 
 /// A source as stored.
 #[derive(Debug, Clone)]
@@ -393,7 +394,7 @@ pub(super) fn location(r: &Row<'_>, at: usize) -> rusqlite::Result<Location> {
         None => None,
     };
     let root = Path::new(r.get_ref(at + 1)?.as_str()?);
-    Ok(archived.unwrap_or_else(|| root.join(relative).into()))
+    Ok(archived.unwrap_or_else(|| stored_path::below(root, relative).into()))
 }
 
 /// Columns of a [`StoredSource`] source.

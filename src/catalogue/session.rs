@@ -15,6 +15,7 @@ use crate::format::{Format, ListOrder, Shape, SourceFacts};
 use crate::model::{Fold, SessionFacts, SourcePart};
 use crate::repository::FoundRemote;
 use crate::source::identity::nearest_ms;
+use crate::stored_path;
 
 /// How a session's row differs from what it is about to say.
 #[derive(Default)]
@@ -220,7 +221,7 @@ impl Catalogue {
             })
             .collect();
         let facts = format.session(&facts);
-        let path = std::path::Path::new(&main.root).join(&main.relative);
+        let path = stored_path::below(std::path::Path::new(&main.root), &main.relative);
         let file_ms = rows
             .iter()
             .map(|r| r.mtime_ns.div_euclid(1_000_000))

@@ -12,6 +12,7 @@ use crate::format::{Format, agent_called};
 use crate::ingest::{can_be_kept, is_meant_unnamed, with_twins};
 use crate::model::{Report, SessionRow};
 use crate::private;
+use crate::stored_path;
 
 /// What the archive holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +119,7 @@ impl Index {
         places.sort();
         places.dedup();
         for place in places {
-            let path = place.root.join(&place.relative);
+            let path = stored_path::below(&place.root, &place.relative);
             let mut contents = archive.generations(&place)?;
             if is_rows {
                 let kept = contents.into_iter();

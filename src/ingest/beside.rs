@@ -44,7 +44,7 @@ pub fn doubt_directories(
     // One file says it of all sources beside it.
     let mut read: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
     for source in known {
-        let Some(file) = format.cwd_beside(&spec.path.join(&source.relative)) else {
+        let Some(file) = format.cwd_beside(&spec.at(&source.relative)) else {
             continue;
         };
         if discovery.source(&source.relative).is_none() {

@@ -61,8 +61,7 @@ pub fn leave_out(
         return Ok(left);
     }
     let files = ExcludedFiles::by(exclude);
-    let is_in =
-        |foreign_file: &ForeignFile| !files.holds_at(&spec.path.join(&foreign_file.relative));
+    let is_in = |foreign_file: &ForeignFile| !files.holds_at(&spec.at(&foreign_file.relative));
     let before = discovery.found.len() + discovery.foreign_files.len();
     leave_out_by_files((spec, format), &files, discovery, &mut left);
     discovery.foreign_files.retain(is_in);
@@ -81,9 +80,7 @@ pub fn leave_out(
             DirectoryFingerprint::of_directory(&found.identity),
         );
         // What a file beside it says may be something else meanwhile.
-        let is_told_beside = format
-            .cwd_beside(&spec.path.join(&found.relative))
-            .is_some();
+        let is_told_beside = format.cwd_beside(&spec.at(&found.relative)).is_some();
         let is_remembered = !is_told_beside && remembered.get(&key) == Some(&fingerprint);
         if is_remembered || is_out_by_cwd(spec, format, &files, found) {
             left.by_key.insert(key, fingerprint);
@@ -105,7 +102,7 @@ fn leave_out_by_files(
     discovery: &mut Discovery,
     left: &mut ExclusionResult,
 ) {
-    let is_out = |found: &FoundSource| files.holds(&spec.path.join(&found.relative), found.is_link);
+    let is_out = |found: &FoundSource| files.holds(&spec.at(&found.relative), found.is_link);
     let found = std::mem::take(&mut discovery.found);
     let (out, mut staying): (Vec<_>, Vec<_>) = found.into_iter().partition(is_out);
     let is_main = |found: &&FoundSource| found.part == SourcePart::Main;
@@ -163,7 +160,7 @@ pub fn is_enough(
         .iter()
         .copied()
         .chain(others.map(|foreign_file| &foreign_file.relative));
-    let mut all = all.map(|relative| root.spec.path.join(relative));
+    let mut all = all.map(|relative| root.spec.at(relative));
     let files = ExcludedFiles::by(exclude);
     if !paths.iter().all(is_met) || all.any(|path| files.holds_at(&path)) {
         return Ok(false);
@@ -182,7 +179,7 @@ fn is_out_by_cwd(
     excluded: &ExcludedFiles<'_>,
     found: &FoundSource,
 ) -> bool {
-    let path = Location::from(spec.path.join(&found.relative));
+    let path = Location::from(spec.at(&found.relative));
     cwd_of(&path, format).is_some_and(|cwd| excluded.holds_folder(Path::new(&cwd)))
 }
 

@@ -320,7 +320,7 @@ fn add_sessions(
     };
     let found = discovery.found.iter().map(|found| &found.relative);
     let mut all = found.chain(known.iter().map(|known| &known.relative));
-    Ok(!all.any(|relative| has_changed(relative)) || !spec.path.join(folder).is_dir())
+    Ok(!all.any(|relative| has_changed(relative)) || !spec.at(folder).is_dir())
 }
 
 /// Add what files beside the root call its sessions, where something may have changed in one of
@@ -373,7 +373,7 @@ pub fn settle<'a>(
         let Some(root) = catalogue.root_of(&spec.agent, &spec.path)? else {
             continue;
         };
-        let Ok(metadata) = std::fs::metadata(spec.path.join(relative)) else {
+        let Ok(metadata) = std::fs::metadata(spec.at(relative)) else {
             continue;
         };
         let identity = Identity::of(&metadata);

@@ -55,7 +55,7 @@ impl DatabaseListing<'_> {
             .into_iter()
             .partition(|found| is_folder(database, &found.relative));
         for found in others {
-            if spec.host.is_some() && store(&spec.path.join(&found.relative), database).is_none() {
+            if spec.host.is_some() && store(&spec.at(&found.relative), database).is_none() {
                 leave_out(found, discovery);
                 continue;
             }
@@ -64,7 +64,7 @@ impl DatabaseListing<'_> {
         }
         for found in folders {
             let beside = self.names_beside(discovery)?;
-            let listed = match is_taken_over(&spec.path.join(&found.relative), database, &beside) {
+            let listed = match is_taken_over(&spec.at(&found.relative), database, &beside) {
                 Ok(false) => self.list(database, &found.relative),
                 Ok(true) => {
                     let left_out = ForeignFile::left_out(found.relative.clone(), TAKEN_OVER);
@@ -87,7 +87,7 @@ impl DatabaseListing<'_> {
         let is_database = |path: &Path| {
             format.place(path, false) == Placement::Database
                 && path.extension().is_none_or(|end| end != Documents::END)
-                && spec.path.join(path).is_file()
+                && spec.at(path).is_file()
         };
         let all = fs::read_dir(&spec.path).into_iter().flatten().flatten();
         let all = all.filter(|entry| is_database(Path::new(&entry.file_name())));
@@ -132,7 +132,7 @@ impl DatabaseListing<'_> {
             of: &as_stored,
             stand: self.look == Look::Changes,
         };
-        databases::list(&self.spec.path.join(relative), database, known)
+        databases::list(&self.spec.at(relative), database, known)
     }
 }
 

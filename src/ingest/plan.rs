@@ -127,7 +127,7 @@ pub fn plan<'a>(
         if is_current(known, found, root.format) {
             continue;
         }
-        let path = root.spec.path.join(&found.relative).into();
+        let path = root.spec.at(&found.relative).into();
         work.plans.push(SourcePlan {
             known,
             ..SourcePlan::of_found(root, path, found)
@@ -138,12 +138,11 @@ pub fn plan<'a>(
     // and can be read.
     let has_twin = |k: &StoredSource| {
         let twin = twin(&k.relative);
-        discovery.source(&twin).is_some()
-            && Content::open(root.format, &root.spec.path.join(twin)).is_ok()
+        discovery.source(&twin).is_some() && Content::open(root.format, &root.spec.at(twin)).is_ok()
     };
     // Or has come back in a root within this one.
     let is_in_another = |k: &StoredSource| {
-        discovery.other_root_of(&k.relative).is_some() && root.spec.path.join(&k.relative).exists()
+        discovery.other_root_of(&k.relative).is_some() && root.spec.at(&k.relative).exists()
     };
     let is_lost = |k: &&StoredSource| {
         let is_known_to_be_gone = k.gone_ms.is_some() && !has_twin(k) && !is_in_another(k);

@@ -17,6 +17,7 @@ use crate::share::SharedBytes;
 use crate::source::content::{self, Location};
 use crate::source::exclude::ExcludedFiles;
 use crate::source::root::name_of;
+use crate::stored_path;
 
 /// So long after its last change a text is taken to be whole.
 const REST: Duration = Duration::from_secs(60);
@@ -193,7 +194,7 @@ impl Snapshot<'_> {
             .location
             .ancestors()
             .nth(Path::new(&at.relative).iter().count())?;
-        let path = root.join(&relative);
+        let path = stored_path::below(root, &relative);
         let metadata = path.symlink_metadata().ok().filter(|is| is.is_file())?;
         // What is longer holds no path.
         if metadata.len() > LONGEST_CWD {

@@ -13,6 +13,7 @@ use super::links::Links;
 use crate::databases::companion;
 use crate::format::{Format, WriteMode};
 use crate::model::{Placement, SourcePart};
+use crate::stored_path::{self, slashed};
 
 mod budget;
 mod scoped;
@@ -119,7 +120,7 @@ impl Discovery {
     /// What could not be read below this root, for people.
     pub fn unread_notes(&self, root: &Path) -> impl Iterator<Item = String> {
         self.unreadable.iter().map(move |unread| {
-            let path = root.join(&unread.relative);
+            let path = stored_path::below(root, &unread.relative);
             format!("{}: {}", path.display(), unread.reason)
         })
     }
@@ -319,15 +320,6 @@ fn is_companion(path: &Path, flat: bool, format: &dyn Format) -> bool {
 fn is_at_or_below(path: &str, folder: &str) -> bool {
     let rest = path.strip_prefix(folder);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// As paths are stored on every system.
-pub fn slashed(relative: impl Into<String>) -> String {
-    let relative = relative.into();
-    match cfg!(windows) {
-        true => relative.replace('\\', "/"),
-        false => relative,
-    }
 }
 
 /// A path below the root as text. Names that differ stay different: bytes that are not UTF-8 become

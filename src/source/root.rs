@@ -1,8 +1,9 @@
 //! Where are sessions of an agent?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::format::{AGENTS, Agent, FORMATS, family, format_named};
+use crate::stored_path;
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +59,11 @@ impl RootSpec {
     /// Whether the user named it, and not an agent's own variables, settings or rules.
     pub fn is_named_by_hand(&self) -> bool {
         self.why == BY_FLAG || self.why == BY_FILE
+    }
+
+    /// The path of what is stored as `relative` below it.
+    pub(crate) fn at(&self, relative: impl AsRef<Path>) -> PathBuf {
+        stored_path::below(&self.path, relative)
     }
 
     /// Whether the format of that name finds the same sessions in the folder.

@@ -25,12 +25,12 @@ fn a_repository_that_is_revoked_goes_from_the_store_and_with_the_next_pull() {
     let before = tree(store.path());
     assert_eq!(
         ada.json(&["revoke", DIARY, "--dry-run"]),
-        json!({"files": 1, "sessions": 1})
+        json!({"schema_version": 1, "files": 1, "sessions": 1})
     );
     assert_eq!(tree(store.path()), before);
     assert_eq!(
         ada.json(&["revoke", DIARY]),
-        json!({"files": 1, "sessions": 1})
+        json!({"schema_version": 1, "files": 1, "sessions": 1})
     );
     assert_eq!(stored_sessions(&store), ["0a", "0b"]);
     let blocks = |of: &Folder| {
@@ -52,7 +52,7 @@ fn a_session_that_is_purged_is_never_sent_again() {
     let (ada, bob) = two(&store);
     assert_eq!(
         ada.json(&["purge", "0a"]),
-        json!({"files": 1, "sessions": 1})
+        json!({"schema_version": 1, "files": 1, "sessions": 1})
     );
     ada.json(&["push"]);
     assert_eq!(stored_sessions(&store), ["0b", "0c"]);
@@ -161,7 +161,10 @@ fn who_leaves_leaves_nothing_but_the_name() {
     let left = bob.data().join("team.rows/bob/pi/--boat--");
     std::fs::create_dir_all(&left).unwrap();
     std::fs::write(left.join("0d.jsonl"), "of bob").unwrap();
-    assert_eq!(bob.json(&["leave"]), json!({"files": 1, "sessions": 1}));
+    assert_eq!(
+        bob.json(&["leave"]),
+        json!({"schema_version": 1, "files": 1, "sessions": 1})
+    );
     let ours = |name: &String| name.contains("team");
     assert!(
         !tree(&bob.data()).keys().any(ours),

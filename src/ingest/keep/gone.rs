@@ -200,7 +200,7 @@ impl Keeper {
             let Some(kept) = ArchivedFile::newest(reader, &old)? else {
                 return Ok(false);
             };
-            begins_with(regular::open(&spec.path.join(&found.relative))?, kept)
+            begins_with(regular::open(&spec.at(&found.relative))?, kept)
         };
         if !begins().unwrap_or(false) {
             return false;
@@ -222,12 +222,12 @@ impl Keeper {
         };
         let within = SourcePath {
             agent: spec.agent.clone(),
-            root: spec.path.join(folder),
+            root: spec.at(folder),
             relative: relative[folder.len()..].trim_start_matches('/').to_owned(),
         };
         let kept = self.archive.as_ref();
         let kept = self.or_fail(kept.map(|archive| archive.generations(&within)));
-        spec.path.join(relative).exists() || kept.is_some_and(|kept| !kept.is_empty())
+        spec.at(relative).exists() || kept.is_some_and(|kept| !kept.is_empty())
     }
 
     /// Whether anything of this root is in the archive.
@@ -282,7 +282,7 @@ fn is_there(spec: &RootSpec, format: &dyn Format, relative: &str, discovery: &Di
     // Rows that cannot be looked at now may be there, and those of a database that is as it was
     // were not looked at.
     is_in_database(format, relative)
-        && match content::identity(format, &spec.path.join(relative)) {
+        && match content::identity(format, &spec.at(relative)) {
             Err(error) => error.kind() != ErrorKind::NotFound,
             Ok(_) => true,
         }
@@ -298,7 +298,7 @@ fn is_twin_there(
     let twin = twin(relative);
     placement(spec, format, &twin).is_some()
         && is_there(spec, format, &twin, discovery)
-        && Content::open(format, &spec.path.join(twin)).is_ok()
+        && Content::open(format, &spec.at(twin)).is_ok()
 }
 
 /// The session of a source, which part of it the source is, and why its agent would not list it;
@@ -325,7 +325,7 @@ pub fn placement(
 
 /// Whether a session is still in a folder of documents, which a database has taken over.
 fn is_left_alone(spec: &RootSpec, format: &dyn Format, relative: &str) -> bool {
-    let path = spec.path.join(relative);
+    let path = spec.at(relative);
     is_in_database(format, relative)
         && path.parent().is_some_and(Path::is_dir)
         && content::identity(format, &path).is_ok()

@@ -96,7 +96,7 @@ impl<'i> Inspection<'i> {
             let path = archived.map(|(location, _)| location);
             sources.extend(root.map(|root| Source {
                 root,
-                path: path.unwrap_or_else(|| spec.path.join(&known.relative).into()),
+                path: path.unwrap_or_else(|| spec.at(&known.relative).into()),
                 known,
                 format,
             }));
@@ -295,7 +295,7 @@ impl<'r> RootComparison<'r> {
     }
 
     fn path(&self, relative: &str) -> PathBuf {
-        self.spec.path.join(relative)
+        self.spec.at(relative)
     }
 
     /// Whether a directory has the fingerprint that is stored: the next scan passes it over then.

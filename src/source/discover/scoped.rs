@@ -6,9 +6,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
+use super::Discovery;
 use super::budget::LinkBudget;
 use super::walk::{Directory, Walk};
-use super::{Discovery, slashed};
 use crate::databases::{companion, is_alone};
 use crate::format::Format;
 use crate::model::Placement;
@@ -16,6 +16,7 @@ use crate::source::fingerprints::Folders;
 use crate::source::identity::Identity;
 use crate::source::links::Links;
 use crate::source::listing::Kind;
+use crate::stored_path::slashed;
 
 /// Look at `paths` below the root at `path`: files, directories, or nothing any more. `None` when
 /// the root itself cannot be read, or is on another device than `device`: then the whole root has

@@ -8,7 +8,7 @@ use std::thread::{Builder, Scope, available_parallelism};
 use std::{fs, io};
 
 use super::budget::LinkBudget;
-use super::{Discovery, FoundDatabase, slashed, vouches};
+use super::{Discovery, FoundDatabase, vouches};
 use crate::databases::DatabaseState;
 use crate::format::Format;
 use crate::model::Placement;
@@ -16,6 +16,7 @@ use crate::source::fingerprints::{DirectoryFingerprint, Folder, Folders};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::links::Links;
 use crate::source::listing::{DirEntry, Kind, Listing, list};
+use crate::stored_path::slashed;
 
 /// So many directories wait before another thread is worth starting.
 const WORTH_A_THREAD: usize = 8;
