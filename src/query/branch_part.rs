@@ -40,7 +40,7 @@ impl Branch {
         self.focus
     }
 
-    /// Where on it an entry stands, by its [place](ShownEntry::place) in the session.
+    /// Where on it an entry stands, by its [ordinal](ShownEntry::ordinal) in the session.
     pub fn position(&self, place: u32) -> Option<usize> {
         self.entries.iter().position(|(other, _)| *other == place)
     }
