@@ -12,14 +12,15 @@ pub fn beside(path: &Path, ending: &str) -> PathBuf {
 /// The name by which SQLite opens the file as the query says, as `mode=ro`. With `immutable=1` it
 /// reads the file alone, and none beside it.
 pub fn uri(path: &Path, query: &str) -> String {
-    // After `file:` SQLite takes everything as it is: of Windows drives, shares (`\\host\share`)
-    // and `\\?\` too.
+    // After `file:` SQLite takes what follows as it is: of Windows drives, shares (`\\host\share`)
+    // and `\\?\` too. Two slashes would begin the name of a host: before them stands that of none.
     let escaped = path
         .to_string_lossy()
         .replace('%', "%25")
         .replace('?', "%3f")
         .replace('#', "%23");
-    format!("file:{escaped}?{query}")
+    let host = if escaped.starts_with("//") { "//" } else { "" };
+    format!("file:{host}{escaped}?{query}")
 }
 
 #[cfg(test)]
@@ -31,6 +32,12 @@ mod tests {
     fn a_path_keeps_its_letters() {
         let uri = uri(Path::new("/a b/50%?#.db"), "mode=ro");
         assert_eq!(uri, "file:/a b/50%25%3f%23.db?mode=ro");
+    }
+
+    #[test]
+    fn two_slashes_are_no_host() {
+        let uri = uri(Path::new("//a/b.db"), "mode=ro");
+        assert_eq!(uri, "file:////a/b.db?mode=ro");
     }
 
     #[cfg(windows)]

@@ -11,6 +11,7 @@ use super::write::key_range;
 use crate::source::discover::ForeignFile;
 use crate::source::identity::file_at;
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
+use crate::source::root::RootSpec;
 
 /// What was found of a root.
 #[derive(Debug, Clone)]
@@ -38,11 +39,20 @@ const UNKNOWN: &str = "s.path <> '' AND s.messages = 0 AND s.created_raw IS NULL
                     AND e.key BETWEEN s.session << 24 AND ((s.session + 1) << 24) - 1)";
 
 impl Catalogue {
-    /// The format and label a root was last scanned with, and whether it was one folder of
-    /// sessions.
-    pub fn root_is(&self, root: i64) -> Result<(String, Option<String>, bool), Error> {
-        let is = "SELECT format, label, flat FROM _roots WHERE root = ?1";
-        self.one(is, [root], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+    /// The format and label a root was last scanned with.
+    pub fn root_is(&self, root: i64) -> Result<(String, Option<String>), Error> {
+        let is = "SELECT format, label FROM _roots WHERE root = ?1";
+        self.one(is, [root], |r| Ok((r.get(0)?, r.get(1)?)))
+    }
+
+    /// Whether a root was last scanned as what it is now: in that format, by that label, as one
+    /// folder of sessions or not, as that machine's.
+    pub fn root_is_as(&self, root: i64, spec: &RootSpec) -> Result<bool, Error> {
+        let is = "SELECT format = ?2 AND label IS ?3 AND flat = ?4 AND host = ?5
+            FROM _roots WHERE root = ?1";
+        let host = spec.host.as_deref().unwrap_or_default();
+        let bound = params![root, spec.format, spec.label, spec.flat, host];
+        self.one(is, bound, |r| r.get(0))
     }
 
     /// Number of a root, if it was ever scanned, be it under another name: the one it was named by

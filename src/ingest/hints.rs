@@ -208,8 +208,7 @@ fn scan_paths<'a>(
     let device = match stored {
         Some(root) => {
             // What the root is called or how it is read may have changed.
-            let is = (spec.format.clone(), spec.label.clone(), spec.flat);
-            if catalogue.root_is(root)? != is {
+            if !catalogue.root_is_as(root, spec)? {
                 return Ok(None);
             }
             catalogue.root_device(root)?

@@ -11,7 +11,7 @@ use crate::catalogue::outbox::{OutboxItem, StaleKeys};
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
 use crate::model::{Event, Report};
-use crate::words::{Words, WordsError, WordsLock, WordsWriter};
+use crate::words::{self, Words, WordsError, WordsLock, WordsWriter};
 
 mod jobs;
 
@@ -98,7 +98,7 @@ pub fn index_words(
 ) -> Result<BTreeSet<i64>, WordsStage> {
     if let Some(why) = super::disk_space::lacking(catalogue, directory)? {
         report.note_once(why);
-        count_backlog(catalogue, report)?;
+        count_backlog(catalogue, directory, report)?;
         return Ok(BTreeSet::new());
     }
     if limits.budget.is_none() {
@@ -135,9 +135,16 @@ pub fn index_words(
     add(None, report)
 }
 
-/// What the words lack where nothing was given to them.
-pub fn count_backlog(catalogue: &Catalogue, report: &mut Report) -> Result<(), catalogue::Error> {
-    let lack = catalogue.backlog(0)?;
+/// What the words in this directory lack where nothing was given to them.
+pub fn count_backlog(
+    catalogue: &Catalogue,
+    directory: &Path,
+    report: &mut Report,
+) -> Result<(), catalogue::Error> {
+    let lack = match words::exist(directory) {
+        true => catalogue.backlog(0)?,
+        false => catalogue.backlog_without_words()?,
+    };
     (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
     Ok(())
 }

@@ -320,7 +320,7 @@ fn roots(snapshot: &Snapshot<'_>, scope: &ListScope) -> Result<Vec<Root>, Error>
     let mut roots = Vec::new();
     for spec in &snapshot.config().roots {
         if let Some(number) = catalogue.root_of(&spec.agent, &spec.path)? {
-            let (format, label, _) = catalogue.root_is(number)?;
+            let (format, label) = catalogue.root_is(number)?;
             let known = snapshot.config().format(&format);
             roots.push(Root {
                 number,

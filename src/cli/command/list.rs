@@ -140,12 +140,12 @@ impl From<SortKey> for Sort {
 }
 
 pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    if args.own.is_asked() {
-        return own::run(&args.own, args.with_text, config, screen);
-    }
     args.bounds.check(screen.json)?;
     if args.provisional && !screen.json {
         return Err(Failure::usage("--provisional prints JSON").hint("add --json"));
+    }
+    if args.own.is_asked() {
+        return own::run(&args.own, args.with_text, config, screen);
     }
     let here = match args.all || args.project.is_some() {
         true => None,

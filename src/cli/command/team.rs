@@ -56,9 +56,14 @@ pub fn hand_over(
         )
         .hint("`roots` and `follow_links` in the configuration file do"));
     }
-    if global.dir || global.reveal {
-        let refused = Failure::usage("--reveal and --dir mean nothing to what is shared");
-        return Err(refused.hint("`team push --raw` sends keys and tokens"));
+    if global.dir {
+        return Err(Failure::usage("--dir means nothing to what is shared"));
+    }
+    if global.reveal {
+        return Err(Failure::usage(
+            "--reveal does not bring back what was redacted when it was shared",
+        )
+        .hint("whoever shares sends keys and tokens by `sessionary team push --raw`"));
     }
     let mut command = command(global);
     if screen.json {

@@ -32,8 +32,7 @@ impl PageArgs {
     /// Refuse a page of what is not JSON. (clap's `requires` does not see a `--json` that stands
     /// before the verb.)
     pub fn check(&self, json: bool) -> Result<(), Failure> {
-        let is_page = self.max_bytes().is_some() || self.cursor.is_some();
-        match json || !is_page {
+        match json || !self.is_asked() {
             true => Ok(()),
             false => {
                 Err(Failure::usage("--max-bytes and --cursor are for JSON").hint("add --json"))

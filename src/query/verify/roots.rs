@@ -54,7 +54,8 @@ impl<'i> Inspection<'i> {
             },
         };
         if !stored.is_as_asked {
-            let what = "its format, label or shape differs from what is asked for".to_string();
+            let what =
+                "its format, label, shape or machine differs from what is asked for".to_string();
             self.differs("catalogue", Some(&spec.path), what);
         }
         let mut discovery = discover(&spec.path, spec.flat, format, &config.links(spec));
@@ -125,7 +126,6 @@ impl<'i> Inspection<'i> {
                     .map(|fingerprint| (folder.relative, fingerprint))
             };
             let foreign_files = catalogue.foreign_files(root)?.into_iter();
-            let asked = (spec.format.clone(), spec.label.clone(), spec.flat);
             Ok(StoredRootState {
                 known: catalogue.known_sources(root)?,
                 session_keys: catalogue.session_keys(root)?,
@@ -135,7 +135,7 @@ impl<'i> Inspection<'i> {
                 folders: catalogue.folder_files(root)?,
                 fingerprints: kept.into_iter().filter_map(fingerprint).collect(),
                 excluded: catalogue.excluded_files(root)?,
-                is_as_asked: catalogue.root_is(root)? == asked,
+                is_as_asked: catalogue.root_is_as(root, spec)?,
             })
         })
     }

@@ -81,10 +81,11 @@ pub fn run(args: &Sql, context: &Context) -> Result<Outcome, Error> {
     }
 }
 
-/// Whether the server did not like what it was asked. That it has gone, is full or stops is not the
-/// dialect's fault: these are its other classes of SQLSTATE.
+/// Whether the server did not like what it was asked. That it has gone, stops or is full, that a
+/// time is over, or that others were in the way, is not the dialect's fault: so begin the SQLSTATEs
+/// of that.
 fn is_of_the_query(error: &Error) -> bool {
-    const OF_THE_SERVER: [&str; 5] = ["08", "53", "57", "58", "XX"];
+    const OF_THE_SERVER: [&str; 8] = ["08", "25P", "40", "53", "55P03", "57", "58", "XX"];
     match error {
         Error::Database {
             code: Some(code), ..
