@@ -378,6 +378,24 @@ fn what_verify_finds_mended_it_tells() {
     place.is_whole(&index, "verify");
 }
 
+#[test]
+fn a_root_that_is_stored_as_another_machines_is_a_difference() {
+    let place = Place::new();
+    let config = place.config(&place.whole);
+    let differences = || {
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        index.verify(&mut |_| {}).unwrap().differences
+    };
+    assert_eq!(differences(), []);
+    let catalogue = Connection::open(place.whole.join(CATALOGUE)).unwrap();
+    let stored = "UPDATE _roots SET host = 'tower' WHERE agent = 'pi'";
+    assert_eq!(catalogue.execute(stored, []).unwrap(), 1);
+    drop(catalogue);
+    let found = differences();
+    let told = "its format, label, shape or machine differs from what is asked for";
+    assert!(found.iter().any(|found| found.what == told), "{found:?}");
+}
+
 /// What a damaged row says of an entry's bytes is nothing to make room for; the words stage meets
 /// it, and the file is read again.
 #[test]

@@ -54,9 +54,8 @@ impl<'i> Inspection<'i> {
             },
         };
         if !stored.is_as_asked {
-            let what =
-                "its format, label, shape or machine differs from what is asked for".to_string();
-            self.differs("catalogue", Some(&spec.path), what);
+            let what = "its format, label, shape or machine differs from what is asked for";
+            self.differs("catalogue", Some(&spec.path), what.to_owned());
         }
         let mut discovery = discover(&spec.path, spec.flat, format, &config.links(spec));
         let (none, no_more) = (Folders::default(), HashSet::new());
