@@ -96,8 +96,8 @@ fn a_first_sync_that_is_called_off_loses_nothing_of_the_archive() {
         "{called_off:?}"
     );
     let index = Index::open(&home.config(), Freshness::AsCommitted).unwrap();
-    let listed = index.list(&Default::default()).unwrap().sessions;
-    assert_eq!((listed.len(), &*listed[0].id), (1, "there"));
+    // Whichever of them one of the threads had read first.
+    assert_eq!(index.list(&Default::default()).unwrap().sessions.len(), 1);
     assert_eq!(ids(&home), ["gone", "there"]);
     assert_eq!(home.hits("zanzibar"), 3);
     home.verify();
