@@ -158,14 +158,14 @@ impl Indexer {
             if !limits.tries_again {
                 report.note_once(format!("{}; {LATER}", WordsError::Busy));
             }
-            ingest::count_backlog(&self.catalogue, &self.config.words_dir(), report)?;
+            ingest::count_backlog(&self.catalogue, &directory, report)?;
             return Ok(None);
         }
         let Some((why, follows)) = postponed(&error, limits.tries_again) else {
             return Err(error.into());
         };
         report.note_once(format!("{why}; {follows}"));
-        ingest::count_backlog(&self.catalogue, &self.config.words_dir(), report)?;
+        ingest::count_backlog(&self.catalogue, &directory, report)?;
         Ok(Some(Vec::new()))
     }
 }
