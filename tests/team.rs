@@ -1,9 +1,11 @@
 //! Does `sessionary team` run `sessionary-team`, and say where to get it?
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::thread;
 
 use crate::sandbox::Sandbox;
 use crate::watching::session;
@@ -13,7 +15,14 @@ use crate::watching::watcher::until;
 fn team(program: &Path, path: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
     command.args(arguments).env_clear().env("PATH", path);
-    command.env("HOME", path).output().expect("sessionary runs")
+    command.env("HOME", path);
+    loop {
+        match command.output() {
+            // What another test was starting while this was written still has it open.
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::yield_now(),
+            output => return output.expect("sessionary runs"),
+        }
+    }
 }
 
 /// A program that says which it is and what it is asked for.

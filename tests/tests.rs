@@ -61,6 +61,7 @@
 //! - `problems`: what cannot be read is said, and hides nothing
 //! - `provisional`: what is listed while files are still being read
 //! - `reads`: every answer is of one state of the files, whoever writes meanwhile
+//! - `real_agents`: the packages that tests compare with, and how one is run
 //! - `rebuilds`: damaged catalogues and words by other rules are rebuilt beside the answers
 //! - `redaction`: keys and tokens left out of what others read
 //! - `relevance`: judged queries find their target
@@ -206,6 +207,7 @@ mod qwen;
 #[cfg(unix)]
 mod reads;
 #[cfg(unix)]
+mod real_agents;
 mod rebuilds;
 #[cfg(unix)]
 mod redaction;

@@ -571,11 +571,16 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     let name = Path::new(path).file_name().expect("a name");
     let folder = Path::new(path).parent().and_then(Path::file_name);
     let folder = folder.expect("a folder").to_string_lossy();
-    let normal = |said: String| said.replace(id, "ID").replace(&*folder, "FOLDER");
+    // It holds the path of the sandbox.
+    let size = format!("{} B", fs::metadata(path).expect("its size").len());
+    let normal = |said: String| {
+        let said = said.replace(id, "ID").replace(&*folder, "FOLDER");
+        said.replace(&size, "SIZE")
+    };
 
     assert_snapshot!(normal(sandbox.run(&["delete", id, "--dry-run"])), @r#"
     ~/.pi/agent/sessions/FOLDER/2026-01-05T12-00-00-000Z_ID.jsonl
-      pi · hello · 340 B · its fork stays
+      pi · hello · SIZE · its fork stays
     --- stderr
     Would be moved to ~/.local/share/Trash:
     "#);
@@ -584,7 +589,7 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     --- stderr
     To be moved to ~/.local/share/Trash:
     ~/.pi/agent/sessions/FOLDER/2026-01-05T12-00-00-000Z_ID.jsonl
-      pi · hello · 340 B · its fork stays
+      pi · hello · SIZE · its fork stays
     error: nothing was moved: there is no terminal to ask on
     hint: --yes moves without asking
     --- exit Some(2)

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
     append, archive, blame, clean, commit, completions, config, context, delete, export, fork,
@@ -40,12 +41,39 @@ pub fn parse() -> Result<Cli, clap::Error> {
     let version = format!("{own}\n{}", sessionary::index::versions());
     // Known only now, and needed to the end of the process.
     let command = in_groups(Cli::command()).long_version(&*version.leak());
-    let typed = Rehearsal::augment_args(command).try_get_matches()?;
+    let mut command = Rehearsal::augment_args(command);
+    let typed = command.try_get_matches_from_mut(std::env::args_os())?;
+    conflicts(&mut command, &typed)?;
     let mut cli = Cli::from_arg_matches(&typed)?;
     let rehearsal = Rehearsal::from_arg_matches(&typed)?;
     cli.global.width = rehearsal.width;
     cli.global.now = rehearsal.now;
     Ok(cli)
+}
+
+/// Refuses options that exclude each other. Clap does so on one side of the verb only:
+/// `--json list --jsonl` passes it.
+fn conflicts(command: &mut clap::Command, typed: &ArgMatches) -> Result<(), clap::Error> {
+    let Some((verb, typed)) = typed.subcommand() else {
+        return Ok(());
+    };
+    let Some(command) = command.find_subcommand_mut(verb) else {
+        return Ok(());
+    };
+    let is_typed = |argument: &&clap::Arg| {
+        typed.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine)
+    };
+    let pair = command.get_arguments().filter(is_typed).find_map(|one| {
+        let others = command.get_arg_conflicts_with(one);
+        let other = others.into_iter().find(is_typed)?;
+        Some(format!(
+            "the argument '{one}' cannot be used with '{other}'"
+        ))
+    });
+    match pair {
+        Some(said) => Err(command.error(ErrorKind::ArgumentConflict, said)),
+        None => conflicts(command, typed),
+    }
 }
 
 // What makes two runs print the same, for tests and pictures. It stands apart from the others, so
@@ -320,6 +348,36 @@ mod tests {
                 Cli::try_parse_from(typed.split(' ')).is_ok_and(|cli| cli.global.json),
                 "{typed}"
             );
+        }
+    }
+
+    #[test]
+    fn options_that_exclude_each_other_do_so_on_either_side_of_the_verb() {
+        for (verb, excluded) in [
+            ("list", "--jsonl"),
+            ("list", "--fields=id --tsv"),
+            ("report", "--csv"),
+            ("report", "--html"),
+            ("sql x", "--jsonl"),
+            ("show last", "--highlight=x"),
+        ] {
+            for typed in [
+                format!("sessionary --json {verb} {excluded}"),
+                format!("sessionary {verb} {excluded} --json"),
+            ] {
+                let mut command = Cli::command();
+                let refused = command
+                    .try_get_matches_from_mut(typed.split(' '))
+                    .and_then(|matches| conflicts(&mut command, &matches));
+                let error = refused.expect_err(&typed);
+                assert_eq!(error.kind(), ErrorKind::ArgumentConflict, "{typed}");
+                assert!(error.to_string().contains("--json"), "{typed}: {error}");
+            }
+            let mut command = Cli::command();
+            let typed = format!("sessionary {verb} {excluded}");
+            let matches = command.try_get_matches_from_mut(typed.split(' '));
+            let passed = matches.and_then(|matches| conflicts(&mut command, &matches));
+            passed.expect(&typed);
         }
     }
 

@@ -133,10 +133,11 @@ impl Branches {
         above.reverse();
         // The entry itself comes last.
         let here = above.len().saturating_sub(1);
+        let mut passed: HashSet<usize> = above.iter().copied().collect();
         let mut chosen = above;
         while chosen.len() - here <= count {
             let next = chosen.last().and_then(|at| self.onward(*at));
-            let Some(next) = next.filter(|next| !chosen.contains(next)) else {
+            let Some(next) = next.filter(|next| passed.insert(*next)) else {
                 break;
             };
             chosen.push(next);
