@@ -157,7 +157,7 @@ fn help_of_the_whole() {
 
     Examples:
       sessionary                         pick a session, and go on with it
-      sessionary ls -a                   every session, newest first (list --all)
+      sessionary ls -a                   every session, newest first, unlisted ones last (list --all)
       sessionary search tokenizer bug    where was that said?
       sessionary show last               read back the newest session of this repository
       sessionary resume last             continue it with its agent

@@ -87,6 +87,30 @@ fn last_is_the_newest_session_whatever_ids_there_are() {
 }
 
 #[test]
+fn last_counts_the_rows_of_a_list_of_which_subagents_are_none() {
+    let home = Sandbox::new();
+    session(&home, "older", 1, "Look", None);
+    let id = "11111111-1111-4111-8111-111111111111";
+    let line = |own: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"{id}",{own}"cwd":"~/code/parser","timestamp":"2026-01-03T09:00:00.000Z","message":{{"role":"user","content":"Look around"}}}}"#
+        ) + "\n"
+    };
+    let folder = ".claude/projects/-x";
+    home.write(&format!("{folder}/{id}.jsonl"), &line(""));
+    let started = line(r#""isSidechain":true,"agentId":"a1","#);
+    home.write(&format!("{folder}/{id}/subagents/agent-a1.jsonl"), &started);
+    let rows = home.json(&["list", "--json"]);
+    let ids: Vec<_> = rows["sessions"].as_array().expect("rows").iter().collect();
+    assert_eq!(ids.len(), 2, "{rows}");
+    for (at, row) in ids.into_iter().enumerate() {
+        assert_eq!(shown(&home, &format!("last~{at}")), row["id"]);
+    }
+    let third = shown(&home, "last~2");
+    assert!(third.contains("last~2"), "{third}");
+}
+
+#[test]
 fn a_part_of_a_title_may_hold_a_colon() {
     let home = Sandbox::new();
     session(&home, "one", 1, "fix", None);

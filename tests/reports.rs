@@ -163,6 +163,52 @@ fn usage_is_counted_once_whatever_repeats_it() {
     );
 }
 
+/// In version 1 of pi entries have no ids, and a fork gives them some.
+#[test]
+fn what_forks_a_session_without_ids_counts_nothing_again() {
+    let home = Sandbox::new();
+    let id = "019b8d5e-0000-7000-8000-000000000001";
+    let mut text = format!(
+        r#"{{"type":"session","id":"{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code","provider":"p","modelId":"m","thinkingLevel":"off"}}"#
+    );
+    for second in 1..4 {
+        let time = 1_767_603_600_000_u64 + second * 1_000;
+        text.push_str(&format!(
+            concat!(
+                "\n",
+                r#"{{"type":"message","timestamp":"2026-01-05T09:00:0{second}.000Z","message":{{"role":"user","content":"Look","timestamp":{time}}}}}"#,
+                "\n",
+                r#"{{"type":"message","timestamp":"2026-01-05T09:00:0{second}.500Z","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"t","name":"read","arguments":{{"path":"a.rs"}}}}],"provider":"p","model":"m","usage":{{"input":7,"output":2,"cacheRead":0,"cacheWrite":0,"cost":{{"total":0.25}}}},"stopReason":"toolUse","timestamp":{time}}}}}"#,
+                "\n",
+                r#"{{"type":"message","timestamp":"2026-01-05T09:00:0{second}.700Z","message":{{"role":"bashExecution","command":"ls","output":"a.rs","exitCode":0,"timestamp":{time}}}}}"#,
+            ),
+            second = second,
+            time = time,
+        ));
+    }
+    text.push('\n');
+    home.write(".pi/agent/sessions/--code--/1.jsonl", &text);
+    let spent = |records: f64| {
+        assert!(home.output(&["sync"]).status.success());
+        let catalogue = Connection::open(catalogue(&home)).expect("the catalogue");
+        let usage = "SELECT count(*), sum(cost_total), sum(input), max(records) FROM usage";
+        assert_eq!(
+            numbers(&catalogue, usage),
+            [3.0, 0.75, 21.0, records].map(Some)
+        );
+        assert_eq!(
+            numbers(&catalogue, "SELECT calls FROM tools ORDER BY tool"),
+            [3.0, 3.0].map(Some)
+        );
+    };
+    spent(1.0);
+    let fork = home.json(&["fork", id, "--json"]);
+    spent(2.0);
+    let fork = fork["session"].as_str().expect("an id");
+    home.json(&["fork", fork, "--json"]);
+    spent(3.0);
+}
+
 #[test]
 fn a_call_has_the_answer_that_follows_it() {
     let home = home();

@@ -76,8 +76,8 @@ impl<'e> UsageRow<'e> {
 }
 
 /// A number that all copies of an entry have, and hardly any other: of the response's id, else of
-/// the entry's id and time, which forks keep, else of its time, and of what copies agree in; else
-/// of all its bytes. Of an entry that only calls, of its calls too: several versions of a message
+/// what its format says that copies keep, else of the entry's id and time, which forks keep, else
+/// of its time, and of what copies agree in; else of all its bytes. Of an entry that only calls, of its calls too: several versions of a message
 /// may each hold the calls that are new in it.
 fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
     if facts.spent().is_none() {
@@ -85,8 +85,8 @@ fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
     }
     let response = usage.response_id.as_deref().filter(|id| !id.is_empty());
     let id = facts.id.as_deref().filter(|id| !id.is_empty());
-    let named = match (response, id, facts.time_ms) {
-        (Some(response), ..) => (Some(response), None),
+    let named = match (response.or(facts.copied_with.as_deref()), id, facts.time_ms) {
+        (Some(kept), ..) => (Some(kept), None),
         (None, Some(id), Some(time)) => (Some(id), Some(time)),
         (None, None, Some(time)) => (None, Some(time)),
         (None, ..) => return bytes.cast_signed(),

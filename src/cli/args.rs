@@ -21,7 +21,7 @@ use crate::groups::in_groups;
 #[command(name = "sessionary", version)]
 #[command(after_help = "Examples:\n  \
     sessionary                         pick a session, and go on with it\n  \
-    sessionary ls -a                   every session, newest first (list --all)\n  \
+    sessionary ls -a                   every session, newest first, unlisted ones last (list --all)\n  \
     sessionary search tokenizer bug    where was that said?\n  \
     sessionary show last               read back the newest session of this repository\n  \
     sessionary resume last             continue it with its agent\n  \

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sessionary::index::WhereScope;
+use sessionary::index::{ListScope, WhereScope};
 use sessionary::repository::{Repository, holds_home};
 use sessionary::settings::Surroundings;
 
@@ -74,6 +74,17 @@ impl Here {
             within: self.within.clone(),
             repositories: repository.clone().map(|one| one.common.clone()).collect(),
             remotes: repository.filter_map(Repository::remote).collect(),
+        }
+    }
+
+    /// The list of which `last` is the first row: the sessions here as `list` has them, of this
+    /// machine alone.
+    pub fn own_list(&self) -> ListScope {
+        ListScope {
+            at: self.scope(),
+            only_own: true,
+            fold_subagents: true,
+            ..ListScope::default()
         }
     }
 

@@ -47,6 +47,7 @@ impl NameScope {
             cwd: cwd.to_path_buf(),
             last: Some(ListScope {
                 at: WhereScope::directory(cwd),
+                fold_subagents: true,
                 ..ListScope::default()
             }),
             titles: TitleMatch::Whole,

@@ -144,11 +144,7 @@ impl<'a> Lookup<'a> {
         let counts = self.titles != TitleMatch::WholeName && steps_from_last(name).is_some();
         let here = counts.then(|| here(self.screen)).transpose()?;
         let scope = NameScope {
-            last: here.as_ref().map(|here| ListScope {
-                at: here.scope(),
-                only_own: true,
-                ..ListScope::default()
-            }),
+            last: here.as_ref().map(Here::own_list),
             titles: self.titles,
             cwd,
         };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches};
-use sessionary::index::{ListScope, NameScope, TitleMatch};
+use sessionary::index::{NameScope, TitleMatch};
 use sessionary::model::Zone;
 use sessionary::settings::{Redact, Surroundings};
 use sessionary::syntax::Now;
@@ -116,11 +116,7 @@ impl KnownValues {
     pub fn labelled(&self, session: &str) -> Vec<(String, String)> {
         let scope = NameScope {
             cwd: self.here.directory.clone(),
-            last: Some(ListScope {
-                at: self.here.scope(),
-                only_own: true,
-                ..ListScope::default()
-            }),
+            last: Some(self.here.own_list()),
             titles: TitleMatch::Part,
         };
         // A beginning of several ids may still become one.

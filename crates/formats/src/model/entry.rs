@@ -106,10 +106,11 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_ms: Option<i64>,
     /// What its copies have in common with it beside what is compared anyway. Of an entry that
-    /// records calls and no usage, where copies get another id or time (Codex: the thread in which
-    /// it was said, and which of its calls it is; OpenCode: when it began). Of one of several of an
-    /// answer, where another answer may have its id (Claude Code: `requestId`). They are one entry,
-    /// however many of them there are.
+    /// records calls or usage, where copies get another id or time (Codex: the thread in which a
+    /// call was said, and which of its calls it is; OpenCode: when a call began; pi, whose version
+    /// 1 has no ids: both times of a message). Of one of several of an answer, where another answer
+    /// may have its id (Claude Code: `requestId`). They are one entry, however many of them there
+    /// are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_with: Option<String>,
     /// It has nothing to read: what it says stands in another entry of its session, or is a note of

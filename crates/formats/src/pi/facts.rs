@@ -41,7 +41,10 @@ fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
     match facts.kind.as_str() {
         "session" => header(dialect, line, &mut facts),
         "message" => match &line.message {
-            Loose::Object(message) => of_message(message, odd_breaks, &mut facts),
+            Loose::Object(message) => {
+                of_message(message, odd_breaks, &mut facts);
+                facts.copied_with = both_times(&facts);
+            }
             Loose::Other => facts.is_message = true,
             Loose::Missing | Loose::Null => {
                 facts.is_message = true;
@@ -178,6 +181,14 @@ fn summary(line: &Line<'_>, facts: &mut Facts) {
                 .map(|path| FileTouch { path, modified }),
         );
     }
+}
+
+/// What copies of an answer keep, and of a message that calls: its own time and its entry's. In
+/// version 1 entries have no ids, so whoever migrates a file or forks it gives each a new one.
+fn both_times(facts: &Facts) -> Option<String> {
+    let is_counted = facts.usage.is_some() || facts.calls.iter().any(|call| !call.is_result);
+    let (entry, message) = facts.time_ms.zip(facts.message_ms)?;
+    is_counted.then(|| format!("{entry}-{message}"))
 }
 
 fn of_message(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {
