@@ -1,5 +1,6 @@
 //! What is known of a file while the changes of sessions are made again on it?
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -348,10 +349,13 @@ impl State {
             let texts = run.iter().flatten().map(|line| &*line.text);
             let whole: String = texts.flat_map(|text| [text, "\n"]).collect();
             let found = whole.match_indices(&*old).filter(|_| !old.is_empty());
+            let (mut counted, mut above) = (0, first);
             for (at, _) in found {
                 // Without the end of its last line the next line is joined to it.
                 let joins = usize::from(old.ends_with('\n') && !new.ends_with('\n'));
-                let from = first + ends(&whole[..at]);
+                above += ends(&whole[counted..at]);
+                counted = at;
+                let from = above;
                 let to = from + ends(old.strip_suffix('\n').unwrap_or(&old)) + 1 + joins;
                 let to = to.min(first + run.len());
                 match blocks.last_mut() {
@@ -444,16 +448,18 @@ fn rewritten(
     let texts = before.iter().map(|slot| slot.as_ref());
     let old: Vec<Option<&str>> = texts.map(|line| line.map(|line| &*line.text)).collect();
     let session = |writer: Writer| sessions.get(writer?).copied();
+    let is_another = |line: &&Line| session(line.writer) != session(writer);
+    let of_others = LazyCell::new(|| {
+        let others = before.iter().flatten().filter(is_another);
+        others.map(|line| &*line.text).collect::<HashSet<&str>>()
+    });
     let origins = carry(&old, new, Between::One).into_iter().zip(new);
     let line = |(origin, text): (Origin, &&str)| {
         let writer = match origin {
             Origin::New => writer,
             Origin::Same(at) => before[at].as_ref().and_then(|line| line.writer),
             // Whichever it is, it is the same session's.
-            Origin::Open => writer.filter(|_| {
-                let mut same = before.iter().flatten().filter(|line| line.text == **text);
-                same.all(|line| session(line.writer) == session(writer))
-            }),
+            Origin::Open => writer.filter(|_| !of_others.contains(*text)),
         };
         Rewritten {
             line: Line {
