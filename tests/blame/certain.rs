@@ -200,6 +200,68 @@ fn patches_within_commands_are_the_files_that_they_name() {
 }
 
 #[test]
+fn a_patch_is_known_in_brackets_as_a_word_and_from_a_file() {
+    let main = adding("main.rs");
+    let here = format!("<<'EOF'\n{main}EOF\n");
+    let (inner, outer) = ("crates/a/main.rs", "main.rs");
+    for (command, said, file, other) in [
+        (
+            format!("(cd crates/a && apply_patch {here})"),
+            "",
+            inner,
+            outer,
+        ),
+        (
+            format!("(cd crates && ls)\napply_patch {here}"),
+            "",
+            outer,
+            inner,
+        ),
+        (
+            format!("said=$(cd crates/a && apply_patch {here})\necho \"$said\""),
+            DONE,
+            inner,
+            outer,
+        ),
+        (format!("apply_patch <<< '{main}'"), "", outer, inner),
+        (
+            format!("cat > /tmp/p {here}cd crates/a && apply_patch < /tmp/p"),
+            "",
+            inner,
+            outer,
+        ),
+    ] {
+        let home = Sandbox::new();
+        for file in [inner, outer] {
+            home.write(&format!("code/parser/{file}"), FILE);
+        }
+        codex(&home, FIRST, 0, &[Step::Run(&command, said)]);
+        assert_eq!(blamed(&home, file), "11111", "{command}");
+        assert_eq!(blamed(&home, other), "-----", "{command}");
+        assert_eq!(touching(&home, file), [FIRST], "{command}");
+        assert_eq!(touching(&home, other), [""; 0], "{command}");
+    }
+    for (command, said) in [
+        // Nobody says that it was applied.
+        (format!("said=$(apply_patch {here})\necho done"), "done\n"),
+        (format!("! apply_patch {here}"), "Invalid patch\n"),
+        // It may not be the patch that was applied, nor this folder.
+        (
+            format!("cat > p {here}sed -i s/first/second/ p\napply_patch < p"),
+            DONE,
+        ),
+        (format!("cd \"$CRATE\" && apply_patch {here}"), DONE),
+        (format!("test -d b && cd b; apply_patch {here}"), DONE),
+        (format!("apply_patch \"$P\"; apply_patch {here}"), DONE),
+    ] {
+        let home = Sandbox::new();
+        home.write("code/parser/main.rs", FILE);
+        codex(&home, FIRST, 0, &[Step::Run(&command, said)]);
+        assert_eq!(blamed(&home, "main.rs"), "-----", "{command}");
+    }
+}
+
+#[test]
 fn white_space_that_somebody_had_before() {
     let before = "def run():\n    result = compute_all()\n    return result\n";
     let deeper = "    if ready:\n        result = compute_all()\n";

@@ -22,7 +22,7 @@ pub(super) fn shell_moves(command: &str) -> Vec<ShellMove> {
     for command in simple_commands(command) {
         let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
         let Some(folder) = command.folder else {
-            break;
+            continue;
         };
         match &*words {
             _ if !command.is_plain => {}
@@ -75,6 +75,11 @@ mod tests {
             ("mv a.rs \"$B\"; mv *.rs src; mv ~/a b; mv a{1,2} b", &[]),
             ("mv -t src a.rs; git mv -n a b", &[]),
             ("cd \"$(dirname x)\" && mv a b", &[]),
+            (
+                "(cd src && mv a b)\n(cd \"$X\"; mv e f)\nmv c d",
+                &["src: a > b", ": c > d"],
+            ),
+            ("(cd a; b) || cd x; mv c d", &[]),
             ("mv a.rs", &[]),
             ("cat > x <<'EOF'\nmv a b\nEOF\nmv c d", &[": c > d"]),
             ("echo on | tee -a log; mv a b", &[": a > b"]),

@@ -26,10 +26,14 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
         .as_deref()
         .filter(|command| command.contains(patch::BEGIN));
     let patches = patches.map_or_else(Vec::new, |command| shell::patches(command).patches);
+    let given = files.len();
     for found in &patches {
-        let folder = shell::below(asked.workdir.as_str(), &found.folder);
-        files.extend(patch::touched(&found.text, folder.as_deref()));
+        let folder = found.folder.as_deref();
+        let folder = folder.and_then(|folder| shell::below(asked.workdir.as_str(), folder));
+        let touched = patch::touched(&found.text, folder.as_deref()).into_iter();
+        files.extend(touched.filter(|file| found.names(&file.path)));
     }
+    let is_patch = files.len() > given;
     let path = asked.path.owned().or_else(|| asked.file_path.owned());
     let tool = tool.or_else(|| Some(kind.strip_suffix("_call")?.to_owned()));
     let touched = tool.as_deref().and_then(|tool| match tool {
@@ -43,7 +47,7 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
         });
     }
     let others = [&asked.query, &asked.pattern, &asked.url, &asked.message];
-    let subject = command.filter(|_| patches.is_empty());
+    let subject = command.filter(|_| !is_patch);
     let subject = subject
         .or(path)
         .or_else(|| Some(files.first()?.path.clone()));

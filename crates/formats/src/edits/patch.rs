@@ -1,6 +1,8 @@
 //! Which files does a patch name, and which lines does it put between which? Patches as Codex takes
 //! them, as `diff -u` writes them, and as pi shows them.
 
+use std::borrow::Cow;
+
 use super::shell;
 use super::tool::Change;
 use crate::model::FileTouch;
@@ -78,6 +80,42 @@ pub(crate) fn touched(patch: &str, folder: Option<&str>) -> Vec<FileTouch> {
         modified: true,
     };
     named.map(touch).collect()
+}
+
+/// What is certain of a patch in which a shell puts something in the place of `$`, `` ` `` and `\`:
+/// without lines in which one of these stands. Empty where it may be any other patch.
+pub(super) fn certain(patch: &str) -> Cow<'_, str> {
+    let is_open = |line: &str| line.contains(['$', '`', '\\']);
+    if !is_open(patch) {
+        return Cow::Borrowed(patch);
+    }
+    let mut certain = String::new();
+    let (mut is_new, mut goes_on) = (false, false);
+    for line in patch.lines() {
+        let is_mark = line.starts_with("*** ");
+        if is_mark && (is_open(line) || goes_on) || is_begun_command(line) {
+            return Cow::default();
+        }
+        if is_mark {
+            is_new = line.starts_with("*** Add File: ");
+        }
+        if !goes_on && (line.starts_with("@@") || !is_open(line)) {
+            certain.extend([line, "\n"]);
+        } else if !is_new {
+            // What stands above it and below it is not known to follow each other.
+            certain.push_str("@@\n");
+        }
+        goes_on = line.ends_with('\\');
+    }
+    Cow::Owned(certain)
+}
+
+/// Whether what a shell puts in the place of something may begin in this line and end in another.
+fn is_begun_command(line: &str) -> bool {
+    let count = |sign: char| line.matches(sign).count();
+    count('`') % 2 == 1
+        || line.contains("$(") && count('(') > count(')')
+        || line.contains("${") && count('{') > count('}')
 }
 
 /// The changes in a patch of Codex's, file by file; none where it is no such patch, or not whole.

@@ -2,7 +2,12 @@
 //! says that by itself: what the shell would put in the place of a variable, a pattern or another
 //! command is not known, and a word with such a thing is not plain.
 
+mod course;
+mod patches;
+
 use std::sync::Arc;
+
+pub(crate) use patches::patches;
 
 /// A program that a command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,13 +18,24 @@ pub struct SimpleCommand {
     pub is_plain: bool,
     /// The files that it writes to instead of its output, those whose names are plain.
     pub writes: Vec<String>,
-    /// The document that stands in the command and is its input: `<<`.
+    /// The document that stands in the command and is its input: `<<`, `<<<`, or `<` of a file
+    /// that the program right before it wrote.
     pub document: Option<Arc<Document>>,
     /// The folder that `cd` named before; relative to that in which the whole command runs. `None`:
     /// nobody knows.
     pub folder: Option<Arc<str>>,
     /// What follows it.
     pub end: End,
+    /// The file that is its input; empty where its name is not plain.
+    reads: Option<String>,
+    /// It writes behind what is in a file.
+    appends: bool,
+    /// How many brackets of `( … )` open right before it.
+    opens: usize,
+    /// How many of them close right behind it.
+    closes: usize,
+    /// The programs that run before it, because it is given what they print: `$( … )`, `<( … )`.
+    substituted: Vec<SimpleCommand>,
 }
 
 /// A document that stands in a command.
@@ -62,29 +78,7 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
     if let Some(last) = commands.last_mut().filter(|last| last.end == End::Next) {
         last.end = End::Last;
     }
-    // Many commands may have the same folder and the same document.
-    let mut folder: Option<Arc<str>> = Some(Arc::default());
-    let mut piped: Option<Arc<Document>> = None;
-    for command in &mut commands {
-        command.folder.clone_from(&folder);
-        let given = piped.take();
-        command.document = command.document.take().or(given);
-        if command.end == End::Pipe && command.writes.is_empty() {
-            piped = command.prints();
-        }
-        let program = command.program();
-        let before = &command.words[..command.words.len() - program.len()];
-        let words: Vec<&str> = program.iter().map(String::as_str).collect();
-        match &*words {
-            ["cd", to] if command.is_plain && *to != "-" && before.iter().all(|of| of == "{") => {
-                folder = folder.map(|folder| joined(&folder, to).into());
-            }
-            // Where it goes nobody knows.
-            ["cd" | "pushd" | "popd", ..] => folder = None,
-            _ => {}
-        }
-        folder = folder.filter(|folder| folder.len() <= LONGEST_FOLDER);
-    }
+    course::follow(&mut commands, Some(Arc::default()));
     commands
 }
 
@@ -100,9 +94,14 @@ pub(crate) fn below(workdir: Option<&str>, folder: &str) -> Option<String> {
 pub(crate) fn joined(folder: &str, to: &str) -> String {
     match folder {
         "" => to.to_owned(),
-        _ if to.starts_with(['/', '\\']) || to.get(1..2) == Some(":") => to.to_owned(),
+        _ if is_absolute(to) => to.to_owned(),
         folder => format!("{}/{to}", folder.trim_end_matches('/')),
     }
+}
+
+/// Whether a path means the same in every folder.
+pub(crate) fn is_absolute(path: &str) -> bool {
+    path.starts_with(['/', '\\']) || path.get(1..2) == Some(":")
 }
 
 impl SimpleCommand {
@@ -114,6 +113,11 @@ impl SimpleCommand {
             document: None,
             folder: None,
             end: End::Last,
+            reads: None,
+            appends: false,
+            opens: 0,
+            closes: 0,
+            substituted: Vec::new(),
         }
     }
 
@@ -149,6 +153,11 @@ impl SimpleCommand {
         let before = self.words.iter().take_while(is_before).count();
         &self.words[before..]
     }
+
+    /// What the shell reads before the program.
+    fn leading(&self) -> &[String] {
+        &self.words[..self.words.len() - self.program().len()]
+    }
 }
 
 impl SimpleCommand {
@@ -170,17 +179,6 @@ impl SimpleCommand {
         Some(Arc::new(Document { text, is_literal }))
     }
 
-    /// The patch that it applies, where it is known in which folder.
-    fn patch(&self) -> Option<ShellPatch> {
-        let given = self.given_to(&["apply_patch", "applypatch"])?;
-        let text = match given {
-            [patch] if self.is_plain => patch.clone(),
-            _ => self.document.as_ref()?.text.clone(),
-        };
-        let folder = self.folder.as_deref()?.to_owned();
-        Some(ShellPatch { text, folder })
-    }
-
     /// The files that it fills with a text that stands in the command, and that text.
     pub fn fills(&self) -> Option<(Vec<&str>, Arc<Document>)> {
         let mut files: Vec<&str> = self.writes.iter().map(String::as_str).collect();
@@ -196,57 +194,18 @@ impl SimpleCommand {
     }
 }
 
-/// A patch that a command applies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ShellPatch {
-    pub text: String,
-    /// The folder that `cd` named before; relative to that in which the whole command runs.
-    pub folder: String,
-}
-
-/// The patches that a command applies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ShellPatches {
-    /// In its order.
-    pub patches: Vec<ShellPatch>,
-    /// Where the command has not failed, none of them has.
-    pub fails_with_them: bool,
-}
-
-/// The patches that a command gives to `apply_patch`.
-pub(crate) fn patches(command: &str) -> ShellPatches {
-    let mut found = ShellPatches {
-        patches: Vec::new(),
-        fails_with_them: true,
-    };
-    // The words of a call, put together: the second one is the patch.
-    let joined = command.strip_prefix("apply_patch ").map(str::trim_start);
-    if let Some(text) = joined.filter(|text| text.starts_with("*** Begin Patch")) {
-        let text = text.to_owned();
-        let folder = String::new();
-        found.patches.push(ShellPatch { text, folder });
-        return found;
-    }
-    let mut before = End::Next;
-    for command in simple_commands(command) {
-        let patch = command.patch();
-        let is_first = found.patches.is_empty() && patch.is_some();
-        found.patches.extend(patch);
-        let goes_on = found.patches.is_empty() || matches!(command.end, End::And | End::Last);
-        found.fails_with_them &= goes_on && !(is_first && before == End::Or);
-        before = command.end;
-    }
-    found
-}
-
 /// What the word is that is read.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Word,
     /// The file that the output goes to.
     Output,
+    /// The file that the input comes from.
+    Source,
+    /// The input itself.
+    Text,
     /// Any other file.
-    Input,
+    Other,
     /// How a document ends, and whether the tabs before its lines are left out.
     Delimiter(bool),
 }
@@ -269,6 +228,8 @@ struct Shell<'t> {
     is_quoted: bool,
     place: Place,
     documents: Vec<Awaited>,
+    /// The brackets that are open, and whether each is of `( … )` around programs.
+    brackets: Vec<bool>,
 }
 
 impl<'t> Shell<'t> {
@@ -287,12 +248,12 @@ impl<'t> Shell<'t> {
             is_quoted: false,
             place: Place::Word,
             documents: Vec::new(),
+            brackets: Vec::new(),
         }
     }
 
     /// Reads all of it; of a command within another one what is before its closing bracket.
     fn read(&mut self) {
-        let mut open = 0_usize;
         while let Some(sign) = self.left.next() {
             match sign {
                 '\\' => self.escaped(),
@@ -317,21 +278,49 @@ impl<'t> Shell<'t> {
                 '&' if self.takes('&') => self.end_command(End::And),
                 '&' if self.takes('>') => self.output(),
                 '&' => self.end_command(End::Background),
-                ')' if open == 0 && self.depth > 0 => break,
-                '(' | ')' => {
-                    self.end_word();
-                    self.now.is_plain = false;
-                    open = match sign {
-                        '(' => open + 1,
-                        _ => open.saturating_sub(1),
-                    };
-                }
+                ')' if self.brackets.is_empty() && self.depth > 0 => break,
+                '(' => self.open_bracket(),
+                ')' => self.close_bracket(),
                 '*' | '?' | '[' | '{' | '!' => self.push_open(sign),
                 '~' if self.word.is_none() => self.push_open(sign),
                 sign => self.push(sign),
             }
         }
         self.end_command(End::Last);
+    }
+
+    /// A bracket around programs stands where one of them may begin.
+    fn open_bracket(&mut self) {
+        self.end_word();
+        let now = &self.now;
+        let is_begun = !now.words.is_empty() || !now.writes.is_empty() || now.closes > 0;
+        let is_sum = self.left.peek() == Some(&'(');
+        let is_around = !is_begun && self.place == Place::Word && !is_sum;
+        self.brackets.push(is_around);
+        match is_around {
+            true => self.now.opens += 1,
+            false => self.now.is_plain = false,
+        }
+    }
+
+    fn close_bracket(&mut self) {
+        self.end_word();
+        if self.brackets.pop() != Some(true) {
+            self.now.is_plain = false;
+            return;
+        }
+        let is_begun = !self.now.words.is_empty() || !self.now.writes.is_empty();
+        if !is_begun && self.now.opens > 0 {
+            // There is nothing in it.
+            self.now.opens -= 1;
+            self.now.is_plain = false;
+            return;
+        }
+        // What follows the bracket follows the last program in it.
+        if !is_begun && let Some(last) = self.commands.pop() {
+            self.now = last;
+        }
+        self.now.closes += 1;
     }
 
     fn takes(&mut self, sign: char) -> bool {
@@ -406,10 +395,16 @@ impl<'t> Shell<'t> {
             if self.takes('(') {
                 return self.skip_sum();
             }
-            let mut inner = Shell::of(self.left.clone(), self.depth + 1);
-            inner.read();
-            self.left = inner.left;
+            self.substitute();
         }
+    }
+
+    /// Reads the programs within `$( … )` and `<( … )`.
+    fn substitute(&mut self) {
+        let mut inner = Shell::of(self.left.clone(), self.depth + 1);
+        inner.read();
+        self.left = inner.left;
+        self.now.substituted.append(&mut inner.commands);
     }
 
     /// What is computed: to the bracket that ends it.
@@ -444,32 +439,41 @@ impl<'t> Shell<'t> {
 
     /// `<` and what begins so.
     fn input(&mut self) {
-        self.take_number();
-        let is_document = self.takes('<');
-        self.place = match is_document {
-            true if self.takes('<') => Place::Input,
-            true => Place::Delimiter(self.takes('-')),
-            false => Place::Input,
-        };
-        if !is_document && !self.takes('&') {
-            self.takes('>');
+        let number = self.take_number();
+        if self.depth < MOST_DEPTH && self.takes('(') {
+            self.push_open('<');
+            return self.substitute();
         }
+        let is_input = number.is_none_or(|number| number == "0");
+        self.place = if self.takes('<') {
+            match self.takes('<') {
+                true if is_input => Place::Text,
+                true => Place::Other,
+                false => Place::Delimiter(self.takes('-')),
+            }
+        } else if self.takes('&') || self.takes('>') || !is_input {
+            Place::Other
+        } else {
+            Place::Source
+        };
     }
 
     /// `>` and what begins so.
     fn output(&mut self) {
         let number = self.take_number();
         let is_output = number.is_none_or(|number| number == "1");
-        if self.takes('>') || !self.takes('|') {
+        let appends = self.takes('>');
+        if appends || !self.takes('|') {
             let is_number = |sign: &char| sign.is_ascii_digit() || *sign == '-';
             if self.takes('&') && self.left.peek().is_some_and(is_number) {
-                self.place = Place::Input;
+                self.place = Place::Other;
                 return;
             }
         }
+        self.now.appends |= is_output && appends;
         self.place = match is_output {
             true => Place::Output,
-            false => Place::Input,
+            false => Place::Other,
         };
     }
 
@@ -495,12 +499,21 @@ impl<'t> Shell<'t> {
         let is_quoted = std::mem::take(&mut self.is_quoted);
         match std::mem::replace(&mut self.place, Place::Word) {
             Place::Word => {
-                // By themselves they stand for nothing else.
+                // By themselves they stand for nothing else. Behind a bracket there is no word: it
+                // closes the pattern of a `case`.
                 self.now.is_plain &= is_plain || matches!(&*word, "{" | "!");
+                self.now.is_plain &= self.now.closes == 0;
                 self.now.words.push(word);
             }
             Place::Output if is_plain => self.now.writes.push(word),
-            Place::Output | Place::Input => {}
+            Place::Output | Place::Other => {}
+            Place::Source => {
+                self.now.reads = Some(if is_plain { word } else { String::new() });
+            }
+            Place::Text => {
+                let (text, is_literal) = (word + "\n", is_plain);
+                self.now.document = Some(Arc::new(Document { text, is_literal }));
+            }
             Place::Delimiter(without_tabs) => self.documents.push(Awaited {
                 delimiter: word,
                 without_tabs,
@@ -515,6 +528,7 @@ impl<'t> Shell<'t> {
         self.place = Place::Word;
         let is_empty = self.now.words.is_empty() && self.now.writes.is_empty();
         if is_empty && self.now.is_plain {
+            (self.now.reads, self.now.document) = (None, None);
             return;
         }
         let mut ended = std::mem::replace(&mut self.now, SimpleCommand::empty());

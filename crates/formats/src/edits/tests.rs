@@ -305,6 +305,143 @@ fn patches_that_a_command_applies() {
 }
 
 #[test]
+fn where_a_patch_is_applied_and_what_stands_in_it() {
+    let add = |name: &str| format!("*** Begin Patch\n*** Add File: {name}\n+one\n*** End Patch\n");
+    let (a, b, c) = (add("a"), add("b"), add("/v/c"));
+    let (a_eof, b_eof) = (format!("<<'EOF'\n{a}EOF\n"), format!("<<'EOF'\n{b}EOF\n"));
+    let written = format!("cat > p {a_eof}");
+    for (command, expected) in [
+        // In brackets.
+        (
+            format!("(cd x && apply_patch {a_eof})"),
+            &[("/w/x: a", true)][..],
+        ),
+        (
+            format!("(cd x; apply_patch {a_eof}) && apply_patch {b_eof}"),
+            &[("/w/x: a", true), ("/w: b", true)],
+        ),
+        (
+            format!("(cd \"$X\"; make)\napply_patch {a_eof}"),
+            &[("/w: a", true)],
+        ),
+        (format!("(apply_patch '{a}') || true"), &[("/w: a", false)]),
+        (
+            format!("true || (false && apply_patch '{a}')"),
+            &[("/w: a", false)],
+        ),
+        (format!("! apply_patch '{a}'"), &[("/w: a", false)]),
+        (
+            format!("cat <<E | (cd x && apply_patch)\n{a}E\n"),
+            &[("/w/x: a", true)],
+        ),
+        (
+            format!("for i in 1 2; do\n(cd x && apply_patch '{a}')\ndone"),
+            &[("/w/x: a", false)],
+        ),
+        (
+            format!("x=$(cd x && apply_patch {a_eof})\necho \"$x\""),
+            &[("/w/x: a", false)],
+        ),
+        (
+            format!("echo \"$(apply_patch \"{a}\")\""),
+            &[("/w: a", false)],
+        ),
+        // As a word, and from a file.
+        (format!("apply_patch <<< '{a}'"), &[("/w: a", true)]),
+        (format!("apply_patch <<<\"{a}\""), &[("/w: a", true)]),
+        (format!("{written}apply_patch < p"), &[("/w: a", true)]),
+        (
+            format!("cat > /p <<'E' && cd x && apply_patch < /p\n{a}E"),
+            &[("/w/x: a", true)],
+        ),
+        (format!("{written}sed -i s/a/b/ p\napply_patch < p"), &[]),
+        (format!("{written}(cd x && apply_patch < p)"), &[]),
+        (format!("test -f p || {written}apply_patch < p"), &[]),
+        (format!("cat >> p {a_eof}apply_patch < p"), &[]),
+        (format!("{written}apply_patch < \"$p\""), &[]),
+        (format!("apply_patch < <(sed s/a/b/ {a_eof})"), &[]),
+        (format!("env -C x apply_patch {a_eof}"), &[]),
+        // In folders that nobody knows, or that are left.
+        (
+            format!("cd \"$X\" && apply_patch '{c}'"),
+            &[("/w: /v/c", true)],
+        ),
+        (
+            format!("cd \"$X\" && apply_patch {a_eof}cd /v && apply_patch '{b}'"),
+            &[("/v: b", false)],
+        ),
+        (format!("cd x | cat; apply_patch '{a}'"), &[("/w: a", true)]),
+        (
+            format!("f() {{ cd x; }}\napply_patch '{a}'"),
+            &[("/w: a", true)],
+        ),
+        (
+            format!("cd x || exit 1; apply_patch '{a}'"),
+            &[("/w/x: a", true)],
+        ),
+        (format!("cd x || apply_patch '{a}'"), &[]),
+        (
+            format!("test -d x && cd x && apply_patch '{a}'"),
+            &[("/w/x: a", true)],
+        ),
+        (format!("test -d x && cd x; apply_patch '{a}'"), &[]),
+        (
+            format!("if test -d x; then cd x; fi\napply_patch '{a}'"),
+            &[],
+        ),
+        (
+            format!("while read i; do cd x; apply_patch '{a}'; done"),
+            &[],
+        ),
+    ] {
+        let expected = expected.iter();
+        let expected: Vec<(String, bool)> = expected
+            .map(|(told, fails)| ((*told).to_owned(), *fails))
+            .collect();
+        assert_eq!(patched(&command), expected, "{command}");
+    }
+    // What nobody knows may have said that it was applied, too.
+    for other in ["apply_patch \"$P\"; ", "x=$(apply_patch < p); "] {
+        let command = json!({"command": format!("{other}apply_patch '{b}'")});
+        let all = edits(&record(&called("bash", &command)));
+        let by = all[0].by_command.expect("by a command");
+        assert_eq!((all.len(), by.patches), (1, 2), "{other}");
+    }
+}
+
+#[test]
+fn what_a_shell_may_have_changed_is_no_part_of_a_patch() {
+    let new = |text: &str| vec![HunkLine::New(text.to_owned())];
+    let patch = "*** Begin Patch\n*** Add File: a\n+one\n+$two\n+three\n*** Update File: b\n\
+        @@\n+one\n+`two`\n@@\n+three\n@@\n+fo\\\n+ur\n*** End Patch\n";
+    let said = |command: String| changes("bash", &json!({"command": command}));
+    let one = [new("one"), new("`two`")].concat();
+    let four = [new("fo\\"), new("ur")].concat();
+    assert_eq!(
+        said(format!("apply_patch <<'EOF'\n{patch}EOF")),
+        [
+            Change::Write("one\n$two\nthree\n".to_owned()),
+            Change::Hunks(vec![one, new("three"), four]),
+        ]
+    );
+    assert_eq!(
+        said(format!("apply_patch <<EOF\n{patch}EOF")),
+        [
+            Change::Write("one\nthree\n".to_owned()),
+            Change::Hunks(vec![new("one"), new("three")]),
+        ]
+    );
+    for (of, open) in [
+        ("File: a", "File: $A"),
+        ("+one\n", "+one `\n"),
+        ("$two", "$(two"),
+    ] {
+        let patch = patch.replacen(of, open, 1);
+        assert_eq!(said(format!("apply_patch <<EOF\n{patch}EOF")), [], "{open}");
+    }
+}
+
+#[test]
 fn the_programs_that_a_command_runs() {
     let said = |command: &str| -> Vec<String> {
         let all = simple_commands(command).into_iter();
@@ -332,7 +469,12 @@ fn the_programs_that_a_command_runs() {
         ("a > b 2>&1 &> c 2> d < e >> f", &["a"]),
         ("a <<E b\nc\nE\nd", &["a b", "d"]),
         ("a <<-'E'\n\t\tc\n\tE\nd <<< e", &["a", "d"]),
-        ("(cd a && b)\nc*", &["cd a ?", "b ?", "c* ?"]),
+        ("(cd a && b)\nc*", &["cd a", "b", "c* ?"]),
+        ("a <(b c) d < <(e f) g", &["a < d g ?"]),
+        (
+            "a=(b c) d\n(e) f; then (g)",
+            &["a= b c d ?", "e f ?", "then g ?"],
+        ),
         ("a 'b", &["a b ?"]),
     ] {
         assert_eq!(said(command), expected, "{command}");
@@ -355,6 +497,8 @@ fn the_programs_that_a_command_runs() {
             other.folder.as_ref().unwrap().as_ptr()
         );
     }
+    let loops = "while a; do ".repeat(50_000) + &"cd b; ".repeat(50_000);
+    assert_eq!(simple_commands(&loops).len(), 100_000);
     let deep = "$(".repeat(100_000) + &"(\"`".repeat(100_000);
     assert!(simple_commands(&deep).len() < 100_000);
 }
@@ -381,6 +525,7 @@ fn what_a_command_fills_files_with() {
             "grep a b > c; sed -i s/a/b/ c; cat d > e; python <<E > f\ng\nE",
             &[],
         ),
+        ("(cat <<< 'b c' > a)", &["a=b c\ntrue"]),
         ("echo a > \"$B\"; echo a 2> b", &[]),
     ] {
         assert_eq!(said(command), expected, "{command}");

@@ -115,9 +115,16 @@ pub(super) fn edits(call: Call) -> Vec<Edit> {
             };
             let patches = found.patches.iter();
             let edits = patches.flat_map(|of| {
-                patched(&of.text).into_iter().map(|edit| Edit {
-                    folder: shell::below(folder().as_deref(), &of.folder),
+                let named = patched(&of.text).into_iter();
+                let named = named.filter(|edit| of.names(&edit.path));
+                let within = of.folder.as_deref().unwrap_or_default();
+                named.map(move |edit| Edit {
+                    folder: shell::below(folder().as_deref(), within),
                     by_command: Some(by_command),
+                    change: match edit.change {
+                        Change::Move(to) if !of.names(&to) => Change::Unknown,
+                        change => change,
+                    },
                     ..edit
                 })
             });

@@ -1,0 +1,97 @@
+//! Which patches does a command give to `apply_patch`?
+
+use std::borrow::Cow;
+
+use super::{End, SimpleCommand, simple_commands};
+use crate::edits::patch;
+
+/// A patch that a command applies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ShellPatch {
+    /// As far as it is known: empty where nothing is.
+    pub text: String,
+    /// The folder that `cd` named before; relative to that in which the whole command runs. `None`:
+    /// nobody knows.
+    pub folder: Option<String>,
+}
+
+impl ShellPatch {
+    /// Whether it is known which file a path of it means.
+    pub fn names(&self, path: &str) -> bool {
+        self.folder.is_some() || super::is_absolute(path)
+    }
+}
+
+/// The patches that a command applies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ShellPatches {
+    /// In its order, also those of which nothing is known.
+    pub patches: Vec<ShellPatch>,
+    /// Where the command has not failed, none of them has.
+    pub fails_with_them: bool,
+}
+
+/// The patches that a command gives to `apply_patch`.
+pub(crate) fn patches(command: &str) -> ShellPatches {
+    let mut found = ShellPatches {
+        patches: Vec::new(),
+        fails_with_them: true,
+    };
+    // The words of a call, put together: the second one is the patch.
+    let joined = command.strip_prefix("apply_patch ").map(str::trim_start);
+    if let Some(text) = joined.filter(|text| text.starts_with(patch::BEGIN)) {
+        let text = text.to_owned();
+        let folder = Some(String::new());
+        found.patches.push(ShellPatch { text, folder });
+        return found;
+    }
+    found.add(&simple_commands(command));
+    found
+}
+
+impl ShellPatches {
+    fn add(&mut self, commands: &[SimpleCommand]) {
+        let mut before = End::Next;
+        for command in commands {
+            let (known, fails) = (self.patches.len(), self.fails_with_them);
+            self.add(&command.substituted);
+            // Whoever runs them does not say how they ended.
+            self.fails_with_them = fails && self.patches.len() == known;
+            let is_first = self.patches.is_empty();
+            self.patches.extend(command.patch(before));
+            let is_first = is_first && !self.patches.is_empty();
+            let goes_on = self.patches.is_empty() || matches!(command.end, End::And | End::Last);
+            let is_other = before == End::Or && (is_first || command.opens > 0);
+            let is_turned = command.leading().iter().any(|word| word == "!");
+            self.fails_with_them &= goes_on && !is_other && !is_turned;
+            before = command.end;
+        }
+    }
+}
+
+impl SimpleCommand {
+    /// The patch that it applies, if any.
+    fn patch(&self, before: End) -> Option<ShellPatch> {
+        let given = self.given_to(&["apply_patch", "applypatch"])?;
+        let document = self.document.as_deref();
+        let text = match (given, document) {
+            ([text], _) if text.contains(patch::BEGIN) => match self.is_plain {
+                true => Cow::Borrowed(text.as_str()),
+                false => patch::certain(text),
+            },
+            (_, Some(document)) if document.is_literal => Cow::Borrowed(document.text.as_str()),
+            (_, Some(document)) => patch::certain(&document.text),
+            // `command -v apply_patch`
+            ([], None) if self.reads.is_none() && before != End::Pipe => return None,
+            _ => Cow::Borrowed(""),
+        };
+        // `env -C FOLDER apply_patch`
+        let moves = |word: &String| word == "-C" || word.starts_with("--chdir");
+        let folder = self.folder.as_deref();
+        let folder = folder.filter(|_| !self.program().iter().any(moves));
+        Some(ShellPatch {
+            text: text.into_owned(),
+            folder: folder.map(str::to_owned),
+        })
+    }
+}
