@@ -1,5 +1,6 @@
 //! The document that `opencode export` prints of a session, made from the lines of its rows, byte
-//! for byte as 1.18 prints it. What 2.x exports was not at hand.
+//! for byte as 1.18 prints it, but for the white space of what is nested very deep. What 2.x exports
+//! was not at hand.
 
 use std::fmt::Write;
 
@@ -7,6 +8,9 @@ use crate::json::{self, Member, member, members};
 
 /// How far a level of the document is set in.
 const INDENT: &str = "  ";
+/// How many levels are. Lines further in are set in as these are: what is nested thousands of times
+/// would become millions of times as long.
+const MOST_INDENTS: usize = 128;
 
 /// `None`: these lines have no session of 1.x.
 pub(super) fn document(lines: &str) -> Option<String> {
@@ -222,7 +226,33 @@ fn indented(json: &str) -> String {
 
 fn new_line(out: &mut String, depth: usize) {
     out.push('\n');
-    for _ in 0..depth {
+    for _ in 0..depth.min(MOST_INDENTS) {
         out.push_str(INDENT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(levels: usize) -> String {
+        "[".repeat(levels) + "1" + &"]".repeat(levels)
+    }
+
+    #[test]
+    fn every_level_is_set_in_up_to_the_last_that_is() {
+        let text = indented(&nested(MOST_INDENTS));
+        let longest = text.lines().find(|line| line.ends_with('1'));
+        let longest = longest.map(|line| line.len() - 1);
+        assert_eq!(longest, Some(MOST_INDENTS * INDENT.len()));
+        assert_eq!(indented("[[1,{}]]"), "[\n  [\n    1,\n    {}\n  ]\n]");
+    }
+
+    #[test]
+    fn what_is_nested_thousands_of_times_is_not_millions_of_times_as_long() {
+        let json = nested(5_000);
+        let text = indented(&json);
+        assert!(text.len() < json.len() * (MOST_INDENTS * INDENT.len() + 2));
+        assert_eq!(json::stringify(text.as_bytes()), Some(json));
     }
 }
