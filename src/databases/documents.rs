@@ -209,7 +209,9 @@ impl Folder<'_> {
         for (_, name, path, inner, text) in outer {
             let of = self.documents.outer;
             let outer = self.add_read((of, name), key, (path, text), None, lines);
-            let outer = (name.as_str(), outer.as_deref().unwrap_or_default());
+            // Once for all that belongs to it: both may be long.
+            let repeated = (self.documents.repeats)(outer.as_deref().unwrap_or_default());
+            let outer = (name.as_str(), repeated.as_str());
             match names(inner, Kind::Document) {
                 Ok(names) => {
                     for name in names {
@@ -405,22 +407,25 @@ fn whole<'d>(documents: &Documents, text: &'d str) -> io::Result<Option<Whole<'d
 }
 
 fn add_whole(documents: &'static Documents, whole: &Whole<'_>, lines: &mut Lines) {
-    let document = |of, text, outer| Document {
-        of,
-        name: "",
-        session: &whole.id,
-        text,
-        outer,
+    let mut put = |of, text: &str, outer: Option<(&str, &str)>| {
+        let document = Document {
+            of,
+            name: "",
+            session: &whole.id,
+            text,
+            outer,
+        };
+        match (documents.line)(&document) {
+            Some(line) => lines.add_row(&line),
+            None => lines.add_problem("it is no JSON object: export the session again"),
+        }
     };
-    let mut put = |document: &Document<'_>| match (documents.line)(document) {
-        Some(line) => lines.add_row(&line),
-        None => lines.add_problem("it is no JSON object: export the session again"),
-    };
-    put(&document(documents.sessions, whole.session, None));
+    put(documents.sessions, whole.session, None);
     for (outer, inner) in &whole.outer {
-        put(&document(documents.outer, outer, None));
+        put(documents.outer, outer, None);
+        let repeated = (documents.repeats)(outer);
         for inner in inner {
-            put(&document(documents.inner, inner, Some(("", outer))));
+            put(documents.inner, inner, Some(("", repeated.as_str())));
         }
     }
 }

@@ -34,6 +34,8 @@ pub struct Documents {
     pub inner: &'static str,
     /// The line of the row that a document would be; `None`: it is not of a known shape.
     pub line: fn(&Document<'_>) -> Option<String>,
+    /// What the lines of all inner documents repeat of the text of the one they belong to.
+    pub repeats: fn(&str) -> String,
     /// The documents that a whole session in one file consists of; `None`: it is none.
     pub within: for<'d> fn(&'d str) -> Option<Whole<'d>>,
 }
@@ -55,7 +57,8 @@ pub struct Document<'d> {
     pub session: &'d str,
     /// Its text.
     pub text: &'d str,
-    /// The document which it belongs to, where it is an inner one: its name and its text.
+    /// The document which it belongs to, where it is an inner one: its name, and what is repeated
+    /// of it, as [`Documents::repeats`] says.
     pub outer: Option<(&'d str, &'d str)>,
 }
 

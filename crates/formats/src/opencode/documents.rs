@@ -12,6 +12,7 @@ pub(super) static DOCUMENTS: Documents = Documents {
     outer: "message",
     inner: "part",
     line,
+    repeats: role,
     within,
 };
 
@@ -54,11 +55,12 @@ fn line(document: &Document<'_>) -> Option<String> {
     let text = json::stringify(document.text.as_bytes()).filter(|text| text.starts_with('{'))?;
     let own = member(&text, "id").filter(|id| id.starts_with('"'));
     let own = own.map_or_else(|| quoted(document.name), str::to_owned);
-    let (repeated, row) = match document.of {
-        "session" => (String::new(), session(&own, &text)),
-        "message" => (String::new(), held(&own, document, &text)),
-        _ => (role(document), held(&own, document, &text)),
+    let row = match document.of {
+        "session" => session(&own, &text),
+        _ => held(&own, document, &text),
     };
+    let repeated = document.outer.map(|(_, repeated)| repeated);
+    let repeated = repeated.unwrap_or_default();
     let table = document.of;
     Some(format!(
         "{{\"table\":\"{table}\",\"key\":{own},{repeated}\"row\":{row}}}"
@@ -121,9 +123,8 @@ fn held(id: &str, document: &Document<'_>, text: &str) -> String {
 const LONGEST_ROLE: usize = 64;
 
 /// What the line of a part repeats of its message.
-fn role(document: &Document<'_>) -> String {
-    let outer = document.outer.map(|(_, text)| text).unwrap_or_default();
-    let role = json::whole(outer.as_bytes()).and_then(|_| member(outer, "role"));
+fn role(message: &str) -> String {
+    let role = json::whole(message.as_bytes()).and_then(|_| member(message, "role"));
     // Anything else is no role, and may hold ends of lines.
     let role = role.filter(|role| role.starts_with('"') && role.len() <= LONGEST_ROLE);
     role.map_or_else(String::new, |role| {
