@@ -344,18 +344,23 @@ impl Catalogue {
     /// Sessions below a root of another machine whose repository that machine has named, or named
     /// otherwise, since they were read.
     pub fn named_remotes(&self, root: i64) -> Result<Vec<(i64, String)>, Error> {
-        let sessions = "SELECT session, path, cwd, remote FROM _sessions
-            WHERE root = ?1 AND path <> '' AND cwd <> '' AND repository IS NULL";
-        let sessions: Vec<(i64, String, String, Option<String>)> =
-            self.all(sessions, [root], |r| {
-                Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
-            })?;
+        let sql = "SELECT s.session, s.path, s.cwd, s.remote, r.path
+            FROM _sessions s JOIN _roots r USING (root)
+            WHERE root = ?1 AND r.host <> ''
+                AND s.path <> '' AND s.cwd <> '' AND s.repository IS NULL";
         let mut named = Vec::new();
-        for (session, path, cwd, known) in sessions {
-            let found = self.with(|_| self.found_remote(session, &path, &cwd))?;
-            let new = found.remote.filter(|remote| known.as_ref() != Some(remote));
-            named.extend(new.map(|remote| (session, remote)));
-        }
+        let mut remotes = self.remotes.borrow_mut();
+        // One statement, as every look at the files asks for all of them.
+        self.each(sql, [root], |r| {
+            let text = |at: usize| Ok::<_, rusqlite::Error>(r.get_ref(at)?.as_str()?);
+            let (path, cwd, root) = (text(1)?, text(2)?, text(4)?);
+            let found = remotes.of_foreign(Path::new(root), Path::new(path), cwd);
+            let known: Option<String> = r.get(3)?;
+            if let Some(remote) = found.remote.filter(|remote| known.as_ref() != Some(remote)) {
+                named.push((r.get(0)?, remote));
+            }
+            Ok(())
+        })?;
         Ok(named)
     }
 
