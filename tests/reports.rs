@@ -205,7 +205,7 @@ fn what_forks_a_session_without_ids_counts_nothing_again() {
     let fork = home.json(&["fork", id, "--json"]);
     spent(2.0);
     let fork = fork["session"].as_str().expect("an id");
-    home.json(&["fork", fork, "--json"]);
+    let _ = home.json(&["fork", fork, "--json"]);
     spent(3.0);
 }
 
