@@ -169,3 +169,47 @@ fn a_printed_command_whose_directory_is_gone_says_so() {
     );
     assert!(!resume(&home, &["019b87e9", "--print", "--in", "."]).contains("gone"));
 }
+
+/// Some agents find a session only in its own directory: nobody is sent elsewhere where that is
+/// gone.
+#[test]
+fn where_an_agent_finds_a_session_only_in_its_directory_that_is_made_again() {
+    let home = home();
+    agent(&home, "claude");
+    for (id, cwd) in [("c1a0de00", "~/code/my work"), ("c1a0de01", "~/code/parser")] {
+        let id = format!("{id}-0000-4000-8000-000000000000");
+        let said = r#""timestamp":"2026-01-05T09:00:00.000Z","message":{"role":"user","content":"Fix it"}"#;
+        let line = format!(
+            "{{\"type\":\"user\",\"uuid\":\"u\",\"parentUuid\":null,\"sessionId\":\"{id}\",\"cwd\":\"{cwd}\",{said}}}\n"
+        );
+        home.write(&format!(".claude/projects/-w/{id}.jsonl"), &line);
+    }
+    assert_snapshot!(resume(&home, &["c1a0de00"]), @r"
+    --- stderr
+    error: ~/code/my work: the session's directory is gone, and claude finds the session in no other
+    hint: `mkdir -p '~/code/my work'` makes it again, empty
+    --- exit Some(2)
+    ");
+    assert_snapshot!(resume(&home, &["c1a0de00", "--print"]), @r"
+    cd -- '~/code/my work' && claude --resume c1a0de00-0000-4000-8000-000000000000
+    --- stderr
+    ~/code/my work is gone; `mkdir -p '~/code/my work'` makes it again, empty.
+    --- exit Some(0)
+    ");
+    // Who names another directory is told, and has it.
+    assert_snapshot!(resume(&home, &["c1a0de00", "--in", "."]), @r"
+    ~/code/parser
+    ~/code/parser
+    --resume
+    c1a0de00-0000-4000-8000-000000000000
+    --- stderr
+    claude finds a session only in its own directory, which is ~/code/my work: in ~/code/parser it may not find this one.
+    --- exit Some(7)
+    ");
+    assert!(resume(&home, &["c1a0de01", "--in", "."]).contains("--- stderr\n--- exit Some(7)"));
+    let json = home.output(&["resume", "c1a0de00", "--in", ".", "--json"]);
+    assert!(json.status.success() && json.stderr.is_empty());
+    // The hint does what it says.
+    std::fs::create_dir_all(home.home.join("code/my work")).expect("a folder");
+    assert!(resume(&home, &["c1a0de00"]).starts_with("~/code/my work\n"));
+}

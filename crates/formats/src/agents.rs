@@ -47,6 +47,10 @@ pub struct Agent {
     /// Whether it takes up by its id what its own list leaves out, but for subagents. Codex 0.169
     /// lists no session of `codex exec`, and resumes it.
     pub resumes_unlisted: bool,
+    /// Whether it finds a session only when it is started in the session's own directory: the
+    /// help of Claude Code 2.1.330 and of Qwen Code 0.24.4 and the code of Gemini CLI 0.61.0 say
+    /// so. `false`: it finds it anywhere, or that is not known.
+    pub resumes_there_alone: bool,
     /// Whether its users also keep an agent folder in a project, under the name that it has below
     /// the home folder (a variable there names it, so that it is found only by looking).
     pub in_projects: bool,
@@ -75,6 +79,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         resume: &["pi", "--session", "{path}"],
         resumes_unlisted: false,
+        resumes_there_alone: false,
         in_projects: false,
     },
     Agent {
@@ -94,6 +99,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         resume: &["indusagi", "--session", "{path}"],
         resumes_unlisted: false,
+        resumes_there_alone: false,
         in_projects: false,
     },
     Agent {
@@ -113,6 +119,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         resume: &["clido", "--resume", "{id}"],
         resumes_unlisted: false,
+        resumes_there_alone: false,
         in_projects: false,
     },
     Agent {
@@ -132,6 +139,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         resume: &["agentuse", "sessions", "resume", "{id}"],
         resumes_unlisted: false,
+        resumes_there_alone: false,
         in_projects: false,
     },
     Agent {
@@ -151,6 +159,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: Some("after 30 days"),
         resume: &["claude", "--resume", "{id}"],
         resumes_unlisted: false,
+        resumes_there_alone: true,
         in_projects: false,
     },
     Agent {
@@ -169,6 +178,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         resume: &["codex", "resume", "{id}"],
         resumes_unlisted: true,
+        resumes_there_alone: false,
         in_projects: true,
     },
     Agent {
@@ -187,6 +197,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         resume: &["copilot", "--resume={id}"],
         resumes_unlisted: false,
+        resumes_there_alone: false,
         in_projects: false,
     },
     Agent {
@@ -205,6 +216,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         resume: &[],
         resumes_unlisted: false,
+        resumes_there_alone: false,
         in_projects: false,
     },
     Agent {
@@ -223,6 +235,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: Some("after 30 days, and at once what holds no answer"),
         resume: &["gemini", "--resume", "{id}"],
         resumes_unlisted: false,
+        resumes_there_alone: true,
         in_projects: false,
     },
     Agent {
@@ -242,6 +255,7 @@ pub static AGENTS: &[Agent] = &[
         // `pindus --resume` asks which one, and takes no id (0.1.6).
         resume: &[],
         resumes_unlisted: false,
+        resumes_there_alone: false,
         in_projects: false,
     },
     Agent {
@@ -262,6 +276,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         resume: &["openclaw", "tui", "--session", "{key}"],
         resumes_unlisted: false,
+        resumes_there_alone: false,
         in_projects: false,
     },
     Agent {
@@ -282,6 +297,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         resume: &["opencode", "-s", "{id}"],
         resumes_unlisted: false,
+        resumes_there_alone: false,
         in_projects: false,
     },
     Agent {
@@ -301,6 +317,7 @@ pub static AGENTS: &[Agent] = &[
         deletes: None,
         resume: &["qwen", "--resume", "{id}"],
         resumes_unlisted: false,
+        resumes_there_alone: true,
         in_projects: false,
     },
 ];

@@ -8,6 +8,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sessionary::Config;
+use sessionary::format::agent_called;
 use sessionary::model::{Resume, SCHEMA_VERSION, SessionRow};
 
 use super::Reply;
@@ -80,6 +81,8 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
         return of_host(host, &session, named.as_deref(), config, screen);
     }
     let mut resume = session.resume.clone().ok_or_else(|| not_known(&session))?;
+    let elsewhere = named.as_deref().filter(|named| !finds(&session, named));
+    let elsewhere = elsewhere.map(|named| not_there(&session, named, screen));
     if named.is_some() {
         resume.cwd = named;
     }
@@ -96,17 +99,54 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
         })?;
         return Ok(Outcome::Yes);
     }
+    if let Some(elsewhere) = elsewhere {
+        screen.say(&elsewhere);
+    }
     if args.print {
         if let Some(gone) = resume.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
-            let gone = screen.path(gone);
-            screen.say(&format!(
-                "{gone} is gone; --in DIR names another directory."
-            ));
+            let help = match resumes_there_alone(&session.agent) {
+                true => made_again(gone),
+                false => "--in DIR names another directory".to_owned(),
+            };
+            screen.say(&format!("{} is gone; {help}.", screen.path(gone)));
         }
         screen.print(&for_the_shell(&resume))?;
         return Ok(Outcome::Yes);
     }
-    start(&resume, screen)
+    start(&resume, &session.agent, screen)
+}
+
+/// Whether the agent finds a session only in the session's own directory.
+fn resumes_there_alone(agent: &str) -> bool {
+    agent_called(agent).is_some_and(|agent| agent.resumes_there_alone)
+}
+
+/// Whether the session's agent finds it in this directory, as far as that is known.
+fn finds(session: &SessionRow, directory: &Path) -> bool {
+    let own = Path::new(&session.cwd);
+    let is_own = || own == directory || own.canonicalize().ok() == directory.canonicalize().ok();
+    session.cwd.is_empty() || !resumes_there_alone(&session.agent) || is_own()
+}
+
+/// What is said where the session's agent is started where it finds nothing. It is not kept from
+/// it: who has moved the session's file as well knows better.
+fn not_there(session: &SessionRow, directory: &Path, screen: &Screen) -> String {
+    format!(
+        "{} finds a session only in its own directory, which is {}: in {} it may not find this one.",
+        plain_line(&session.agent),
+        screen.path(Path::new(&session.cwd)),
+        screen.path(directory)
+    )
+}
+
+/// How a directory that is gone comes back, empty.
+fn made_again(gone: &Path) -> String {
+    let path = gone.display().to_string();
+    let command = match cfg!(windows) {
+        true => format!("mkdir {}", quote::powershell(&path)),
+        false => format!("mkdir -p {}", quote::posix(&path)),
+    };
+    format!("`{command}` makes it again, empty")
 }
 
 /// The session that is named, or picked; `None`: none was picked.
@@ -141,7 +181,7 @@ fn of_host(
 ) -> Result<Outcome, Failure> {
     let directory = super::writing::directory(directory)?;
     match super::foreign::resumed(session, host, &directory, config, screen)? {
-        Some(resume) => start(&resume, screen),
+        Some(resume) => start(&resume, &session.agent, screen),
         None => Ok(Outcome::No),
     }
 }
@@ -155,7 +195,7 @@ pub fn chosen(choice: &Choice, config: &Config, screen: &Screen) -> Result<Outco
         return of_host(host, session, None, config, screen);
     }
     let resume = session.resume.clone().ok_or_else(|| not_known(session))?;
-    start(&resume, screen)
+    start(&resume, &session.agent, screen)
 }
 
 /// The command that continues a session, on one line for the shell.
@@ -216,7 +256,7 @@ fn for_the_shell(resume: &Resume) -> String {
     }
 }
 
-fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
+fn start(resume: &Resume, agent: &str, screen: &Screen) -> Result<Outcome, Failure> {
     demo::refuse(
         "no agent knows a made-up session",
         "--print prints the command that would be run",
@@ -232,6 +272,13 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
             None
         }
         Some(cwd) if cwd.is_dir() => Some(cwd),
+        Some(cwd) if resumes_there_alone(agent) => {
+            let (shown, agent) = (screen.path(cwd), plain_line(agent));
+            let gone = anyhow::anyhow!(
+                "{shown}: the session's directory is gone, and {agent} finds the session in no other"
+            );
+            return Err(Failure::from(gone).hint(made_again(cwd)));
+        }
         Some(cwd) => {
             let shown = screen.path(cwd);
             match super::ask(&format!(
