@@ -176,7 +176,10 @@ fn a_printed_command_whose_directory_is_gone_says_so() {
 fn where_an_agent_finds_a_session_only_in_its_directory_that_is_made_again() {
     let home = home();
     agent(&home, "claude");
-    for (id, cwd) in [("c1a0de00", "~/code/my work"), ("c1a0de01", "~/code/parser")] {
+    for (id, cwd) in [
+        ("c1a0de00", "~/code/my work"),
+        ("c1a0de01", "~/code/parser"),
+    ] {
         let id = format!("{id}-0000-4000-8000-000000000000");
         let said = r#""timestamp":"2026-01-05T09:00:00.000Z","message":{"role":"user","content":"Fix it"}"#;
         let line = format!(
