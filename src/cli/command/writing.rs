@@ -12,6 +12,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use sessionary::format::agent_called;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::session::clido::SessionLine;
 use sessionary::session::{Clock, Error, Profile, SessionManager, Setup};
@@ -68,6 +69,28 @@ pub fn setup(format: &str, sessions: &Path, screen: &Screen) -> Result<Setup, Fa
     setup.clock = Arc::new(StartTime(screen.now_ms));
     setup.backups = backups();
     Ok(setup)
+}
+
+/// Whether its agent's sessions are written, and the session is none that is only read here. It is
+/// asked before anything is: some that fit are refused for another reason later.
+pub fn may_be_labelled(row: &SessionRow) -> bool {
+    row.host.is_none() && is_of_pi(row)
+}
+
+/// The same of a name, which clido's sessions have too.
+pub fn may_be_named(row: &SessionRow) -> bool {
+    row.host.is_none() && (row.agent == "clido" || is_of_pi(row))
+}
+
+/// Whether sessions of its agent are forked, those of other machines too.
+pub fn may_be_forked(row: &SessionRow) -> bool {
+    row.agent == "clido" || is_of_pi(row)
+}
+
+/// Whether its agent is pi or one of its forks, in whichever dialect it writes.
+fn is_of_pi(row: &SessionRow) -> bool {
+    let format = agent_called(&row.agent).map_or(&*row.agent, |agent| agent.format);
+    Profile::of(format).is_some()
 }
 
 /// Why the sessions of an agent that is neither of pi's kind nor clido are left alone.

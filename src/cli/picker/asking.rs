@@ -74,12 +74,16 @@ impl State {
         self.open_menu("Do", items)
     }
 
-    /// Opens a menu of these items; where no session is there, of those that need none.
+    /// Opens a menu of those of these items that one at least of the sessions allows; where no
+    /// session is there, of those that need none.
     fn open_menu(&mut self, what: &str, items: &[MenuItem]) -> Vec<Task> {
         let targets = self.targets();
         let items = items.iter().copied();
         let items: Vec<MenuItem> = items
-            .filter(|item| !targets.is_empty() || !item.needs_session())
+            .filter(|item| {
+                let is_allowed = |target: &Target| item.is_allowed(&target.session);
+                !item.needs_session() || targets.iter().any(is_allowed)
+            })
             .collect();
         if items.is_empty() {
             self.notice = Some("There is no session here.".to_owned());
@@ -131,7 +135,8 @@ impl State {
             MenuItem::Undo => Job::Restore,
             MenuItem::Rename => {
                 let sessions = targets.into_iter().map(|target| target.session);
-                self.ask_name(sessions.collect());
+                let named = sessions.filter(|session| item.is_allowed(session));
+                self.ask_name(named.collect());
                 return Vec::new();
             }
             MenuItem::Label => {

@@ -9,6 +9,7 @@ use sessionary::model::SessionRow;
 use super::actions::Target;
 use super::keys::{self, Action};
 use super::line::QueryLine;
+use crate::command::writing;
 
 /// What stands over the list until it is answered.
 pub enum Dialog {
@@ -82,6 +83,16 @@ impl MenuItem {
     /// Whether it is about sessions of the list.
     pub fn needs_session(self) -> bool {
         self != Self::Undo
+    }
+
+    /// Whether the session's agent, and where it comes from, allow that.
+    pub fn is_allowed(self, session: &SessionRow) -> bool {
+        match self {
+            Self::Rename => writing::may_be_named(session),
+            Self::Label => writing::may_be_labelled(session),
+            Self::Fork => writing::may_be_forked(session),
+            _ => true,
+        }
     }
 
     /// What it is called.

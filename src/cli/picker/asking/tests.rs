@@ -38,6 +38,7 @@ fn list(state: &mut State, ids: &[&str]) {
 
 fn row(id: &str) -> Row {
     let mut session = SessionRow::default();
+    session.agent = "pi".to_owned();
     session.id = id.to_owned();
     session.path = format!("/s/{id}.jsonl").into();
     session.title = format!("Title of {id}");
@@ -201,6 +202,46 @@ fn a_menu_is_left_or_chosen_from() {
     let mut empty = with(Purpose::Resume, &[]);
     assert!(alt(&mut empty, 'a').is_empty());
     assert!(empty.dialog.is_none() && empty.notice.is_some());
+}
+
+#[test]
+fn what_the_sessions_agent_does_not_allow_is_not_offered() {
+    let offered = |state: &mut State| {
+        alt(state, 'a');
+        let Some(Dialog::Menu(menu)) = state.dialog.take() else {
+            panic!("no menu");
+        };
+        menu.items
+            .iter()
+            .map(|item| item.letter())
+            .collect::<String>()
+    };
+    for (agent, host, letters) in [
+        ("pi", None, "rlfmht"),
+        ("indusagi", None, "rlfmht"),
+        ("clido", None, "rfmht"),
+        ("pi", Some("laptop"), "fmht"),
+        ("claude", None, "mht"),
+        ("agentuse", None, "mht"),
+    ] {
+        let mut state = with(Purpose::Resume, &["a"]);
+        state.rows[0].session.agent = agent.to_owned();
+        state.rows[0].session.host = host.map(str::to_owned);
+        assert_eq!(offered(&mut state), letters, "{agent} {host:?}");
+    }
+    // Of several it is enough that one allows it, and that one is asked for.
+    let mut state = with(Purpose::Resume, &["a", "b"]);
+    state.rows[0].session.agent = "claude".to_owned();
+    key(&mut state, KeyCode::Tab);
+    key(&mut state, KeyCode::Tab);
+    assert_eq!(offered(&mut state), "rlfmht");
+    alt(&mut state, 'a');
+    types(&mut state, "rnew");
+    match job(key(&mut state, KeyCode::Enter)) {
+        Job::Name { session, .. } => assert_eq!(session.id, "b"),
+        other => panic!("{other:?}"),
+    }
+    assert!(state.dialog.is_none());
 }
 
 #[test]
