@@ -670,3 +670,39 @@ fn what_is_exported_as_lines_reads_as_the_branch_did() {
     assert!(differ.is_empty(), "{}", differ.join("\n"));
     assert!(exported > 100, "{exported}");
 }
+
+#[test]
+fn markdown_has_two_names_and_a_refused_place_has_its_own() {
+    let sandbox = Sandbox::new();
+    hostile(&sandbox);
+    let export = |form| sandbox.run(&["export", "hostile", "--format", form]);
+    assert_eq!(export("md"), export("markdown"));
+    // Nobody writes there, root neither; the file beside it is nobody's business.
+    if cfg!(target_os = "linux") {
+        let refused = sandbox.run(&["export", "hostile", "-o", "/proc/talk.md"]);
+        assert!(refused.contains("/proc/talk.md: "), "{refused}");
+        assert!(!refused.contains(".tmp"), "{refused}");
+    }
+}
+
+#[test]
+fn a_title_that_was_cut_says_so_where_it_is_read() {
+    let sandbox = Sandbox::new();
+    for (id, letters) in [("long", 250), ("whole", 200)] {
+        let lines = [
+            json!({"type": "session", "version": 3, "id": id, "cwd": "/w",
+                "timestamp": "2026-01-05T09:00:00.000Z"}),
+            json!({"type": "message", "id": "a", "parentId": null,
+                "timestamp": "2026-01-05T09:00:01.000Z",
+                "message": {"role": "user", "content": "x".repeat(letters)}}),
+        ];
+        let lines = lines.map(|line| format!("{line}\n")).concat();
+        sandbox.write(&format!(".pi/agent/sessions/--w--/{id}.jsonl"), &lines);
+        let written = sandbox.run(&["export", id]);
+        let head = written.lines().next().expect("a title");
+        assert_eq!(head.ends_with("x…"), id == "long", "{head}");
+        // What programs get is what was typed.
+        let shown = sandbox.json(&["show", id, "--json"]);
+        assert_eq!(shown["session"]["title"], "x".repeat(200));
+    }
+}

@@ -66,7 +66,7 @@ fn delete_takes_neither_last_nor_a_title_and_names_what_may_have_been_meant() {
     for nothing in ["no such thing", "README.md"] {
         let said = home.run(&["delete", nothing, "--dry-run"]);
         assert!(
-            said.contains("hint: a session that is removed is named by its id (8 letters of it"),
+            said.contains("hint: a session that is removed is named by its id (8 letters of it, or as many as lists show)"),
             "{said}"
         );
         assert!(!said.contains("did you mean"), "{said}");

@@ -70,7 +70,8 @@ pub struct SessionRow {
     /// Working directory, "" when unknown.
     pub cwd: String,
     /// What to call it: its name, else the first thing that its person typed, on one line, without
-    /// what programs put in and without commands, else its first message.
+    /// what programs put in and without commands, at most 200 characters of it, else its first
+    /// message.
     #[serde(default)]
     pub title: String,
     /// Name or title, as the agent keeps it.

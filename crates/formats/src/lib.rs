@@ -93,4 +93,4 @@ pub use known::{FORMATS, family, format_named};
 pub use record::Record;
 pub use remote::remote_of;
 pub use resume::resume;
-pub use title::typed_title;
+pub use title::{LONGEST_TITLE, typed_title};

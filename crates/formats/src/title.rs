@@ -2,8 +2,8 @@
 
 use crate::injected::injected_blocks;
 
-/// Characters of a title.
-const LONGEST: usize = 200;
+/// Characters of what a person typed that are a title, at most.
+pub const LONGEST_TITLE: usize = 200;
 /// Bytes of a message that are looked at.
 const LOOKED_AT: usize = 64 << 10;
 
@@ -100,7 +100,7 @@ fn one_line(text: &str) -> String {
     for word in text.split_whitespace() {
         let blank = (!line.is_empty()).then_some(' ');
         for character in blank.into_iter().chain(word.chars()) {
-            if characters == LONGEST {
+            if characters == LONGEST_TITLE {
                 return line;
             }
             line.push(character);

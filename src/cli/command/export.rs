@@ -56,6 +56,8 @@ const MOST_STEM: usize = 60;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportFormat {
+    // As its files are called.
+    #[value(alias = "md")]
     Markdown,
     Html,
     Jsonl,
@@ -471,7 +473,8 @@ fn file_stem(title: &str) -> String {
 fn to_file(path: &Path, force: bool, mut spool: Spool) -> Result<(), Failure> {
     let place = || path.display().to_string();
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(place)?;
+    let new = tempfile::NamedTempFile::new_in(folder).map_err(|error| without_place(&error));
+    let mut file = new.with_context(place)?;
     spool.copy_to(file.as_file_mut()).with_context(place)?;
     match force {
         true => file.persist(path).map(drop),
@@ -480,6 +483,15 @@ fn to_file(path: &Path, force: bool, mut spool: Spool) -> Result<(), Failure> {
     .map_err(|refusal| refusal.error)
     .with_context(place)?;
     Ok(())
+}
+
+/// What is wrong, without the name of the file beside the place, which nobody has typed.
+fn without_place(error: &std::io::Error) -> anyhow::Error {
+    let said = error.to_string();
+    let what = said
+        .split_once(" at path ")
+        .map_or(&*said, |(what, _)| what);
+    anyhow::Error::msg(what.to_owned())
 }
 
 #[cfg(test)]

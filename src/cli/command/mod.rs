@@ -53,6 +53,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process;
 
+use sessionary::format::LONGEST_TITLE;
 use sessionary::index::StreamOutcome;
 use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Freshness, Index, Indexer, StoreFault};
@@ -410,6 +411,19 @@ fn title_within(row: &SessionRow, most: usize) -> (Tone, String) {
     let name = row.name.as_deref().map(|name| plain_beginning(name, most));
     match name.filter(|name| !name.is_empty()) {
         Some(name) => (Tone::Strong, name),
-        None => (Tone::Plain, plain_beginning(&row.title, most)),
+        None => {
+            let mut title = plain_beginning(&row.title, most);
+            if is_cut(row) && !title.ends_with('…') {
+                title.push('…');
+            }
+            (Tone::Plain, title)
+        }
     }
+}
+
+/// Whether the title is the beginning of something longer that was typed, which nothing in it
+/// says.
+fn is_cut(row: &SessionRow) -> bool {
+    let is_longest = row.title.chars().count() == LONGEST_TITLE;
+    is_longest && !plain_line(&row.first_message).ends_with(&plain_line(&row.title))
 }

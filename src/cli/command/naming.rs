@@ -62,7 +62,7 @@ pub fn named_in_full(
 }
 
 /// How a session is named that is to be removed.
-const IN_FULL: &str = "a session that is removed is named by its id (8 letters of it, as lists show them), its path or its whole name";
+const IN_FULL: &str = "a session that is removed is named by its id (8 letters of it, or as many as lists show), its path or its whole name";
 /// Letters that lists show of an id at least.
 const SHOWN: usize = 8;
 /// So many sessions are named at most that may have been meant.
