@@ -240,6 +240,24 @@ fn a_value_that_cannot_be_followed_is_told_with_its_line() {
 }
 
 #[test]
+fn a_root_that_was_typed_and_is_not_there_is_told_once() {
+    let home = home();
+    let said = "--root ~/typo: there is no such folder";
+    let root = format!("pi:{}", home.home.join("typo").display());
+    for arguments in [&["list", "--all"][..], &["search", "tokenizer"]] {
+        let told = home.run(&[&["--root", &root], arguments].concat());
+        assert_eq!(told.matches(said).count(), 1, "{told}");
+        assert!(told.contains("Tokenizer work"), "{told}");
+    }
+    let json = |arguments: &[&str]| home.json(arguments)["sessions"].clone();
+    let plain = json(&["list", "--all", "--json"]);
+    assert_eq!(json(&["--root", &root, "list", "--all", "--json"]), plain);
+    fs::create_dir(home.home.join("typo")).expect("a folder");
+    let told = home.run(&["--root", &root, "list", "--all"]);
+    assert!(!told.contains("no such folder"), "{told}");
+}
+
+#[test]
 fn nothing_found_says_where_and_what_to_do() {
     let home = Sandbox::new();
     assert_snapshot!(home.run(&["list"]), @r#"

@@ -52,11 +52,12 @@ pub mod writing;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process;
+use std::sync::Once;
 
 use sessionary::format::LONGEST_TITLE;
 use sessionary::index::StreamOutcome;
 use sessionary::model::SessionRow;
-use sessionary::{Config, Error, Freshness, Index, Indexer, StoreFault};
+use sessionary::{Config, Error, Freshness, Index, Indexer, RootSpec, StoreFault};
 
 use crate::args::{Cli, Command, Global};
 use crate::background::afterwards;
@@ -90,21 +91,43 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
                 && !matches!(command, Some(Command::Watch(_))) =>
         {
             // Opened again it is rebuilt, or is another one.
-            open(&config(&global, screen)?, screen)?;
+            open(&config(&global, command.as_ref(), screen)?, screen)?;
             verb(&global, command.as_ref(), screen)
         }
         ended => ended,
     }
 }
 
-fn config(global: &Global, screen: &Screen) -> Result<Config, Failure> {
+fn config(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<Config, Failure> {
     let settings = places::settings(global)?;
     screen.take(&settings);
-    places::config(global, &settings)
+    let config = places::config(global, &settings)?;
+    // `status` says of each root whether it is there.
+    if !matches!(command, Some(Command::Status(_))) {
+        say_missing(&config, screen);
+    }
+    Ok(config)
+}
+
+/// Says once which folders were named with `--root` and are not there: whoever typed one wrong
+/// would take an answer for all that it has.
+fn say_missing(config: &Config, screen: &Screen) {
+    static SAID: Once = Once::new();
+    let is_missing = |root: &&RootSpec| {
+        root.why == "--root" && root.path.try_exists().is_ok_and(|exists| !exists)
+    };
+    SAID.call_once(|| {
+        for root in config.roots.iter().filter(is_missing) {
+            screen.say(&format!(
+                "--root {}: there is no such folder",
+                screen.path(&root.path)
+            ));
+        }
+    });
 }
 
 fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<Outcome, Failure> {
-    let config = || config(global, screen);
+    let config = || config(global, command, screen);
     match command {
         None if pick::is_wanted(global) => pick::bare(&config()?, screen),
         None => overview::run(&config()?, screen),
