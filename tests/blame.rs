@@ -299,6 +299,93 @@ fn what_was_moved_away_or_over_is_nobodys() {
     assert_eq!(blamed(&home, "new.rs"), "-----");
 }
 
+/// One session writes these files, then another one runs the command.
+fn moving(files: &[&str], command: &str) -> Sandbox {
+    let home = Sandbox::new();
+    let mut steps = vec![Step::Prompt("Write a program")];
+    steps.extend(files.iter().map(|file| Step::Write(file, FILE)));
+    session(&home, ("pi", FIRST), 0, &steps);
+    let steps = [Step::Prompt("Move it"), Step::Run(command, "")];
+    session(&home, ("claude", SECOND), 5, &steps);
+    home
+}
+
+#[test]
+fn a_file_that_comes_into_a_folder_hides_nothing_in_it() {
+    for (files, command, moved) in [
+        (
+            ["helper.rs", "src/total.rs"],
+            "mv helper.rs src/",
+            "src/helper.rs",
+        ),
+        (
+            ["helper.rs", "src/total.rs"],
+            "mv helper.rs src",
+            "src/helper.rs",
+        ),
+        (
+            ["lib/old.rs", "lib/util/total.rs"],
+            "git mv lib/old.rs .",
+            "old.rs",
+        ),
+        (
+            ["src/a/old.rs", "src/b/total.rs"],
+            "cd src && mv a/old.rs .",
+            "src/old.rs",
+        ),
+    ] {
+        let home = moving(&files, command);
+        for file in [files[1], moved] {
+            home.write(&format!("code/parser/{file}"), FILE);
+            assert_eq!(blamed(&home, file), "11111", "{command}: {file}");
+            assert_eq!(touching(&home, file), [FIRST], "{command}: {file}");
+        }
+        // The file need not be there to be asked about.
+        std::fs::remove_file(home.cwd.join(files[1])).expect("removed");
+        assert_eq!(touching(&home, files[1]), [FIRST], "{command}");
+        assert_eq!(touching(&home, "src"), [""; 0], "{command}");
+    }
+    // What was there under the file's own name is another one.
+    let home = moving(&["src/helper.rs"], "mv helper.rs src/");
+    home.write("code/parser/src/helper.rs", FILE);
+    assert_eq!(blamed(&home, "src/helper.rs"), "-----");
+    assert_eq!(touching(&home, "src/helper.rs"), [""; 0]);
+}
+
+#[test]
+fn a_folder_takes_another_name_or_comes_into_another_folder() {
+    let home = moving(&["old_dir/deep/a.rs"], "mv old_dir new_dir");
+    home.write("code/parser/new_dir/deep/a.rs", FILE);
+    assert_eq!(blamed(&home, "new_dir/deep/a.rs"), "11111");
+    assert_eq!(touching(&home, "new_dir/deep/a.rs"), [FIRST]);
+    // In the other folder files are known: there it is part of that one.
+    let home = moving(&["lib/mod.rs", "src/total.rs"], "mv lib src");
+    home.write("code/parser/src/lib/mod.rs", FILE);
+    home.write("code/parser/src/total.rs", FILE);
+    for file in ["src/total.rs", "src/lib/mod.rs"] {
+        assert_eq!(blamed(&home, file), "11111", "{file}");
+        assert_eq!(touching(&home, file), [FIRST], "{file}");
+    }
+    // The same lines, by hand, in a file that is called as one of the folder's.
+    home.write("code/parser/src/mod.rs", FILE);
+    assert_eq!(blamed(&home, "src/mod.rs"), "-----");
+    assert_eq!(touching(&home, "src/mod.rs"), [""; 0]);
+    // Where it is not there nobody knows whether it took the place of the other one.
+    let home = moving(&["lib/mod.rs", "src/mod.rs"], "mv lib src");
+    home.write("code/parser/src/mod.rs", FILE);
+    assert_eq!(blamed(&home, "src/mod.rs"), "-----");
+    assert_eq!(touching(&home, "src/mod.rs"), [FIRST]);
+    // It did, as a command moved that away.
+    let command = "mv src src.old && mv lib src";
+    let home = moving(&["src/b.rs", "lib/mod.rs"], command);
+    for (file, lines) in [("src/mod.rs", "11111"), ("src/b.rs", "-----")] {
+        home.write(&format!("code/parser/{file}"), FILE);
+        assert_eq!(blamed(&home, file), lines, "{file}");
+    }
+    assert_eq!(touching(&home, "src/mod.rs"), [FIRST]);
+    assert_eq!(touching(&home, "src/b.rs"), [""; 0]);
+}
+
 #[test]
 fn a_commit_that_moves_a_file_takes_its_writers_along() {
     let home = Sandbox::new();

@@ -86,6 +86,34 @@ impl Catalogue {
         })
     }
 
+    /// Show the working directory of each session of this machine with each path that it says it
+    /// read or modified, and when it did so first and last.
+    pub fn each_touched_path(
+        &self,
+        mut each: impl FnMut(&str, &str, [Option<i64>; 2]),
+    ) -> Result<(), Error> {
+        let sql = "SELECT s.cwd, f.path, min(coalesce(e.time_ms, e.taken_ms)), max(coalesce(e.time_ms, e.taken_ms))
+            FROM _files f JOIN _entries e USING (key) JOIN _sessions s ON s.session = f.key >> 24
+                JOIN _roots r ON r.root = s.root
+            WHERE r.host = '' GROUP BY s.cwd, f.path";
+        self.each(sql, [], |r| {
+            let times = [r.get(2)?, r.get(3)?];
+            each(r.get_ref(0)?.as_str()?, r.get_ref(1)?.as_str()?, times);
+            Ok(())
+        })
+    }
+
+    /// Show every directory in which sessions of this machine ran, and when the first of them began.
+    pub fn each_own_directory(&self, mut each: impl FnMut(&str, Option<i64>)) -> Result<(), Error> {
+        let sql =
+            "SELECT s.cwd, min(s.created_ms) FROM _sessions s JOIN _roots r ON r.root = s.root
+            WHERE r.host = '' AND s.cwd <> '' GROUP BY s.cwd";
+        self.each(sql, [], |r| {
+            each(r.get_ref(0)?.as_str()?, r.get(1)?);
+            Ok(())
+        })
+    }
+
     /// The calls of a session, with what they are about.
     pub fn calls_of_session(&self, session: i64) -> Result<Vec<CallSubject>, Error> {
         let (first, last) = key_range(session);

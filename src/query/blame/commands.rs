@@ -82,7 +82,7 @@ impl Calls<'_> {
             if !filled.is_empty() {
                 let mut call = run.call();
                 call.made.filled = filled;
-                call.made.is_uncertain = run.has_failed || name.is_of_another(ms);
+                call.made.is_uncertain = run.has_failed || name.may_be_of_another(ms);
                 filling.push(call);
             }
         }

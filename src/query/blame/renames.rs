@@ -1,13 +1,13 @@
 //! Which names had a file before? A patch moved it, a command, or somebody whose commit says so.
 //!
 //! A command counts where it did not fail and where nothing has the old name now: then it did what
-//! it says. Of a commit see [`former_paths`].
+//! it says, as far as [`Moves`] knows what that is. Of a commit see [`former_paths`].
 
 use std::path::{Path, PathBuf};
 
 use super::calls::{Calls, FileCall};
-use super::names::{FileNames, absolute};
-use super::shell_moves::shell_moves;
+use super::moves::{MovedFrom, Moves};
+use super::names::FileNames;
 use crate::blame::{is_telling, lines};
 use crate::commits::{FileNow, former_paths};
 use crate::error::Error;
@@ -23,9 +23,20 @@ pub(super) struct FileName {
     pub until_ms: i64,
     /// Since when: before, another file had it, over which this one was moved.
     pub since_ms: i64,
+    /// Before, another file may have had it.
+    doubtful_ms: i64,
 }
 
 impl FileName {
+    fn new(names: FileNames, until_ms: i64) -> Self {
+        Self {
+            names,
+            until_ms,
+            since_ms: i64::MIN,
+            doubtful_ms: i64::MIN,
+        }
+    }
+
     /// Whether what was done at this time under this name was done to the file.
     pub fn counts(&self, ms: Option<i64>) -> bool {
         let is_before = ms.is_some_and(|ms| ms <= self.until_ms);
@@ -34,15 +45,44 @@ impl FileName {
 
     /// Whether it was done to another file, as far as is known.
     pub fn is_of_another(&self, ms: Option<i64>) -> bool {
-        ms.is_none_or(|ms| ms < self.since_ms) && self.since_ms > i64::MIN
+        is_before(ms, self.since_ms)
+    }
+
+    /// Whether it may have been done to another file.
+    pub fn may_be_of_another(&self, ms: Option<i64>) -> bool {
+        is_before(ms, self.since_ms.max(self.doubtful_ms))
+    }
+
+    /// A name that it had before this one, until then. What is done to a file that may be another
+    /// one is nobody's, as `since_ms` of its name says: `i64::MAX`.
+    fn former(&self, path: &Path, until_ms: i64, is_certain: bool) -> Self {
+        let is_certain = is_certain && self.since_ms < i64::MAX;
+        Self {
+            since_ms: if is_certain { i64::MIN } else { i64::MAX },
+            ..Self::new(FileNames::of(path), until_ms)
+        }
+    }
+
+    /// Takes note of the moves that gave the file this name. Gives the names that it had before,
+    /// where nothing has them now.
+    fn came_from(&mut self, moved: Vec<MovedFrom>) -> Vec<Self> {
+        let is_gone = |of: &MovedFrom| of.path.symlink_metadata().is_err();
+        let mut before = Vec::new();
+        for of in moved.into_iter().filter(is_gone) {
+            before.push(self.former(&of.path, of.ms, of.is_certain));
+            let raised = match of.is_certain {
+                true => &mut self.since_ms,
+                false => &mut self.doubtful_ms,
+            };
+            *raised = of.ms.max(*raised);
+        }
+        before
     }
 }
 
-/// What was moved where by a command.
-struct CommandMove {
-    from: PathBuf,
-    to: PathBuf,
-    ms: i64,
+/// Whether this may be before a time, which `i64::MIN` is not.
+fn is_before(ms: Option<i64>, time_ms: i64) -> bool {
+    ms.is_none_or(|ms| ms < time_ms) && time_ms > i64::MIN
 }
 
 impl Calls<'_> {
@@ -54,104 +94,52 @@ impl Calls<'_> {
         names: FileNames,
         text: &str,
     ) -> Result<(Vec<FileName>, Vec<FileCall>), Error> {
-        let moves = match names.file() {
-            Some(_) => self.command_moves()?,
-            None => Vec::new(),
+        let mut moves = match names.file() {
+            Some(file) if !file.is_dir() => Moves::of(self)?,
+            _ => Moves::default(),
         };
-        let mut next: Vec<(FileNames, i64)> = Vec::new();
         let of_commits = names.file().map(|file| by_commits(file, text));
         let of_commits = of_commits.unwrap_or_default();
-        for (path, ms) in of_commits.paths {
-            next.push((FileNames::of(&path), ms));
-        }
-        next.push((names, i64::MAX));
+        let paths = of_commits.paths.into_iter();
+        let mut next: Vec<FileName> = paths
+            .map(|(path, ms)| FileName::new(FileNames::of(&path), ms))
+            .collect();
+        next.push(FileName::new(names, i64::MAX));
         let (mut all, mut found): (Vec<FileName>, Vec<FileCall>) = (Vec::new(), Vec::new());
-        while let Some((names, until_ms)) = next.pop() {
-            let is_known =
-                |known: &FileName| known.until_ms == until_ms && known.names.file() == names.file();
-            if all.len() == MOST_NAMES || names.file().is_some() && all.iter().any(is_known) {
+        while let Some(mut name) = next.pop() {
+            let file = name.names.file().map(Path::to_path_buf);
+            let is_it = |path: &Path| file.as_deref() == Some(path);
+            let is_known = |known: &FileName| {
+                known.until_ms == name.until_ms && known.names.file().is_some_and(is_it)
+            };
+            if all.len() == MOST_NAMES || all.iter().any(is_known) {
                 continue;
             }
-            let mut found_here = self.under_name(&names)?;
-            let others = of_commits.others.iter().filter(|(path, ms)| {
-                *ms <= until_ms && names.file().is_some_and(|file| file == path)
-            });
-            let since_ms = others.map(|(_, ms)| *ms).max();
-            let mut since_ms = since_ms.unwrap_or(i64::MIN);
-            for moved_by_command in moves.iter().filter(|moved| moved.ms < until_ms) {
-                let from = names.file().map(|file| moved_by_command.before(file));
-                let from = from.into_iter().flatten();
-                for path in from.filter(|path| path.symlink_metadata().is_err()) {
-                    since_ms = since_ms.max(moved_by_command.ms);
-                    next.push((FileNames::of(&path), moved_by_command.ms));
-                }
+            let mut found_here = self.under_name(&name.names)?;
+            if let Some(file) = &file {
+                let moved = moves.before(file, name.until_ms, self.snapshot)?;
+                next.extend(name.came_from(moved));
             }
-            let is_itself = |path: &Path| names.file().is_some_and(|file| path == file);
+            let until_ms = name.until_ms;
             let moved = found_here.moved.into_iter();
-            for (path, ms) in moved.filter(|(path, ms)| *ms <= until_ms && !is_itself(path)) {
-                since_ms = since_ms.max(ms);
-                next.push((FileNames::of(&path), ms));
+            for (path, ms) in moved.filter(|(path, ms)| *ms <= until_ms && !is_it(path)) {
+                next.push(name.former(&path, ms, true));
+                name.since_ms = name.since_ms.max(ms);
             }
-            let name = FileName {
-                names,
-                until_ms,
-                since_ms,
-            };
+            let others = of_commits.others.iter();
+            for (_, ms) in others.filter(|(path, ms)| *ms <= until_ms && is_it(path)) {
+                name.since_ms = name.since_ms.max(*ms);
+            }
             found_here
                 .calls
                 .retain(|call| name.counts(call.entry.searched_ms));
             for call in &mut found_here.calls {
-                call.made.is_uncertain |= name.is_of_another(call.entry.searched_ms);
+                call.made.is_uncertain |= name.may_be_of_another(call.entry.searched_ms);
             }
             found.extend(found_here.calls);
             all.push(name);
         }
         Ok((all, found))
-    }
-
-    /// What the commands of sessions moved.
-    fn command_moves(&mut self) -> Result<Vec<CommandMove>, Error> {
-        let mut moves = Vec::new();
-        for done in self.done_commands("mv ")? {
-            let Some(ms) = done.entry.searched_ms else {
-                continue;
-            };
-            for moved in shell_moves(&done.command.text) {
-                let folder = done.command.folder.as_deref().unwrap_or_default();
-                let folder = Path::new(folder).join(&moved.folder);
-                let path = |path: &str| absolute(path, folder.to_str(), &done.session.cwd);
-                for from in &moved.from {
-                    moves.push(CommandMove {
-                        from: path(from),
-                        to: path(&moved.to),
-                        ms,
-                    });
-                }
-            }
-        }
-        Ok(moves)
-    }
-}
-
-impl CommandMove {
-    /// Where a file may have been that is here since: it was moved, or a folder around it, to this
-    /// name or into this folder.
-    fn before(&self, file: &Path) -> Vec<PathBuf> {
-        let Ok(below) = file.strip_prefix(&self.to) else {
-            return Vec::new();
-        };
-        if below.as_os_str().is_empty() {
-            return vec![self.from.clone()];
-        }
-        let mut before = vec![self.from.join(below)];
-        let inside = self.from.file_name().map(|name| below.strip_prefix(name));
-        if let Some(Ok(inside)) = inside {
-            before.push(match inside.as_os_str().is_empty() {
-                true => self.from.clone(),
-                false => self.from.join(inside),
-            });
-        }
-        before
     }
 }
 
