@@ -504,9 +504,54 @@ fn as_people_read_it() {
     "#);
     insta::assert_snapshot!(home.run(&["log", "other.rs"]), @r#"
     --- stderr
-    No session is known to have touched other.rs.
+    No session is known to have touched a file of the path other.rs.
+    `sessionary search file:other.rs` finds the calls that name any file or folder so.
     --- exit Some(1)
     "#);
+    insta::assert_snapshot!(home.run(&["log", "../parser"]), @r#"
+    --- stderr
+    ../parser is a folder: `log` lists the sessions of one file.
+    --- exit Some(1)
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "main.rs:1-4"]), @r#"
+    --- stderr
+    error: main.rs:1-4: No such file or directory (os error 2)
+    hint: FILE:LINE is one line, as in src/main.rs:120; no range of lines
+    --- exit Some(2)
+    "#);
+}
+
+#[test]
+fn what_people_are_told_of_files_that_are_not_as_usual() {
+    let home = Sandbox::new();
+    let line = "static LAST: u8 = 1;\n";
+    home.write("code/parser/src/one.rs", line);
+    std::fs::write(home.cwd.join("b.bin"), b"\xff\xfe\n").expect("a file");
+    let steps = [Step::Prompt("Write it"), Step::Write("src/one.rs", line)];
+    session(&home, ("pi", FIRST), 0, &steps);
+    insta::assert_snapshot!(home.run(&["blame", "src/one.rs"]), @r#"
+    0a000000:a1   pi  2026-01-02 09:00  1  static LAST: u8 = 1;
+    --- stderr
+    1 of 1 line was written by sessions; they changed the file in 1 call.
+    "#);
+    insta::assert_snapshot!(home.run(&["blame", "b.bin"]), @r#"
+    --- stderr
+    error: b.bin is not UTF-8: lines of it cannot be told
+    --- exit Some(2)
+    "#);
+    insta::assert_snapshot!(home.run(&["log", "./src/"]), @r#"
+    --- stderr
+    ./src/ is a folder: `log` lists the sessions of one file.
+    `sessionary search file:src` finds the calls that name a file in it.
+    --- exit Some(1)
+    "#);
+    if git(&home, &["init", "-q"]).is_some() {
+        insta::assert_snapshot!(home.run(&["commit"]), @r#"
+        --- stderr
+        error: no commit is checked out in ~/code/parser: there is none yet, or none on this branch
+        --- exit Some(2)
+        "#);
+    }
 }
 
 /// What is secret in a line another one may tell: that a key begins, and what a value is called.
@@ -647,7 +692,7 @@ fn a_commit_is_the_sessions_that_made_it_or_alone_wrote_its_lines() {
     let shown = |commit: &str| home.run(&["commit", commit]).replace(&commit[..10], "SHA");
     insta::assert_snapshot!(shown(&added), @r#"
     SHA  What changed
-      written by  it wrote the lines
+      known by    the lines that this session wrote
       entry       0a000000:a3
       when        2026-01-02 09:00
       session     Write a program

@@ -1,7 +1,7 @@
 //! Which session wrote this line, and what was it asked for?
 
 use std::collections::HashMap;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -72,6 +72,17 @@ fn place(typed: &str) -> (PathBuf, Option<u64>) {
     }
 }
 
+/// Whether a range of lines stands behind a file that is there: `FILE:1-20`.
+fn names_lines(typed: &Path) -> bool {
+    let named = typed.to_str().and_then(|typed| typed.rsplit_once(':'));
+    named.is_some_and(|(file, lines)| {
+        let is_range = |sign: char| sign.is_ascii_digit() || "-,:".contains(sign);
+        lines.contains(|sign: char| sign.is_ascii_digit())
+            && lines.chars().all(is_range)
+            && Path::new(file).is_file()
+    })
+}
+
 /// What is asked about a file: of one that is there also what is in it.
 fn scope(file: &Path, line: Option<u64>, screen: &Screen) -> Result<BlameScope, Failure> {
     let failed = |error| {
@@ -80,12 +91,20 @@ fn scope(file: &Path, line: Option<u64>, screen: &Screen) -> Result<BlameScope, 
             error,
         })
     };
-    let metadata = std::fs::metadata(file).map_err(failed)?;
+    let metadata = std::fs::metadata(file).map_err(|error| match names_lines(file) {
+        true => {
+            failed(error).hint("FILE:LINE is one line, as in src/main.rs:120; no range of lines")
+        }
+        false => failed(error),
+    })?;
     if !metadata.is_file() {
         return Err(Failure::usage(format!("{} is no file", screen.path(file))));
     }
     let text = String::from_utf8(std::fs::read(file).map_err(failed)?);
-    let text = text.map_err(|_| failed(ErrorKind::InvalidData.into()))?;
+    let text = text.map_err(|_| {
+        let file = screen.path(file);
+        Failure::usage(format!("{file} is not UTF-8: lines of it cannot be told"))
+    })?;
     let lines = text.lines().count() as u64;
     if let Some(line) = line.filter(|line| !(1..=lines).contains(line)) {
         let file = screen.path(file);
@@ -201,13 +220,13 @@ fn print_one(
         LineOrigin::Command => format!("in a command, {tool}"),
         _ => tool.to_owned(),
     };
-    print_call(call, &how, index, screen, out)
+    print_call(call, ("written by", &how), index, screen, out)
 }
 
-/// What is known of a call, a fact a line.
+/// What is known of a call, a fact a line; the first one says how it is known.
 pub fn print_call(
     call: &LineCall,
-    how: &str,
+    (first, how): (&str, &str),
     index: &Index,
     screen: &Screen,
     out: &mut Spool,
@@ -224,7 +243,7 @@ pub fn print_call(
     };
     let prompt = call.prompt.as_deref().unwrap_or_default();
     let facts = [
-        ("written by", plain_line(how)),
+        (first, plain_line(how)),
         ("entry", addresses.named(Some(0)).to_owned()),
         ("when", screen.minute(call.time.as_deref())),
         ("session", title),
@@ -258,8 +277,9 @@ fn say(blame: &Blame, line: Option<u64>, screen: &Screen) {
         screen.say(&format!("No session is known to have written {what}."));
     } else if line.is_none() {
         let (lines, calls) = (count(all, "line"), count(blame.changes, "call"));
+        let were = if known == 1 { "was" } else { "were" };
         screen.say(&format!(
-            "{known} of {lines} were written by sessions; they changed the file in {calls}."
+            "{known} of {lines} {were} written by sessions; they changed the file in {calls}."
         ));
     }
 }

@@ -40,7 +40,12 @@ pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcom
         Failure::usage(format!("{here} is in no git repository"))
     })?;
     let name = match args.commit.as_str() {
-        "HEAD" => repository.head(),
+        "HEAD" => Some(repository.head().ok_or_else(|| {
+            let top = screen.path(&repository.top);
+            Failure::usage(format!(
+                "no commit is checked out in {top}: there is none yet, or none on this branch"
+            ))
+        })?),
         name => Some(name.to_lowercase()),
     };
     let is_name = |name: &String| {
@@ -95,13 +100,13 @@ fn print(
     let Some(call) = &writer.call else {
         return Ok(());
     };
-    super::blame::print_call(call, how(writer.evidence), index, screen, out)
+    super::blame::print_call(call, ("known by", how(writer.evidence)), index, screen, out)
 }
 
 fn how(evidence: Option<CommitEvidence>) -> &'static str {
     match evidence {
-        Some(CommitEvidence::Recorded) => "git commit named it",
-        _ => "it wrote the lines",
+        Some(CommitEvidence::Recorded) => "what git commit printed",
+        _ => "the lines that this session wrote",
     }
 }
 

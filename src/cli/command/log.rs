@@ -1,5 +1,7 @@
 //! Which sessions touched a file?
 
+use std::path::{Component, Path, PathBuf};
+
 use clap::Args;
 use sessionary::Config;
 use sessionary::index::BlameScope;
@@ -24,7 +26,7 @@ use crate::output::text::plain_line;
 pub struct Log {
     /// The file
     #[arg(value_name = "FILE", add = values::file())]
-    file: std::path::PathBuf,
+    file: PathBuf,
 }
 
 pub fn run(args: &Log, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -43,8 +45,7 @@ pub fn run(args: &Log, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     if screen.json {
         screen.json(&log)?;
     } else if log.sessions.is_empty() {
-        let file = screen.path(&args.file);
-        screen.say(&format!("No session is known to have touched {file}."));
+        say_nothing(&args.file, scope.file.is_dir(), screen);
     } else {
         let ids = index.ask(|snapshot| snapshot.short_ids())?;
         let table = table(&log, &ids, screen);
@@ -54,6 +55,34 @@ pub fn run(args: &Log, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     super::say_pending(screen, &index, log.complete, None);
     afterwards(&mut index, screen);
     Ok(Outcome::of(!log.sessions.is_empty()))
+}
+
+/// Says that nothing is known of a path, and how more than one file is asked for.
+fn say_nothing(typed: &Path, is_folder: bool, screen: &Screen) {
+    let path = screen.path(typed);
+    screen.say(&match is_folder {
+        true => format!("{path} is a folder: `log` lists the sessions of one file."),
+        false => format!("No session is known to have touched a file of the path {path}."),
+    });
+    let searched: PathBuf = typed
+        .components()
+        .filter(|part| !matches!(part, Component::CurDir))
+        .collect();
+    let is_plain = |sign: char| sign.is_alphanumeric() || "-_./@+".contains(sign);
+    // A path that leads up is no part of what calls name, and a query would read other signs.
+    let leads_up = searched
+        .components()
+        .any(|part| part == Component::ParentDir);
+    let searched = searched.to_string_lossy();
+    if !searched.is_empty() && !leads_up && searched.chars().all(is_plain) {
+        let what = match is_folder {
+            true => "the calls that name a file in it",
+            false => "the calls that name any file or folder so",
+        };
+        screen.say(&format!(
+            "`sessionary search file:{searched}` finds {what}."
+        ));
+    }
 }
 
 fn table(log: &FileLog, ids: &sessionary::model::ShortIds, screen: &Screen) -> String {
