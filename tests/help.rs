@@ -643,6 +643,9 @@ fn help_of_every_command() {
     go with it and are listed first. Forks stay, and so do other subagents.
     What changed in the last minute may still be in use, and a fork of Codex may begin in what is to
     be moved: that is moved only with --force.
+
+    To bring a session back, move its files from the trash to where they were: the next command
+    finds them.
     ----
     Report what was spent, by day, project, model, agent or host, or which tools were called
 

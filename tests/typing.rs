@@ -206,10 +206,25 @@ fn a_hint_can_be_pasted() {
         // Of two names of one command one is enough; and `search` has no --all.
         (&["lst", "--all"], "did you mean `sessionary list --all`?"),
         (&["remove", "x"], "did you mean `sessionary delete x`?"),
-        (&["cost"], "FROM usage_by_local_day"),
+        (&["cost"], "`sessionary report --by month`"),
+        (&["Usage"], "`sessionary report --by month`"),
+        // A command of a command, with what was typed behind it.
+        (&["restore", "x"], "`sessionary archive restore x`?"),
+        (&["versions", "x"], "`sessionary archive versions x`?"),
+        (&["forget"], "`sessionary roots forget`?"),
+        (&["restore", "x"], "trash: `sessionary delete --help`"),
+        (&["undelete", "x"], "trash: `sessionary delete --help`"),
+        (&["undo"], "`sessionary archive restore SESSION`"),
+        (&["trash", "x"], "did you mean `sessionary delete x`?"),
+        (&["version"], "`sessionary --version`"),
     ] {
         let refused = home.run(typed);
         assert!(refused.contains(said), "{refused}");
+        // What is known is no slip of the pen.
+        for guess in ["resume", "verify"] {
+            let guessed = refused.contains(&format!("mean `sessionary {guess}"));
+            assert!(!guessed, "{refused}");
+        }
         assert!(refused.contains("exit Some(2)"), "{refused}");
         assert!(!refused.contains("sessionary ls"), "{refused}");
         assert!(!refused.contains("search lst"), "{refused}");

@@ -11,7 +11,11 @@ use crate::output::quote;
 const MOST: usize = 2;
 
 /// What other programs call commands of this one.
-const SYNONYMS: [(&str, &str); 2] = [("remove", "delete"), ("erase", "delete")];
+const SYNONYMS: [(&str, &str); 3] = [
+    ("remove", "delete"),
+    ("erase", "delete"),
+    ("trash", "delete"),
+];
 
 /// Options that one looks for at `search`: why there is none, and what does it.
 const INSTEAD: [(&str, &str, &str); 9] = [
@@ -43,13 +47,24 @@ const HERE: &str = "--here narrows it to this repository or directory";
 /// What is longer than this is not typed again.
 const LONGEST: usize = 300;
 
-/// Words for what sessions cost, which no command is called by.
-const SPENT: [&str; 9] = [
-    "cost", "costs", "usage", "spend", "spent", "spending", "token", "tokens", "money",
+/// Words that no command is called by, and what does what they ask for.
+static MEANT: [(&[&str], &[&str]); 4] = [
+    (&["restore"], &[FROM_TRASH]),
+    (
+        &["undelete", "undo", "recover", "trash"],
+        &[FROM_TRASH, FROM_ARCHIVE],
+    ),
+    (
+        &[
+            "cost", "costs", "usage", "spend", "spent", "spending", "token", "tokens", "money",
+        ],
+        &["what each month cost: `sessionary report --by month`"],
+    ),
+    (&["version"], &["the version: `sessionary --version`"]),
 ];
-
-/// What answers them.
-const COST_BY_MONTH: &str = "sessionary sql 'SELECT substr(local_day, 1, 7) AS month, round(sum(cost_total), 2) AS cost FROM usage_by_local_day GROUP BY month'";
+const FROM_TRASH: &str = "how a session comes back from the trash: `sessionary delete --help`";
+const FROM_ARCHIVE: &str =
+    "what an agent deleted and the archive keeps: `sessionary archive restore SESSION`";
 
 /// A failure that helps more than clap's own, where there is one. `typed` is what stands behind the
 /// program's name.
@@ -80,14 +95,15 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     for before in &typed[..at] {
         within = within.find_subcommand(before).unwrap_or(within);
     }
+    let is_first = within.get_name() == cli.get_name();
     let mut failure = Failure::usage(format!("no command is called `{word}`"));
-    for name in nearest(word, within) {
-        let meant = [&typed[..at], &[name], &typed[at + 1..]].concat();
+    for names in meant_commands(word, within, is_first) {
+        let meant = [&typed[..at], &names[..], &typed[at + 1..]].concat();
         failure = failure.hint(format!("did you mean `{}`?", again(&meant)));
     }
-    if within.get_name() == cli.get_name() {
-        if SPENT.contains(&word.to_lowercase().as_str()) {
-            failure = failure.hint(format!("what each month cost: `{COST_BY_MONTH}`"));
+    if is_first {
+        for hint in answers(word) {
+            failure = failure.hint(*hint);
         }
         let search = [&typed[..at], &["search".to_owned()], &typed[at..]].concat();
         // Options of another command are none of `search`.
@@ -97,6 +113,56 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
         }
     }
     Some(failure.hint("`sessionary --help` lists the commands"))
+}
+
+/// What does what a word asks for that no command is called by.
+fn answers(word: &str) -> &'static [&'static str] {
+    let word = word.to_lowercase();
+    let mut known = MEANT.iter();
+    match known.find(|(words, _)| words.contains(&word.as_str())) {
+        Some((_, answers)) => *answers,
+        None => &[],
+    }
+}
+
+/// The commands that `word` may stand for, each as it is typed. A name that is spelt like it is no
+/// guess where the word is known, or is the name of a command of a command.
+fn meant_commands(word: &str, within: &Command, is_first: bool) -> Vec<Vec<String>> {
+    let below: Vec<Vec<String>> = match is_first {
+        true => commands_below(&word.to_lowercase(), within),
+        false => Vec::new(),
+    };
+    let is_known = is_first && !(below.is_empty() && answers(word).is_empty());
+    let near = match is_known {
+        true => synonym(&word.to_lowercase())
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
+        false => nearest(word, within),
+    };
+    near.into_iter()
+        .map(|name| vec![name])
+        .chain(below)
+        .collect()
+}
+
+/// The commands of commands that are called so, as `archive restore`.
+fn commands_below(word: &str, within: &Command) -> Vec<Vec<String>> {
+    let above = within
+        .get_subcommands()
+        .filter(|above| above.get_name() != "help");
+    let called = above.filter(|above| {
+        let mut below = above.get_subcommands();
+        below.any(|below| below.get_name() == word)
+    });
+    let names = called.map(|above| vec![above.get_name().to_owned(), word.to_owned()]);
+    names.take(MOST).collect()
+}
+
+/// The command that other programs call so.
+fn synonym(word: &str) -> Option<&'static str> {
+    let known = SYNONYMS.iter().find(|(synonym, _)| *synonym == word);
+    known.map(|(_, name)| *name)
 }
 
 /// An option that `search` lacks, and what does it there.
@@ -157,9 +223,8 @@ pub fn nearest(word: &str, command: &Command) -> Vec<String> {
         let near = names.filter_map(|name| Some((distance(&word, name)?, name)));
         near.min_by_key(|(distance, _)| *distance)
     });
-    let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == word);
-    let mut near: Vec<(usize, &str)> = match synonym {
-        Some((_, name)) => vec![(0, name)],
+    let mut near: Vec<(usize, &str)> = match synonym(&word) {
+        Some(name) => vec![(0, name)],
         None => named.collect(),
     };
     near.sort_unstable();

@@ -9,7 +9,7 @@ use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use super::trashing::{
     DeletionTarget, TrashResult, move_to_trash, own_place, refuse_changed, refuse_in_demo,
-    refuse_in_use, refuse_leaned_on, trash_of,
+    refuse_in_use, refuse_leaned_on, trash_of, way_back,
 };
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -25,7 +25,9 @@ use crate::output::time::{bytes, count};
     All files of a session are moved. Subagents in its folder, as those of agentuse and Claude Code,\n\
     go with it and are listed first. Forks stay, and so do other subagents.\n\
     What changed in the last minute may still be in use, and a fork of Codex may begin in what is to\n\
-    be moved: that is moved only with --force.")]
+    be moved: that is moved only with --force.\n\n\
+    To bring a session back, move its files from the trash to where they were: the next command\n\
+    finds them.")]
 pub struct Delete {
     /// Session ids (8 letters of one are enough), paths, or whole names
     #[arg(value_name = "SESSION", required = true, add = values::session())]
@@ -124,18 +126,23 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
             dry_run,
             sessions: doomed.iter().flat_map(|one| one.moved(&moved)).collect(),
         })?;
-    } else if !dry_run {
-        if !doomed.is_empty() {
-            screen.say("Moved to the trash:");
-        }
-        for doomed in &doomed {
-            screen.print(&format!("{}\n", plain_line(&doomed.row.id)))?;
-        }
+    } else if !dry_run && !doomed.is_empty() {
+        print_moved(&doomed, screen)?;
     }
     match moved.failed {
         Some(error) => Err(error.into()),
         None => Ok(Outcome::of(moved.still_archived.is_empty())),
     }
+}
+
+/// Prints what was moved, and says how it comes back.
+fn print_moved(moved: &[DeletionTarget], screen: &Screen) -> Result<(), Failure> {
+    screen.say("Moved to the trash:");
+    for moved in moved {
+        screen.print(&format!("{}\n", plain_line(&moved.row.id)))?;
+    }
+    screen.say(&way_back(moved, screen));
+    Ok(())
 }
 
 /// Says what is to be moved, and where; a dry run prints it.

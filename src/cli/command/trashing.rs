@@ -501,6 +501,26 @@ pub fn trash_of(path: &Path) -> String {
     }
 }
 
+/// How these sessions come back, which were moved to the trash: no command does it.
+pub fn way_back(moved: &[DeletionTarget], screen: &Screen) -> String {
+    if cfg!(windows) {
+        return "To bring a session back, restore its files in the Recycle Bin.".to_owned();
+    }
+    if cfg!(target_os = "macos") {
+        return "To bring a session back, move its files from the Trash to where they were."
+            .to_owned();
+    }
+    let mut trashes: Vec<String> = (moved.iter())
+        .map(|one| screen.with_paths(&trash_of(&one.path)))
+        .collect();
+    trashes.dedup();
+    format!(
+        "To bring a session back, move its files from `files` in {} to where they were; `info` \
+         there says where.",
+        trashes.join(" or ")
+    )
+}
+
 /// The disk that a path is on, or what is there of it.
 #[cfg(unix)]
 fn disk(path: &Path) -> Option<u64> {
