@@ -170,15 +170,15 @@ fn a_name_that_is_not_utf8_is_said() {
         let path = folder.join(std::ffi::OsStr::from_bytes(name));
         fs::write(path, "{}\n").expect("a file of that name");
     }
-    assert_snapshot!(home.run(&["list"]), @r"
+    assert_snapshot!(home.run(&["list"]), @r#"
     AGE  SESSION  AGENT  MSGS  TITLE
     2h   0b       pi        1  The tokenizer again
     2h   0a       pi        1  Fix the tokenizer
     --- stderr
     $HOME/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; rename it to have it read
     $HOME/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; rename it to have it read
-    This answer is incomplete, as 2 files could not be read: `sessionary sql 'SELECT * FROM problems'` lists them.
-    ");
+    This answer is incomplete, as 2 files could not be read: `sessionary sql "SELECT * FROM problems WHERE what IN ('unread', 'root')"` lists them.
+    "#);
     assert_snapshot!(home.run(&["sql", "SELECT what, relative, reason FROM problems"]), @r"
     what    relative                       reason
     unread  --code-parser--/caf\xE8.jsonl  its name is not UTF-8; rename it to have it read
@@ -194,10 +194,22 @@ fn a_name_that_is_not_utf8_is_said() {
     2 files, 4 entries, 2 passages, SIZE read: both stores equal the files that could be read, 2 could not.
     ");
     let status = home.run(&["status"]);
-    let unread = status.lines().find(|line| line.starts_with("unread"));
-    assert_snapshot!(unread.unwrap_or_default(), @r"
-    unread    2 files could not be read: `sessionary sql 'SELECT * FROM problems'` lists them
+    let line = |of: &str| status.lines().find(|line| line.starts_with(of));
+    assert_snapshot!(line("unread").unwrap_or_default(), @r#"
+    unread    2 files could not be read: `sessionary sql "SELECT * FROM problems WHERE what IN ('unread', 'root')"` lists them
+    "#);
+    let unread = "SELECT * FROM problems WHERE what IN ('unread', 'root')";
+    let rows = home.json(&["sql", unread, "--json"])["rows"].take();
+    assert_eq!(rows.as_array().map(Vec::len), Some(2), "{rows}");
+    // What is no session is nothing that is wrong.
+    assert_snapshot!(line("contents").unwrap_or_default(), @r"
+    contents  2 sessions, 4 entries, 2 problems, 1 file passed over
     ");
+    let status = home.json(&["status", "--json"]);
+    assert_eq!(
+        (&status["problems"], &status["passed_over"]),
+        (&3.into(), &1.into())
+    );
     // The same where somebody else writes: what cannot be looked at is not there for a reader
     // either.
     let lock = fs::File::options()

@@ -323,7 +323,7 @@ fn what_cannot_be_read_is_no_proof() {
     --- stderr
     $HOME/.pi/agent/sessions/--x--/caf\xE9.jsonl: its name is not UTF-8; rename it to have it read
     1 session with 2 entries looked through: no key or token that the rules know.
-    This answer is incomplete, as some files could not be read: `sessionary sql 'SELECT * FROM problems'` lists them.
+    This answer is incomplete, as some files could not be read: `sessionary sql "SELECT * FROM problems WHERE what IN ('unread', 'root')"` lists them.
     error: not everything was looked through, and nothing found in the rest
     --- exit Some(2)
     "#);

@@ -95,6 +95,8 @@ pub struct Totals {
     pub problems: u64,
     /// Files, folders and roots that could not be read.
     pub unread: u64,
+    /// Files that are no sessions, and links that are not followed.
+    pub passed_over: u64,
     pub source_bytes: u64,
     pub last_scan_ms: Option<i64>,
 }
@@ -260,6 +262,7 @@ impl Catalogue {
     pub fn totals(&self) -> Result<Totals, Error> {
         let sql = "SELECT (SELECT count(*) FROM _sessions), (SELECT count(*) FROM _entries), (SELECT count(*) FROM problems),
             (SELECT count(*) FROM problems WHERE what IN ('unread', 'root')),
+            (SELECT count(*) FROM problems WHERE what = 'file'),
             (SELECT coalesce(sum(length), 0) FROM _sources), (SELECT last_scan_ms FROM _store)";
         self.one(sql, [], |r| {
             let count = |at| r.get::<_, i64>(at).map(|count| count as u64);
@@ -268,8 +271,9 @@ impl Catalogue {
                 entries: count(1)?,
                 problems: count(2)?,
                 unread: count(3)?,
-                source_bytes: count(4)?,
-                last_scan_ms: r.get(5)?,
+                passed_over: count(4)?,
+                source_bytes: count(5)?,
+                last_scan_ms: r.get(6)?,
             })
         })
     }

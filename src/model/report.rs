@@ -151,6 +151,10 @@ pub struct Status {
     /// Files, folders and roots that could not be read; among the problems.
     #[serde(default)]
     pub unread: u64,
+    /// Files that are no sessions, and links that are not followed: among the problems, and nothing
+    /// is wrong with them.
+    #[serde(default)]
+    pub passed_over: u64,
     /// Entries still to be given to the words, each once. They are found all the same.
     pub outstanding: u64,
     /// Bytes of their lines.

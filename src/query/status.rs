@@ -84,6 +84,7 @@ impl Snapshot<'_> {
             entries: totals.entries,
             problems: totals.problems,
             unread: totals.unread,
+            passed_over: totals.passed_over,
             outstanding: lack.entries,
             outstanding_bytes: lack.bytes,
             owed: UnindexedText::of(lack.entries, lack.bytes),

@@ -76,7 +76,8 @@ use crate::places;
 const NOTES: usize = 5;
 
 /// Where files that could not be read are named.
-const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` lists them";
+const UNREAD: &str =
+    "`sessionary sql \"SELECT * FROM problems WHERE what IN ('unread', 'root')\"` lists them";
 
 /// Runs what was typed: once more where the catalogue turned out to be damaged, or was rebuilt by
 /// another process. No verb changes a session before the index has answered all that the verb asks

@@ -137,6 +137,10 @@ fn printed(status: &Status, screen: &Screen) -> String {
             super::UNREAD
         ),
     };
+    let passed_over = match status.passed_over {
+        0 => String::new(),
+        files => format!(", {} passed over", count(files, "file")),
+    };
     let writer = if status.writer {
         ", being written by another process"
     } else {
@@ -148,7 +152,7 @@ fn printed(status: &Status, screen: &Screen) -> String {
         .map_or(String::new(), |watcher| watched(watcher, screen));
     format!(
         "index     {} (generation {}){writer}\nsize      catalogue {}, words {}, for {} of sessions\n\
-         contents  {}, {}, {}{unread}\nfreshness last full scan {}; {words}{watcher}\n\n{}",
+         contents  {}, {}, {}{passed_over}{unread}\nfreshness last full scan {}; {words}{watcher}\n\n{}",
         screen.path(&status.index_dir),
         status.generation,
         bytes(status.catalogue_bytes),
@@ -156,7 +160,10 @@ fn printed(status: &Status, screen: &Screen) -> String {
         bytes(status.source_bytes),
         count(status.sessions, "session"),
         count(status.entries, "entry"),
-        count(status.problems, "problem"),
+        count(
+            status.problems.saturating_sub(status.passed_over),
+            "problem"
+        ),
         scanned(status, screen),
         roots(&status.roots, screen),
     )
