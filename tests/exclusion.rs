@@ -417,6 +417,48 @@ fn what_belongs_to_a_session_goes_with_its_file() {
     }
 }
 
+/// Nor is it said with every command for good.
+#[test]
+fn a_root_that_is_excluded_may_be_unreadable() {
+    for is_indexed_before in [false, true] {
+        let place = tempfile::tempdir().unwrap();
+        let (home, root) = (place.path(), place.path().join("pi"));
+        let all = config_of(home, "pi", &[]);
+        if is_indexed_before {
+            write(home, "--a--/one.jsonl", "/code/open", "quetzalcoatl");
+            sync(&all);
+            fs::rename(&root, home.join("aside")).unwrap();
+        }
+        // What is no folder cannot be read as one, whoever reads it.
+        fs::write(&root, "").unwrap();
+        let opened = Index::open(&all, Freshness::Check).unwrap();
+        assert!(!opened.is_complete());
+        drop(opened);
+        let less = config_of(home, "pi", &["pi"]);
+        sync(&less);
+        for is_there in [true, false] {
+            if !is_there {
+                fs::remove_file(&root).unwrap();
+            }
+            let index = Index::open(&less, Freshness::Check).unwrap();
+            assert!(index.is_complete());
+            assert_eq!(index.report().unwrap().notes, Vec::<String>::new());
+            let status = index.status().unwrap();
+            assert_eq!((status.sessions, status.problems), (0, 0));
+            assert_eq!(status.roots[0].error, None);
+            let verified = index.verify(&mut |_| {}).unwrap();
+            assert_eq!(verified.differences, []);
+            assert!(verified.unread.is_empty(), "{:?}", verified.unread);
+            assert_eq!(files_with(&home.join("index"), "quetzalcoatl"), 0);
+        }
+        // Without the glob it is there again.
+        if is_indexed_before {
+            fs::rename(home.join("aside"), &root).unwrap();
+            assert_eq!(paths(&all), ["one.jsonl"]);
+        }
+    }
+}
+
 /// Also where the index is new, and knows of nothing that is gone.
 #[test]
 fn what_is_archived_of_a_session_goes_with_its_file() {

@@ -66,6 +66,11 @@ pub fn leave_out(
     leave_out_by_files((spec, format), &files, discovery, &mut left);
     discovery.foreign_files.retain(is_in);
     discovery.unreadable.retain(is_in);
+    // A place that never existed leaves no row.
+    let is_met = root.is_some() || spec.path.exists();
+    if discovery.error.is_some() && is_met && files.holds_at(&spec.path) {
+        discovery.error = None;
+    }
     let (known, remembered) = match root {
         Some(root) => (catalogue.session_keys(root)?, catalogue.excluded(root)?),
         None => (HashSet::new(), BTreeMap::new()),
