@@ -629,6 +629,21 @@ fn a_session_is_forgotten_with_its_subagents() {
     assert!(!kept.contains(r#""archived":true"#), "{kept}");
 }
 
+/// What lies in the folder beside its file is there still, and is not the session.
+#[test]
+fn a_session_that_is_lost_is_not_said_to_be_there() {
+    let home = Sandbox::new();
+    let ([file, ..], id) = (with_a_folder(&home), uuid(6));
+    let there = home.run(&["archive", "restore", &id]);
+    assert!(there.contains("Its files are all there"), "{there}");
+    fs::remove_file(&file).unwrap();
+    let lost = home.run(&["archive", "restore", &id]);
+    assert!(lost.contains("Nothing is kept of this session"), "{lost}");
+    assert!(lost.ends_with("--- exit Some(1)\n"), "{lost}");
+    let versions = home.run(&["archive", "versions", &id]);
+    assert_eq!(lost, versions);
+}
+
 /// A prompt of the agent's own is of no interest to who reads a session back; `--all` shows that
 /// it is there.
 #[test]

@@ -624,6 +624,46 @@ fn a_session_that_has_the_id_of_a_forgotten_one_is_kept() {
     assert!(contents(&home).contains(&more));
 }
 
+/// Until somebody has decided; then nobody is advised.
+#[cfg(unix)]
+#[test]
+fn what_an_agent_deletes_is_told_until_it_is_turned_on_or_off() {
+    for agents in [&["claude"][..], &[]] {
+        let home = crate::sandbox::Sandbox::new();
+        home.write(
+            ".claude/projects/-code/00000006-0000-4000-8000-000000000006.jsonl",
+            &serde_json::json!({
+                "type": "user", "uuid": "u1", "parentUuid": null, "cwd": "/code",
+                "sessionId": "00000006-0000-4000-8000-000000000006",
+                "timestamp": "2026-01-05T09:00:00.000Z",
+                "message": {"role": "user", "content": "hello"}
+            })
+            .to_string(),
+        );
+        let is_told = |words: &[&str]| home.run(words).contains("`sessionary archive on claude`");
+        let (list, status) = (&["list", "--all"][..], &["status"][..]);
+        assert_eq!([list, list].map(is_told), [true, false]);
+        assert_eq!([status, status].map(is_told), [true, true]);
+        let _ = home.run(&[&["archive", "off"], agents].concat());
+        assert_eq!([status, list].map(is_told), [false, false]);
+        // Not by a list either to which it was never said.
+        let told = home
+            .home
+            .join(".local/share/sessionary/deletions-told.json");
+        let _ = fs::remove_file(told);
+        assert!(!is_told(list));
+        // Nor is who has decided told of what has to be named.
+        home.write(".local/share/opencode/note.txt", "");
+        let is_named = || {
+            home.run(&["archive", "on", "pi"])
+                .contains("opencode has its")
+        };
+        assert!(is_named());
+        let _ = home.run(&["archive", "off", "opencode"]);
+        assert!(!is_named());
+    }
+}
+
 /// An agent may empty a file before it deletes it.
 #[cfg(unix)]
 #[test]

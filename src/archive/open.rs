@@ -281,9 +281,17 @@ impl Archive {
     /// # Errors
     /// When it cannot be read.
     pub fn keeps(&self, agent: &str, unnamed: bool) -> Result<bool, Error> {
+        Ok(self.asked_of(agent, unnamed)?.unwrap_or(false))
+    }
+
+    /// Whether somebody asked that this agent's sessions are kept, or that they are not; `None`:
+    /// nobody said anything. Of whom is `unnamed` as in [`Archive::keeps`].
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn asked_of(&self, agent: &str, unnamed: bool) -> Result<Option<bool>, Error> {
         let kept = "SELECT is_kept FROM agents WHERE agent = ?1 OR (?3 AND agent = ?2) ORDER BY agent = ?2";
-        let kept = self.first(kept, params![agent, EVERY_AGENT, unnamed], |r| r.get(0))?;
-        Ok(kept.unwrap_or(false))
+        self.first(kept, params![agent, EVERY_AGENT, unnamed], |r| r.get(0))
     }
 
     /// Keep the sessions of these agents from now on, or no longer; without names those of all.

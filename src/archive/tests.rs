@@ -273,14 +273,19 @@ fn whose_sessions_are_kept() {
     assert!(Archive::open_readable(folder.path()).unwrap().is_none());
     let archive = Archive::open_writable(folder.path()).unwrap();
     let keeps = |agent: &str| archive.keeps(agent, true).unwrap();
+    let asked = |agent: &str| archive.asked_of(agent, true).unwrap();
     assert!(!keeps("pi"));
+    assert_eq!(asked("pi"), None);
     archive.set_kept(&["pi".into()], true).unwrap();
     assert!(keeps("pi") && !keeps("clido"));
     archive.set_kept(&[], true).unwrap();
     archive.set_kept(&["clido".into()], false).unwrap();
     assert!(keeps("pi") && !keeps("clido"));
+    assert_eq!((asked("pi"), asked("clido")), (Some(true), Some(false)));
     archive.set_kept(&[], false).unwrap();
     assert!(!keeps("pi") && !keeps("clido"));
+    assert_eq!(asked("pi"), Some(false));
+    assert_eq!(archive.asked_of("pi", false).unwrap(), None);
     let again = Archive::open_readable(folder.path()).unwrap().unwrap();
     assert_eq!(again.id(), archive.id());
 }

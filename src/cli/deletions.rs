@@ -1,4 +1,5 @@
-//! Which agents delete sessions that nobody keeps? That is said once, with what keeps them.
+//! Which agents delete sessions that nobody keeps, though nobody said that they are not to be kept?
+//! `list` says it once, and `status` until somebody has decided, with what keeps them.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,13 +22,16 @@ struct Deletion {
     bytes: u64,
 }
 
-/// What is to be said of agents that delete, whose sessions are here and are not kept.
+/// What is to be said of agents that delete, whose sessions are here and are not kept, until
+/// somebody has turned that on or off.
 pub fn notices(index: &Index, config: &Config) -> Vec<(&'static str, String)> {
     let deleting = AGENTS.iter().filter_map(|agent| {
         let when = agent.deletes?;
         let bytes = bytes_of(index, agent.name).filter(|bytes| *bytes > 0)?;
-        let is_kept = config.archive_dir.is_none() || config.keeps(agent.name).unwrap_or(true);
-        (!is_kept).then_some(Deletion { agent, when, bytes })
+        let is_decided = config.archive_dir.is_none()
+            || config.keeps(agent.name).unwrap_or(true)
+            || config.is_turned_off(agent.name).unwrap_or(true);
+        (!is_decided).then_some(Deletion { agent, when, bytes })
     });
     deleting
         .map(|deletion| (deletion.agent.name, deletion.sentence()))

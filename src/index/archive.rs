@@ -66,6 +66,20 @@ impl Config {
         }
     }
 
+    /// Whether somebody [said](Indexer::keep_no_more) that this agent's sessions are not to be
+    /// kept: then there is nothing to advise.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn is_turned_off(&self, agent: &str) -> Result<bool, Error> {
+        match self.archive()? {
+            Some((_, archive)) => {
+                Ok(archive.asked_of(agent, self.keeps_unnamed(agent))? == Some(false))
+            }
+            None => Ok(false),
+        }
+    }
+
     /// Whether this agent's sessions can be kept.
     pub fn can_keep(&self, agent: &str) -> bool {
         self.format_of(agent).is_none_or(can_be_kept)
@@ -184,6 +198,15 @@ impl Index {
     /// When the catalogue cannot be read.
     pub fn is_in_database(&self, session: &SessionRow) -> Result<bool, Error> {
         self.ask(|snapshot| snapshot.is_in_database(session))
+    }
+
+    /// Whether the file of the session itself is gone and not kept, and only something that belongs
+    /// to it is there: then [`Index::restore`] writes nothing, and the session is lost.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn has_lost_its_file(&self, session: &SessionRow) -> Result<bool, Error> {
+        self.ask(|snapshot| snapshot.has_lost_its_file(session))
     }
 
     /// Write the document that the agent exports of a session in its database to `target`, for its

@@ -282,6 +282,13 @@ impl Snapshot<'_> {
         Ok(places.iter().any(is_rows))
     }
 
+    /// Whether the catalogue has no file of the session itself any more, but something that belongs
+    /// to it.
+    pub(crate) fn has_lost_its_file(&self, session: &SessionRow) -> Result<bool, Error> {
+        let is_known = !self.source_paths_of(session)?.is_empty();
+        Ok(is_known && self.catalogue.main_source(&session.path)?.is_none())
+    }
+
     /// The document that the session's agent exports of it; `None`: it is no session in a database,
     /// or it is not known what its agent exports of it.
     pub(crate) fn exported(&self, session: &SessionRow) -> Result<Option<String>, Error> {

@@ -160,7 +160,8 @@ fn say_unnamed(config: &Config, screen: &Screen) -> Result<(), Failure> {
         let agent = root.agent.as_str();
         let is_new =
             !config.keeps_unnamed(agent) && config.can_keep(agent) && !told.contains(&agent);
-        if is_new && root.path.exists() && !config.keeps(agent)? {
+        let is_settled = || Ok::<_, Failure>(config.keeps(agent)? || config.is_turned_off(agent)?);
+        if is_new && root.path.exists() && !is_settled()? {
             told.push(agent);
             screen.say(&format!(
                 "{agent} has its sessions in a database and deletes none by itself: \
@@ -314,6 +315,10 @@ fn chosen(name: &str, config: &Config, screen: &Screen) -> Result<(Index, Sessio
     Ok((index, row))
 }
 
+/// What is said of a session that is not in the archive.
+const NOTHING_KEPT: &str =
+    "Nothing is kept of this session; `sessionary archive on` keeps sessions.";
+
 /// What `archive versions --json` prints.
 #[derive(Serialize)]
 struct VersionsAnswer {
@@ -363,7 +368,7 @@ fn versions(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         ))?;
     }
     if !is_kept {
-        screen.say("Nothing is kept of this session; `sessionary archive on` keeps sessions.");
+        screen.say(NOTHING_KEPT);
     }
     Ok(Outcome::of(is_kept))
 }
@@ -402,6 +407,8 @@ fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, 
         })?;
     } else if files.is_empty() && is_in_database {
         screen.say("It is in its agent's database: nothing was written.");
+    } else if files.is_empty() && index.has_lost_its_file(&row)? {
+        screen.say(NOTHING_KEPT);
     } else if files.is_empty() {
         screen.say("Its files are all there: nothing was written.");
     } else {
