@@ -689,20 +689,21 @@ fn markdown_has_two_names_and_a_refused_place_has_its_own() {
 fn a_title_that_was_cut_says_so_where_it_is_read() {
     let sandbox = Sandbox::new();
     for (id, letters) in [("long", 250), ("whole", 200)] {
+        let typed: String = ('a'..='z').cycle().take(letters).collect();
         let lines = [
             json!({"type": "session", "version": 3, "id": id, "cwd": "/w",
                 "timestamp": "2026-01-05T09:00:00.000Z"}),
             json!({"type": "message", "id": "a", "parentId": null,
                 "timestamp": "2026-01-05T09:00:01.000Z",
-                "message": {"role": "user", "content": "x".repeat(letters)}}),
+                "message": {"role": "user", "content": typed}}),
         ];
         let lines = lines.map(|line| format!("{line}\n")).concat();
         sandbox.write(&format!(".pi/agent/sessions/--w--/{id}.jsonl"), &lines);
         let written = sandbox.run(&["export", id]);
         let head = written.lines().next().expect("a title");
-        assert_eq!(head.ends_with("x…"), id == "long", "{head}");
+        assert_eq!(head.ends_with('…'), id == "long", "{head}");
         // What programs get is what was typed.
         let shown = sandbox.json(&["show", id, "--json"]);
-        assert_eq!(shown["session"]["title"], "x".repeat(200));
+        assert_eq!(shown["session"]["title"], typed[..200]);
     }
 }
