@@ -120,7 +120,7 @@ fn answers(word: &str) -> &'static [&'static str] {
     let word = word.to_lowercase();
     let mut known = MEANT.iter();
     match known.find(|(words, _)| words.contains(&word.as_str())) {
-        Some((_, answers)) => *answers,
+        Some((_, answers)) => answers,
         None => &[],
     }
 }

@@ -41,10 +41,7 @@ fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
     match facts.kind.as_str() {
         "session" => header(dialect, line, &mut facts),
         "message" => match &line.message {
-            Loose::Object(message) => {
-                of_message(message, odd_breaks, &mut facts);
-                facts.copied_with = both_times(&facts);
-            }
+            Loose::Object(message) => of_message(message, odd_breaks, &mut facts),
             Loose::Other => facts.is_message = true,
             Loose::Missing | Loose::Null => {
                 facts.is_message = true;
@@ -88,6 +85,7 @@ fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
         }
         _ => {}
     }
+    facts.copied_with = both_times(&facts);
     facts
 }
 
