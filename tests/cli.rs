@@ -71,7 +71,7 @@ fn overview() {
     4h   torn      pi        0                 [unlisted: no session header (torn)] (no messages)
 
     Try
-      sessionary list --all    every session, newest first
+      sessionary list --all    every session, newest first, unlisted ones last
       sessionary search WORDS  everything that was said, run and printed
       sessionary show last     read back the newest session of this repository
     ");

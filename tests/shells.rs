@@ -50,7 +50,7 @@ fn sessions_are_offered_with_their_titles() {
     let home = indexed();
     let zsh = offered(&home, "zsh", &["show", ""]);
     let lines: Vec<&str> = zsh.lines().collect();
-    assert_eq!(lines[0], "last:the newest session here");
+    assert_eq!(lines[0], "last:the first session of a list here");
     // Those of this directory come first.
     assert!(lines[1].starts_with("019b8d10:"), "{zsh}");
     assert!(lines[1].ends_with(" · Tokenizer work · parser"), "{zsh}");

@@ -215,7 +215,8 @@ fn a_hint_can_be_pasted() {
         (&["restore", "x"], "trash: `sessionary delete --help`"),
         (&["undelete", "x"], "trash: `sessionary delete --help`"),
         (&["undo"], "`sessionary archive restore SESSION`"),
-        (&["trash", "x"], "did you mean `sessionary delete x`?"),
+        (&["trash", "x"], "trash: `sessionary delete --help`"),
+        (&["path", "to", "it"], "to search for it: `sessionary search path to it`"),
         (&["version"], "`sessionary --version`"),
     ] {
         let refused = home.run(typed);
@@ -227,6 +228,8 @@ fn a_hint_can_be_pasted() {
         }
         assert!(refused.contains("exit Some(2)"), "{refused}");
         assert!(!refused.contains("sessionary ls"), "{refused}");
+        // The rest of a search is nothing that `config path` takes.
+        assert!(!refused.contains("config path to"), "{refused}");
         assert!(!refused.contains("search lst"), "{refused}");
     }
     // Letters of options are no word.

@@ -77,8 +77,8 @@ impl<'e> UsageRow<'e> {
 
 /// A number that all copies of an entry have, and hardly any other: of the response's id, else of
 /// what its format says that copies keep, else of the entry's id and time, which forks keep, else
-/// of its time, and of what copies agree in; else of all its bytes. Of an entry that only calls, of its calls too: several versions of a message
-/// may each hold the calls that are new in it.
+/// of its time, and of what copies agree in; else of all its bytes. Of an entry that only calls, of
+/// its calls too: several versions of a message may each hold the calls that are new in it.
 fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
     if facts.spent().is_none() {
         return called(bytes, facts);

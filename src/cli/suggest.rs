@@ -11,11 +11,7 @@ use crate::output::quote;
 const MOST: usize = 2;
 
 /// What other programs call commands of this one.
-const SYNONYMS: [(&str, &str); 3] = [
-    ("remove", "delete"),
-    ("erase", "delete"),
-    ("trash", "delete"),
-];
+const SYNONYMS: [(&str, &str); 2] = [("remove", "delete"), ("erase", "delete")];
 
 /// Options that one looks for at `search`: why there is none, and what does it.
 const INSTEAD: [(&str, &str, &str); 9] = [
@@ -99,6 +95,10 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     let mut failure = Failure::usage(format!("no command is called `{word}`"));
     for names in meant_commands(word, within, is_first) {
         let meant = [&typed[..at], &names[..], &typed[at + 1..]].concat();
+        // What stands behind it may be the rest of a search.
+        if names.len() > 1 && is_refused(&meant) {
+            continue;
+        }
         failure = failure.hint(format!("did you mean `{}`?", again(&meant)));
     }
     if is_first {
@@ -107,12 +107,18 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
         }
         let search = [&typed[..at], &["search".to_owned()], &typed[at..]].concat();
         // Options of another command are none of `search`.
-        let words = [&["sessionary".to_owned()], &search[..]].concat();
-        if Cli::try_parse_from(words).is_ok() {
+        if !is_refused(&search) {
             failure = failure.hint(format!("to search for it: `{}`", again(&search)));
         }
     }
     Some(failure.hint("`sessionary --help` lists the commands"))
+}
+
+/// Whether these words are wrong, and not only too few.
+fn is_refused(words: &[String]) -> bool {
+    let words = [&["sessionary".to_owned()], words].concat();
+    Cli::try_parse_from(words)
+        .is_err_and(|error| error.kind() != ErrorKind::MissingRequiredArgument)
 }
 
 /// What does what a word asks for that no command is called by.

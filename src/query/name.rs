@@ -40,8 +40,8 @@ pub enum TitleMatch {
 }
 
 impl NameScope {
-    /// Paths count from `cwd`, `last` is the newest session of that directory, and names and titles
-    /// are given in full.
+    /// Paths count from `cwd`, `last` is the first session that a list of that directory has, and
+    /// names and titles are given in full.
     pub fn of(cwd: &Path) -> Self {
         Self {
             cwd: cwd.to_path_buf(),

@@ -282,11 +282,11 @@ impl Snapshot<'_> {
         Ok(places.iter().any(is_rows))
     }
 
-    /// Whether the catalogue has no file of the session itself any more, but something that belongs
-    /// to it.
+    /// Whether the file of the session itself is gone, and something that belongs to it is there.
     pub(crate) fn has_lost_its_file(&self, session: &SessionRow) -> Result<bool, Error> {
         let is_known = !self.source_paths_of(session)?.is_empty();
-        Ok(is_known && self.catalogue.main_source(&session.path)?.is_none())
+        let is_there = session.path.symlink_metadata().is_ok();
+        Ok(is_known && !is_there && self.catalogue.main_source(&session.path)?.is_none())
     }
 
     /// The document that the session's agent exports of it; `None`: it is no session in a database,

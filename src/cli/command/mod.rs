@@ -448,6 +448,7 @@ fn title_within(row: &SessionRow, most: usize) -> (Tone, String) {
 /// Whether the title is the beginning of something longer that was typed, which nothing in it
 /// says.
 fn is_cut(row: &SessionRow) -> bool {
-    let is_longest = row.title.chars().count() == LONGEST_TITLE;
-    is_longest && !plain_line(&row.first_message).ends_with(&plain_line(&row.title))
+    let (typed, title) = (plain_line(&row.first_message), plain_line(&row.title));
+    let goes_on = typed.len() > title.len() && typed.starts_with(&title);
+    row.title.chars().count() == LONGEST_TITLE && (goes_on || !typed.ends_with(&title))
 }

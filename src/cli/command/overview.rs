@@ -140,7 +140,10 @@ fn of_subagents(all: u64, listed: u64) -> String {
 fn to_try(screen: &Screen) -> String {
     let mut out = String::new();
     for (verb, what) in [
-        ("list --all", "every session, newest first"),
+        (
+            "list --all",
+            "every session, newest first, unlisted ones last",
+        ),
         ("search WORDS", "everything that was said, run and printed"),
         (
             "show last",

@@ -86,6 +86,9 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
     if named.is_some() {
         resume.cwd = named;
     }
+    if let Some(elsewhere) = elsewhere {
+        screen.say(&elsewhere);
+    }
     if screen.json {
         let mut session = session;
         screen
@@ -98,9 +101,6 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
             resume: &resume,
         })?;
         return Ok(Outcome::Yes);
-    }
-    if let Some(elsewhere) = elsewhere {
-        screen.say(&elsewhere);
     }
     if args.print {
         if let Some(gone) = resume.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {

@@ -306,11 +306,15 @@ fn folder(row: &SessionRow) -> Result<Option<PathBuf>, Failure> {
     }
 }
 
+/// Whether it is files of this machine: rows, and what is read only, are never moved.
+pub fn may_be_trashed(row: &SessionRow) -> bool {
+    row.host.is_none() && !row.archived && !is_rows(row)
+}
+
 /// Whether its file is gone already, by other hands: there is nothing left to move.
 pub fn is_gone(row: &SessionRow) -> bool {
-    let is_file = row.host.is_none() && !row.archived && !is_rows(row);
     let there = row.path.symlink_metadata();
-    is_file && there.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    may_be_trashed(row) && there.is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// A demo's sessions stay out of the system's trash.

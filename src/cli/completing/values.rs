@@ -177,7 +177,7 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
         ];
         offered(&id, &about.join(" · "))
     });
-    let last = offered("last", "the newest session here");
+    let last = offered("last", "the first session of a list here");
     let last = last.filter(|_| "last".starts_with(typed));
     entries.into_iter().chain(last).chain(sessions).collect()
 }

@@ -123,7 +123,8 @@ impl State {
     }
 
     fn chosen(&mut self, item: MenuItem, menu: Menu) -> Vec<Task> {
-        let Menu { targets, .. } = menu;
+        let Menu { mut targets, .. } = menu;
+        targets.retain(|target| !item.needs_session() || item.is_allowed(&target.session));
         vec![Task::Do(match item {
             MenuItem::CopyCommand => Job::Copy(targets, CopyFormat::Command),
             MenuItem::CopyId => Job::Copy(targets, CopyFormat::Id),
@@ -135,8 +136,7 @@ impl State {
             MenuItem::Undo => Job::Restore,
             MenuItem::Rename => {
                 let sessions = targets.into_iter().map(|target| target.session);
-                let named = sessions.filter(|session| item.is_allowed(session));
-                self.ask_name(named.collect());
+                self.ask_name(sessions.collect());
                 return Vec::new();
             }
             MenuItem::Label => {

@@ -9,7 +9,7 @@ use sessionary::model::SessionRow;
 use super::actions::Target;
 use super::keys::{self, Action};
 use super::line::QueryLine;
-use crate::command::writing;
+use crate::command::{trashing, writing};
 
 /// What stands over the list until it is answered.
 pub enum Dialog {
@@ -91,6 +91,7 @@ impl MenuItem {
             Self::Rename => writing::may_be_named(session),
             Self::Label => writing::may_be_labelled(session),
             Self::Fork => writing::may_be_forked(session),
+            Self::Trash => trashing::may_be_trashed(session),
             _ => true,
         }
     }

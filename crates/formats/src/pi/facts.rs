@@ -182,11 +182,14 @@ fn summary(line: &Line<'_>, facts: &mut Facts) {
 }
 
 /// What copies of an answer keep, and of a message that calls: its own time and its entry's. In
-/// version 1 entries have no ids, so whoever migrates a file or forks it gives each a new one.
+/// version 1 entries have no ids, so whoever migrates a file or forks it gives each a new one. pi
+/// takes one before it asks and the other when it writes: of times that are the same the clock may
+/// be too coarse to tell two answers.
 fn both_times(facts: &Facts) -> Option<String> {
     let is_counted = facts.usage.is_some() || facts.calls.iter().any(|call| !call.is_result);
-    let (entry, message) = facts.time_ms.zip(facts.message_ms)?;
-    is_counted.then(|| format!("{entry}-{message}"))
+    let times = facts.time_ms.zip(facts.message_ms);
+    let (entry, message) = times.filter(|(entry, message)| is_counted && entry != message)?;
+    Some(format!("{entry}-{message}"))
 }
 
 fn of_message(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {

@@ -220,7 +220,7 @@ fn what_the_sessions_agent_does_not_allow_is_not_offered() {
         ("pi", None, "rlfmht"),
         ("indusagi", None, "rlfmht"),
         ("clido", None, "rfmht"),
-        ("pi", Some("laptop"), "fmht"),
+        ("pi", Some("laptop"), "fmh"),
         ("claude", None, "mht"),
         ("agentuse", None, "mht"),
     ] {
