@@ -355,6 +355,27 @@ fn an_error_turn_is_shown_as_an_error() {
     });
 }
 
+/// An answer names the call alone.
+#[test]
+fn an_answer_is_one_of_the_tool_that_was_called() {
+    with_cases(|index| {
+        let answered = rows(
+            index,
+            "SELECT c.tool, max(c.is_error) FROM calls c JOIN entries e ON e.entry = c.answer
+             GROUP BY 1",
+        );
+        assert!(answered.len() > 2, "{answered:?}");
+        for answer in answered {
+            let tool = answer[0].as_str().expect("a tool");
+            let answers = format!("tool:{tool} role:toolResult");
+            assert!(!found(index, &answers).is_empty(), "{answers}");
+            let failed = format!("tool:{tool} is:error");
+            let is_error = answer[1] == Value::from(1);
+            assert_eq!(!found(index, &failed).is_empty(), is_error, "{failed}");
+        }
+    });
+}
+
 #[test]
 fn a_branch_made_by_resuming_at_an_entry() {
     with_cases(|index| {

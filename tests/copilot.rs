@@ -64,6 +64,12 @@ fn a_session_is_listed_found_and_taken_up_again() {
         "SELECT tool, is_error FROM calls ORDER BY entry",
     ]);
     assert_eq!(calls["rows"], json!([["task", 0], ["bash", 0]]));
+    // The answer does not name its tool, but it is one of that call.
+    for tool in ["task", "bash"] {
+        assert_eq!(hits(&format!("tool:{tool} role:toolResult")).0, 1, "{tool}");
+        let others = hits(&format!("-tool:{tool} role:toolResult"));
+        assert_eq!(others.0, 1, "{tool}");
+    }
 }
 
 /// The name is another file: what is written there shows, and what is appended to the events.

@@ -216,7 +216,10 @@ fn a_hint_can_be_pasted() {
         (&["undelete", "x"], "trash: `sessionary delete --help`"),
         (&["undo"], "`sessionary archive restore SESSION`"),
         (&["trash", "x"], "trash: `sessionary delete --help`"),
-        (&["path", "to", "it"], "to search for it: `sessionary search path to it`"),
+        (
+            &["path", "to", "it"],
+            "to search for it: `sessionary search path to it`",
+        ),
         (&["version"], "`sessionary --version`"),
     ] {
         let refused = home.run(typed);

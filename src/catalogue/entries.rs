@@ -1,11 +1,13 @@
 //! Which entries are there, and which tools and labels do they name?
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::vec::IntoIter;
 
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::answered::NEAR;
 use super::error::Error;
 use super::open::Catalogue;
 use super::write::flag::{BESIDE, PROMPT};
@@ -402,23 +404,35 @@ impl Catalogue {
         Ok(tools.remove(&key).unwrap_or_default())
     }
 
-    /// The tools called or answered by each entry whose key lies in `first..=last`.
+    /// The tools called or answered by each entry whose key lies in `first..=last`. Some agents name
+    /// the tool in the call alone: Claude Code, Codex, Copilot.
     pub fn tools_between(&self, first: i64, last: i64) -> Result<HashMap<i64, Vec<String>>, Error> {
-        self.with(|c| {
-            let mut tools: HashMap<i64, Vec<String>> = HashMap::new();
-            let mut statement = c
-                .prepare_cached("SELECT key, tool FROM _calls WHERE key BETWEEN ?1 AND ?2 AND tool IS NOT NULL ORDER BY key, ordinal")?;
-            let mut rows = statement.query([first, last])?;
-            // For `DISTINCT` SQLite would make a table.
-            let mut known = HashSet::new();
-            while let Some(row) = rows.next()? {
-                let (key, tool): (i64, String) = (row.get(0)?, row.get(1)?);
-                if known.insert((key, tool.clone())) {
+        let named = "SELECT key, tool FROM _calls
+            WHERE key BETWEEN ?1 AND ?2 ORDER BY key, ordinal";
+        let of_answers = "SELECT a.key, c.tool FROM _calls c
+              CROSS JOIN _calls a ON a.key = c.answer AND a.is_result AND a.call_id = c.call_id
+            WHERE c.key BETWEEN ?1 - ?3 AND ?2 AND c.answer BETWEEN ?1 AND ?2
+              AND c.tool IS NOT NULL AND a.tool IS NULL ORDER BY c.key, c.ordinal";
+        let mut tools: HashMap<i64, Vec<String>> = HashMap::new();
+        // For `DISTINCT` SQLite would make a table.
+        let mut known = HashSet::new();
+        let are_all_named = Cell::new(true);
+        let mut add = |row: &Row<'_>| {
+            let (key, tool): (i64, Option<String>) = (row.get(0)?, row.get(1)?);
+            match tool {
+                Some(tool) if known.insert((key, tool.clone())) => {
                     tools.entry(key).or_default().push(tool);
                 }
+                Some(_) => {}
+                None => are_all_named.set(false),
             }
-            Ok(tools)
-        })
+            Ok(())
+        };
+        self.each(named, [first, last], &mut add)?;
+        if !are_all_named.get() {
+            self.each(of_answers, [first, last, NEAR], add)?;
+        }
+        Ok(tools)
     }
 
     /// Labels of a session in file order: target and text.

@@ -12,7 +12,7 @@ use crate::model::Class;
 /// Raised when the same passages lead to a different index (fields, tokenizer rules, options), or
 /// when the meaning of the outbox changes. It is stored in the commit payload, so that an older
 /// index is rebuilt.
-pub const SCHEMA_REVISION: u32 = 7;
+pub const SCHEMA_REVISION: u32 = 8;
 
 /// The time of a passage that has none.
 pub(super) const NO_TIME: i64 = i64::MIN;

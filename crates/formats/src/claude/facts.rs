@@ -377,11 +377,13 @@ fn assistant(line: &WholeLine<'_>, facts: &mut Facts) {
     facts.thinking_level = line.effort.owned();
     facts.usage = usage(line, message);
     // Some servers give one id to all that they say.
-    let is_named = |usage: &Usage| !usage.response_id.as_deref().unwrap_or_default().is_empty();
-    facts.copied_with = line.request_id.owned();
-    facts.copied_with = facts
-        .copied_with
-        .filter(|_| facts.usage.as_ref().is_some_and(is_named));
+    let response = facts
+        .usage
+        .as_ref()
+        .and_then(|usage| usage.response_id.as_deref());
+    if response.is_some_and(|id| !id.is_empty()) {
+        facts.copied_with = line.request_id.owned();
+    }
     for block in message.content.list().iter().filter_map(Loose::object) {
         facts.has_image |= block.is("image");
         if block.is_call() {
