@@ -7,16 +7,20 @@ use std::path::{Path, PathBuf};
 
 use super::calls::Calls;
 use super::names::absolute;
+use super::renames::MOST_NAMES;
 use super::shell_moves::shell_moves;
 use crate::error::Error;
 use crate::query::Snapshot;
+
+/// Bytes of the longest path: no system knows longer ones.
+const LONGEST_PATH: usize = 4096;
 
 /// What the commands of sessions moved, the first one first.
 #[derive(Default)]
 pub(super) struct Moves {
     all: Vec<CommandMove>,
-    /// Of each folder that they name: when something below it was touched. Read where one of them
-    /// may have moved the file.
+    /// Of each folder that they name: when something below it was touched, in order. Read where one
+    /// of them may have moved the file.
     touched: Option<HashMap<PathBuf, Vec<i64>>>,
 }
 
@@ -29,6 +33,11 @@ struct CommandMove {
     is_into: bool,
     /// `to` is written as that of a folder.
     names_folder: bool,
+    /// What it moved was a folder: something below it is known, or below the name from which it was
+    /// moved there. Told once it is known what was touched, as is `was_there`.
+    is_folder: bool,
+    /// There was a folder already to which it moved something, as far as is known.
+    was_there: bool,
 }
 
 /// From where a command moved a file.
@@ -53,6 +62,9 @@ impl Moves {
                 let folder = Path::new(folder).join(&moved.folder);
                 let path = |path: &str| absolute(path, folder.to_str(), &done.session.cwd);
                 let to = path(&moved.to);
+                if to.as_os_str().len() > LONGEST_PATH {
+                    continue;
+                }
                 let is_into = moved.from.len() > 1
                     || path(".").starts_with(&to)
                     || moved.to.ends_with("/.")
@@ -64,6 +76,8 @@ impl Moves {
                         ms,
                         is_into,
                         names_folder: is_into || moved.to.ends_with('/'),
+                        is_folder: false,
+                        was_there: false,
                     });
                 }
             }
@@ -72,23 +86,38 @@ impl Moves {
         Ok(Self { all, touched: None })
     }
 
-    /// Where a file was that had this name until then, if a command moved it there.
+    /// Where a file was that had this name until then, if a command moved it there and nothing is
+    /// there now.
     pub fn before(
         &mut self,
         file: &Path,
         until_ms: i64,
         snapshot: &Snapshot<'_>,
     ) -> Result<Vec<MovedFrom>, Error> {
-        let leads = |moved: &CommandMove| moved.ms < until_ms && file.starts_with(&moved.to);
-        if !self.all.iter().any(leads) {
-            return Ok(Vec::new());
+        let mut all = self.all.iter();
+        if self.touched.is_none() && all.any(|moved| moved.leads_to(file, until_ms)) {
+            let touched = self.read_touched(snapshot)?;
+            self.learn(touched);
         }
-        if self.touched.is_none() {
-            self.touched = Some(self.read_touched(snapshot)?);
+        Ok(self.led(file, until_ms))
+    }
+
+    /// The last ones of these places, as many as a file may have had names.
+    fn led(&self, file: &Path, until_ms: i64) -> Vec<MovedFrom> {
+        let led = self.all.iter().rev();
+        let led = led.filter(|moved| moved.leads_to(file, until_ms));
+        let from = led.flat_map(|moved| self.moved_from(file, moved).into_iter().rev());
+        let mut found = Vec::new();
+        for from in from {
+            if found.len() == MOST_NAMES {
+                break;
+            }
+            if !found.contains(&from) && from.path.symlink_metadata().is_err() {
+                found.push(from);
+            }
         }
-        let places = 0..self.all.len();
-        let led = places.filter(|at| leads(&self.all[*at]));
-        Ok(led.flat_map(|at| self.moved_from(file, at)).collect())
+        found.reverse();
+        found
     }
 
     /// When something was touched below the folders that moves name.
@@ -103,6 +132,9 @@ impl Moves {
             touched.entry(to.clone()).or_default();
         }
         let mut note = |folder: &Path, times: [Option<i64>; 2]| {
+            if folder.as_os_str().len() > LONGEST_PATH {
+                return;
+            }
             for folder in folder.ancestors() {
                 if let Some(known) = touched.get_mut(folder) {
                     known.extend(times.into_iter().flatten());
@@ -125,47 +157,37 @@ impl Moves {
         Ok(touched)
     }
 
-    /// Whether something below this folder was touched after one time and by another.
-    fn is_known(&self, folder: &Path, after_ms: i64, by_ms: i64) -> bool {
-        let times = self.touched.as_ref().and_then(|known| known.get(folder));
-        let is_between = |ms: &i64| (after_ms..=by_ms).contains(ms) && *ms != after_ms;
-        times.is_some_and(|times| times.iter().any(is_between))
-    }
-
-    /// Whether what this move moved from there was a folder: something below it is known, or below
-    /// the name from which it was moved there.
-    fn is_folder(&self, from: &Path, at: usize) -> bool {
-        let (mut from, mut at) = (from, at);
-        loop {
-            if self.is_known(from, i64::MIN, self.all[at].ms) {
-                return true;
-            }
-            let led = self.all[..at].iter().rposition(|moved| {
-                let below = from.strip_prefix(&moved.to).ok();
-                below.is_some_and(|below| {
-                    below.as_os_str().is_empty()
-                        || moved.from.file_name() == Some(below.as_os_str())
-                })
-            });
-            let Some(led) = led else {
-                return false;
-            };
-            (from, at) = (&self.all[led].from, led);
+    /// Tells of each move what it moved and where to, by what was touched.
+    fn learn(&mut self, mut touched: HashMap<PathBuf, Vec<i64>>) {
+        touched.values_mut().for_each(|times| times.sort_unstable());
+        self.touched = Some(touched);
+        // Whether a folder came to a place, and when what was there was moved away.
+        let mut came: HashMap<PathBuf, bool> = HashMap::new();
+        let mut away: HashMap<PathBuf, i64> = HashMap::new();
+        for at in 0..self.all.len() {
+            let CommandMove { from, to, ms, .. } = &self.all[at];
+            let came_as_folder = came.get(from).is_some_and(|is_folder| *is_folder);
+            let is_folder = came_as_folder || self.is_known(from, i64::MIN, *ms);
+            let away_ms = to.ancestors().filter_map(|of| away.get(of)).max();
+            let away_ms = away_ms.copied().unwrap_or(i64::MIN);
+            let was_there = self.is_known(to, away_ms, ms.saturating_sub(1));
+            came.insert(to.join(from.file_name().unwrap_or_default()), is_folder);
+            came.insert(to.clone(), is_folder);
+            away.insert(from.clone(), *ms);
+            self.all[at].is_folder = is_folder;
+            self.all[at].was_there = was_there;
         }
     }
 
-    /// Whether there was a folder already to which this move moved something, as far as is known.
-    fn was_there(&self, at: usize) -> bool {
-        let moved = &self.all[at];
-        let mut before = self.all[..at].iter().rev();
-        let away = before.find(|before| moved.to.starts_with(&before.from));
-        let away_ms = away.map_or(i64::MIN, |away| away.ms);
-        self.is_known(&moved.to, away_ms, moved.ms.saturating_sub(1))
+    /// Whether something below this folder was touched after one time and by another.
+    fn is_known(&self, folder: &Path, after_ms: i64, by_ms: i64) -> bool {
+        let times = self.touched.as_ref().and_then(|known| known.get(folder));
+        let next = times.and_then(|times| times.get(times.partition_point(|ms| *ms <= after_ms)));
+        next.is_some_and(|ms| *ms <= by_ms)
     }
 
     /// Where a file may have been that is at or below the name to which this move moved something.
-    fn moved_from(&self, file: &Path, at: usize) -> Vec<MovedFrom> {
-        let moved = &self.all[at];
+    fn moved_from(&self, file: &Path, moved: &CommandMove) -> Vec<MovedFrom> {
         let from = |path: PathBuf, is_certain: bool| MovedFrom {
             path,
             ms: moved.ms,
@@ -176,7 +198,7 @@ impl Moves {
             return Vec::new();
         };
         if below.as_os_str().is_empty() {
-            let is_folder = moved.names_folder || !file.is_file() && self.was_there(at);
+            let is_folder = moved.names_folder || !file.is_file() && moved.was_there;
             return match is_folder {
                 true => Vec::new(),
                 false => vec![from(moved.from.clone(), true)],
@@ -187,7 +209,7 @@ impl Moves {
             true => moved.from.clone(),
             false => moved.from.join(inside),
         });
-        if !self.is_folder(&moved.from, at) {
+        if !moved.is_folder {
             // A file takes nothing along.
             let into = into.filter(|_| is_it);
             return into.into_iter().map(|path| from(path, true)).collect();
@@ -196,7 +218,7 @@ impl Moves {
             return into.into_iter().map(|path| from(path, true)).collect();
         }
         let renamed = moved.from.join(below);
-        match self.is_inside(at, file) {
+        match self.is_inside(moved, file) {
             Some(true) => into.into_iter().map(|path| from(path, true)).collect(),
             Some(false) => vec![from(renamed, true)],
             None => {
@@ -208,8 +230,7 @@ impl Moves {
 
     /// Whether a folder was moved into another one, of which the file is part by now, and did not
     /// take its name; `None`: nobody knows.
-    fn is_inside(&self, at: usize, file: &Path) -> Option<bool> {
-        let moved = &self.all[at];
+    fn is_inside(&self, moved: &CommandMove, file: &Path) -> Option<bool> {
         let name = moved.from.file_name()?;
         let mut inside = moved.to.join(name);
         let renamed = file.strip_prefix(&inside).map(|below| moved.to.join(below));
@@ -218,12 +239,19 @@ impl Moves {
             inside.push(name);
         }
         let is_there = inside.is_dir() || self.is_known(&inside, i64::MIN, i64::MAX);
-        match (is_there, self.was_there(at)) {
+        match (is_there, moved.was_there) {
             (true, true) => Some(true),
             (true, false) => renamed.map_or(true, |path| !path.exists()).then_some(true),
             (false, false) => Some(false),
             (false, true) => None,
         }
+    }
+}
+
+impl CommandMove {
+    /// Whether it was done by then, to the file or to a folder around it.
+    fn leads_to(&self, file: &Path, until_ms: i64) -> bool {
+        self.ms < until_ms && file.starts_with(&self.to)
     }
 }
 
@@ -238,6 +266,8 @@ mod tests {
             ms,
             is_into: false,
             names_folder: to.ends_with('/'),
+            is_folder: false,
+            was_there: false,
         }
     }
 
@@ -249,12 +279,9 @@ mod tests {
                 known.entry(folder.into()).or_default().push(*ms);
             }
         }
-        let moves = Moves {
-            all,
-            touched: Some(known),
-        };
-        let places = 0..moves.all.len();
-        let found = places.flat_map(|at| moves.moved_from(Path::new(file), at));
+        let mut moves = Moves { all, touched: None };
+        moves.learn(known);
+        let found = moves.led(Path::new(file), i64::MAX).into_iter();
         let sign = |is_certain: bool| if is_certain { "" } else { "?" };
         found
             .map(|of| format!("{}{}", sign(of.is_certain), of.path.display()).replace('\\', "/"))
@@ -300,5 +327,29 @@ mod tests {
         let mut all = at("/-/old", "/-/new");
         all.push(moved("/-/new", "/-/last", 6));
         assert_eq!(before(all, &[old], "/-/last/a.rs"), ["/-/new/a.rs"]);
+    }
+
+    #[test]
+    fn many_moves_are_read_once_and_the_last_ones_count() {
+        let number: i64 = 40_000;
+        let same = |_| CommandMove {
+            is_into: true,
+            ..moved("/-/lib/a", "/-", 5)
+        };
+        let found = before(
+            (0..number).map(same).collect(),
+            &[("/-/lib/a/b", 1)],
+            "/-/a/b",
+        );
+        assert_eq!(found, ["/-/lib/a/b"]);
+        let named = |at| moved(&format!("/-/a{at}/x.rs"), "/-/", 5 + at);
+        let found = before((0..number).map(named).collect(), &[], "/-/x.rs");
+        assert_eq!(found.len(), MOST_NAMES);
+        assert_eq!(found.last().map(String::as_str), Some("/-/a39999/x.rs"));
+        // One name after another.
+        let next = |at| moved(&format!("/-/{at}"), &format!("/-/{}", at + 1), 5 + at);
+        let known = [("/-/0/x.rs", 1)];
+        let found = before((0..number).map(next).collect(), &known, "/-/40000/x.rs");
+        assert_eq!(found, ["/-/39999/x.rs"]);
     }
 }

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::repository::Repository;
 
 /// Names of a file, with that of now.
-const MOST_NAMES: usize = 9;
+pub(super) const MOST_NAMES: usize = 9;
 
 /// A name of a file.
 pub(super) struct FileName {
@@ -63,12 +63,10 @@ impl FileName {
         }
     }
 
-    /// Takes note of the moves that gave the file this name. Gives the names that it had before,
-    /// where nothing has them now.
+    /// Takes note of the moves that gave the file this name. Gives the names that it had before.
     fn came_from(&mut self, moved: Vec<MovedFrom>) -> Vec<Self> {
-        let is_gone = |of: &MovedFrom| of.path.symlink_metadata().is_err();
         let mut before = Vec::new();
-        for of in moved.into_iter().filter(is_gone) {
+        for of in moved {
             before.push(self.former(&of.path, of.ms, of.is_certain));
             let raised = match of.is_certain {
                 true => &mut self.since_ms,
