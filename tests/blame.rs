@@ -387,6 +387,29 @@ fn a_folder_takes_another_name_or_comes_into_another_folder() {
 }
 
 #[test]
+fn every_touch_of_a_folder_counts() {
+    // What was read later was there before all the same.
+    let home = Sandbox::new();
+    let steps = [
+        Step::Prompt("Write a program"),
+        Step::Write("lib/mod.rs", FILE),
+        Step::Write("src/k.rs", FILE),
+    ];
+    session(&home, ("pi", FIRST), 0, &steps);
+    let steps = [
+        Step::Prompt("Move it"),
+        Step::Run("mv src src.old", ""),
+        Step::Write("src/k.rs", "fn other() {}\n"),
+        Step::Run("mv lib src", ""),
+        Step::Write("src/k.rs", "fn third() {}\n"),
+    ];
+    session(&home, ("claude", SECOND), 5, &steps);
+    home.write("code/parser/src/mod.rs", FILE);
+    assert_eq!(blamed(&home, "src/mod.rs"), "-----");
+    assert_eq!(touching(&home, "src/mod.rs"), [""; 0]);
+}
+
+#[test]
 fn a_commit_that_moves_a_file_takes_its_writers_along() {
     let home = Sandbox::new();
     let Some(_) = git(&home, &["init", "-q"]) else {

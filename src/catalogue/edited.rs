@@ -87,18 +87,17 @@ impl Catalogue {
     }
 
     /// Show the working directory of each session of this machine with each path that it says it
-    /// read or modified, and when it did so first and last.
+    /// read or modified, and when, as often as it did so.
     pub fn each_touched_path(
         &self,
-        mut each: impl FnMut(&str, &str, [Option<i64>; 2]),
+        mut each: impl FnMut(&str, &str, Option<i64>),
     ) -> Result<(), Error> {
-        let sql = "SELECT s.cwd, f.path, min(coalesce(e.time_ms, e.taken_ms)), max(coalesce(e.time_ms, e.taken_ms))
+        let sql = "SELECT s.cwd, f.path, coalesce(e.time_ms, e.taken_ms)
             FROM _files f JOIN _entries e USING (key) JOIN _sessions s ON s.session = f.key >> 24
                 JOIN _roots r ON r.root = s.root
-            WHERE r.host = '' GROUP BY s.cwd, f.path";
+            WHERE r.host = ''";
         self.each(sql, [], |r| {
-            let times = [r.get(2)?, r.get(3)?];
-            each(r.get_ref(0)?.as_str()?, r.get_ref(1)?.as_str()?, times);
+            each(r.get_ref(0)?.as_str()?, r.get_ref(1)?.as_str()?, r.get(2)?);
             Ok(())
         })
     }

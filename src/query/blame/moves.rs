@@ -131,29 +131,29 @@ impl Moves {
             }
             touched.entry(to.clone()).or_default();
         }
-        let mut note = |folder: &Path, times: [Option<i64>; 2]| {
+        let mut note = |folder: &Path, ms: Option<i64>| {
             if folder.as_os_str().len() > LONGEST_PATH {
                 return;
             }
             for folder in folder.ancestors() {
                 if let Some(known) = touched.get_mut(folder) {
-                    known.extend(times.into_iter().flatten());
+                    known.extend(ms);
                 }
             }
         };
         let home = snapshot.config().home.as_deref();
-        snapshot.catalogue.each_touched_path(|cwd, path, times| {
+        snapshot.catalogue.each_touched_path(|cwd, path, ms| {
             let named = match home.zip(path.strip_prefix("~/")) {
                 Some((home, below)) => home.join(below),
                 None => absolute(path, None, cwd),
             };
             if let Some(folder) = named.parent() {
-                note(folder, times);
+                note(folder, ms);
             }
         })?;
         snapshot
             .catalogue
-            .each_own_directory(|cwd, ms| note(Path::new(cwd), [ms, None]))?;
+            .each_own_directory(|cwd, ms| note(Path::new(cwd), ms))?;
         Ok(touched)
     }
 
