@@ -181,9 +181,15 @@ impl Moves {
 
     /// Whether something below this folder was touched after one time and by another.
     fn is_known(&self, folder: &Path, after_ms: i64, by_ms: i64) -> bool {
-        let times = self.touched.as_ref().and_then(|known| known.get(folder));
-        let next = times.and_then(|times| times.get(times.partition_point(|ms| *ms <= after_ms)));
-        next.is_some_and(|ms| *ms <= by_ms)
+        let next = self.next_touch(folder, after_ms);
+        next.is_some_and(|ms| ms <= by_ms)
+    }
+
+    /// When something below this folder was first touched after that time.
+    fn next_touch(&self, folder: &Path, after_ms: i64) -> Option<i64> {
+        let times = self.touched.as_ref()?.get(folder)?;
+        let next = times.partition_point(|ms| *ms <= after_ms);
+        times.get(next).copied()
     }
 
     /// Where a file may have been that is at or below the name to which this move moved something.
@@ -233,15 +239,25 @@ impl Moves {
     fn is_inside(&self, moved: &CommandMove, file: &Path) -> Option<bool> {
         let name = moved.from.file_name()?;
         let mut inside = moved.to.join(name);
-        let renamed = file.strip_prefix(&inside).map(|below| moved.to.join(below));
+        // Where the file would be if it were the other way.
+        let other = match file.strip_prefix(&inside) {
+            Ok(below) => moved.to.join(below),
+            Err(_) => inside.join(file.strip_prefix(&moved.to).ok()?),
+        };
+        let is_below = file.starts_with(&inside);
         if self.is_known(&moved.from.join(name), i64::MIN, moved.ms) {
             // A folder of that name was in it.
             inside.push(name);
         }
-        let is_there = inside.is_dir() || self.is_known(&inside, i64::MIN, i64::MAX);
+        let is_there = inside.is_dir() || self.is_known(&inside, moved.ms, i64::MAX);
         match (is_there, moved.was_there) {
             (true, true) => Some(true),
-            (true, false) => renamed.map_or(true, |path| !path.exists()).then_some(true),
+            // A folder of that name may have been made in it since, unless it was used at once.
+            (true, false) => {
+                let next = self.next_touch(&moved.to, moved.ms);
+                let is_first = next == self.next_touch(&inside, moved.ms);
+                (is_first && other.exists() != is_below).then_some(true)
+            }
             (false, false) => Some(false),
             (false, true) => None,
         }
@@ -323,6 +339,18 @@ mod tests {
         let known = [("/-/old/old/a.rs", 1)];
         let named = before(at("/-/old", "/-/new"), &known, "/-/new/old/a.rs");
         assert_eq!(named, ["/-/old/old/a.rs"]);
+        // A folder of that name was made in it later.
+        let known = [old, ("/-/new/b.rs", 6), ("/-/new/old/c.rs", 7)];
+        let doubtful = before(at("/-/old", "/-/new"), &known, "/-/new/a.rs");
+        assert_eq!(doubtful, ["?/-/old/a.rs"]);
+        let doubtful = before(at("/-/old", "/-/new"), &known, "/-/new/old/a.rs");
+        assert_eq!(doubtful, ["?/-/old/a.rs", "?/-/old/old/a.rs"]);
+        // Or at once: then it is as if that were the one that was moved.
+        let known = [old, ("/-/new/old/c.rs", 7)];
+        let doubtful = before(at("/-/old", "/-/new"), &known, "/-/new/a.rs");
+        assert_eq!(doubtful, ["?/-/old/a.rs"]);
+        let inside = before(at("/-/old", "/-/new"), &known, "/-/new/old/a.rs");
+        assert_eq!(inside, ["/-/old/a.rs"]);
         // Twice.
         let mut all = at("/-/old", "/-/new");
         all.push(moved("/-/new", "/-/last", 6));
