@@ -387,6 +387,21 @@ fn a_folder_takes_another_name_or_comes_into_another_folder() {
 }
 
 #[test]
+fn a_folder_that_was_put_away_and_taken_out_again_is_followed() {
+    let home = Sandbox::new();
+    writes(&home, FIRST, 0, "old/a.rs");
+    let steps = [
+        Step::Prompt("Put it away"),
+        Step::Run("mv old archive", ""),
+        Step::Run("mv archive/old new", ""),
+    ];
+    session(&home, ("claude", SECOND), 5, &steps);
+    home.write("code/parser/new/a.rs", FILE);
+    assert_eq!(blamed(&home, "new/a.rs"), "11111");
+    assert_eq!(touching(&home, "new/a.rs"), [FIRST]);
+}
+
+#[test]
 fn every_touch_of_a_folder_counts() {
     // What was read later was there before all the same.
     let home = Sandbox::new();

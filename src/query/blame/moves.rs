@@ -19,9 +19,17 @@ const LONGEST_PATH: usize = 4096;
 #[derive(Default)]
 pub(super) struct Moves {
     all: Vec<CommandMove>,
-    /// Of each folder that they name: when something below it was touched, in order. Read where one
-    /// of them may have moved the file.
-    touched: Option<HashMap<PathBuf, Vec<i64>>>,
+    /// The folders that they name. Read where one of them may have moved the file.
+    folders: Option<HashMap<PathBuf, Folder>>,
+}
+
+/// What is known of a folder.
+#[derive(Default)]
+struct Folder {
+    /// When something below it was touched, in order.
+    touched: Vec<i64>,
+    /// When it was moved the last time, or something below it: it was there.
+    left_ms: Option<i64>,
 }
 
 /// What was moved where by a command.
@@ -69,9 +77,10 @@ impl Moves {
                     || path(".").starts_with(&to)
                     || moved.to.ends_with("/.")
                     || moved.to.ends_with("/..");
-                for from in &moved.from {
+                let from = moved.from.iter().map(|from| path(from));
+                for from in from.filter(|from| from.as_os_str().len() <= LONGEST_PATH) {
                     all.push(CommandMove {
-                        from: path(from),
+                        from,
                         to: to.clone(),
                         ms,
                         is_into,
@@ -83,7 +92,7 @@ impl Moves {
             }
         }
         all.sort_by_key(|moved| moved.ms);
-        Ok(Self { all, touched: None })
+        Ok(Self { all, folders: None })
     }
 
     /// Where a file was that had this name until then, if a command moved it there and nothing is
@@ -95,9 +104,9 @@ impl Moves {
         snapshot: &Snapshot<'_>,
     ) -> Result<Vec<MovedFrom>, Error> {
         let mut all = self.all.iter();
-        if self.touched.is_none() && all.any(|moved| moved.leads_to(file, until_ms)) {
-            let touched = self.read_touched(snapshot)?;
-            self.learn(touched);
+        if self.folders.is_none() && all.any(|moved| moved.leads_to(file, until_ms)) {
+            let folders = self.read_touched(snapshot)?;
+            self.learn(folders);
         }
         Ok(self.led(file, until_ms))
     }
@@ -120,24 +129,30 @@ impl Moves {
         found
     }
 
-    /// When something was touched below the folders that moves name.
-    fn read_touched(&self, snapshot: &Snapshot<'_>) -> Result<HashMap<PathBuf, Vec<i64>>, Error> {
-        let mut touched: HashMap<PathBuf, Vec<i64>> = HashMap::new();
+    /// The folders that moves name, or that they make.
+    fn named_folders(&self) -> HashMap<PathBuf, Folder> {
+        let mut folders: HashMap<PathBuf, Folder> = HashMap::new();
         for CommandMove { from, to, .. } in &self.all {
             let name = from.file_name().unwrap_or_default();
             let inside = to.join(name);
             for folder in [from.clone(), from.join(name), inside.join(name), inside] {
-                touched.entry(folder).or_default();
+                folders.entry(folder).or_default();
             }
-            touched.entry(to.clone()).or_default();
+            folders.entry(to.clone()).or_default();
         }
+        folders
+    }
+
+    /// When something was touched below these folders.
+    fn read_touched(&self, snapshot: &Snapshot<'_>) -> Result<HashMap<PathBuf, Folder>, Error> {
+        let mut folders = self.named_folders();
         let mut note = |folder: &Path, ms: Option<i64>| {
             if folder.as_os_str().len() > LONGEST_PATH {
                 return;
             }
             for folder in folder.ancestors() {
-                if let Some(known) = touched.get_mut(folder) {
-                    known.extend(ms);
+                if let Some(known) = folders.get_mut(folder) {
+                    known.touched.extend(ms);
                 }
             }
         };
@@ -154,13 +169,22 @@ impl Moves {
         snapshot
             .catalogue
             .each_own_directory(|cwd, ms| note(Path::new(cwd), ms))?;
-        Ok(touched)
+        Ok(folders)
     }
 
     /// Tells of each move what it moved and where to, by what was touched.
-    fn learn(&mut self, mut touched: HashMap<PathBuf, Vec<i64>>) {
-        touched.values_mut().for_each(|times| times.sort_unstable());
-        self.touched = Some(touched);
+    fn learn(&mut self, mut folders: HashMap<PathBuf, Folder>) {
+        for folder in folders.values_mut() {
+            folder.touched.sort_unstable();
+        }
+        for moved in &self.all {
+            for folder in moved.from.ancestors() {
+                if let Some(known) = folders.get_mut(folder) {
+                    known.left_ms = Some(moved.ms);
+                }
+            }
+        }
+        self.folders = Some(folders);
         // Whether a folder came to a place, and when what was there was moved away.
         let mut came: HashMap<PathBuf, bool> = HashMap::new();
         let mut away: HashMap<PathBuf, i64> = HashMap::new();
@@ -187,9 +211,13 @@ impl Moves {
 
     /// When something below this folder was first touched after that time.
     fn next_touch(&self, folder: &Path, after_ms: i64) -> Option<i64> {
-        let times = self.touched.as_ref()?.get(folder)?;
+        let times = &self.folder(folder)?.touched;
         let next = times.partition_point(|ms| *ms <= after_ms);
         times.get(next).copied()
+    }
+
+    fn folder(&self, folder: &Path) -> Option<&Folder> {
+        self.folders.as_ref()?.get(folder)
     }
 
     /// Where a file may have been that is at or below the name to which this move moved something.
@@ -249,7 +277,10 @@ impl Moves {
             // A folder of that name was in it.
             inside.push(name);
         }
-        let is_there = inside.is_dir() || self.is_known(&inside, moved.ms, i64::MAX);
+        let left_ms = self.folder(&inside).and_then(|inside| inside.left_ms);
+        let is_there = inside.is_dir()
+            || self.is_known(&inside, moved.ms, i64::MAX)
+            || left_ms.is_some_and(|ms| ms > moved.ms);
         match (is_there, moved.was_there) {
             (true, true) => Some(true),
             // A folder of that name may have been made in it since, unless it was used at once.
@@ -289,14 +320,14 @@ mod tests {
 
     /// What is known of where a file was, behind `?` where it is not certain.
     fn before(all: Vec<CommandMove>, touched: &[(&str, i64)], file: &str) -> Vec<String> {
-        let mut known: HashMap<PathBuf, Vec<i64>> = HashMap::new();
+        let mut moves = Moves { all, folders: None };
+        let mut folders = moves.named_folders();
         for (path, ms) in touched {
             for folder in Path::new(path).ancestors().skip(1) {
-                known.entry(folder.into()).or_default().push(*ms);
+                folders.entry(folder.into()).or_default().touched.push(*ms);
             }
         }
-        let mut moves = Moves { all, touched: None };
-        moves.learn(known);
+        moves.learn(folders);
         let found = moves.led(Path::new(file), i64::MAX).into_iter();
         let sign = |is_certain: bool| if is_certain { "" } else { "?" };
         found
@@ -339,6 +370,10 @@ mod tests {
         let known = [("/-/old/old/a.rs", 1)];
         let named = before(at("/-/old", "/-/new"), &known, "/-/new/old/a.rs");
         assert_eq!(named, ["/-/old/old/a.rs"]);
+        // It was moved on from there.
+        let mut all = at("/-/old", "/-/new");
+        all.push(moved("/-/new/old", "/-/last", 6));
+        assert_eq!(before(all, &[old], "/-/new/old/a.rs"), ["/-/old/a.rs"]);
         // A folder of that name was made in it later.
         let known = [old, ("/-/new/b.rs", 6), ("/-/new/old/c.rs", 7)];
         let doubtful = before(at("/-/old", "/-/new"), &known, "/-/new/a.rs");
