@@ -402,6 +402,26 @@ fn a_folder_that_was_put_away_and_taken_out_again_is_followed() {
 }
 
 #[test]
+fn a_call_that_failed_says_nothing_of_a_folder() {
+    // Before the move the folder may have been there, where the call failed for another reason.
+    // Behind it the call does not say that one is there.
+    let fails = Step::Refused("new_dir/old_dir/a.rs", "fn other() {", "fn third() {");
+    let moves = Step::Run("mv old_dir new_dir", "");
+    let orders = [
+        ([moves.clone(), fails.clone()], "11111"),
+        ([fails, moves], "-----"),
+    ];
+    for (steps, lines) in orders {
+        let home = Sandbox::new();
+        writes(&home, FIRST, 0, "old_dir/a.rs");
+        let steps = [&[Step::Prompt("Move it")], &steps[..]].concat();
+        session(&home, ("claude", SECOND), 5, &steps);
+        home.write("code/parser/new_dir/a.rs", FILE);
+        assert_eq!(blamed(&home, "new_dir/a.rs"), lines);
+    }
+}
+
+#[test]
 fn every_touch_of_a_folder_counts() {
     // What was read later was there before all the same.
     let home = Sandbox::new();

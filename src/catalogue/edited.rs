@@ -87,17 +87,20 @@ impl Catalogue {
     }
 
     /// Show the working directory of each session of this machine with each path that it says it
-    /// read or modified, and when, as often as it did so.
+    /// read or modified, when, and whether all calls that may have done so failed; as often as it
+    /// says so.
     pub fn each_touched_path(
         &self,
-        mut each: impl FnMut(&str, &str, Option<i64>),
+        mut each: impl FnMut(&str, &str, Option<i64>, bool),
     ) -> Result<(), Error> {
-        let sql = "SELECT s.cwd, f.path, coalesce(e.time_ms, e.taken_ms)
+        let sql = "SELECT s.cwd, f.path, coalesce(e.time_ms, e.taken_ms),
+                coalesce((SELECT min(c.is_error IS 1) FROM _calls c WHERE c.key = f.key AND NOT c.is_result), 0)
             FROM _files f JOIN _entries e USING (key) JOIN _sessions s ON s.session = f.key >> 24
                 JOIN _roots r ON r.root = s.root
             WHERE r.host = ''";
         self.each(sql, [], |r| {
-            each(r.get_ref(0)?.as_str()?, r.get_ref(1)?.as_str()?, r.get(2)?);
+            let (cwd, path) = (r.get_ref(0)?.as_str()?, r.get_ref(1)?.as_str()?);
+            each(cwd, path, r.get(2)?, r.get(3)?);
             Ok(())
         })
     }

@@ -28,6 +28,8 @@ pub(super) struct Moves {
 struct Folder {
     /// When something below it was touched, in order.
     touched: Vec<i64>,
+    /// When calls failed that name something below it: it may have been there, or not.
+    tried: Vec<i64>,
     /// When it was moved the last time, or something below it: it was there.
     left_ms: Option<i64>,
 }
@@ -42,10 +44,12 @@ struct CommandMove {
     /// `to` is written as that of a folder.
     names_folder: bool,
     /// What it moved was a folder: something below it is known, or below the name from which it was
-    /// moved there. Told once it is known what was touched, as is `was_there`.
+    /// moved there. Told once it is known what was touched, as are the next two.
     is_folder: bool,
     /// There was a folder already to which it moved something, as far as is known.
     was_there: bool,
+    /// There may have been: calls that failed name something below it.
+    was_tried: bool,
 }
 
 /// From where a command moved a file.
@@ -87,6 +91,7 @@ impl Moves {
                         names_folder: is_into || moved.to.ends_with('/'),
                         is_folder: false,
                         was_there: false,
+                        was_tried: false,
                     });
                 }
             }
@@ -146,29 +151,35 @@ impl Moves {
     /// When something was touched below these folders.
     fn read_touched(&self, snapshot: &Snapshot<'_>) -> Result<HashMap<PathBuf, Folder>, Error> {
         let mut folders = self.named_folders();
-        let mut note = |folder: &Path, ms: Option<i64>| {
+        let mut note = |folder: &Path, ms: Option<i64>, has_failed: bool| {
             if folder.as_os_str().len() > LONGEST_PATH {
                 return;
             }
             for folder in folder.ancestors() {
                 if let Some(known) = folders.get_mut(folder) {
-                    known.touched.extend(ms);
+                    let times = match has_failed {
+                        true => &mut known.tried,
+                        false => &mut known.touched,
+                    };
+                    times.extend(ms);
                 }
             }
         };
         let home = snapshot.config().home.as_deref();
-        snapshot.catalogue.each_touched_path(|cwd, path, ms| {
-            let named = match home.zip(path.strip_prefix("~/")) {
-                Some((home, below)) => home.join(below),
-                None => absolute(path, None, cwd),
-            };
-            if let Some(folder) = named.parent() {
-                note(folder, ms);
-            }
-        })?;
         snapshot
             .catalogue
-            .each_own_directory(|cwd, ms| note(Path::new(cwd), ms))?;
+            .each_touched_path(|cwd, path, ms, has_failed| {
+                let named = match home.zip(path.strip_prefix("~/")) {
+                    Some((home, below)) => home.join(below),
+                    None => absolute(path, None, cwd),
+                };
+                if let Some(folder) = named.parent() {
+                    note(folder, ms, has_failed);
+                }
+            })?;
+        snapshot
+            .catalogue
+            .each_own_directory(|cwd, ms| note(Path::new(cwd), ms, false))?;
         Ok(folders)
     }
 
@@ -176,6 +187,7 @@ impl Moves {
     fn learn(&mut self, mut folders: HashMap<PathBuf, Folder>) {
         for folder in folders.values_mut() {
             folder.touched.sort_unstable();
+            folder.tried.sort_unstable();
         }
         for moved in &self.all {
             for folder in moved.from.ancestors() {
@@ -195,11 +207,14 @@ impl Moves {
             let away_ms = to.ancestors().filter_map(|of| away.get(of)).max();
             let away_ms = away_ms.copied().unwrap_or(i64::MIN);
             let was_there = self.is_known(to, away_ms, ms.saturating_sub(1));
+            let tried = self.folder(to).map(|to| next_after(&to.tried, away_ms));
+            let was_tried = tried.flatten().is_some_and(|tried| tried < *ms);
             came.insert(to.join(from.file_name().unwrap_or_default()), is_folder);
             came.insert(to.clone(), is_folder);
             away.insert(from.clone(), *ms);
             self.all[at].is_folder = is_folder;
             self.all[at].was_there = was_there;
+            self.all[at].was_tried = was_tried;
         }
     }
 
@@ -211,9 +226,7 @@ impl Moves {
 
     /// When something below this folder was first touched after that time.
     fn next_touch(&self, folder: &Path, after_ms: i64) -> Option<i64> {
-        let times = &self.folder(folder)?.touched;
-        let next = times.partition_point(|ms| *ms <= after_ms);
-        times.get(next).copied()
+        next_after(&self.folder(folder)?.touched, after_ms)
     }
 
     fn folder(&self, folder: &Path) -> Option<&Folder> {
@@ -232,7 +245,8 @@ impl Moves {
             return Vec::new();
         };
         if below.as_os_str().is_empty() {
-            let is_folder = moved.names_folder || !file.is_file() && moved.was_there;
+            let is_folder =
+                moved.names_folder || !file.is_file() && (moved.was_there || moved.was_tried);
             return match is_folder {
                 true => Vec::new(),
                 false => vec![from(moved.from.clone(), true)],
@@ -289,10 +303,15 @@ impl Moves {
                 let is_first = next == self.next_touch(&inside, moved.ms);
                 (is_first && other.exists() != is_below).then_some(true)
             }
-            (false, false) => Some(false),
-            (false, true) => None,
+            (false, was_there) => (!was_there && !moved.was_tried).then_some(false),
         }
     }
+}
+
+/// The first of these times, which are in order, after that one.
+fn next_after(times: &[i64], after_ms: i64) -> Option<i64> {
+    let next = times.partition_point(|ms| *ms <= after_ms);
+    times.get(next).copied()
 }
 
 impl CommandMove {
@@ -315,6 +334,7 @@ mod tests {
             names_folder: to.ends_with('/'),
             is_folder: false,
             was_there: false,
+            was_tried: false,
         }
     }
 
