@@ -402,6 +402,17 @@ fn a_folder_that_was_put_away_and_taken_out_again_is_followed() {
 }
 
 #[test]
+fn a_folder_comes_into_the_one_that_its_command_makes() {
+    let home = moving(&["old/a.rs"], "mkdir -p archive && mv old archive");
+    // By hand: what was moved is not there any more.
+    home.write("code/parser/archive/a.rs", FILE);
+    assert_eq!(blamed(&home, "archive/a.rs"), "-----");
+    assert_eq!(touching(&home, "archive/a.rs"), [""; 0]);
+    home.write("code/parser/archive/old/a.rs", FILE);
+    assert_eq!(blamed(&home, "archive/old/a.rs"), "11111");
+}
+
+#[test]
 fn a_call_that_failed_says_nothing_of_a_folder() {
     // Before the move the folder may have been there, where the call failed for another reason.
     // Behind it the call does not say that one is there.

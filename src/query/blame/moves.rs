@@ -2,7 +2,7 @@
 //! gives `a` the name `b`, or puts it into the folder `b`. What sessions touched by then, and what
 //! is there now, tells which.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::calls::Calls;
@@ -10,6 +10,7 @@ use super::names::absolute;
 use super::renames::MOST_NAMES;
 use super::shell_moves::shell_moves;
 use crate::error::Error;
+use crate::format::edits::{End, SimpleCommand, simple_commands};
 use crate::query::Snapshot;
 
 /// Bytes of the longest path: no system knows longer ones.
@@ -69,20 +70,25 @@ impl Moves {
             let Some(ms) = done.entry.searched_ms else {
                 continue;
             };
+            let made = made_first(&done.command.text).into_iter();
+            let workdir = done.command.folder.as_deref();
+            let made = made.map(|made| absolute(&made, workdir, &done.session.cwd));
+            let mut made: HashSet<PathBuf> = made.collect();
             for moved in shell_moves(&done.command.text) {
-                let folder = done.command.folder.as_deref().unwrap_or_default();
-                let folder = Path::new(folder).join(&moved.folder);
+                let folder = Path::new(workdir.unwrap_or_default()).join(&moved.folder);
                 let path = |path: &str| absolute(path, folder.to_str(), &done.session.cwd);
                 let to = path(&moved.to);
                 if to.as_os_str().len() > LONGEST_PATH {
                     continue;
                 }
                 let is_into = moved.from.len() > 1
+                    || made.contains(&to)
                     || path(".").starts_with(&to)
                     || moved.to.ends_with("/.")
                     || moved.to.ends_with("/..");
                 let from = moved.from.iter().map(|from| path(from));
                 for from in from.filter(|from| from.as_os_str().len() <= LONGEST_PATH) {
+                    made.remove(&from);
                     all.push(CommandMove {
                         from,
                         to: to.clone(),
@@ -308,6 +314,35 @@ impl Moves {
     }
 }
 
+/// The folders that a command makes before it moves anything, unless it removes something before
+/// its last move; a `mkdir` that may have been passed over does not count.
+fn made_first(command: &str) -> Vec<String> {
+    let all = simple_commands(command);
+    let has = |of: &SimpleCommand, names: &[&str]| {
+        let mut words = of.words.iter();
+        words.any(|word| names.contains(&word.as_str()))
+    };
+    let first = all.iter().position(|of| has(of, &["mv"]));
+    let last = all.iter().rposition(|of| has(of, &["mv"]));
+    let mut made = Vec::new();
+    for (at, of) in all.iter().enumerate().take(last.unwrap_or_default()) {
+        if has(of, &["rm", "rmdir"]) {
+            made.clear();
+        }
+        let is_done = Some(at) < first && (at == 0 || of.end == End::And);
+        if let (true, Some(folder), Some("mkdir")) = (
+            is_done && of.is_plain,
+            &of.folder,
+            of.words.first().map(String::as_str),
+        ) {
+            let names = of.words[1..].iter().filter(|name| !name.starts_with('-'));
+            let paths = names.map(|name| Path::new(&**folder).join(name));
+            made.extend(paths.map(|path| path.to_string_lossy().into_owned()));
+        }
+    }
+    made
+}
+
 /// The first of these times, which are in order, after that one.
 fn next_after(times: &[i64], after_ms: i64) -> Option<i64> {
     let next = times.partition_point(|ms| *ms <= after_ms);
@@ -410,6 +445,23 @@ mod tests {
         let mut all = at("/-/old", "/-/new");
         all.push(moved("/-/new", "/-/last", 6));
         assert_eq!(before(all, &[old], "/-/last/a.rs"), ["/-/new/a.rs"]);
+    }
+
+    #[test]
+    fn a_folder_that_the_command_makes_first_was_there() {
+        for (command, made) in [
+            ("mkdir -p a b && mv x a", &["a", "b"][..]),
+            ("mkdir a\nmv x a", &["a"]),
+            ("cd s && mkdir -p a && git mv x a", &["s/a"]),
+            ("mv b c && mkdir b && mv x b", &[]),
+            ("test -d x && mkdir a; mv x a", &[]),
+            ("mkdir \"$A\" && mv x a", &[]),
+            ("mkdir a && rmdir a && mkdir b && mv x b", &["b"]),
+        ] {
+            let found = made_first(command).into_iter();
+            let found: Vec<String> = found.map(|path| path.replace('\\', "/")).collect();
+            assert_eq!(found, made, "{command}");
+        }
     }
 
     #[test]
