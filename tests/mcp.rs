@@ -378,6 +378,25 @@ fn nothing_fits_is_an_answer() {
     assert!(said.contains("0199a:x"), "{said}");
 }
 
+#[test]
+fn words_are_found_with_their_signs() {
+    let home = home();
+    let said = [("user", "section c of the env"), ("user", "a port to C++")];
+    with_small_talk(&home, "0199s", &said, 4);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let mut ask = |query| good(&mut talk, "search_sessions", json!({"query": query}));
+    let said = ask("Was it C++?");
+    assert!(said.contains("a port to C++"), "{said}");
+    assert!(!said.contains("section c"), "{said}");
+    for query in ["C#", "what about .env?"] {
+        let said = ask(query);
+        assert!(said.starts_with("Nothing fits"), "{query}: {said}");
+    }
+    let said = ask("--env");
+    assert!(said.contains("section c"), "{said}");
+}
+
 /// What is said, and small talk after it until a session has so many entries.
 fn with_small_talk(home: &Sandbox, session: &str, said: &[(&str, &str)], entries: usize) {
     let mut talk = said.to_vec();

@@ -1,10 +1,30 @@
-//! Which signs of a query are not searched?
+//! Which signs of a query are searched, and which are not?
+
+use std::ops::Range;
 
 use super::lex::{Lexeme, TokenKind};
 use crate::words::tokenizer::{Kind, segment};
 
 /// Signs that say something at the edge of a word; all others are taken for punctuation.
 const SIGNS: &str = "$@#%&^=+-";
+
+/// Where the words of a text stand that are searched with their signs (`C++`, `C#`, `.env`), signs
+/// included: byte ranges, ascending.
+///
+/// ```
+/// use sessionary::syntax::signed;
+/// let text = "is it C#, or --flag?";
+/// assert_eq!(signed(text), [6..8]);
+/// ```
+pub fn signed(text: &str) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    segment(text, |token| {
+        if token.kind == Kind::Signed {
+            words.push(token.start..token.end);
+        }
+    });
+    words
+}
 
 /// What a word or phrase does not find because of the signs at its edges, and in which column it
 /// stands.

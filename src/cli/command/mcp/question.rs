@@ -1,6 +1,9 @@
 //! Which words of a question tell something?
 
 use std::collections::BTreeSet;
+use std::ops::Range;
+
+use sessionary::syntax;
 
 /// Words of questions, which stand in every session and tell nothing about one.
 const TELL_NOTHING: [&str; 78] = [
@@ -97,8 +100,19 @@ pub fn words(query: &str) -> Vec<String> {
             continue;
         }
         let is_blank = |c: char| c.is_whitespace() || "()|*~!\\,;<>{}[]'`’?".contains(c);
-        for word in part.split(is_blank) {
-            let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let signed = syntax::signed(part);
+        let mut at = 0;
+        for piece in part.split_inclusive(is_blank) {
+            let mut inner = word_in(piece);
+            inner = at + inner.start..at + inner.end;
+            at += piece.len();
+            // `C++` and `.env` are searched with their signs, as the query language does.
+            for word in &signed {
+                if word.start < inner.end && inner.start < word.end {
+                    inner = word.start.min(inner.start)..word.end.max(inner.end);
+                }
+            }
+            let word = &part[inner];
             let is_telling = !TELL_NOTHING.contains(&word.to_lowercase().as_str());
             if !word.is_empty() && is_telling {
                 // An operator in lower case is a word, and so is a filter whose sign is escaped.
@@ -111,9 +125,17 @@ pub fn words(query: &str) -> Vec<String> {
     all
 }
 
+/// Where the word in a piece stands, without what is around it.
+fn word_in(piece: &str) -> Range<usize> {
+    let is_edge = |c: char| !c.is_alphanumeric() && c != '_';
+    let behind = piece.trim_start_matches(is_edge);
+    let start = piece.len() - behind.len();
+    start..start + behind.trim_end_matches(is_edge).len()
+}
+
 #[cfg(test)]
 mod tests {
-    use sessionary::syntax::{self, Now};
+    use sessionary::syntax::Now;
 
     use super::*;
 
@@ -137,6 +159,28 @@ mod tests {
         expected.sort();
         // A dot at the end of a piece goes with what was cut off.
         assert_eq!(sorted, expected);
+        let said = syntax::parse(&words.join(" "), Now::utc(0)).unwrap();
+        assert!(said.typed.is_empty(), "{said:?}");
+    }
+
+    #[test]
+    fn words_keep_the_signs_that_are_searched() {
+        let query = "Why C++, not C#? (.env) -.net: --flag $VAR @scope/pkg node.js. foo().bar() a++b";
+        let expected = [
+            "c++",
+            "c#",
+            ".env",
+            ".net",
+            "flag",
+            "var",
+            "scope/pkg",
+            "node.js",
+            "foo",
+            "bar",
+            "a++b",
+        ];
+        let words = words(query);
+        assert_eq!(words, expected);
         let said = syntax::parse(&words.join(" "), Now::utc(0)).unwrap();
         assert!(said.typed.is_empty(), "{said:?}");
     }
