@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn words_keep_the_signs_that_are_searched() {
-        let query = "Why C++, not C#? (.env) -.net: --flag $VAR @scope/pkg node.js. foo().bar() a++b";
+        let query =
+            "Why C++, not C#? (.env) -.net: --flag $VAR @scope/pkg node.js. foo().bar() a++b";
         let expected = [
             "c++",
             "c#",
