@@ -529,7 +529,7 @@ fn help_of_every_command() {
     Usage: sessionary label [OPTIONS] <SESSION[:ENTRY]> [LABEL]
 
     Arguments:
-      <SESSION[:ENTRY]>  An entry of a session; without :ENTRY, the last one that is no label or name
+      <SESSION[:ENTRY]>  An entry of a session; without :ENTRY, the last one that `tree` shows
       [LABEL]            The label
 
     Options:

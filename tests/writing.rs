@@ -152,6 +152,15 @@ fn a_label_without_an_entry_is_the_last_entrys_that_says_something() {
         let labelled = run(&sandbox, &["label", id, label]);
         assert_eq!(labelled["lines"][0]["targetId"], question);
     }
+    // A setting is an entry that no view shows.
+    let other = run(&sandbox, &["new", "Fix the alarm"]);
+    let (of, asked) = (text(&other, "session"), text(&other, "entry"));
+    run(&sandbox, &["append", of, "--thinking", "high"]);
+    let labelled = run(&sandbox, &["label", of, "done"]);
+    assert_eq!(labelled["lines"][0]["targetId"], asked);
+    run(&sandbox, &["append", of, "--thinking", "low"]);
+    let cleared = run(&sandbox, &["label", of, "--clear"]);
+    assert_eq!(cleared["lines"][0]["targetId"], asked);
     // What is taken along by a branch is the label that it has now.
     let branch = run(&sandbox, &["branch", id]);
     let copied = lines(text(&branch, "path"));

@@ -30,6 +30,35 @@ pub enum TreeFilter {
     All,
 }
 
+impl TreeFilter {
+    /// Whether it leaves out entries of this kind.
+    pub fn hides(self, kind: &str) -> bool {
+        matches!(self, Self::Default | Self::NoTools) && SETTINGS.contains(&kind)
+    }
+}
+
+/// Kinds of entries that set or note something: nobody said, ran or printed them.
+const SETTINGS: [&str; 18] = [
+    "label",
+    "custom",
+    "model_change",
+    "thinking_level_change",
+    "session_info",
+    "context_edit",
+    "usage",
+    "context",
+    "tools",
+    "step-start",
+    "step-finish",
+    "progress",
+    "turn_duration",
+    "stop_hook_summary",
+    "local_command",
+    "away_summary",
+    "microcompact_boundary",
+    "informational",
+];
+
 /// Which entries a tree shows, and how.
 #[derive(Clone, Copy, Default)]
 pub struct TreeScope<'a> {
@@ -305,26 +334,6 @@ fn label_of(entry: &StoredEntry, labels: &HashMap<String, String>) -> Option<Str
 }
 
 fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
-    const SETTINGS: [&str; 18] = [
-        "label",
-        "custom",
-        "model_change",
-        "thinking_level_change",
-        "session_info",
-        "context_edit",
-        "usage",
-        "context",
-        "tools",
-        "step-start",
-        "step-finish",
-        "progress",
-        "turn_duration",
-        "stop_hook_summary",
-        "local_command",
-        "away_summary",
-        "microcompact_boundary",
-        "informational",
-    ];
     let role = entry.role.as_deref();
     // Of what Claude Code attaches to a prompt only that has a role which somebody typed.
     let is_setting =

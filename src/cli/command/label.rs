@@ -2,6 +2,7 @@
 
 use clap::Args;
 use sessionary::Config;
+use sessionary::index::TreeFilter;
 use sessionary::model::SessionRow;
 use sessionary::session::SessionManager;
 use sessionary::session::clido::SessionLine;
@@ -19,7 +20,7 @@ use crate::output::Screen;
     sessionary label last \"good\"                 the session's last entry\n  \
     sessionary label 019b3f2a:c1d2e3f4 --clear   remove its label")]
 pub struct Label {
-    /// An entry of a session; without :ENTRY, the last one that is no label or name
+    /// An entry of a session; without :ENTRY, the last one that `tree` shows
     #[arg(value_name = "SESSION[:ENTRY]", add = values::address())]
     entry: String,
     /// The label
@@ -76,15 +77,15 @@ fn given(
     Ok(Some(session.append_label_change(&entry, label)?))
 }
 
-/// The last entry on the active branch. Labels and names are entries too, but say something of
-/// others: agents do not show them, and copies of a branch leave labels of labels out.
+/// The last entry on the active branch that a tree shows. Labels, names and settings are entries
+/// too, but agents do not show them, and copies of a branch leave labels of labels out.
 fn last_entry(session: &SessionManager) -> Option<&str> {
     let branch = session.branch();
-    let is_aside = |kind: &str| matches!(kind, "label" | "session_info");
+    let is_shown = |kind: &str| !TreeFilter::Default.hides(kind);
     let last = branch
         .into_iter()
         .rev()
-        .find(|entry| !is_aside(entry.kind()));
+        .find(|entry| is_shown(entry.kind()));
     last?.id()
 }
 
