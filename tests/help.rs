@@ -268,7 +268,7 @@ fn help_of_every_command() {
           --passages         Rank single passages instead of sessions; each must contain all of the
                              words
       -C, --context <N>      Show N entries before and after each hit, along its branch [default: 0]
-          --facets           Count the matches by agent, project, role and day
+          --facets           Count the entries that match by agent, project, role and day
           --explain          Explain each hit's score
           --max-bytes <N>    Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what
                              was shortened

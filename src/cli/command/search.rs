@@ -80,7 +80,7 @@ pub struct Search {
     /// Show N entries before and after each hit, along its branch
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
     context: usize,
-    /// Count the matches by agent, project, role and day
+    /// Count the entries that match by agent, project, role and day
     #[arg(long)]
     facets: bool,
     /// Explain each hit's score

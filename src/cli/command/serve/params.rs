@@ -105,7 +105,7 @@ pub struct Search {
     /// So many entries before and after each hit, along its branch.
     #[serde(default)]
     pub context: usize,
-    /// Count the matches by agent, project, role and day.
+    /// Count the entries that match by agent, project, role and day.
     #[serde(default)]
     pub facets: bool,
     /// Explain each hit's score.
