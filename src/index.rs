@@ -32,7 +32,9 @@ mod wipe;
 mod words;
 pub(crate) mod writer_lock;
 
-pub use self::archive::{ArchiveCheck, ArchiveStatus, ArchiveTotals, Generation, Version};
+pub use self::archive::{
+    ArchiveCheck, ArchiveStatus, ArchiveTotals, Generation, KeptFiles, Version,
+};
 pub use self::asking::StreamOutcome;
 pub use self::backlog::BacklogSize;
 pub use self::feed::{Feed, FeedEvent};

@@ -650,6 +650,33 @@ fn a_session_is_forgotten_with_its_subagents() {
     assert!(!kept.contains(r#""archived":true"#), "{kept}");
 }
 
+/// They come back with it, and where it is there itself; who forgets it is told what is lost.
+#[test]
+fn a_session_comes_back_with_its_subagents() {
+    let home = Sandbox::new();
+    let ([file, subagent, spill, _], id) = (with_a_folder(&home), uuid(6));
+    let texts = [&file, &subagent, &spill].map(|file| fs::read(file).expect("a file"));
+    let _ = home.run(&["archive", "on", "claude"]);
+    let restored = || home.json(&["archive", "restore", &id, "--json"])["files"].clone();
+    let folder = file.with_extension("");
+    fs::remove_file(&file).expect("it was there");
+    fs::remove_dir_all(&folder).expect("it was there");
+    assert_eq!(restored(), json!([file, spill, subagent]));
+    let again = [&file, &subagent, &spill].map(|file| fs::read(file).expect("a file"));
+    assert_eq!(again, texts);
+    fs::remove_dir_all(subagent.parent().expect("a folder")).expect("it was there");
+    assert_eq!(restored(), json!([subagent]));
+    assert_eq!(restored(), json!([]));
+    fs::remove_dir_all(&folder).expect("it was there");
+    #[cfg(target_os = "linux")]
+    if let Some(seen) = home.on_terminal(&["archive", "forget", &id], "n\n") {
+        assert!(seen.contains("2 of its 3 files are nowhere else"), "{seen}");
+    }
+    let said = home.json(&["archive", "forget", &id, "--yes", "--json"]);
+    let counted = [&said["files"], &said["nowhere_else"]];
+    assert_eq!(counted, [&json!(3), &json!(2)]);
+}
+
 /// What lies in the folder beside its file is there still, and is not the session.
 #[test]
 fn a_session_that_is_lost_is_not_said_to_be_there() {

@@ -9,7 +9,7 @@ use crate::archive::{Archive, ArchivedFile, SessionName, SourcePath};
 pub use crate::archive::{ArchiveCheck, ArchiveTotals, Generation};
 use crate::databases::row_states;
 use crate::format::{Format, agent_called};
-use crate::ingest::{can_be_kept, is_meant_unnamed, with_twins};
+use crate::ingest::{can_be_kept, is_meant_unnamed, parts_in, with_twins};
 use crate::model::{Report, SessionRow};
 use crate::private;
 use crate::stored_path;
@@ -32,6 +32,15 @@ pub struct Version {
     pub path: PathBuf,
     /// What it held.
     pub content: Generation,
+}
+
+/// What [`Indexer::forget`] takes of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KeptFiles {
+    /// Files of which something is kept.
+    pub files: u64,
+    /// Those of them that the agent has no more.
+    pub only_kept: u64,
 }
 
 impl Config {
@@ -149,8 +158,42 @@ impl Index {
         Ok(versions)
     }
 
-    /// Write the files of a session back that are gone, byte for byte, and give back their paths:
-    /// none where all of them are there. Of a session in a database there are none.
+    /// How many files the archive holds of a session, those in its folder among them, and how many
+    /// of these are nowhere else.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn kept_files(&self, session: &SessionRow) -> Result<KeptFiles, Error> {
+        let mut kept = KeptFiles::default();
+        let Some((_, archive)) = self.config().archive()? else {
+            return Ok(kept);
+        };
+        let mut places = self.source_paths_of(session)?;
+        if places.is_empty() {
+            return Ok(kept);
+        }
+        let is_rows = self.is_in_database(session)?;
+        places.extend(parts_in(&archive, &places, &self.config().formats)?);
+        let mut places = with_twins(&places);
+        places.sort();
+        places.dedup();
+        for place in places {
+            if archive.generations(&place)?.is_empty() {
+                continue;
+            }
+            let is_only_kept = match is_rows {
+                true => session.archived,
+                false => is_gone(&place) && is_gone(&place.twin()),
+            };
+            kept.files += 1;
+            kept.only_kept += u64::from(is_only_kept);
+        }
+        Ok(kept)
+    }
+
+    /// Write the files of a session back that are gone, those in its folder among them, as the ones
+    /// of its subagents, byte for byte, and give back their paths: none where all of them are
+    /// there. Of a session in a database there are none.
     ///
     /// # Errors
     /// When none is there and nothing is kept, or one cannot be written.
@@ -161,7 +204,14 @@ impl Index {
         }
         let archive = self.config().archive()?;
         let mut is_any_there = false;
-        for place in self.source_paths_of(session)? {
+        let mut places = self.source_paths_of(session)?;
+        if let Some((_, archive)) = &archive {
+            let parts = parts_in(archive, &places, &self.config().formats)?;
+            let others = parts.into_iter().filter(|part| !places.contains(part));
+            let others: Vec<SourcePath> = others.collect();
+            places.extend(others);
+        }
+        for place in places {
             if place.path().is_some_and(|path| path.is_file()) {
                 is_any_there = true;
             } else if let Some((_, archive)) = &archive {

@@ -29,7 +29,7 @@ mod forget;
 mod gone;
 mod rows;
 
-pub use forget::with_twins;
+pub use forget::{parts_in, with_twins};
 pub use gone::{ArchivedSource, placement};
 
 /// The archive, as far as a sync is concerned with it.

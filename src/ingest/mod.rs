@@ -30,7 +30,7 @@ pub use compare::{Comparison, Finding, compare_source};
 pub use entry::OpenSource;
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
 pub use hints::{HintedPaths, settle, sync_hints};
-pub use keep::{Keeper, can_be_kept, is_meant_unnamed, with_twins};
+pub use keep::{Keeper, can_be_kept, is_meant_unnamed, parts_in, with_twins};
 pub use listed::{DatabaseListing, Look};
 pub use names::look_at_names;
 pub use open_words::{Agreement, WordsCache, WordsState, are_refused};

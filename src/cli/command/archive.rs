@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use sessionary::index::Version;
+use sessionary::index::{KeptFiles, Version};
 use sessionary::model::{Report, SCHEMA_VERSION, SessionRow};
 use sessionary::settings::known_names;
 use sessionary::{Config, Index};
@@ -520,18 +520,18 @@ struct ForgetAnswer {
     id: String,
     /// How many files of it were kept.
     files: u64,
+    /// How many of these were nowhere else.
+    nowhere_else: u64,
 }
 
 fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let index = super::open(config, screen)?;
     let row = named_in_full(&args.session, &index, config, screen)?;
-    drop(index);
     super::foreign::refuse(&row)?;
+    let kept = index.kept_files(&row)?;
+    drop(index);
     if !args.yes {
-        let what = match row.archived {
-            true => "it is nowhere else",
-            false => "it stays where its agent has it",
-        };
+        let what = what_is_lost(kept, row.archived);
         let question = format!(
             "Forget every version of {}? {what} [y/N] ",
             plain_line(&row.id)
@@ -554,10 +554,25 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Outcome, Fa
             schema_version: SCHEMA_VERSION,
             id: row.id,
             files,
+            nowhere_else: kept.only_kept,
         })?;
     } else {
-        let kept = count(files, "file");
-        screen.print(&format!("forgotten: {}, {kept}\n", plain_line(&row.id)))?;
+        let were = match kept.only_kept {
+            0 => String::new(),
+            lost => format!(", {lost} of them were nowhere else"),
+        };
+        let (id, files) = (plain_line(&row.id), count(files, "file"));
+        screen.print(&format!("forgotten: {id}, {files}{were}\n"))?;
     }
     Ok(Outcome::of(files > 0))
+}
+
+/// What is nowhere once the archive has forgotten it.
+fn what_is_lost(kept: KeptFiles, is_archived: bool) -> String {
+    match (kept.files, kept.only_kept) {
+        (_, 0) if !is_archived => "it stays where its agent has it".to_owned(),
+        (0 | 1, _) => "it is nowhere else".to_owned(),
+        (files, lost) if files == lost => format!("its {files} files are nowhere else"),
+        (files, lost) => format!("{lost} of its {files} files are nowhere else"),
+    }
 }

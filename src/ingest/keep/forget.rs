@@ -97,12 +97,10 @@ impl Keeper {
     /// # Errors
     /// When the archive cannot be read.
     pub fn places_at(&self, is_it: impl Fn(&Path) -> bool) -> Result<Vec<SourcePath>, Error> {
-        let Some(archive) = self.archive()? else {
-            return Ok(Vec::new());
-        };
-        let mut places = archive.places().map_err(|error| self.failed(error))?;
-        places.retain(|place| place.path().is_some_and(|path| is_it(&path)));
-        Ok(places)
+        match self.archive()? {
+            Some(archive) => places_in(archive, is_it).map_err(|error| self.failed(error)),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// The sources in the archive that lie in the folders of the sessions of these sources.
@@ -114,12 +112,9 @@ impl Keeper {
         places: &[SourcePath],
         formats: &[&'static dyn Format],
     ) -> Result<Vec<SourcePath>, Error> {
-        let folder_of =
-            |place: &SourcePath| format_named(formats, &place.agent)?.folder_of(&place.path()?);
-        let folders: HashSet<PathBuf> = places.iter().filter_map(folder_of).collect();
-        match folders.is_empty() {
-            true => Ok(Vec::new()),
-            false => self.places_at(|path| is_in(path, &folders)),
+        match self.archive()? {
+            Some(archive) => parts_in(archive, places, formats).map_err(|error| self.failed(error)),
+            None => Ok(Vec::new()),
         }
     }
 
@@ -203,6 +198,33 @@ fn forget_in(
         }
         Ok(forgotten)
     })
+}
+
+fn places_in(
+    archive: &Archive,
+    is_it: impl Fn(&Path) -> bool,
+) -> Result<Vec<SourcePath>, archive::Error> {
+    let mut places = archive.places()?;
+    places.retain(|place| place.path().is_some_and(|path| is_it(&path)));
+    Ok(places)
+}
+
+/// The sources in the archive that lie in the folders of the sessions of these sources.
+///
+/// # Errors
+/// When the archive cannot be read.
+pub fn parts_in(
+    archive: &Archive,
+    places: &[SourcePath],
+    formats: &[&'static dyn Format],
+) -> Result<Vec<SourcePath>, archive::Error> {
+    let folder_of =
+        |place: &SourcePath| format_named(formats, &place.agent)?.folder_of(&place.path()?);
+    let folders: HashSet<PathBuf> = places.iter().filter_map(folder_of).collect();
+    match folders.is_empty() {
+        true => Ok(Vec::new()),
+        false => places_in(archive, |path| is_in(path, &folders)),
+    }
 }
 
 /// Places, and where their files would be if they were compressed, or were not.
