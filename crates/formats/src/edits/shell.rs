@@ -5,6 +5,7 @@
 mod course;
 mod patches;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 pub(crate) use patches::patches;
@@ -34,6 +35,10 @@ pub struct SimpleCommand {
     opens: usize,
     /// How many of them close right behind it.
     closes: usize,
+    /// A function is named in it: `name()`.
+    names_function: bool,
+    /// What follows it is not what follows its end: it is in the background, or in a function.
+    hides: bool,
     /// The programs that run before it, because it is given what they print: `$( … )`, `<( … )`.
     substituted: Vec<SimpleCommand>,
 }
@@ -78,7 +83,7 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
     if let Some(last) = commands.last_mut().filter(|last| last.end == End::Next) {
         last.end = End::Last;
     }
-    course::follow(&mut commands, Some(Arc::default()));
+    course::follow(&mut commands, Some(Arc::default()), &mut HashSet::new());
     commands
 }
 
@@ -117,6 +122,8 @@ impl SimpleCommand {
             appends: false,
             opens: 0,
             closes: 0,
+            names_function: false,
+            hides: false,
             substituted: Vec::new(),
         }
     }
@@ -297,6 +304,11 @@ impl<'t> Shell<'t> {
         let is_sum = self.left.peek() == Some(&'(');
         let is_around = !is_begun && self.place == Place::Word && !is_sum;
         self.brackets.push(is_around);
+        // Behind `name()` its body begins.
+        self.now.hides |= self.now.names_function;
+        while self.takes(' ') {}
+        let name = self.now.words.last().filter(|name| !name.ends_with('='));
+        self.now.names_function |= name.is_some() && self.left.peek() == Some(&')');
         match is_around {
             true => self.now.opens += 1,
             false => self.now.is_plain = false,
@@ -319,6 +331,7 @@ impl<'t> Shell<'t> {
         // What follows the bracket follows the last program in it.
         if !is_begun && let Some(last) = self.commands.pop() {
             self.now = last;
+            self.now.hides |= self.now.end == End::Background;
         }
         self.now.closes += 1;
     }
@@ -503,6 +516,7 @@ impl<'t> Shell<'t> {
                 // closes the pattern of a `case`.
                 self.now.is_plain &= is_plain || matches!(&*word, "{" | "!");
                 self.now.is_plain &= self.now.closes == 0;
+                self.now.hides |= self.now.closes > 0;
                 self.now.words.push(word);
             }
             Place::Output if is_plain => self.now.writes.push(word),
@@ -533,6 +547,8 @@ impl<'t> Shell<'t> {
         }
         let mut ended = std::mem::replace(&mut self.now, SimpleCommand::empty());
         ended.end = end;
+        ended.names_function |= ended.program().first().is_some_and(|of| of == "function");
+        ended.hides |= ended.names_function && !ended.words.iter().any(|word| word == "{");
         // Those before the first of these are of commands that have ended.
         let open = self.documents.iter_mut().rev();
         for awaited in open.take_while(|awaited| awaited.of.is_none()) {

@@ -1,6 +1,7 @@
 //! In which folder does each program of a command run, and which text that stands in the command
 //! is its input? Where one of several is possible, none is named.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Document, End, LONGEST_FOLDER, SimpleCommand, is_absolute, joined};
@@ -8,25 +9,80 @@ use super::{Document, End, LONGEST_FOLDER, SimpleCommand, is_absolute, joined};
 type Folder = Option<Arc<str>>;
 
 /// Tells programs that run one after the other, the first one in this folder, where they run and
-/// what they are given. Many may have the same folder and the same document.
-pub(super) fn follow(commands: &mut [SimpleCommand], folder: Folder) {
+/// what they are given. Many may have the same folder and the same document. The answer: where the
+/// programs behind them run is not known.
+pub(super) fn follow(
+    commands: &mut [SimpleCommand],
+    folder: Folder,
+    functions: &mut HashSet<String>,
+) -> bool {
     let mut course = Course::new(folder);
-    let mut left = commands.iter_mut().peekable();
-    while let Some(command) = left.next() {
-        let gives_up = left.peek().is_some_and(|next| gives_up(next));
+    std::mem::swap(&mut course.functions, functions);
+    for at in 0..commands.len() {
+        let gives_up = commands[at].end == End::Or && gives_up(&commands[at + 1..]);
+        let command = &mut commands[at];
         course.enter(command);
+        if course.is_lost {
+            course.folder = None;
+        }
         command.folder.clone_from(&course.folder);
-        follow(&mut command.substituted, course.folder.clone());
+        let folder = course.folder.clone();
+        course.is_lost |= follow(&mut command.substituted, folder, &mut course.functions);
         course.give(command);
         course.go(command, gives_up);
         course.leave(command);
     }
+    std::mem::swap(&mut course.functions, functions);
+    // A bracket behind a pattern was read as the end of all.
+    course.is_lost || course.cases > 0
 }
 
-/// Whether nothing runs behind it.
-fn gives_up(command: &SimpleCommand) -> bool {
-    let program = command.program().first();
-    command.opens == 0 && program.is_some_and(|program| matches!(&**program, "exit" | "return"))
+/// Whether nothing runs behind what comes next: `exit 1`, `{ echo no; exit 1; }`.
+fn gives_up(next: &[SimpleCommand]) -> bool {
+    const MOST: usize = 8;
+    let is = |command: &SimpleCommand, names: [&str; 2]| {
+        let program = command.program().first();
+        program.is_some_and(|program| names.contains(&program.as_str()))
+    };
+    for (at, command) in next.iter().take(MOST).enumerate() {
+        let is_exit = is(command, ["exit", "return"]);
+        if command.opens > 0 || command.closes > 0 || command.names_function {
+            return false;
+        }
+        let leading = command.leading();
+        if at == 0 && leading.is_empty() {
+            return is_exit && !matches!(command.end, End::Pipe | End::Background);
+        }
+        let begins = usize::from(at == 0);
+        if leading.iter().filter(|word| *word == "{").count() != begins || leading.len() != begins {
+            return false;
+        }
+        if is_exit {
+            let is_end = |next: &SimpleCommand| next.words.first().is_some_and(|word| word == "}");
+            return command.end == End::Next && next.get(at + 1).is_some_and(is_end);
+        }
+        match command.end {
+            End::Next => {}
+            End::And if is(command, ["echo", "printf"]) => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+impl SimpleCommand {
+    /// What it may run, each with what it is given: where the pattern of a `case`, the name of a
+    /// function or another program may stand before it, any of its words.
+    pub(super) fn may_run(&self) -> impl Iterator<Item = &[String]> {
+        let words = self.program();
+        let is_open = |word: &String| {
+            word.starts_with('-')
+                || matches!(&**word, "builtin" | "command" | "coproc" | "function")
+        };
+        let all = !self.is_plain || words.first().is_some_and(is_open);
+        let most = if all { words.len() } else { 1 };
+        (0..words.len().min(most)).map(|at| &words[at..])
+    }
 }
 
 /// What of a shell is known between two programs.
@@ -43,6 +99,12 @@ struct Course {
     around: Vec<Around>,
     /// How many loops are among that, within the innermost subshell.
     loops: usize,
+    /// How many `case` have no `esac` yet.
+    cases: usize,
+    /// Where the next ones run is not known any more.
+    is_lost: bool,
+    /// What may be the name of a function.
+    functions: HashSet<String>,
     /// What it is given by the one before it.
     piped: Option<Arc<Document>>,
     /// The file that the one before it wrote, and all that is in it.
@@ -56,9 +118,10 @@ struct Around {
     begun_in: Folder,
     doubt: Doubt,
     loops: usize,
+    cases: usize,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Doubt {
     No,
     /// It asks something, and may say no.
@@ -88,6 +151,9 @@ impl Course {
             before: End::Next,
             around: Vec::new(),
             loops: 0,
+            cases: 0,
+            is_lost: false,
+            functions: HashSet::new(),
             piped: None,
             file: None,
         }
@@ -98,13 +164,25 @@ impl Course {
         for _ in 0..command.opens {
             self.open(Kind::Subshell);
         }
+        let first = |words: &[String]| words.first().is_some_and(|word| word == "case");
+        self.cases += command.may_run().filter(|words| first(words)).count();
+        if command.names_function {
+            // The name stands before `{`, perhaps behind a pattern.
+            let names = command.words.iter().take_while(|word| *word != "{");
+            self.functions.extend(names.cloned());
+            self.is_lost |= command.hides;
+        }
         for (at, word) in command.words.iter().enumerate() {
             match word.as_str() {
                 "if" | "case" | "select" | "{" => self.open(Kind::Other),
                 "while" | "until" | "for" => self.open(Kind::Loop),
                 "then" | "do" | "!" | "time" => {}
                 "else" | "elif" => self.other_branch(),
-                "fi" | "done" | "esac" | "}" => self.close(),
+                "fi" | "done" | "}" => self.close(),
+                "esac" => {
+                    self.cases = self.cases.saturating_sub(1);
+                    self.close();
+                }
                 // `name() {`, `function name {`
                 word => {
                     let mut near = command.words[at..].iter().skip(1).take(2);
@@ -125,6 +203,7 @@ impl Course {
             begun_in: self.begun_in.clone(),
             doubt: self.doubt,
             loops: self.loops,
+            cases: self.cases,
         });
         match kind {
             Kind::Subshell => self.loops = 0,
@@ -166,7 +245,8 @@ impl Course {
             _ if of.folder != self.folder => self.folder = None,
             _ => {}
         }
-        (self.begun_in, self.doubt, self.loops) = (of.begun_in, of.doubt, of.loops);
+        (self.begun_in, self.loops) = (of.begun_in, of.loops);
+        self.doubt = of.doubt.max(Doubt::Asked);
     }
 
     /// Gives a program the document that another one prints or wrote.
@@ -198,21 +278,27 @@ impl Course {
 
     /// Goes where a program goes.
     fn go(&mut self, command: &SimpleCommand, gives_up: bool) {
-        const ASKING: [&str; 9] = [
-            "[", "[[", "cmp", "command", "diff", "false", "grep", "test", "which",
-        ];
+        // The others may say no.
+        const SURE: [&str; 8] = [":", "cd", "echo", "export", "printf", "pwd", "set", "true"];
         let before = command.leading();
         let words: Vec<&str> = command.program().iter().map(String::as_str).collect();
         match &*words {
-            ["cd", to] if command.is_plain && *to != "-" && before.iter().all(|of| of == "{") => {
+            ["cd", to]
+                if command.is_plain
+                    && *to != "-"
+                    && before.iter().all(|of| of == "{")
+                    && !self.functions.contains("cd") =>
+            {
                 self.change_to(to, command.end, gives_up);
             }
             // Where it goes nobody knows.
-            ["cd" | "pushd" | "popd", ..] => self.folder = None,
-            // The pattern of a `case` may stand before it.
-            words if !command.is_plain && words.contains(&"cd") => self.folder = None,
+            _ if self.may_leave_by(command) => self.folder = None,
             words => {
-                let asks = words.first().is_some_and(|name| ASKING.contains(name));
+                let is_sure = match words {
+                    ["mkdir", given @ ..] => given.iter().any(|word| word.starts_with("-p")),
+                    words => words.first().is_some_and(|name| SURE.contains(name)),
+                };
+                let asks = !is_sure || !command.writes.is_empty();
                 if self.doubt == Doubt::No && (asks || before.iter().any(|word| word == "!")) {
                     self.doubt = Doubt::Asked;
                 }
@@ -223,6 +309,16 @@ impl Course {
         self.file = self.written(command);
     }
 
+    /// Whether the folder may be another one behind it.
+    fn may_leave_by(&self, command: &SimpleCommand) -> bool {
+        let mut all = command.may_run().enumerate();
+        all.any(|(at, words)| match words[0].as_str() {
+            "cd" | "pushd" | "popd" | "eval" | "source" => true,
+            "." => at == 0 || command.is_plain,
+            name => self.functions.contains(name),
+        })
+    }
+
     fn change_to(&mut self, to: &str, end: End, gives_up: bool) {
         // It runs in a shell of its own.
         if end == End::Pipe {
@@ -230,7 +326,8 @@ impl Course {
         }
         let is_certain = !matches!(self.before, End::Or | End::Pipe)
             && (end != End::Or || gives_up)
-            && self.loops == 0;
+            && self.loops == 0
+            && self.cases == 0;
         if self.doubt == Doubt::Asked {
             self.doubt = Doubt::Unsure;
         }
@@ -266,9 +363,15 @@ impl Course {
                 of = self.around.pop();
             }
             if let Some(of) = of {
+                // A bracket behind a pattern was read as its end.
+                self.is_lost |= of.cases < self.cases;
                 (self.folder, self.begun_in) = (of.folder, of.begun_in);
-                (self.doubt, self.loops) = (of.doubt, of.loops);
+                (self.doubt, self.loops) = (of.doubt.max(Doubt::Asked), of.loops);
             }
+        }
+        // Behind the pattern `(a)` of a `case`.
+        if command.closes > 0 && !command.is_plain && self.may_leave_by(command) {
+            self.folder = None;
         }
         match command.end {
             End::Background => self.folder.clone_from(&self.begun_in),

@@ -52,24 +52,52 @@ pub(crate) fn patches(command: &str) -> ShellPatches {
 impl ShellPatches {
     fn add(&mut self, commands: &[SimpleCommand]) {
         let mut before = End::Next;
+        // What stands before the first program of a pipe.
+        let mut begun = End::Next;
         for command in commands {
             let (known, fails) = (self.patches.len(), self.fails_with_them);
             self.add(&command.substituted);
             // Whoever runs them does not say how they ended.
             self.fails_with_them = fails && self.patches.len() == known;
+            if before != End::Pipe {
+                begun = before;
+            }
             let is_first = self.patches.is_empty();
             self.patches.extend(command.patch(before));
             let is_first = is_first && !self.patches.is_empty();
             let goes_on = self.patches.is_empty() || matches!(command.end, End::And | End::Last);
-            let is_other = before == End::Or && (is_first || command.opens > 0);
+            let is_other = begun == End::Or && (is_first || command.opens > 0);
             let is_turned = command.leading().iter().any(|word| word == "!");
-            self.fails_with_them &= goes_on && !is_other && !is_turned;
+            let is_hidden = command.hides || command.may_end(before);
+            self.fails_with_them &= goes_on && !is_other && !is_turned && !is_hidden;
             before = command.end;
         }
     }
 }
 
 impl SimpleCommand {
+    /// Whether what stands behind it may not run, and the whole not fail.
+    fn may_end(&self, before: End) -> bool {
+        let ends = |words: &[String]| match words {
+            [exit] if exit == "exit" || exit == "return" => before != End::Or,
+            [exit, code] if exit == "exit" || exit == "return" => {
+                !code.parse::<u8>().is_ok_and(|code| code != 0)
+            }
+            [set, given @ ..] if set == "set" => {
+                let stops = |word: &String| word.starts_with('-') && word.contains('n');
+                !self.is_plain || given.iter().any(|word| stops(word) || word == "noexec")
+            }
+            [exec] if exec == "exec" => false,
+            [name, ..] => matches!(
+                &**name,
+                "exec" | "exit" | "return" | "trap" | "kill" | "eval" | "source"
+            ),
+            [] => false,
+        };
+        let is_read = self.program().first().is_some_and(|word| word == ".");
+        self.end != End::Last && (is_read || self.may_run().any(ends))
+    }
+
     /// The patch that it applies, if any.
     fn patch(&self, before: End) -> Option<ShellPatch> {
         let given = self.given_to(&["apply_patch", "applypatch"])?;
