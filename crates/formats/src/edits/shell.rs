@@ -167,40 +167,6 @@ impl SimpleCommand {
     }
 }
 
-impl SimpleCommand {
-    /// What it prints, of programs that print what they are given.
-    fn prints(&self) -> Option<Arc<Document>> {
-        let (name, given) = self.program().split_first()?;
-        let is_option = |word: &&String| matches!(word.as_str(), "-n" | "-e" | "-E" | "--");
-        let text = match name.as_str() {
-            "cat" if given.iter().all(|word| word == "-") => return self.document.clone(),
-            "tee" => return self.document.clone(),
-            "echo" => {
-                let options = given.iter().take_while(is_option).count();
-                given[options..].join(" ").replace("\\n", "\n") + "\n"
-            }
-            "printf" => given.join("\n").replace("\\n", "\n") + "\n",
-            _ => return None,
-        };
-        let is_literal = self.is_plain;
-        Some(Arc::new(Document { text, is_literal }))
-    }
-
-    /// The files that it fills with a text that stands in the command, and that text.
-    pub fn fills(&self) -> Option<(Vec<&str>, Arc<Document>)> {
-        let mut files: Vec<&str> = self.writes.iter().map(String::as_str).collect();
-        if let [name, given @ ..] = self.program()
-            && name == "tee"
-            && self.is_plain
-        {
-            let given = given.iter().map(String::as_str);
-            files.extend(given.filter(|word| !word.starts_with('-')));
-        }
-        let text = self.prints().filter(|_| !files.is_empty())?;
-        Some((files, text))
-    }
-}
-
 /// What the word is that is read.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
@@ -213,14 +179,16 @@ enum Place {
     Text,
     /// Any other file.
     Other,
-    /// How a document ends, and whether the tabs before its lines are left out.
-    Delimiter(bool),
+    /// How a document ends, whether the tabs before its lines are left out, and whether it is the
+    /// input.
+    Delimiter(bool, bool),
 }
 
 struct Awaited {
     delimiter: String,
     without_tabs: bool,
     is_literal: bool,
+    is_input: bool,
     /// Of which command; `None`: of the one that is read.
     of: Option<usize>,
 }
@@ -235,6 +203,8 @@ struct Shell<'t> {
     is_quoted: bool,
     place: Place,
     documents: Vec<Awaited>,
+    /// Which of these is the input of the command that is read.
+    input_at: Option<usize>,
     /// The brackets that are open, and whether each is of `( … )` around programs.
     brackets: Vec<bool>,
 }
@@ -255,6 +225,7 @@ impl<'t> Shell<'t> {
             is_quoted: false,
             place: Place::Word,
             documents: Vec::new(),
+            input_at: None,
             brackets: Vec::new(),
         }
     }
@@ -462,9 +433,14 @@ impl<'t> Shell<'t> {
             match self.takes('<') {
                 true if is_input => Place::Text,
                 true => Place::Other,
-                false => Place::Delimiter(self.takes('-')),
+                false => Place::Delimiter(self.takes('-'), is_input),
             }
-        } else if self.takes('&') || self.takes('>') || !is_input {
+        } else if self.takes('&') {
+            if is_input {
+                self.read_from(Some(String::new()));
+            }
+            Place::Other
+        } else if self.takes('>') || !is_input {
             Place::Other
         } else {
             Place::Source
@@ -522,19 +498,42 @@ impl<'t> Shell<'t> {
             Place::Output if is_plain => self.now.writes.push(word),
             Place::Output | Place::Other => {}
             Place::Source => {
-                self.now.reads = Some(if is_plain { word } else { String::new() });
+                self.read_from(Some(if is_plain { word } else { String::new() }));
             }
             Place::Text => {
                 let (text, is_literal) = (word + "\n", is_plain);
-                self.now.document = Some(Arc::new(Document { text, is_literal }));
+                if self.read_from(None) {
+                    self.now.document = Some(Arc::new(Document { text, is_literal }));
+                }
             }
-            Place::Delimiter(without_tabs) => self.documents.push(Awaited {
-                delimiter: word,
-                without_tabs,
-                is_literal: is_quoted,
-                of: None,
-            }),
+            Place::Delimiter(without_tabs, is_input) => {
+                let is_input = is_input && self.read_from(None);
+                self.input_at = is_input.then_some(self.documents.len()).or(self.input_at);
+                self.documents.push(Awaited {
+                    delimiter: word,
+                    without_tabs,
+                    is_literal: is_quoted,
+                    is_input,
+                    of: None,
+                });
+            }
         }
+    }
+
+    /// Takes its input from a file, or from a document, instead of from what was named before. What
+    /// stands behind a bracket changes nothing where the input is named within.
+    fn read_from(&mut self, file: Option<String>) -> bool {
+        let now = &mut self.now;
+        let is_named = now.reads.is_some() || now.document.is_some() || self.input_at.is_some();
+        if now.closes > 0 && is_named {
+            return false;
+        }
+        let before = self.input_at.take();
+        if let Some(before) = before.and_then(|at| self.documents.get_mut(at)) {
+            before.is_input = false;
+        }
+        (now.reads, now.document) = (file, None);
+        true
     }
 
     fn end_command(&mut self, end: End) {
@@ -547,6 +546,7 @@ impl<'t> Shell<'t> {
         }
         let mut ended = std::mem::replace(&mut self.now, SimpleCommand::empty());
         ended.end = end;
+        self.input_at = None;
         ended.names_function |= ended.program().first().is_some_and(|of| of == "function");
         ended.hides |= ended.names_function && !ended.words.iter().any(|word| word == "{");
         // Those before the first of these are of commands that have ended.
@@ -559,6 +559,7 @@ impl<'t> Shell<'t> {
 
     /// Reads the documents that begin on the line that has ended.
     fn read_documents(&mut self) {
+        self.input_at = None;
         for awaited in std::mem::take(&mut self.documents) {
             let mut text = String::new();
             loop {
@@ -583,7 +584,7 @@ impl<'t> Shell<'t> {
                 }
             }
             let command = awaited.of.and_then(|of| self.commands.get_mut(of));
-            if let Some(command) = command {
+            if let Some(command) = command.filter(|_| awaited.is_input) {
                 let is_literal = awaited.is_literal;
                 command.document = Some(Arc::new(Document { text, is_literal }));
             }

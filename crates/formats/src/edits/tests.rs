@@ -410,6 +410,64 @@ fn where_a_patch_is_applied_and_what_stands_in_it() {
 }
 
 #[test]
+fn what_hides_whether_and_where_a_patch_is_applied() {
+    let a = "*** Begin Patch\n*** Add File: a\n+one\n*** End Patch\n";
+    for (command, expected) in [
+        // It ends the command, or may.
+        ("grep -q x a && exit 0\nPATCH", "/w: a false"),
+        ("if grep -q x a; then exit; fi\nPATCH", "/w: a false"),
+        ("exec true; PATCH", "/w: a false"),
+        ("set -n; PATCH", "/w: a false"),
+        ("trap 'exit 0' EXIT; PATCH", "/w: a false"),
+        ("set -euo pipefail; cd x || exit; PATCH", "/w/x: a true"),
+        // In place of something else, in the background, in a function.
+        ("grep -q x a || cat <<TEXT | apply_patch", "/w: a false"),
+        ("(PATCH &)", "/w: a false"),
+        ("f()\n(PATCH\n)", ""),
+        ("if false\nthen\n(PATCH\n) fi", "/w: a false"),
+        ("f()\n{\nPATCH\n}\ncd x && f", ""),
+        // By programs that may say no.
+        ("rg -q x a && cd x; PATCH", ""),
+        ("rg -q x a && cd x && PATCH", "/w/x: a true"),
+        ("(test -d x) && cd x; PATCH", ""),
+        ("{ test -d x; } && cd x; PATCH", ""),
+        ("mkdir -p x && cd x; PATCH", "/w/x: a true"),
+        // By what is not called `cd`.
+        ("builtin cd x && PATCH", ""),
+        ("command cd x && PATCH", ""),
+        ("eval 'cd x' && PATCH", ""),
+        (". ./env.sh && PATCH", ""),
+        ("f() { cd x; }\nf && PATCH", ""),
+        ("f() { cd x; }\ny=$(f && PATCH)", ""),
+        // In a `case`.
+        ("case $1 in (a) true;; (b) cd x;; esac\nPATCH", ""),
+        ("case $1 in\na)\ncd x\n;;\nb)\nPATCH\n;;\nesac", ""),
+        ("(case $1 in\na)\n;;\nesac\ncd /v)\nPATCH", ""),
+        ("case $1 in a) b;; esac\nPATCH", "/w: a true"),
+        // The guard of a `cd`.
+        ("cd x || { echo no; exit 1; }\nPATCH", "/w/x: a true"),
+        ("cd x || { test y && exit 1; }\nPATCH", ""),
+        // By another input, or elsewhere.
+        ("apply_patch < p <<TEXT", "/w: a true"),
+        ("apply_patch <<'EOF' < p\nBODY", ""),
+        ("apply_patch <<'EOF' <&3\nBODY", ""),
+        ("apply_patch 3<<TEXT", ""),
+        ("sudo docker exec -i b apply_patch <<TEXT", ""),
+        ("sudo -u b nice -n 5 apply_patch <<TEXT", "/w: a true"),
+    ] {
+        let body = format!("{a}EOF\n");
+        let command = match command.split_once("<<TEXT") {
+            Some((of, rest)) => format!("{of}<<'EOF'{rest}\n{body}"),
+            None => command.replace("BODY", &body),
+        };
+        let command = command.replace("PATCH", &format!("apply_patch '{a}'"));
+        let told = patched(&command).into_iter();
+        let told: Vec<String> = told.map(|(at, fails)| format!("{at} {fails}")).collect();
+        assert_eq!(told.concat(), expected, "{command}");
+    }
+}
+
+#[test]
 fn what_a_shell_may_have_changed_is_no_part_of_a_patch() {
     let new = |text: &str| vec![HunkLine::New(text.to_owned())];
     let patch = "*** Begin Patch\n*** Add File: a\n+one\n+$two\n+three\n*** Update File: b\n\

@@ -83,6 +83,38 @@ impl SimpleCommand {
         let most = if all { words.len() } else { 1 };
         (0..words.len().min(most)).map(|at| &words[at..])
     }
+
+    /// What it prints, of programs that print what they are given.
+    pub(super) fn prints(&self) -> Option<Arc<Document>> {
+        let (name, given) = self.program().split_first()?;
+        let is_option = |word: &&String| matches!(word.as_str(), "-n" | "-e" | "-E" | "--");
+        let text = match name.as_str() {
+            "cat" if given.iter().all(|word| word == "-") => return self.document.clone(),
+            "tee" => return self.document.clone(),
+            "echo" => {
+                let options = given.iter().take_while(is_option).count();
+                given[options..].join(" ").replace("\\n", "\n") + "\n"
+            }
+            "printf" => given.join("\n").replace("\\n", "\n") + "\n",
+            _ => return None,
+        };
+        let is_literal = self.is_plain;
+        Some(Arc::new(Document { text, is_literal }))
+    }
+
+    /// The files that it fills with a text that stands in the command, and that text.
+    pub fn fills(&self) -> Option<(Vec<&str>, Arc<Document>)> {
+        let mut files: Vec<&str> = self.writes.iter().map(String::as_str).collect();
+        if let [name, given @ ..] = self.program()
+            && name == "tee"
+            && self.is_plain
+        {
+            let given = given.iter().map(String::as_str);
+            files.extend(given.filter(|word| !word.starts_with('-')));
+        }
+        let text = self.prints().filter(|_| !files.is_empty())?;
+        Some((files, text))
+    }
 }
 
 /// What of a shell is known between two programs.

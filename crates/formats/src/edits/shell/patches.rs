@@ -68,7 +68,10 @@ impl ShellPatches {
             let goes_on = self.patches.is_empty() || matches!(command.end, End::And | End::Last);
             let is_other = begun == End::Or && (is_first || command.opens > 0);
             let is_turned = command.leading().iter().any(|word| word == "!");
-            let is_hidden = command.hides || command.may_end(before);
+            // `then (apply_patch <<E) fi`
+            let closes = |word: &String| matches!(&**word, "fi" | "done" | "esac" | "}");
+            let is_within = !command.is_plain && command.words.iter().skip(1).any(closes);
+            let is_hidden = command.hides || is_within || command.may_end(before);
             self.fails_with_them &= goes_on && !is_other && !is_turned && !is_hidden;
             before = command.end;
         }
@@ -98,23 +101,46 @@ impl SimpleCommand {
         self.end != End::Last && (is_read || self.may_run().any(ends))
     }
 
+    /// Whether what starts the program that is given this starts it here: `timeout 20`, but not
+    /// `sudo ssh HOST`.
+    fn starts_here(&self, given: &[String]) -> bool {
+        const STARTERS: [&str; 8] = [
+            "command", "doas", "env", "exec", "nice", "nohup", "sudo", "timeout",
+        ];
+        let before = self.program().iter().rev().skip(given.len() + 1).rev();
+        let mut last = "";
+        before.enumerate().all(|(at, word)| {
+            let name = word.rsplit('/').next().unwrap_or_default();
+            let is_given = at > 0
+                && (last == "-u"
+                    || word.starts_with('-')
+                    || word.starts_with(|sign: char| sign.is_ascii_digit())
+                    || word.contains('='));
+            last = word;
+            is_given || STARTERS.contains(&name)
+        })
+    }
+
     /// The patch that it applies, if any.
     fn patch(&self, before: End) -> Option<ShellPatch> {
+        const MOVING: [&str; 7] = ["-C", "-D", "-R", "-i", "--chdir", "--chroot", "--login"];
         let given = self.given_to(&["apply_patch", "applypatch"])?;
         let document = self.document.as_deref();
         let text = match (given, document) {
+            // `command -v apply_patch`
+            ([], None) if self.reads.is_none() && before != End::Pipe => return None,
+            // It may be applied elsewhere, and say so.
+            _ if !self.starts_here(given) => Cow::Borrowed(""),
             ([text], _) if text.contains(patch::BEGIN) => match self.is_plain {
                 true => Cow::Borrowed(text.as_str()),
                 false => patch::certain(text),
             },
             (_, Some(document)) if document.is_literal => Cow::Borrowed(document.text.as_str()),
             (_, Some(document)) => patch::certain(&document.text),
-            // `command -v apply_patch`
-            ([], None) if self.reads.is_none() && before != End::Pipe => return None,
             _ => Cow::Borrowed(""),
         };
         // `env -C FOLDER apply_patch`
-        let moves = |word: &String| word == "-C" || word.starts_with("--chdir");
+        let moves = |word: &String| MOVING.iter().any(|option| word.starts_with(option));
         let folder = self.folder.as_deref();
         let folder = folder.filter(|_| !self.program().iter().any(moves));
         Some(ShellPatch {
