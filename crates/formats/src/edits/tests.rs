@@ -424,7 +424,7 @@ fn what_hides_whether_and_where_a_patch_is_applied() {
         ("grep -q x a || cat <<TEXT | apply_patch", "/w: a false"),
         ("(PATCH &)", "/w: a false"),
         ("f()\n(PATCH\n)", ""),
-        ("if false\nthen\n(PATCH\n) fi", "/w: a false"),
+        ("if false\nthen\n(apply_patch <<TEXT) fi", "/w: a false"),
         ("f()\n{\nPATCH\n}\ncd x && f", ""),
         // By programs that may say no.
         ("rg -q x a && cd x; PATCH", ""),
