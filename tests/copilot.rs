@@ -67,7 +67,7 @@ fn a_session_is_listed_found_and_taken_up_again() {
     // The answer does not name its tool, but it is one of that call.
     for tool in ["task", "bash"] {
         assert_eq!(hits(&format!("tool:{tool} role:toolResult")).0, 1, "{tool}");
-        let others = hits(&format!("-tool:{tool} role:toolResult"));
+        let others = hits(&format!("role:toolResult -tool:{tool}"));
         assert_eq!(others.0, 1, "{tool}");
     }
 }

@@ -184,6 +184,36 @@ fn damaged_bytes_are_never_given_out() {
     assert_eq!(restored, text.replacen("alpha 0", "omega 0", 1));
 }
 
+/// A sync finds nothing changed; who is told of the damage is told what mends it.
+#[cfg(unix)]
+#[test]
+fn what_mends_a_damaged_archive_is_said_and_mends_it() {
+    let home = crate::sandbox::Sandbox::new();
+    let path = ".pi/agent/sessions/--code--/a.jsonl";
+    let file = home.write(path, &session(ID, "zanzibar", 0..20));
+    home.touch(&file, 1_767_603_600);
+    assert!(home.output(&["archive", "on", "pi"]).status.success());
+    let verified = || home.run(&["archive", "verify"]);
+    let remedy = "`sessionary rebuild`";
+    assert!(!verified().contains(remedy), "{}", verified());
+    let archive = ".local/share/sessionary/archive/archive.sqlite";
+    damage_a_block(&rusqlite::Connection::open(home.home.join(archive)).unwrap());
+    let _ = home.run(&["sync"]);
+    let damaged = verified();
+    assert!(
+        damaged.contains("DAMAGED") && damaged.contains(remedy),
+        "{damaged}"
+    );
+    assert!(damaged.ends_with("--- exit Some(1)\n"), "{damaged}");
+    assert!(home.output(&["rebuild"]).status.success());
+    let mended = verified();
+    assert!(
+        mended.contains("all bytes are those that were kept"),
+        "{mended}"
+    );
+    assert!(!mended.contains(remedy), "{mended}");
+}
+
 /// Other bytes of the same length, as a flipped bit makes them.
 pub fn damage_a_block(archive: &rusqlite::Connection) {
     let sql = "SELECT block, length, data FROM blocks ORDER BY block LIMIT 1";

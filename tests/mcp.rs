@@ -381,7 +381,8 @@ fn nothing_fits_is_an_answer() {
 #[test]
 fn words_are_found_with_their_signs() {
     let home = home();
-    let said = [("user", "section c of the env"), ("user", "a port to C++")];
+    let said = ["words of old", "section c of the env", "a port to C++"];
+    let said = said.map(|said| ("user", said));
     with_small_talk(&home, "0199s", &said, 4);
     home.settle();
     let mut talk = initialized(&home, &[], &[]);

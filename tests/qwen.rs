@@ -166,6 +166,27 @@ fn background_subagent_has_a_session_of_its_own() {
     assert_eq!(hits(&index, "forgetful"), 0);
 }
 
+/// Its files lie in another folder than those of the session that started it.
+#[test]
+fn background_subagent_comes_back_with_its_session() {
+    let store = Store::of("qwen", "background-agent");
+    store.keep();
+    let index = || store.index();
+    let row = only(&index());
+    let child = rows(&index()).into_iter().find(|row| !row.listed_by_agent);
+    let child = child.unwrap().path;
+    let texts = [&row.path, &child].map(|path| fs::read(path).unwrap());
+    for gone in [&[&row.path, &child][..], &[&child]] {
+        for file in gone {
+            fs::remove_file(file).unwrap();
+        }
+        let restored = index().restore(&row).unwrap();
+        assert_eq!(restored.iter().collect::<Vec<_>>(), gone);
+        let again = [&row.path, &child].map(|path| fs::read(path).unwrap());
+        assert_eq!(again, texts);
+    }
+}
+
 #[test]
 fn error_turn_without_an_answer() {
     let store = Store::of("qwen", "failed-answer");

@@ -77,6 +77,49 @@ fn with_input(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
+/// Who would write to a session that only the archive has, or read it as its agent does, is told
+/// what brings its file back; `show` reads it from the archive.
+#[test]
+fn of_a_session_that_is_in_the_archive_alone_it_is_said_what_brings_it_back() {
+    let sandbox = Sandbox::new();
+    let new = sandbox.json(&["new", "Fix the clock", "--json"]);
+    let of_clido = sandbox.json(&["new", "Write the notes", "--agent", "clido", "--json"]);
+    let (id, clido) = (text(&new, "session"), text(&of_clido, "session"));
+    assert!(sandbox.output(&["archive", "on"]).status.success());
+    for new in [&new, &of_clido] {
+        fs::remove_file(text(new, "path")).expect("it was there");
+    }
+    for arguments in [
+        &["append", id, "--user", "More"][..],
+        &["append", id, "--user", "More", "--dry-run"],
+        &["name", id, "The clock"],
+        &["label", id, "good"],
+        &["branch", id],
+        &["branch", id, "--dry-run"],
+        &["fork", id],
+        &["migrate", id],
+        &["context", id],
+        &["append", clido, "--user", "More"],
+        &["append", clido, "--user", "More", "--dry-run"],
+        &["name", clido, "The notes"],
+        &["fork", clido],
+        &["context", clido],
+    ] {
+        let said = sandbox.run(arguments);
+        let id = arguments[1];
+        let expected = format!("{id} is gone already, and only the archive has it");
+        assert!(said.contains(&expected), "{arguments:?}: {said}");
+        let remedy = format!("`sessionary archive restore {id}` writes it back");
+        assert!(said.contains(&remedy), "{arguments:?}: {said}");
+        assert!(
+            said.ends_with("--- exit Some(2)\n"),
+            "{arguments:?}: {said}"
+        );
+    }
+    let shown = sandbox.run(&["show", id]);
+    assert!(shown.contains("Fix the clock"), "{shown}");
+}
+
 #[test]
 fn a_session_is_begun_gone_on_with_named_labelled_and_copied() {
     let sandbox = Sandbox::new();

@@ -155,6 +155,36 @@ impl Catalogue {
         })
     }
 
+    /// The same of the sessions below its root that it has started to work for it, and of those that
+    /// they have; its own sources are among them. One that is there at another place is left out, as a
+    /// thread that Codex has moved.
+    pub fn source_paths_with_subagents(
+        &self,
+        agent: &str,
+        path: &Path,
+    ) -> Result<Vec<SourcePath>, Error> {
+        let sql = "WITH RECURSIVE below(session, root) AS (
+               SELECT m.session, m.root FROM _sessions m JOIN _roots r USING (root)
+                   WHERE r.agent = ?1 AND m.path = ?2
+               UNION SELECT c.session, c.root FROM below
+                   JOIN _sessions c ON c.parent = below.session AND c.root = below.root
+                   WHERE c.subagent AND NOT EXISTS (
+                       SELECT 1 FROM _sessions o JOIN _session_sources f ON f.session = o.session
+                           JOIN _sources s ON s.source = f.source
+                       WHERE o.id = c.id AND o.session <> c.session AND s.gone_ms IS NULL))
+            SELECT DISTINCT r.agent, r.path, s.relative
+            FROM below b JOIN _session_sources f ON f.session = b.session
+                JOIN _sources s ON s.source = f.source JOIN _roots r ON r.root = s.root
+            ORDER BY r.path, s.relative";
+        self.all(sql, params![agent, path.to_string_lossy()], |r| {
+            Ok(SourcePath {
+                agent: r.get(0)?,
+                root: PathBuf::from(r.get::<_, String>(1)?),
+                relative: r.get(2)?,
+            })
+        })
+    }
+
     /// By what the session at this path is known in the archive.
     pub fn session_names(&self, agent: &str, path: &Path) -> Result<Vec<SessionName>, Error> {
         let sql =

@@ -236,6 +236,14 @@ impl Catalogue {
         self.first(&sql, [path.to_string_lossy()], |r| location(r, 0))
     }
 
+    /// Whether a file of the session at this path itself is there: its main one, or the copy that
+    /// it is.
+    pub fn has_own_source(&self, path: &Path) -> Result<bool, Error> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM _sessions m JOIN _session_sources p USING (session)
+            WHERE m.path = ?1 AND p.part IN ('main', 'copy'))";
+        self.one(sql, [path.to_string_lossy()], |r| r.get(0))
+    }
+
     /// Sources of a session.
     pub fn sources_of(&self, session: i64) -> Result<Vec<i64>, Error> {
         let sql = "SELECT source FROM _session_sources JOIN _sources USING (source) WHERE session = ?1 ORDER BY relative";

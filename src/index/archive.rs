@@ -191,9 +191,9 @@ impl Index {
         Ok(kept)
     }
 
-    /// Write the files of a session back that are gone, those in its folder among them, as the ones
-    /// of its subagents, byte for byte, and give back their paths: none where all of them are
-    /// there. Of a session in a database there are none.
+    /// Write the files of a session back that are gone, and those of its subagents and in its
+    /// folder, byte for byte, and give back their paths: none where all of them are there. Of a
+    /// session in a database there are none.
     ///
     /// # Errors
     /// When none is there and nothing is kept, or one cannot be written.
@@ -206,9 +206,11 @@ impl Index {
         let mut is_any_there = false;
         let mut places = self.source_paths_of(session)?;
         if let Some((_, archive)) = &archive {
-            let parts = parts_in(archive, &places, &self.config().formats)?;
-            let others = parts.into_iter().filter(|part| !places.contains(part));
-            let others: Vec<SourcePath> = others.collect();
+            let mut others = parts_in(archive, &places, &self.config().formats)?;
+            others.extend(self.ask(|snapshot| snapshot.source_paths_with_subagents(session))?);
+            others.sort();
+            others.dedup();
+            others.retain(|other| !places.contains(other));
             places.extend(others);
         }
         for place in places {

@@ -262,6 +262,21 @@ impl Snapshot<'_> {
             .source_paths_of(&session.agent, &session.path)?)
     }
 
+    /// The same of its subagents, as far as these are files; its own are among them.
+    pub(crate) fn source_paths_with_subagents(
+        &self,
+        session: &SessionRow,
+    ) -> Result<Vec<SourcePath>, Error> {
+        let format = self.config().format(&self.stored(session)?.format);
+        let mut places = self
+            .catalogue
+            .source_paths_with_subagents(&session.agent, &session.path)?;
+        places.retain(|place| {
+            format.is_some_and(|format| !content::is_in_database(format, &place.relative))
+        });
+        Ok(places)
+    }
+
     /// What the session's main source holds, opened.
     pub(crate) fn content(&self, session: &SessionRow) -> Result<Content, Error> {
         let failed = |e| Error::io(&session.path, e);
@@ -282,11 +297,11 @@ impl Snapshot<'_> {
         Ok(places.iter().any(is_rows))
     }
 
-    /// Whether the file of the session itself is gone, and something that belongs to it is there.
+    /// Whether the catalogue has no file of the session itself any more, but something that belongs
+    /// to it.
     pub(crate) fn has_lost_its_file(&self, session: &SessionRow) -> Result<bool, Error> {
         let is_known = !self.source_paths_of(session)?.is_empty();
-        let is_there = session.path.symlink_metadata().is_ok();
-        Ok(is_known && !is_there && self.catalogue.main_source(&session.path)?.is_none())
+        Ok(is_known && !self.catalogue.has_own_source(&session.path)?)
     }
 
     /// The document that the session's agent exports of it; `None`: it is no session in a database,

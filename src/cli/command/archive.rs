@@ -281,6 +281,10 @@ struct VerifyAnswer {
     damage: Vec<String>,
 }
 
+/// What is said of an archive that is damaged.
+const MENDS: &str =
+    "`sessionary rebuild` reads all files and keeps anew what the agents' files still hold.";
+
 fn verify(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let verified = config.verify_archive()?.unwrap_or_default();
     if screen.json {
@@ -305,6 +309,9 @@ fn verify(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
             count(verified.generations, "version"),
             bytes(verified.bytes)
         ))?;
+    }
+    if !verified.damage.is_empty() {
+        screen.say(MENDS);
     }
     Ok(Outcome::of(verified.damage.is_empty()))
 }

@@ -11,7 +11,7 @@ use sessionary::session::clido::{self, SessionLine, SessionReader, SessionWriter
 use sessionary::session::{Ids, Json, RandomIds};
 
 use super::place;
-use super::writing::{Copy, DryRun, StartTime, WriteResult, catalogued};
+use super::writing::{Copy, DryRun, StartTime, WriteResult, catalogued, refuse_archived};
 use crate::failure::Failure;
 use crate::output::Screen;
 
@@ -32,7 +32,7 @@ pub fn append(
         )
         .hint("name the session without an entry"));
     }
-    is_read_by_clido(&row.path)?;
+    is_read_by_clido(row)?;
     let copy = match dry_run {
         true => Some(Copy::of(&row.path)?),
         false => None,
@@ -71,7 +71,7 @@ pub fn fork(
     config: &Config,
     screen: &Screen,
 ) -> Result<WriteResult, Failure> {
-    is_read_by_clido(&row.path)?;
+    is_read_by_clido(row)?;
     let cwd = &*directory.to_string_lossy();
     let id = RandomIds.random();
     let root = place::of_fork(row, directory, config)?;
@@ -112,7 +112,9 @@ pub fn of_keys(new: &str) -> Option<String> {
 }
 
 /// clido opens a session only when it can read every line: to add to another one would help nobody.
-fn is_read_by_clido(path: &Path) -> Result<(), Failure> {
+fn is_read_by_clido(row: &SessionRow) -> Result<(), Failure> {
+    refuse_archived(row)?;
+    let path = &row.path;
     let mut lines = SessionReader::open(path)?;
     match lines.find_map(Result::err) {
         None => Ok(()),

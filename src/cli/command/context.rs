@@ -16,7 +16,7 @@ use sessionary::session::{
     convert_to_llm,
 };
 
-use super::writing::{entry_id, no_entry, setup_of};
+use super::writing::{entry_id, no_entry, refuse_archived, setup_of};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -160,15 +160,17 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::naming::named(&args.session, &mut index, config, screen)?;
     drop(index);
-    if row.agent == "clido" {
-        return of_clido(args, &row, entry.as_deref(), screen);
-    }
-    if Profile::of(&row.agent).is_none() {
+    let is_of_clido = row.agent == "clido";
+    if !is_of_clido && Profile::of(&row.agent).is_none() {
         return Err(Failure::usage(format!(
             "what the model would see of a session of {} is not known",
             row.agent
         ))
         .hint("`sessionary show` reads it back"));
+    }
+    refuse_archived(&row)?;
+    if is_of_clido {
+        return of_clido(args, &row, entry.as_deref(), screen);
     }
     let session = SessionManager::open_read_only(&setup_of(&row, config, screen)?, &row.path)?;
     let entry = entry.map(|entry| entry_id(&session, entry)).transpose()?;

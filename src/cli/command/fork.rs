@@ -10,7 +10,8 @@ use sessionary::model::SessionRow;
 use sessionary::session::{SessionManager, Setup};
 
 use super::writing::{
-    Copy, DryRun, WriteResult, catalogued, directory, entry_id, said, setup_below, setup_of,
+    Copy, DryRun, WriteResult, catalogued, directory, entry_id, refuse_archived, said, setup_below,
+    setup_of,
 };
 use super::{clido, foreign, place};
 use crate::completing::values;
@@ -139,6 +140,7 @@ fn copied(
     config: &Config,
     copy: impl FnOnce(&Setup, &Path) -> Result<SessionManager, Failure>,
 ) -> Result<WriteResult, Failure> {
+    refuse_archived(row)?;
     let mut setup = real.clone();
     let tried = match dry_run {
         true => Some(Copy::of(&row.path)?.with(&mut setup)),

@@ -12,6 +12,7 @@ use sessionary::format::agent_called;
 use sessionary::model::{Resume, SCHEMA_VERSION, SessionRow};
 
 use super::Reply;
+use super::writing::comes_back;
 use crate::completing::values;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
@@ -210,11 +211,10 @@ fn not_known(session: &SessionRow) -> Failure {
         return foreign;
     }
     if session.archived {
-        let restore = format!("`sessionary archive restore {}`", quote::posix(&session.id));
         return Failure::usage(format!(
             "{agent} cannot resume this session: its file is gone"
         ))
-        .hint(format!("{restore} writes it back"));
+        .hint(comes_back(session));
     }
     match &session.reason {
         Some(reason) => Failure::usage(format!(

@@ -13,7 +13,7 @@ use sessionary::{Config, Error, Index, Indexer};
 
 use self::restoring::reason;
 use super::foreign;
-use super::writing::uncatalogued;
+use super::writing::{only_archived, uncatalogued};
 use crate::demo;
 use crate::failure::Failure;
 use crate::output::Screen;
@@ -242,9 +242,8 @@ fn refuse_archived(row: &SessionRow) -> Result<(), Failure> {
         return Ok(());
     }
     let id = plain_line(&row.id);
-    let what = format!("{id} is gone already, and only the archive has it");
     let hint = format!("`sessionary archive forget {id}` removes it from there");
-    Err(Failure::usage(what).hint(hint))
+    Err(only_archived(row).hint(hint))
 }
 
 /// Whether it is rows of its agent's database, whose path the session's begins with.

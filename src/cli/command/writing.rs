@@ -22,7 +22,8 @@ use super::{clido, foreign};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::output::text::plain_lines;
+use crate::output::quote;
+use crate::output::text::{plain_line, plain_lines};
 use crate::places;
 
 /// What helps where an entry is not found.
@@ -105,6 +106,27 @@ fn unwritable(agent: &str) -> Failure {
     }
 }
 
+/// What is said of a session that only the archive has.
+pub fn only_archived(row: &SessionRow) -> Failure {
+    let id = plain_line(&row.id);
+    Failure::usage(format!("{id} is gone already, and only the archive has it"))
+}
+
+/// What brings it back.
+pub fn comes_back(row: &SessionRow) -> String {
+    let id = plain_line(&row.id);
+    let restore = format!("sessionary archive restore {}", quote::posix(&id));
+    format!("`{restore}` writes it back")
+}
+
+/// A session that only the archive has is no file, which could be written or opened.
+pub fn refuse_archived(row: &SessionRow) -> Result<(), Failure> {
+    match row.archived {
+        true => Err(only_archived(row).hint(comes_back(row))),
+        false => Ok(()),
+    }
+}
+
 /// Where a file of an old version is kept before it is rewritten.
 fn backups() -> Option<PathBuf> {
     places::surroundings()
@@ -170,6 +192,7 @@ pub fn changed(
         return clido::append(row, entry.as_deref(), &line, dry_run, config);
     }
     let mut setup = setup_of(row, config, screen)?;
+    refuse_archived(row)?;
     let copy = match dry_run {
         true => Some(Copy::of(&row.path)?.with(&mut setup)),
         false => None,
