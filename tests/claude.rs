@@ -370,7 +370,7 @@ fn an_answer_is_one_of_the_tool_that_was_called() {
             let answers = format!("tool:{tool} role:toolResult");
             assert!(!found(index, &answers).is_empty(), "{answers}");
             let failed = format!("tool:{tool} is:error");
-            let is_error = answer[1] == Value::from(1);
+            let is_error = answer[1] == 1;
             assert_eq!(!found(index, &failed).is_empty(), is_error, "{failed}");
         }
     });
