@@ -394,6 +394,8 @@ fn words_are_found_with_their_signs() {
         let said = ask(query);
         assert!(said.starts_with("Nothing fits"), "{query}: {said}");
     }
+    let said = ask("port# of it");
+    assert!(said.contains("a port to C++"), "{said}");
     let said = ask("--env");
     assert!(said.contains("section c"), "{said}");
 }

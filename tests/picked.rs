@@ -268,10 +268,10 @@ fn a_marked_session_that_is_gone_keeps_no_label_or_file_from_the_rest() {
     picker.types("\t\t\t\t", "4 marked");
     picker.types(
         &format!("{ACTIONS}l"),
-        "Label of the entry found in 4 sessions",
+        "Label of the entry found in 3 sessions",
     );
     fs::remove_file(home.home.join(PARSER)).expect("it is there");
-    // One is gone, and clido has no labels.
+    // Clido has no labels and is passed over, and one is gone.
     picker.types("good\r", "Labelled “good”: 2 entries.");
     picker.pty.until_shown("Not done");
     let labelled = |path: &&PathBuf| text(path).contains(r#""label":"good""#);

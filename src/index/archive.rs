@@ -203,8 +203,9 @@ impl Index {
             return Ok(restored);
         }
         let archive = self.config().archive()?;
-        let mut is_any_there = false;
+        let (mut is_any_there, mut failed) = (false, None);
         let mut places = self.source_paths_of(session)?;
+        let own = places.len();
         if let Some((_, archive)) = &archive {
             let mut others = parts_in(archive, &places, &self.config().formats)?;
             others.extend(self.ask(|snapshot| snapshot.source_paths_with_subagents(session))?);
@@ -213,13 +214,21 @@ impl Index {
             others.retain(|other| !places.contains(other));
             places.extend(others);
         }
-        for place in places {
+        for (at, place) in places.into_iter().enumerate() {
             if place.path().is_some_and(|path| path.is_file()) {
-                is_any_there = true;
+                is_any_there |= at < own;
             } else if let Some((_, archive)) = &archive {
                 // Of a name that lies beside the root nothing is kept.
-                restored.extend(archive.restore(&place)?);
+                match archive.restore(&place) {
+                    Ok(path) => restored.extend(path),
+                    Err(error) if at < own => return Err(error.into()),
+                    // One subagent keeps none of the others from coming back.
+                    Err(error) => drop(failed.get_or_insert(error)),
+                }
             }
+        }
+        if let Some(error) = failed {
+            return Err(error.into());
         }
         if !is_any_there && restored.is_empty() {
             let why = io::Error::new(ErrorKind::NotFound, "the archive has nothing of it");

@@ -407,6 +407,10 @@ fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, 
             return Err(Failure::usage(what).hint("leave out --to, or name a version by --number"));
         }
     };
+    let is_lost = !is_in_database
+        && args.to.is_none()
+        && !files.contains(&row.path)
+        && index.has_lost_its_file(&row)?;
     if screen.json {
         screen.json(&RestoreAnswer {
             schema_version: SCHEMA_VERSION,
@@ -414,9 +418,7 @@ fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, 
         })?;
     } else if files.is_empty() && is_in_database {
         screen.say("It is in its agent's database: nothing was written.");
-    } else if files.is_empty() && index.has_lost_its_file(&row)? {
-        screen.say(NOTHING_KEPT);
-    } else if files.is_empty() {
+    } else if files.is_empty() && !is_lost {
         screen.say("Its files are all there: nothing was written.");
     } else {
         for file in &files {
@@ -425,8 +427,11 @@ fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, 
         if !is_in_database && args.number.is_none() {
             say_longer(&row, &files, &index, screen)?;
         }
+        if is_lost {
+            screen.say(NOTHING_KEPT);
+        }
     }
-    Ok(Outcome::of(!files.is_empty()))
+    Ok(Outcome::of(!files.is_empty() && !is_lost))
 }
 
 /// Says which of these files were longer once: they may have been emptied before they went.

@@ -329,7 +329,11 @@ fn made_first(command: &str) -> Vec<String> {
         if has(of, &["rm", "rmdir"]) {
             made.clear();
         }
-        let is_done = Some(at) < first && (at == 0 || of.end == End::And);
+        let is_sure = match at {
+            0 => !matches!(of.end, End::Pipe | End::Background),
+            _ => all[..=at].iter().all(|of| of.end == End::And),
+        };
+        let is_done = Some(at) < first && is_sure;
         if let (true, Some(folder), Some("mkdir")) = (
             is_done && of.is_plain,
             &of.folder,

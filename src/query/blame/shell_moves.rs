@@ -65,9 +65,11 @@ mod tests {
             ("mv a.rs b.rs", &[": a.rs > b.rs"][..]),
             ("git mv -f 'a b.rs' \"c\"d.rs", &[": a b.rs > cd.rs"]),
             (
-                "cd src && git mv a b && cd x; mv -- c d",
+                "cd src && git mv a b && cd x && mv -- c d",
                 &["src: a > b", "src/x: c > d"],
             ),
+            // Where nothing was moved, the folder is the one before.
+            ("cd src && git mv a b && cd x; mv -- c d", &["src: a > b"]),
             (
                 "git -C /w/x mv a.rs b.rs c/\necho 'mv d e'",
                 &["/w/x: a.rs + b.rs > c/"],

@@ -147,8 +147,8 @@ impl SimpleCommand {
 
     /// The program and what it is given, without what the shell reads before it: `then`, `X=1`.
     pub fn program(&self) -> &[String] {
-        const BEFORE: [&str; 11] = [
-            "{", "}", "(", "!", "if", "then", "elif", "else", "do", "while", "time",
+        const BEFORE: [&str; 12] = [
+            "{", "}", "(", "!", "if", "then", "elif", "else", "do", "while", "until", "time",
         ];
         let is_before = |word: &&String| {
             let set = word.split_once('=').is_some_and(|(name, _)| {

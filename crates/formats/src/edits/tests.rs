@@ -432,6 +432,8 @@ fn what_hides_whether_and_where_a_patch_is_applied() {
         ("(test -d x) && cd x; PATCH", ""),
         ("{ test -d x; } && cd x; PATCH", ""),
         ("mkdir -p x && cd x; PATCH", "/w/x: a true"),
+        ("git mv a b && cd x; PATCH", ""),
+        ("until cd x; do :; done\nPATCH", ""),
         // By what is not called `cd`.
         ("builtin cd x && PATCH", ""),
         ("command cd x && PATCH", ""),
@@ -446,6 +448,7 @@ fn what_hides_whether_and_where_a_patch_is_applied() {
         ("case $1 in a) b;; esac\nPATCH", "/w: a true"),
         // The guard of a `cd`.
         ("cd x || { echo no; exit 1; }\nPATCH", "/w/x: a true"),
+        ("cd x || { echo no; exit 1; } | tee log\nPATCH", ""),
         ("cd x || { test y && exit 1; }\nPATCH", ""),
         // By another input, or elsewhere.
         ("apply_patch < p <<TEXT", "/w: a true"),

@@ -107,7 +107,12 @@ pub fn words(query: &str) -> Vec<String> {
             inner = at + inner.start..at + inner.end;
             at += piece.len();
             // `C++` and `.env` are searched with their signs, as the query language does.
-            for word in &signed {
+            let is_number_sign = |word: &str| word.ends_with('#') && word.chars().count() > 2;
+            // But `PR#` is a word before a number.
+            for word in signed
+                .iter()
+                .filter(|word| !is_number_sign(&part[(*word).clone()]))
+            {
                 if word.start < inner.end && inner.start < word.end {
                     inner = word.start.min(inner.start)..word.end.max(inner.end);
                 }

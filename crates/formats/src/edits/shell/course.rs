@@ -58,7 +58,11 @@ fn gives_up(next: &[SimpleCommand]) -> bool {
             return false;
         }
         if is_exit {
-            let is_end = |next: &SimpleCommand| next.words.first().is_some_and(|word| word == "}");
+            // Behind a pipe it would end that part of the pipe alone.
+            let is_end = |next: &SimpleCommand| {
+                let is_closed = next.words.first().is_some_and(|word| word == "}");
+                is_closed && !matches!(next.end, End::Pipe | End::Background)
+            };
             return command.end == End::Next && next.get(at + 1).is_some_and(is_end);
         }
         match command.end {
@@ -328,8 +332,6 @@ impl Course {
             words => {
                 let is_sure = match words {
                     ["mkdir", given @ ..] => given.iter().any(|word| word.starts_with("-p")),
-                    // Moves count as done.
-                    ["git", "mv", ..] => true,
                     words => words.first().is_some_and(|name| SURE.contains(name)),
                 };
                 let asks = !is_sure || !command.writes.is_empty();
