@@ -12,6 +12,9 @@ use super::{FOLDER, home};
 #[test]
 fn a_panic_in_any_thread_is_told_on_a_terminal_that_is_as_it_was() {
     let home = home();
+    // A first sync would be drawn as often as it comes further: it is done before.
+    let _ = home.run(&["sync"]);
+    home.settle();
     for (place, typed) in [
         ("picker-draws=3*off->panic(drawn wrongly)", "li"),
         ("picker-asks=1*off->panic(asked wrongly)", "l"),
