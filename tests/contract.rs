@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sessionary::{Config, GENERATION, Indexer};
+
 #[test]
 fn the_contract_is_documented() {
-    let connection = rusqlite::Connection::open_in_memory().unwrap();
-    for step in [
-        include_str!("../migrations/0001_catalogue.sql"),
-        include_str!("../migrations/0002_repositories.sql"),
-    ] {
-        connection.execute_batch(step).unwrap();
-    }
+    let place = tempfile::tempdir().unwrap();
+    let config = Config::new(place.path().join("index"), Vec::new());
+    drop(Indexer::open(&config).unwrap());
+    let catalogue = config
+        .index_dir
+        .join(format!("v{GENERATION}/catalogue.sqlite"));
+    let connection = rusqlite::Connection::open(catalogue).unwrap();
     let mut real: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut views = connection
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'view' AND name NOT GLOB '[_]*'")
