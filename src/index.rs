@@ -33,7 +33,8 @@ mod words;
 pub(crate) mod writer_lock;
 
 pub use self::archive::{
-    ArchiveCheck, ArchiveStatus, ArchiveTotals, Generation, KeptFiles, Version,
+    ArchiveCheck, ArchiveStatus, ArchiveTotals, Generation, KeptFiles, NotRestored, Restored,
+    Version,
 };
 pub use self::asking::StreamOutcome;
 pub use self::backlog::BacklogSize;

@@ -225,7 +225,7 @@ fn a_file_that_comes_back_is_the_session_again() {
     home.sync();
     fs::remove_file(home.file("a.jsonl")).unwrap();
     let gone = home.one();
-    let restored = home.index().restore(&gone).unwrap();
+    let restored = home.index().restore(&gone).unwrap().files;
     assert_eq!(restored, [home.file("a.jsonl")]);
     assert_eq!(fs::read_to_string(&restored[0]).unwrap(), text);
     let back = home.one();
@@ -234,7 +234,7 @@ fn a_file_that_comes_back_is_the_session_again() {
     home.verify();
     // A file that is there is left as it is.
     home.write("a.jsonl", "mine\n");
-    assert!(home.index().restore(&gone).unwrap().is_empty());
+    assert!(home.index().restore(&gone).unwrap().files.is_empty());
     assert_eq!(fs::read_to_string(&restored[0]).unwrap(), "mine\n");
 }
 

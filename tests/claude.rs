@@ -677,6 +677,53 @@ fn a_session_comes_back_with_its_subagents() {
     assert_eq!(counted, [&json!(3), &json!(2)]);
 }
 
+/// Whatever else is in its place, and whichever of them it is.
+#[test]
+fn a_file_that_cannot_come_back_keeps_none_of_the_others_away() {
+    let home = Sandbox::new();
+    let ([file, first, spill, _], id) = (with_a_folder(&home), uuid(6));
+    let text = fs::read_to_string(&first).expect("a subagent");
+    let subagent = |name: &str| {
+        let place = first.with_file_name(format!("agent-{name}.jsonl"));
+        let text = text.replace(r#""a1""#, &format!(r#""{name}""#));
+        fs::write(&place, text.replace("u2", &format!("u-{name}"))).expect("a file");
+        home.touch(&place, 1_767_603_600);
+        place
+    };
+    let (second, third) = (subagent("a2"), subagent("a3"));
+    let _ = home.run(&["archive", "on", "claude"]);
+    let folder = file.with_extension("");
+    let all = [&file, &spill, &first, &second, &third];
+    for in_place in [&[&second][..], &[&spill], &[&file, &third]] {
+        fs::remove_file(&file).expect("it was there");
+        fs::remove_dir_all(&folder).expect("it was there");
+        for place in in_place {
+            fs::create_dir_all(place).expect("a folder");
+        }
+        let arguments = ["archive", "restore", &id, "--json"];
+        let output = home.output(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{in_place:?}");
+        let said: Value = serde_json::from_slice(&output.stdout).expect("an answer");
+        let back: Vec<_> = all.iter().filter(|of| !in_place.contains(of)).collect();
+        assert_eq!(said["files"], json!(back), "{in_place:?}");
+        assert!(back.iter().all(|of| of.is_file()), "{in_place:?}");
+        let failed = said["failed"].as_array().expect("those that failed");
+        let failed: Vec<&Value> = failed.iter().map(|of| &of["path"]).collect();
+        assert_eq!(json!(failed), json!(in_place), "{said}");
+        assert_eq!(said["lost"], Value::Null, "{said}");
+        // Each is named.
+        let named = String::from_utf8(output.stderr).expect("text");
+        let is_named = |of: &&PathBuf| named.contains(&*of.file_name().unwrap().to_string_lossy());
+        assert!(in_place.iter().all(is_named), "{named}");
+        for place in in_place {
+            fs::remove_dir(place).expect("it is empty");
+        }
+        let said = home.run(&["archive", "restore", &id]);
+        assert_eq!(said.matches("restored: ").count(), in_place.len(), "{said}");
+        assert!(!said.contains("--- exit"), "{said}");
+    }
+}
+
 /// What lies in the folder beside its file is there still, and is not the session.
 #[test]
 fn a_session_that_is_lost_is_not_said_to_be_there() {
@@ -690,6 +737,34 @@ fn a_session_that_is_lost_is_not_said_to_be_there() {
     assert!(lost.ends_with("--- exit Some(1)\n"), "{lost}");
     let versions = home.run(&["archive", "versions", &id]);
     assert_eq!(lost, versions);
+}
+
+/// Nor where that comes back which is kept of the folder.
+#[test]
+fn a_session_is_lost_whatever_of_its_folder_comes_back() {
+    let home = Sandbox::new();
+    let ([file, subagent, spill, _], id) = (with_a_folder(&home), uuid(6));
+    let _ = home.run(&["sync"]);
+    fs::remove_file(&file).unwrap();
+    let _ = home.run(&["archive", "on", "claude"]);
+    let lost = "The session's own file is gone, and nothing of it is kept.\n--- exit Some(1)\n";
+    for gone in [true, false] {
+        if gone {
+            fs::remove_dir_all(file.with_extension("")).unwrap();
+            let resumed = home.run(&["resume", &id, "--print"]);
+            assert!(resumed.contains("its session file is gone"), "{resumed}");
+            assert!(!resumed.contains("writes it back"), "{resumed}");
+        }
+        let said = home.run(&["archive", "restore", &id]);
+        assert!(said.ends_with(lost), "{said}");
+        assert!(!said.contains("archive on"), "{said}");
+        assert_eq!(said.contains("restored: "), gone, "{said}");
+        assert!(subagent.exists() && spill.exists());
+    }
+    fs::remove_dir_all(file.with_extension("")).unwrap();
+    let said = home.json(&["archive", "restore", &id, "--json"]);
+    assert_eq!(said["files"], json!([spill, subagent]));
+    assert_eq!(said["lost"], true, "{said}");
 }
 
 /// A prompt of the agent's own is of no interest to who reads a session back; `--all` shows that

@@ -497,7 +497,7 @@ fn a_compressed_rollout_is_kept_as_it_was() {
     assert!(row.archived, "{row:?}");
     assert_eq!((said(&gone, 1), hits(&gone, "walrus")), (before, found));
     assert_eq!(
-        gone.restore(&row).unwrap(),
+        gone.restore(&row).unwrap().files,
         std::slice::from_ref(&compressed)
     );
     assert_eq!(fs::read(&compressed).unwrap(), bytes);
@@ -983,12 +983,12 @@ fn a_session_that_has_a_name_is_restored() {
         let gone = session(&index, number);
         assert_eq!((gone.archived, gone.name.as_deref()), (true, Some(name)));
         assert_eq!(
-            index.restore(&gone).unwrap(),
+            index.restore(&gone).unwrap().files,
             std::slice::from_ref(&row.path)
         );
         assert_eq!(fs::read(&row.path).unwrap(), rollout);
         // All of it is there.
-        assert_eq!(index.restore(&gone).unwrap(), [] as [PathBuf; 0]);
+        assert_eq!(index.restore(&gone).unwrap().files, [] as [PathBuf; 0]);
     }
     let index = index();
     assert!(

@@ -171,7 +171,10 @@ fn damaged_bytes_are_never_given_out() {
     let text = fs::read_to_string(home.file("a.jsonl")).unwrap();
     fs::remove_file(home.file("a.jsonl")).unwrap();
     let gone = home.one();
-    let refused = home.index().restore(&gone).unwrap_err().to_string();
+    let refused = home.index().restore(&gone).unwrap();
+    assert_eq!(refused.files, [] as [PathBuf; 0]);
+    assert_eq!(refused.failed[0].path, home.file("a.jsonl"));
+    let refused = refused.failed[0].error.to_string();
     assert!(refused.contains("damaged"), "{refused}");
     assert!(!home.file("a.jsonl").exists());
     // From its file it is kept anew.
@@ -179,7 +182,7 @@ fn damaged_bytes_are_never_given_out() {
     home.sync();
     fs::remove_file(home.file("a.jsonl")).unwrap();
     let gone = home.one();
-    let restored = home.index().restore(&gone).unwrap();
+    let restored = home.index().restore(&gone).unwrap().files;
     let restored = fs::read_to_string(&restored[0]).unwrap();
     assert_eq!(restored, text.replacen("alpha 0", "omega 0", 1));
 }
@@ -527,7 +530,7 @@ fn an_archive_that_is_read_alone_gives_out_what_it_holds() {
     index.copy_raw(&gone, None, &mut bytes).unwrap();
     assert_eq!(String::from_utf8(bytes).unwrap(), text);
     assert!(home.config().verify_archive().unwrap().is_some());
-    let restored = index.restore(&gone).unwrap();
+    let restored = index.restore(&gone).unwrap().files;
     assert_eq!(fs::read_to_string(&restored[0]).unwrap(), text);
 }
 

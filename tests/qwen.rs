@@ -180,7 +180,7 @@ fn background_subagent_comes_back_with_its_session() {
         for file in gone {
             fs::remove_file(file).unwrap();
         }
-        let restored = index().restore(&row).unwrap();
+        let restored = index().restore(&row).unwrap().files;
         assert_eq!(restored.iter().collect::<Vec<_>>(), gone);
         let again = [&row.path, &child].map(|path| fs::read(path).unwrap());
         assert_eq!(again, texts);

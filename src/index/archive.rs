@@ -34,6 +34,25 @@ pub struct Version {
     pub content: Generation,
 }
 
+/// What [`Index::restore`] wrote of a session, and what it could not write.
+#[derive(Debug, Default)]
+pub struct Restored {
+    /// The files that are back, the session's own first.
+    pub files: Vec<PathBuf>,
+    /// Those that could not be written, which keeps none of the others away.
+    pub failed: Vec<NotRestored>,
+}
+
+/// A file that [`Index::restore`] could not write.
+#[derive(Debug)]
+pub struct NotRestored {
+    /// Where it was.
+    pub path: PathBuf,
+    /// Why it is not there: something else is, it may not be written, or what is kept of it is
+    /// damaged.
+    pub error: Error,
+}
+
 /// What [`Indexer::forget`] takes of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KeptFiles {
@@ -192,18 +211,19 @@ impl Index {
     }
 
     /// Write the files of a session back that are gone, and those of its subagents and in its
-    /// folder, byte for byte, and give back their paths: none where all of them are there. Of a
-    /// session in a database there are none.
+    /// folder, byte for byte, and give back their paths: none where all of them are there. Each is
+    /// written though another one cannot be, which is then named with its error. Of a session in a
+    /// database there are none.
     ///
     /// # Errors
-    /// When none is there and nothing is kept, or one cannot be written.
-    pub fn restore(&self, session: &SessionRow) -> Result<Vec<PathBuf>, Error> {
-        let mut restored = Vec::new();
+    /// When none is there and nothing is kept, or the catalogue or the archive cannot be read.
+    pub fn restore(&self, session: &SessionRow) -> Result<Restored, Error> {
+        let mut restored = Restored::default();
         if self.is_in_database(session)? {
             return Ok(restored);
         }
         let archive = self.config().archive()?;
-        let (mut is_any_there, mut failed) = (false, None);
+        let mut is_any_there = false;
         let mut places = self.source_paths_of(session)?;
         let own = places.len();
         if let Some((_, archive)) = &archive {
@@ -220,17 +240,15 @@ impl Index {
             } else if let Some((_, archive)) = &archive {
                 // Of a name that lies beside the root nothing is kept.
                 match archive.restore(&place) {
-                    Ok(path) => restored.extend(path),
-                    Err(error) if at < own => return Err(error.into()),
-                    // One subagent keeps none of the others from coming back.
-                    Err(error) => drop(failed.get_or_insert(error)),
+                    Ok(path) => restored.files.extend(path),
+                    Err(error) => restored.failed.push(NotRestored {
+                        path: stored_path::below(&place.root, &place.relative),
+                        error: error.into(),
+                    }),
                 }
             }
         }
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
-        if !is_any_there && restored.is_empty() {
+        if !is_any_there && restored.files.is_empty() && restored.failed.is_empty() {
             let why = io::Error::new(ErrorKind::NotFound, "the archive has nothing of it");
             return Err(Error::io(&session.path, why));
         }
@@ -262,7 +280,7 @@ impl Index {
     }
 
     /// Whether the file of the session itself is gone and not kept, and only something that belongs
-    /// to it is there: then [`Index::restore`] writes nothing, and the session is lost.
+    /// to it is there or kept: whatever [`Index::restore`] writes back, the session is lost.
     ///
     /// # Errors
     /// When the catalogue cannot be read.

@@ -1,6 +1,8 @@
 //! What is kept of sessions that agents delete, and who decides that?
 
-use std::path::{Path, PathBuf};
+mod restoring;
+
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -9,7 +11,6 @@ use sessionary::model::{Report, SCHEMA_VERSION, SessionRow};
 use sessionary::settings::known_names;
 use sessionary::{Config, Index};
 
-use super::export::may_lie_at;
 use super::naming::{named_in_full, session};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -115,7 +116,7 @@ pub fn run(args: &ArchiveArgs, config: &Config, screen: &Screen) -> Result<Outco
         ArchiveCommand::Status => status(config, screen),
         ArchiveCommand::Verify => verify(config, screen),
         ArchiveCommand::Versions(one) => versions(&one.session, config, screen),
-        ArchiveCommand::Restore(args) => restore(args, config, screen),
+        ArchiveCommand::Restore(args) => restoring::restore(args, config, screen),
         ArchiveCommand::Forget(forget) => self::forget(forget, config, screen),
     }
 }
@@ -378,151 +379,6 @@ fn versions(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         screen.say(NOTHING_KEPT);
     }
     Ok(Outcome::of(is_kept))
-}
-
-/// What `archive restore --json` prints.
-#[derive(Serialize)]
-struct RestoreAnswer<'a> {
-    schema_version: u32,
-    /// The files that were written.
-    files: &'a [PathBuf],
-}
-
-fn restore(args: &Restore, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let (index, row) = chosen(&args.session, config, screen)?;
-    let is_in_database = index.is_in_database(&row)?;
-    let files = match (is_in_database, &args.to, args.number) {
-        (true, _, Some(_)) => {
-            let what = format!(
-                "of {}, which was in a database, no older version is written",
-                row.id
-            );
-            return Err(Failure::usage(what).hint("leave out --number"));
-        }
-        (true, to, None) => document(&row, to.as_deref(), &index, config, screen)?,
-        (false, Some(to), Some(number)) => version(&row, number, to, &index, config, screen)?,
-        (false, None, _) => index.restore(&row)?,
-        (false, Some(_), None) => {
-            let what = format!("the files of {} go back to where they were", row.id);
-            return Err(Failure::usage(what).hint("leave out --to, or name a version by --number"));
-        }
-    };
-    let is_lost = !is_in_database
-        && args.to.is_none()
-        && !files.contains(&row.path)
-        && index.has_lost_its_file(&row)?;
-    if screen.json {
-        screen.json(&RestoreAnswer {
-            schema_version: SCHEMA_VERSION,
-            files: &files,
-        })?;
-    } else if files.is_empty() && is_in_database {
-        screen.say("It is in its agent's database: nothing was written.");
-    } else if files.is_empty() && !is_lost {
-        screen.say("Its files are all there: nothing was written.");
-    } else {
-        for file in &files {
-            screen.print(&format!("restored: {}\n", screen.path(file)))?;
-        }
-        if !is_in_database && args.number.is_none() {
-            say_longer(&row, &files, &index, screen)?;
-        }
-        if is_lost {
-            screen.say(NOTHING_KEPT);
-        }
-    }
-    Ok(Outcome::of(!files.is_empty() && !is_lost))
-}
-
-/// Says which of these files were longer once: they may have been emptied before they went.
-fn say_longer(
-    row: &SessionRow,
-    files: &[PathBuf],
-    index: &Index,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let versions = index.versions(row)?;
-    for file in files {
-        let of_file = (1..).zip(&versions).filter(|(_, one)| one.path == *file);
-        let lengths: Vec<(u64, usize)> = of_file.map(|(n, one)| (one.content.length, n)).collect();
-        // Of two that are as long the newer one.
-        if let (Some(newest), Some(longest)) = (lengths.last(), lengths.iter().max())
-            && longest != newest
-        {
-            let number = longest.1;
-            screen.say(&format!(
-                "An older version of {} is longer: `sessionary archive restore {} --number \
-                 {number} --to PATH` writes it.",
-                screen.path(file),
-                plain_line(&row.id)
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Writes one version of a session's files to a new file.
-fn version(
-    row: &SessionRow,
-    number: usize,
-    to: &Path,
-    index: &Index,
-    config: &Config,
-    screen: &Screen,
-) -> Result<Vec<PathBuf>, Failure> {
-    let versions = index.versions(row)?;
-    let chosen = number.checked_sub(1).and_then(|at| versions.get(at));
-    let Some(chosen) = chosen else {
-        let what = format!("there is no version {number} of {}", plain_line(&row.id));
-        return Err(Failure::usage(what).hint("`sessionary archive versions` lists them"));
-    };
-    let target = std::env::current_dir()
-        .map_err(anyhow::Error::new)?
-        .join(to);
-    let target = match (target.is_dir(), chosen.path.file_name()) {
-        (true, Some(name)) => target.join(name),
-        _ => target,
-    };
-    // Without the dots that somebody typed.
-    let target: PathBuf = target.components().collect();
-    may_lie_at(&target, config, screen)?;
-    index.restore_version(chosen, &target)?;
-    Ok(vec![target])
-}
-
-/// Writes the document of a session that is gone from its agent's database.
-fn document(
-    row: &SessionRow,
-    to: Option<&Path>,
-    index: &Index,
-    config: &Config,
-    screen: &Screen,
-) -> Result<Vec<PathBuf>, Failure> {
-    if !row.archived {
-        return Ok(Vec::new());
-    }
-    let here = std::env::current_dir().map_err(anyhow::Error::new)?;
-    let target = here.join(to.unwrap_or(Path::new("")));
-    let target = match target.is_dir() {
-        true => target.join(document_name(&row.id)),
-        false => target,
-    };
-    may_lie_at(&target, config, screen)?;
-    if index.export_document(row, &target)? {
-        return Ok(vec![target]);
-    }
-    let (agent, id) = (&row.agent, plain_line(&row.id));
-    let what = format!("it is not known what {agent} exports of {id}");
-    Err(Failure::usage(what).hint(format!("`sessionary show {id} --raw` prints its rows")))
-}
-
-/// A file's name that an id cannot make into a path.
-fn document_name(id: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let plain = id
-        .chars()
-        .map(|letter| if is_plain(letter) { letter } else { '-' });
-    format!("{}.json", plain.collect::<String>())
 }
 
 /// What `archive forget --json` prints.

@@ -210,11 +210,11 @@ fn not_known(session: &SessionRow) -> Failure {
     if let Err(foreign) = super::foreign::refuse(session) {
         return foreign;
     }
-    if session.archived {
+    if let Some(remedy) = comes_back(session).filter(|_| session.archived) {
         return Failure::usage(format!(
             "{agent} cannot resume this session: its file is gone"
         ))
-        .hint(comes_back(session));
+        .hint(remedy);
     }
     match &session.reason {
         Some(reason) => Failure::usage(format!(

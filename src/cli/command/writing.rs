@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use sessionary::format::agent_called;
+use sessionary::format::claude::OWN_FILE_GONE;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::session::clido::SessionLine;
 use sessionary::session::{Clock, Error, Profile, SessionManager, Setup};
@@ -112,17 +113,22 @@ pub fn only_archived(row: &SessionRow) -> Failure {
     Failure::usage(format!("{id} is gone already, and only the archive has it"))
 }
 
-/// What brings it back.
-pub fn comes_back(row: &SessionRow) -> String {
+/// What brings it back; nothing does where its own file is not kept.
+pub fn comes_back(row: &SessionRow) -> Option<String> {
+    if row.reason.as_deref() == Some(OWN_FILE_GONE) {
+        return None;
+    }
     let id = plain_line(&row.id);
     let restore = format!("sessionary archive restore {}", quote::posix(&id));
-    format!("`{restore}` writes it back")
+    Some(format!("`{restore}` writes it back"))
 }
 
 /// A session that only the archive has is no file, which could be written or opened.
 pub fn refuse_archived(row: &SessionRow) -> Result<(), Failure> {
     match row.archived {
-        true => Err(only_archived(row).hint(comes_back(row))),
+        true => Err(comes_back(row)
+            .into_iter()
+            .fold(only_archived(row), Failure::hint)),
         false => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{facts, place};
+use super::{OWN_FILE_GONE, facts, place};
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage, sum_costs};
 use crate::{Record, SourceFacts, json, stable_hash};
 
@@ -389,7 +389,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
 /// Why Claude Code's own list does not show the session.
 fn hidden(source: &SourceFacts<'_>, has_main: bool, is_subagent: bool) -> Option<String> {
     let why = match source.fold {
-        _ if !has_main => "its session file is gone",
+        _ if !has_main => OWN_FILE_GONE,
         _ if is_subagent => "a subagent's session",
         _ if source.unlisted.is_some() => source.unlisted.unwrap_or_default(),
         fold if fold.entries == 0 && source.problems.0 == 0 => "empty file",

@@ -19,6 +19,10 @@ mod types;
 pub use fold::State;
 use place::Kind;
 
+/// Why a session is not listed whose own file is gone: what lies in the folder beside it is all
+/// that is left of it.
+pub const OWN_FILE_GONE: &str = "its session file is gone";
+
 /// Claude Code's format.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Claude;
