@@ -324,16 +324,12 @@ fn made_first(command: &str) -> Vec<String> {
     };
     let first = all.iter().position(|of| has(of, &["mv"]));
     let last = all.iter().rposition(|of| has(of, &["mv"]));
-    let mut made = Vec::new();
+    let (mut made, mut course) = (Vec::new(), Course::default());
     for (at, of) in all.iter().enumerate().take(last.unwrap_or_default()) {
         if has(of, &["rm", "rmdir"]) {
             made.clear();
         }
-        let is_sure = match at {
-            0 => !matches!(of.end, End::Pipe | End::Background),
-            _ => all[..=at].iter().all(|of| of.end == End::And),
-        };
-        let is_done = Some(at) < first && is_sure;
+        let is_done = course.runs(of) && Some(at) < first;
         if let (true, Some(folder), Some("mkdir")) = (
             is_done && of.is_plain,
             &of.folder,
@@ -345,6 +341,67 @@ fn made_first(command: &str) -> Vec<String> {
         }
     }
     made
+}
+
+/// Which programs of a command are run for certain, asked of each in its order.
+#[derive(Default)]
+struct Course {
+    /// What follows the program before.
+    before: Option<End>,
+    /// Nothing but a failure of what `&&` joins to it keeps the program from being run.
+    is_reached: bool,
+    /// Of each bracket, loop and condition that is open: whether it is reached, and whether what
+    /// begins in it behind a `;` is.
+    around: Vec<(bool, bool)>,
+}
+
+impl Course {
+    /// Whether this one is run before what follows it, or that is not run either.
+    fn runs(&mut self, of: &SimpleCommand) -> bool {
+        let is_first = matches!(self.before, None | Some(End::Next | End::Background));
+        self.is_reached = match self.before {
+            _ if is_first => self.around.last().is_none_or(|around| around.1),
+            Some(End::And | End::Pipe) => self.is_reached,
+            _ => false,
+        };
+        let plain = (self.is_reached, self.is_reached && is_first);
+        self.around.extend((0..of.opens).map(|_| plain));
+        for (at, word) in of.words.iter().enumerate() {
+            match word.as_str() {
+                "{" => self.around.push(plain),
+                "if" | "case" | "while" | "until" | "for" | "select" => {
+                    self.around.push((self.is_reached, false));
+                }
+                "fi" | "esac" | "done" | "}" => self.close(),
+                "then" | "else" | "elif" | "do" | "!" | "time" => {}
+                word => {
+                    // A function runs when it is called: `name() {`, `function name {`.
+                    let mut near = of.words[at + 1..].iter().take(2);
+                    let may_be = !of.is_plain || word == "function";
+                    if may_be && near.any(|word| word == "{") {
+                        self.around.push((false, false));
+                    }
+                    break;
+                }
+            }
+        }
+        let runs = self.is_reached
+            && match of.end {
+                End::And => true,
+                End::Pipe | End::Background => false,
+                End::Or | End::Next | End::Last => is_first,
+            };
+        (0..of.closes).for_each(|_| self.close());
+        self.before = Some(of.end);
+        runs
+    }
+
+    /// What follows a bracket follows what stood before it.
+    fn close(&mut self) {
+        if let Some((is_reached, _)) = self.around.pop() {
+            self.is_reached = is_reached;
+        }
+    }
 }
 
 /// The first of these times, which are in order, after that one.
@@ -461,11 +518,34 @@ mod tests {
             ("test -d x && mkdir a; mv x a", &[]),
             ("mkdir \"$A\" && mv x a", &[]),
             ("mkdir a && rmdir a && mkdir b && mv x b", &["b"]),
+            // Whatever stands in the lines before it.
+            ("cd s; mkdir a && mv x a", &["s/a"]),
+            ("cd s\nmkdir a\nmv x a", &["s/a"]),
+            ("set -e\nls | head\nmkdir -p a && mv x a", &["a"]),
+            ("ls & mkdir a && mv x a", &["a"]),
+            ("(cd s; mkdir a && mv x a)", &["s/a"]),
+            ("if ls x; then ls; fi; mkdir a && mv y a", &["a"]),
+            // It may have been passed over, or not be done yet.
+            ("test -d x || mkdir a && mv y a", &[]),
+            ("test -d x || (ls; mkdir a); mv y a", &[]),
+            ("test -d x && (ls; mkdir a); mv y a", &[]),
+            ("test -d x || { ls; mkdir a; }; mv y a", &[]),
+            ("if ls x\nthen\nls\nmkdir a\nfi\nmv y a", &[]),
+            ("for x in *; do ls; mkdir a; done; mv y a", &[]),
+            ("f() {\nls\nmkdir a\n}\nmv y a", &[]),
+            ("mkdir a | cat && mv x a", &[]),
+            ("ls; mkdir a & mv x a", &[]),
         ] {
             let found = made_first(command).into_iter();
             let found: Vec<String> = found.map(|path| path.replace('\\', "/")).collect();
             assert_eq!(found, made, "{command}");
         }
+    }
+
+    #[test]
+    fn a_long_command_is_read_once() {
+        let command = "true && ".repeat(100_000) + "mkdir a && mv x a";
+        assert_eq!(made_first(&command), ["a"]);
     }
 
     #[test]

@@ -32,9 +32,9 @@ pub struct SimpleCommand {
     /// It writes behind what is in a file.
     appends: bool,
     /// How many brackets of `( … )` open right before it.
-    opens: usize,
+    pub opens: usize,
     /// How many of them close right behind it.
-    closes: usize,
+    pub closes: usize,
     /// A function is named in it: `name()`.
     names_function: bool,
     /// What follows it is not what follows its end: it is in the background, or in a function.
