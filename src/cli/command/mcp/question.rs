@@ -100,20 +100,25 @@ pub fn words(query: &str) -> Vec<String> {
             continue;
         }
         let is_blank = |c: char| c.is_whitespace() || "()|*~!\\,;<>{}[]'`’?".contains(c);
-        let signed = syntax::signed(part);
+        // `C++` and `.env` are searched with their signs, as the query language does. But `PR#` is
+        // a word before a number.
+        let is_number_sign = |word: &str| word.ends_with('#') && word.chars().count() > 2;
+        let mut signed = syntax::signed(part);
+        signed.retain(|word| !is_number_sign(&part[word.clone()]));
+        let mut signed = &signed[..];
         let mut at = 0;
         for piece in part.split_inclusive(is_blank) {
             let mut inner = word_in(piece);
             inner = at + inner.start..at + inner.end;
             at += piece.len();
-            // `C++` and `.env` are searched with their signs, as the query language does.
-            let is_number_sign = |word: &str| word.ends_with('#') && word.chars().count() > 2;
-            // But `PR#` is a word before a number.
-            for word in signed
-                .iter()
-                .filter(|word| !is_number_sign(&part[(*word).clone()]))
-            {
-                if word.start < inner.end && inner.start < word.end {
+            // Both are in order: those before this piece are before the next ones, too.
+            let behind = signed.iter().position(|word| word.end > inner.start);
+            signed = &signed[behind.unwrap_or(signed.len())..];
+            for word in signed {
+                if word.start >= inner.end {
+                    break;
+                }
+                if inner.start < word.end {
                     inner = word.start.min(inner.start)..word.end.max(inner.end);
                 }
             }
@@ -189,6 +194,12 @@ mod tests {
         assert_eq!(words, expected);
         let said = syntax::parse(&words.join(" "), Now::utc(0)).unwrap();
         assert!(said.typed.is_empty(), "{said:?}");
+    }
+
+    #[test]
+    fn a_long_question_is_read_once() {
+        assert_eq!(words(&"C++ ".repeat(100_000)), ["c++"]);
+        assert_eq!(words(&"PR# 12, ".repeat(50_000)), ["pr", "12"]);
     }
 
     #[test]
