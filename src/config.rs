@@ -101,7 +101,7 @@ impl Config {
             for cwd in catalogue.own_working_directories()? {
                 for root in project_roots(Path::new(&cwd)) {
                     self.check(&root)?;
-                    if add(&mut self.roots, &root) {
+                    if add(&mut self.roots, &root, &self.formats) {
                         added.extend(self.roots.last().cloned());
                     }
                 }
@@ -116,7 +116,7 @@ impl Config {
         let roots = self.roots.iter().filter(|other| other.agent == root.agent);
         let roots = roots.map(|other| other.path.clone()).collect();
         let others = self.roots.iter();
-        let others = others.filter(|other| root.is_of_family(&other.format));
+        let others = others.filter(|other| root.is_of_family(other, &self.formats));
         let others = others.map(|other| (other.path.clone(), other.flat));
         let links = match self.rules.follow_links() {
             true => Links::anywhere(roots),
@@ -140,7 +140,7 @@ impl Config {
         let rules = self.rules.held(&self.index_dir)?;
         Ok(Config {
             rules,
-            roots: each_once(&self.roots),
+            roots: each_once(&self.roots, &self.formats),
             ..self.clone()
         })
     }
@@ -187,22 +187,22 @@ impl Config {
 }
 
 /// The roots by the paths that last. Of several names of a folder the first counts.
-pub(crate) fn each_once(roots: &[RootSpec]) -> Vec<RootSpec> {
+pub(crate) fn each_once(roots: &[RootSpec], formats: &[&'static dyn Format]) -> Vec<RootSpec> {
     let mut once = Vec::with_capacity(roots.len());
     for root in roots {
-        add(&mut once, root);
+        add(&mut once, root, formats);
     }
     once
 }
 
 /// Add a root by the path that lasts. One folder is one root, or all of it would be stored twice:
 /// `false` where it is there.
-fn add(roots: &mut Vec<RootSpec>, root: &RootSpec) -> bool {
+fn add(roots: &mut Vec<RootSpec>, root: &RootSpec, formats: &[&'static dyn Format]) -> bool {
     let root = RootSpec {
         path: lasting(&root.path),
         ..root.clone()
     };
-    let is_new = !roots.iter().any(|other| other.is_same(&root));
+    let is_new = !roots.iter().any(|other| other.is_same(&root, formats));
     if is_new {
         roots.push(root);
     }

@@ -20,6 +20,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! ```toml
+//! sessionary = { version = "0.1", default-features = false } # the library without the command
+//! ```
+//!
+//! The feature `command`, a default one, builds the command with all it needs, and `schema` gives
+//! the types of answers a JSON Schema.
+//!
 //! That is the index, the folders and the settings of the user's own command; [`Config::new`] names
 //! others. What the user excludes stays out of the index whoever opens it: see [`Rules`]. A search
 //! reads from their files what is not indexed yet, says how much that is

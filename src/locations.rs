@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use crate::format::{AGENTS, Agent};
+use crate::format::{AGENTS, Agent, FORMATS};
 use crate::source::root::RootSpec;
 use crate::stored_path::native;
 
@@ -53,7 +53,7 @@ pub fn roots(environment: &Environment<'_>) -> Vec<RootSpec> {
     for agent in AGENTS {
         for root in agent_roots(agent, environment) {
             // A folder named twice is one root; the more usual layout was asked for first.
-            if !found.iter().any(|other: &RootSpec| other.is_same(&root)) {
+            if !found.iter().any(|other: &RootSpec| other.is_same(&root, FORMATS)) {
                 found.push(root);
             }
         }

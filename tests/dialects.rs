@@ -604,3 +604,25 @@ fn a_fork_knows_its_parent_however_its_path_is_spelled() {
         assert_eq!(tree("f").ancestors, [path("parent.jsonl")]);
     }
 }
+
+/// A dialect of a program's own finds what pi's finds in a folder, so a folder that is named for
+/// both is one root.
+#[test]
+fn a_dialect_of_ones_own_is_of_pis_family() {
+    static MINE: Dialect = Dialect {
+        name: "mine",
+        ..Dialect::PI
+    };
+    let place = tempfile::tempdir().expect("a folder");
+    let place = fs::canonicalize(place.path()).expect("the folder");
+    let sessions = place.join("sessions");
+    fs::create_dir_all(sessions.join("--w--")).expect("a folder");
+    let session = lines(&[HEADER, &question(), &answer()]);
+    fs::write(sessions.join("--w--/s.jsonl"), session).expect("a session");
+    let setup = Setup::new(Profile::PI, &sessions);
+    let roots = vec![root(&setup, &MINE), root(&setup, &Dialect::PI)];
+    let config = Config::new(place.join("index"), roots).with_format(&MINE);
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    let listed = index.list(&ListScope::default()).expect("a list").sessions;
+    assert_eq!(listed.len(), 1, "{listed:?}");
+}

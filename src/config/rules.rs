@@ -59,7 +59,7 @@ impl FollowLinks {
 /// assert!(config.rules.are_set());
 /// # Ok::<(), sessionary::BadGlob>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     exclude: Exclude,
     links: FollowLinks,

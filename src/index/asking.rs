@@ -25,7 +25,10 @@ impl Index {
     /// writes a hundred lines a second, every third answer of a busy machine meets a change.
     pub const TRIES: usize = 4;
 
-    /// Take a snapshot of what is committed now.
+    /// Take a snapshot of what is committed now, or of what another one shows that still lives:
+    /// while a program holds a snapshot of this index, everything that it asks of the index is
+    /// asked of that state. So within a question ask the snapshot that is given, and drop a
+    /// snapshot before asking for news.
     ///
     /// # Errors
     /// When the catalogue cannot be read.

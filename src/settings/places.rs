@@ -35,7 +35,7 @@ impl Settings {
                 .hint("everything below it would be a different folder in each directory; set HOME to an absolute path"));
         }
         let index_dir = surroundings.cwd.join(&self.index.value);
-        let roots = each_once(&self.roots(surroundings, flags)?);
+        let roots = each_once(&self.roots(surroundings, flags)?, FORMATS);
         let mut config = Config::new(index_dir, roots);
         let data = surroundings.data_dir();
         config.archive_dir = data.map(|data| data.join("sessionary").join("archive"));
@@ -105,7 +105,7 @@ fn written(texts: &[String], places: &[String]) -> Vec<Written> {
 /// Add a root that is named by hand. A folder that is named twice keeps its first name and its
 /// machine, and takes the last label.
 fn add(roots: &mut Vec<RootSpec>, mut root: RootSpec) {
-    if let Some(at) = roots.iter().position(|other| other.is_same(&root)) {
+    if let Some(at) = roots.iter().position(|other| other.is_same(&root, FORMATS)) {
         let before = roots.remove(at);
         (root.path, root.host) = (before.path, before.host);
     }

@@ -44,6 +44,14 @@ pub struct BadGlob {
     pub why: String,
 }
 
+impl PartialEq for Exclude {
+    fn eq(&self, other: &Exclude) -> bool {
+        self.globs == other.globs
+    }
+}
+
+impl Eq for Exclude {}
+
 impl Exclude {
     /// Of globs with `/` between names, on Windows too.
     ///
@@ -109,8 +117,8 @@ impl Exclude {
         }
     }
 
-    /// As they were given.
-    pub(crate) fn globs(&self) -> &[String] {
+    /// The globs as they were given.
+    pub fn globs(&self) -> &[String] {
         &self.globs
     }
 

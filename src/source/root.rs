@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::format::{AGENTS, Agent, FORMATS, family, format_named};
+use crate::format::{AGENTS, Agent, FORMATS, Format, format_named};
 use crate::stored_path;
 
 /// A directory to scan for one agent.
@@ -66,18 +66,19 @@ impl RootSpec {
         stored_path::below(&self.path, relative)
     }
 
-    /// Whether the format of that name finds the same sessions in the folder.
-    pub fn is_of_family(&self, format: &str) -> bool {
-        family(&self.format) == family(format)
+    /// Whether the formats of both, which are among these, find the same sessions in a folder.
+    pub(crate) fn is_of_family(&self, other: &RootSpec, formats: &[&'static dyn Format]) -> bool {
+        let family = |root: &RootSpec| Some(format_named(formats, &root.format)?.family());
+        self.format == other.format || family(self).is_some_and(|one| family(other) == Some(one))
     }
 
     /// Whether the same sessions are found there: in the same folder, whatever its names.
-    pub(crate) fn is_same(&self, other: &RootSpec) -> bool {
+    pub(crate) fn is_same(&self, other: &RootSpec, formats: &[&'static dyn Format]) -> bool {
         let one_folder = || {
             // What is no folder may wait for ever to be opened.
             let are_folders = self.path.is_dir() && other.path.is_dir();
             are_folders && same_file::is_same_file(&self.path, &other.path).unwrap_or(false)
         };
-        self.is_of_family(&other.format) && (self.path == other.path || one_folder())
+        self.is_of_family(other, formats) && (self.path == other.path || one_folder())
     }
 }

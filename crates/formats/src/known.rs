@@ -28,9 +28,3 @@ pub static FORMATS: &[&dyn Format] = &[
 pub fn format_named(formats: &[&'static dyn Format], name: &str) -> Option<&'static dyn Format> {
     formats.iter().copied().find(|format| format.name() == name)
 }
-
-/// The [family](Format::family) of the format of that name; of one that this build does not know
-/// its own name.
-pub fn family(name: &str) -> &str {
-    format_named(FORMATS, name).map_or(name, |format| format.family())
-}

@@ -89,7 +89,7 @@ pub use agents::{AGENTS, Agent, agent_called};
 pub use entries::{Entry, SessionFiles, entries, session_files};
 pub use format::{Format, ListOrder, Shape, SourceFacts, WriteMode};
 pub use injected::injected_blocks;
-pub use known::{FORMATS, family, format_named};
+pub use known::{FORMATS, format_named};
 pub use record::Record;
 pub use remote::remote_of;
 pub use resume::resume;
