@@ -87,6 +87,16 @@ pub struct Index {
     heals: bool,
 }
 
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Index")
+            .field("config", &self.stores.config)
+            .field("report", &self.report)
+            .field("obstacle", &self.obstacle)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Index {
     /// Open the index for reading, brought up to the files first where `freshness` asks for it and
     /// no other process is writing.

@@ -35,6 +35,17 @@ pub struct Environment<'a> {
     pub read_settings: bool,
 }
 
+impl std::fmt::Debug for Environment<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Environment")
+            .field("home", &self.home)
+            .field("data_dir", &self.data_dir)
+            .field("cwd", &self.cwd)
+            .field("read_settings", &self.read_settings)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Every place that is considered for every agent of [`AGENTS`], whether it exists or not.
 ///
 /// ```
@@ -53,7 +64,10 @@ pub fn roots(environment: &Environment<'_>) -> Vec<RootSpec> {
     for agent in AGENTS {
         for root in agent_roots(agent, environment) {
             // A folder named twice is one root; the more usual layout was asked for first.
-            if !found.iter().any(|other: &RootSpec| other.is_same(&root, FORMATS)) {
+            if !found
+                .iter()
+                .any(|other: &RootSpec| other.is_same(&root, FORMATS))
+            {
                 found.push(root);
             }
         }

@@ -92,6 +92,15 @@ pub struct Feed {
     written: Instant,
 }
 
+impl std::fmt::Debug for Feed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Feed")
+            .field("path", &self.path)
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Index {
     /// The changes after number `since` of the feed, including future ones; `None`: only future
     /// ones.

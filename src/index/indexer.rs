@@ -39,6 +39,15 @@ pub struct Indexer {
     pub(super) merging: MergeThread,
 }
 
+impl std::fmt::Debug for Indexer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Indexer")
+            .field("config", &self.config)
+            .field("notes", &self.notes)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Indexer {
     /// Take the lock and open the index, which is created when missing. If another process holds
     /// the lock, wait a minute for it, or as long as that process makes progress.

@@ -34,6 +34,16 @@ pub struct ListPage {
     pub(super) elsewhere: u64,
 }
 
+impl std::fmt::Debug for ListPage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ListPage")
+            .field("scope", &self.scope)
+            .field("rows", &self.rows.len())
+            .field("total", &self.total)
+            .finish_non_exhaustive()
+    }
+}
+
 struct Root {
     number: i64,
     agent: String,

@@ -56,6 +56,7 @@ pub(super) fn address(entry: &StoredEntry) -> String {
 }
 
 /// A transcript piece by piece: a session may be larger than the memory.
+#[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 pub enum ShownPart<'a> {
     /// All but the entries.

@@ -48,6 +48,15 @@ pub struct Snapshot<'i> {
     changed: RefCell<ChangedFiles>,
 }
 
+impl std::fmt::Debug for Snapshot<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("config", &self.stores.config)
+            .field("complete", &self.stores.complete)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Both stores of an index as they were opened, and how far they were behind the files then.
 pub(crate) struct Stores {
     pub config: Config,

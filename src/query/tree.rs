@@ -94,6 +94,7 @@ const TEXT: usize = 200;
 
 /// A tree piece by piece, in this order: a session may have more entries than fit into memory with
 /// their text.
+#[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 pub enum TreePart<'a> {
     /// All but the rows.

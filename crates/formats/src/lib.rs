@@ -37,7 +37,7 @@
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
-#![warn(missing_docs)]
+#![warn(missing_debug_implementations, missing_docs)]
 #![cfg_attr(
     not(test),
     warn(

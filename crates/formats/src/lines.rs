@@ -26,6 +26,14 @@ pub struct Lines<R> {
     giant: Option<MutexGuard<'static, ()>>,
 }
 
+impl<R> std::fmt::Debug for Lines<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lines")
+            .field("bytes_read", &self.bytes_read)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<R: Read> Lines<R> {
     /// Lines of `file` from where it stands, in `buffer` (reused between files). It is likely to
     /// have `expected` bytes more: for an appended line no more memory is touched than that.

@@ -35,6 +35,18 @@ pub struct Setup {
     pub ids: Arc<dyn Ids>,
 }
 
+impl std::fmt::Debug for Setup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setup")
+            .field("profile", &self.profile)
+            .field("sessions", &self.sessions)
+            .field("flat", &self.flat)
+            .field("backups", &self.backups)
+            .field("sync", &self.sync)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Setup {
     /// The usual: system clock, random ids, no backups, no waiting.
     pub fn new(profile: Profile, sessions: impl Into<PathBuf>) -> Self {
@@ -111,6 +123,17 @@ pub struct SessionManager {
     pub(super) read_only: bool,
     /// What the file still has to become.
     pub(super) migration: Option<Migration>,
+}
+
+impl std::fmt::Debug for SessionManager {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionManager")
+            .field("header", &self.header)
+            .field("cwd", &self.cwd)
+            .field("leaf", &self.leaf)
+            .field("read_only", &self.read_only)
+            .finish_non_exhaustive()
+    }
 }
 
 impl SessionManager {

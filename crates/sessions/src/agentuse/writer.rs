@@ -31,6 +31,16 @@ pub struct SessionWriter {
     pub sync: bool,
 }
 
+impl std::fmt::Debug for SessionWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionWriter")
+            .field("folder", &self.folder)
+            .field("id", &self.id)
+            .field("sync", &self.sync)
+            .finish_non_exhaustive()
+    }
+}
+
 impl SessionWriter {
     /// Begins a session below a [project's folder](super::project_folder). It is running; its id
     /// and times are made here. `sync`: see [there](Self::sync).
