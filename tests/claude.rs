@@ -866,3 +866,67 @@ fn a_value_of_any_depth_hides_no_session() {
     }
     assert!(!listed.contains("rebuilt"), "{listed}");
 }
+
+/// Taking a session up again may write all that was said into its file once more: it is shown and
+/// found once, and nothing branches.
+#[test]
+fn history_that_is_written_again_is_shown_and_found_once() {
+    let (place, projects) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = projects.path().join(format!("-w/{}.jsonl", uuid(9)));
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let talk = |number: u32, more: Value| {
+        let parent = (number > 1).then(|| uuid(number - 1));
+        let mut line = json!({
+            "type": "user", "uuid": uuid(number), "parentUuid": parent, "sessionId": uuid(9),
+            "isSidechain": false, "cwd": "/w", "timestamp": format!("2026-01-05T10:00:{number:02}.000Z"),
+            "message": {"role": "user", "content": format!("Grebe {number}")},
+        });
+        let fields = line.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        format!("{line}\n")
+    };
+    let lines = |numbers: std::ops::Range<u32>, more: Value| -> String {
+        numbers.map(|number| talk(number, more.clone())).collect()
+    };
+    fs::write(&file, lines(1..21, json!({}))).unwrap();
+    drop(index(place.path(), projects.path()));
+    let again = lines(1..21, json!({"slug": "wet-oar"})) + &lines(21..22, json!({}));
+    let mut grown = OpenOptions::new().append(true).open(&file).unwrap();
+    grown.write_all(again.as_bytes()).unwrap();
+    let index = index(place.path(), projects.path());
+    assert_eq!(row(&index, &uuid(9)).message_count, 21);
+    let shown = tree(&index, 9);
+    assert_eq!(shown.entries.len(), 21);
+    assert!(shown.entries.iter().all(|row| row.on_active_branch));
+    assert_eq!(found(&index, "grebe").len(), 21);
+    let hit = &found(&index, "\"Grebe 3\"")[0];
+    assert_eq!(hit.place, Some(BranchPlace::Active));
+    assert!(found(&index, "is:branch grebe").is_empty());
+}
+
+/// Older versions hand what is typed while they work to the model, and only their queue says so.
+#[test]
+fn what_only_the_queue_says_is_found() {
+    let (place, projects) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = projects.path().join(format!("-w/{}.jsonl", uuid(9)));
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let said = json!({
+        "type": "user", "uuid": uuid(1), "parentUuid": null, "sessionId": uuid(9), "cwd": "/w",
+        "isSidechain": false, "version": "2.0.73", "timestamp": "2026-01-05T10:00:00.000Z",
+        "message": {"role": "user", "content": "Where is the grebe?"},
+    });
+    let queue = |operation: &str, content: Value| {
+        json!({"type": "queue-operation", "operation": operation, "content": content,
+            "sessionId": uuid(9), "timestamp": "2026-01-05T10:00:01.000Z"})
+    };
+    let lines = [
+        said,
+        queue("enqueue", "And the heron?".into()),
+        queue("remove", Value::Null),
+    ];
+    fs::write(&file, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    let index = index(place.path(), projects.path());
+    assert_eq!(row(&index, &uuid(9)).message_count, 2);
+    assert_eq!(found(&index, "heron role:user").len(), 1);
+    assert_eq!(tree(&index, 9).entries.len(), 1);
+}

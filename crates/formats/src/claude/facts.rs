@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::line::{Attachment, Block, Content, Input, Line, Message, Twin, blocks};
 use crate::json::{self, Loose, Text};
-use crate::model::{Call, Compaction, Facts, Header, Usage};
+use crate::model::{Call, Class, Compaction, Facts, Header, Usage};
 use crate::tools::{touches, used};
 
 /// The model of what Claude Code itself says in the model's place.
@@ -195,6 +195,7 @@ fn state(line: &WholeLine<'_>, facts: &mut Facts) {
             facts.asked = line.last_prompt.owned();
         }
         "api-request-shape" => facts.has_prompt = line.shape.is_value(),
+        "queue-operation" => facts.repeats = vec![Class::Prose],
         _ => {}
     }
 }
@@ -235,26 +236,56 @@ fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
         return Some(());
     }
     said(line, typed(content.text(), objects()), facts);
-    if !facts.is_message && is_of_person(line) {
-        let texts = objects().filter_map(|block| block.text.text());
-        let mut texts = content.text().map(Cow::from).into_iter().chain(texts);
-        facts.asked = texts.find_map(|text| command(&text));
+    if !facts.is_message {
+        let texts = || {
+            let texts = objects().filter_map(|block| block.text.text());
+            content.text().map(Cow::from).into_iter().chain(texts)
+        };
+        if is_of_person(line) {
+            facts.asked = texts().find_map(|text| command(&text));
+        }
+        facts.called = texts().find_map(|text| called(line, &text));
     }
     Some(())
 }
 
+/// What stands between the first such tags of a text.
+fn within<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+    Some(rest.split_once(&format!("</{tag}>"))?.0.trim())
+}
+
 /// A command and the words behind it, as its tags say: `/review the parser`.
 fn command(text: &str) -> Option<String> {
-    let within = |tag: &str| {
-        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
-        Some(rest.split_once(&format!("</{tag}>"))?.0.trim())
-    };
     if !text.trim_start().starts_with("<command-") {
         return None;
     }
-    let (name, words) = (within("command-name")?, within("command-args")?);
+    let (name, words) = (within(text, "command-name")?, within(text, "command-args")?);
     let is_setting = SETTINGS.contains(&name.trim_start_matches('/'));
     (!words.is_empty() && !is_setting).then(|| format!("{name} {words}"))
+}
+
+/// By what a session may be known that no person typed anything in: the name of a person's
+/// command, what another agent of a team asks for, or what a subagent was asked first.
+fn called(line: &WholeLine<'_>, text: &str) -> Option<String> {
+    let said = behind(text);
+    let name = if said.starts_with("<command-") && is_of_person(line) {
+        within(said, "command-name")?
+    } else if let Some(rest) = said.strip_prefix("<teammate-message") {
+        let (tag, text) = rest.split_once('>')?;
+        let summary = tag.split_once("summary=\"");
+        let summary = summary.and_then(|(_, rest)| Some(rest.split_once('"')?.0.trim()));
+        let text = text.split_once("</teammate-message>");
+        let text = || text.map_or("", |(text, _)| text.trim());
+        summary
+            .filter(|summary| !summary.is_empty())
+            .unwrap_or_else(text)
+    } else if line.is_sidechain.0 == Some(true) && line.parent_uuid.as_str().is_none() {
+        typed_of(said)?.trim()
+    } else {
+        return None;
+    };
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// Whether nothing beside the text says that a program wrote it.

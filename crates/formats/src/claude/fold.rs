@@ -1,11 +1,12 @@
 //! What a session of Claude Code's is: the fold over its lines, and the values of its list.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::queue::Queue;
 use super::{OWN_FILE_GONE, facts, place};
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage, sum_costs};
 use crate::{Record, SourceFacts, json, stable_hash};
@@ -35,8 +36,12 @@ pub struct State {
     ids: VecDeque<u64>,
     /// The sessions that lines name, in the order of the first line of each.
     sessions: Vec<Begun>,
-    /// Whether the first line is a subagent's: then the file is its own, as all its lines are.
+    /// Whether the file is a subagent's: its first line is, and nobody said anything else.
     is_of_subagent: Option<bool>,
+    /// The first line is a subagent's, whatever follows.
+    begins_with_subagent: bool,
+    /// By what the session may be known in which nothing was typed.
+    called: Option<String>,
     /// The session that the last copied line says it was copied from.
     copied_from: Option<String>,
     /// What was read last was copied: the session of this file begins with the next prompt or
@@ -51,8 +56,12 @@ pub struct State {
     answers: Vec<Answer>,
     /// Hashes of the ids of the last answers that count as messages.
     said: VecDeque<u64>,
-    /// Hashes of the last lines.
+    /// Hashes of the first lines, any of which may come again.
+    first_lines: BTreeSet<u64>,
+    /// Hashes of the last lines behind those.
     lines: VecDeque<u64>,
+    /// What waits to be said.
+    queue: Queue,
 }
 
 /// When a session begins of which lines are in the file.
@@ -63,28 +72,40 @@ struct Begun {
     at_ms: Option<i64>,
 }
 
-/// Lines that are remembered, of which one may come again: the desktop writes the first of a
-/// person's twice.
+/// Lines that are remembered, of which one may come again, or be summarized: the desktop writes the
+/// first of a person's twice.
 const LINES: usize = 16;
 
-/// A line that comes again, under its id and with what it said, says nothing. An answer is one
-/// message, in how many lines ever. A line that agents drop is not known for the next.
+/// So many first lines are remembered for good: taken up again, compacted once more or driven by
+/// `stream-json`, versions write all that came before into the file again, or the end of it. A line
+/// takes 8 bytes and its place in a tree, and up to 21 where the state is stored.
+const FIRST_LINES: usize = 32 << 10;
+
+/// A line that comes again, under its id and with what it said, says nothing, and its id is the
+/// first one's. An answer is one message, in how many lines ever. A line that agents drop is not
+/// known for the next.
 pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
     if !facts.agent_sees {
         return;
     }
-    if facts.is_message && facts.role.as_deref() == Some("assistant") {
-        facts.is_message = state.is_new_answer(answer(record.bytes, facts));
-    }
-    if facts.id.is_none() || facts.is_beside {
+    if facts.is_beside {
+        if facts.kind == "queue-operation" {
+            state.queue.relate(record.bytes, facts);
+        }
         return;
     }
-    let line = known_by(record, facts);
-    if state.lines.contains(&line) {
+    // A link that nobody said is not gone through once more.
+    let line = facts.role.as_ref().and_then(|_| json::utf8(record.bytes));
+    let members = line.map(json::members).unwrap_or_default();
+    let member = |key: &str| {
+        let member = members.iter().rfind(|member| member.key == key)?;
+        Some(member.value)
+    };
+    if let Some(line) = known_by(record, facts, member)
+        && state.is_again(line)
+    {
         *facts = Facts {
             kind: std::mem::take(&mut facts.kind),
-            id: facts.id.take(),
-            parent: facts.parent.take(),
             time_raw: facts.time_raw.take(),
             time_ms: facts.time_ms,
             agent_sees: true,
@@ -95,10 +116,11 @@ pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
         };
         return;
     }
-    if state.lines.len() == LINES {
-        state.lines.pop_front();
+    let version = member("version").and_then(|version| json::Raw(Some(version)).text());
+    state.queue.pass(facts, version.as_deref());
+    if facts.is_message && facts.role.as_deref() == Some("assistant") {
+        facts.is_message = state.is_new_answer(answer(record.bytes, facts));
     }
-    state.lines.push_back(line);
 }
 
 /// A hash of what an answer is known by. Mostly that stands with its usage, but not all have any.
@@ -116,21 +138,25 @@ fn answer(record: &[u8], facts: &Facts) -> Option<u64> {
     known_by(&text(json::member(line, "message")?, "id")?, &request)
 }
 
-/// A hash of what tells a line from others: of all of it. The second time the desktop may write
-/// other fields around what a person said, so of that only the message counts, with its pictures.
-fn known_by(record: Record<'_>, facts: &Facts) -> u64 {
-    let is_typed = facts.user_text.is_some();
-    let line = is_typed
-        .then(|| str::from_utf8(record.bytes).ok())
-        .flatten();
-    match line.zip(facts.id.as_deref()) {
-        Some((line, id)) => {
-            let said = |key| json::member(line, key).unwrap_or_default();
-            let parts = [&facts.kind, id, said("message"), said("attachment")];
-            stable_hash::of(parts.map(str::as_bytes))
-        }
-        None => record.hash,
-    }
+/// A hash of what tells a line from others; `None` of one without an id. Written again it may have
+/// other fields around what was said, so of that only the message counts, with its pictures. What
+/// nobody said is a link, which is another one below another line.
+fn known_by<'m>(
+    record: Record<'_>,
+    facts: &Facts,
+    member: impl Fn(&str) -> Option<&'m str>,
+) -> Option<u64> {
+    let id = facts.id.as_deref()?;
+    let said = ["message", "attachment", "content"].map(member);
+    let said = match &facts.role {
+        // It cannot be cut as it stands.
+        Some(_) if said == [None; 3] => return Some(record.hash),
+        Some(_) => said,
+        None => [facts.parent.as_deref(), None, None],
+    };
+    let [a, b, c] = said.map(Option::unwrap_or_default);
+    let parts = [&facts.kind, id, a, b, c];
+    Some(stable_hash::of(parts.map(str::as_bytes)))
 }
 
 /// What is counted of an answer whose lines repeat its usage.
@@ -161,11 +187,13 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         fold.leaf = Some(stands_at.clone());
     }
     if facts.is_beside {
+        // What a person typed left the queue for the model.
+        fold.messages += u64::from(facts.is_message);
         return;
     }
     fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
-    let is_of_subagent = fold.claude.is_of_subagent.get_or_insert(facts.is_sidechain);
-    if facts.is_sidechain && !*is_of_subagent {
+    let is_of_subagent = is_of_subagent(fold, facts);
+    if facts.is_sidechain && !is_of_subagent {
         if let Some(usage) = &facts.usage {
             add_usage(fold, usage, facts);
         }
@@ -187,12 +215,33 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         add_usage(fold, usage, facts);
     }
     fold.messages += u64::from(facts.is_message);
+    if fold.claude.called.is_none() {
+        fold.claude.called.clone_from(&facts.called);
+    }
     if fold.first_message.is_none() {
         let text = facts.user_text.as_ref().or(facts.asked.as_ref());
         let text = text.map(|text| text.trim());
         fold.first_message = text.filter(|text| !text.is_empty()).map(str::to_owned);
     }
     fold.note_typed(facts);
+}
+
+/// Whether the file is a subagent's so far. It may begin with one's lines and then be a session's:
+/// what was taken of them for its own is forgotten then, but for what they spent.
+fn is_of_subagent(fold: &mut Fold, facts: &Facts) -> bool {
+    let state = &mut fold.claude;
+    if state.is_of_subagent.is_none() {
+        state.begins_with_subagent = facts.is_sidechain;
+    }
+    let is_of_subagent = state.is_of_subagent.get_or_insert(facts.is_sidechain);
+    if *is_of_subagent && !facts.is_sidechain && facts.role.is_some() {
+        *is_of_subagent = false;
+        state.called = None;
+        (fold.messages, fold.leaf, fold.model) = (0, None, None);
+        (fold.git_branch, fold.thinking_level) = (None, None);
+        (fold.first_message, fold.typed) = (None, None);
+    }
+    fold.claude.is_of_subagent == Some(true)
 }
 
 fn note_header(state: &mut State, header: &Header, facts: &Facts) {
@@ -338,14 +387,14 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let (fold, state) = (source.fold, &source.fold.claude);
     let id = place::session_id(source.relative);
     let (begun, before) = state.begun(&id);
-    let is_subagent = place::is_agent(&id);
+    let is_subagent = place::is_agent(&id) || state.is_of_subagent == Some(true);
     // What its starter wrote beside a subagent's lines.
     let meta = sources.iter().find(|source| source.fold.claude.is_meta());
     let meta = meta.map(|source| &source.fold.claude);
     let parent_session = match is_subagent {
         true => place::session_above(source.relative)
             .map(Cow::into_owned)
-            .or_else(|| state.sessions.first().map(|first| first.id.clone())),
+            .or_else(|| state.first_but(&id).cloned()),
         false => state.copied_from.as_ref().or(before).cloned(),
     };
     let titles = [&state.custom_title, &state.ai_title, &state.summary];
@@ -359,10 +408,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         created_ms: begun.and_then(|begun| begun.at_ms),
         modified_ms: fold.last_message_ms.unwrap_or(source.mtime_ms),
         message_count: fold.messages,
-        first_message: fold
-            .first_message
-            .clone()
-            .or_else(|| state.last_prompt.clone()),
+        first_message: first_message(fold, is_subagent),
         typed: fold.typed.clone(),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         leaf: fold.leaf.clone(),
@@ -386,12 +432,22 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     }
 }
 
+/// What the session is known by that has no name. One without messages is not known by a command.
+fn first_message(fold: &Fold, is_subagent: bool) -> Option<String> {
+    let state = &fold.claude;
+    let called = state.called.as_ref();
+    let called = called.filter(|_| is_subagent || fold.messages > 0);
+    let said = fold.first_message.as_ref().or(state.last_prompt.as_ref());
+    said.or(called).cloned()
+}
+
 /// Why Claude Code's own list does not show the session.
 fn hidden(source: &SourceFacts<'_>, has_main: bool, is_subagent: bool) -> Option<String> {
     let why = match source.fold {
         _ if !has_main => OWN_FILE_GONE,
         _ if is_subagent => "a subagent's session",
         _ if source.unlisted.is_some() => source.unlisted.unwrap_or_default(),
+        fold if fold.claude.begins_with_subagent => "its first line is a subagent's",
         fold if fold.entries == 0 && source.problems.0 == 0 => "empty file",
         fold if fold.messages == 0 => "no messages",
         _ => return None,
@@ -428,9 +484,31 @@ impl State {
         true
     }
 
+    /// Whether a line came before that is known by this, as far as lines are remembered.
+    fn is_again(&mut self, line: u64) -> bool {
+        if self.first_lines.contains(&line) || self.lines.contains(&line) {
+            return true;
+        }
+        if self.first_lines.len() < FIRST_LINES {
+            self.first_lines.insert(line);
+            return false;
+        }
+        if self.lines.len() == LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+        false
+    }
+
     /// Whether it is of `agent-<id>.meta.json`.
     fn is_meta(&self) -> bool {
         self.own.is_some() && self.sessions.is_empty() && self.cost().is_none()
+    }
+
+    /// The first session that lines name, but for this one.
+    fn first_but(&self, id: &str) -> Option<&String> {
+        let mut named = self.sessions.iter().map(|begun| &begun.id);
+        named.find(|named| *named != id)
     }
 
     /// When this session begins, of which the file is, and from which it goes on: older versions

@@ -11,6 +11,7 @@ mod fold;
 mod line;
 mod meta;
 mod place;
+mod queue;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -33,7 +34,7 @@ impl Format for Claude {
     }
 
     fn revision(&self) -> u32 {
-        10
+        11
     }
 
     fn knows(&self, kind: &str) -> bool {

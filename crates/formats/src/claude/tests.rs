@@ -9,6 +9,9 @@ use super::Claude;
 use crate::model::{Class, Facts, Fold, Placement, SessionFacts, SourcePart};
 use crate::{Format, Record, Shape, SourceFacts};
 
+mod again;
+mod subagents;
+
 const ID: &str = "0a000000-0000-4000-8000-000000000001";
 const PARENT: &str = "0a000000-0000-4000-8000-000000000002";
 
@@ -726,7 +729,6 @@ fn system_prompts_are_apart() {
     }
     for silent in [
         json!({"type": "api-request-blob", "hash": "x", "message": {"role": "user", "content": "paint"}}),
-        json!({"type": "queue-operation", "operation": "enqueue", "content": "paint"}),
         json!({"type": "last-prompt", "lastPrompt": "paint", "leafUuid": "a1"}),
         link(
             "attachment",

@@ -58,6 +58,8 @@ pub(super) fn prompts(record: &[u8]) -> Vec<String> {
 /// `None` where a part of the line needs the second tier.
 fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
     match (line.kind.as_str().unwrap_or_default(), &line.message) {
+        // Mostly another line says it too: see `queue.rs`.
+        ("queue-operation", _) => pieces.prose(&Raw(json::member(whole, "content"))),
         ("user", Loose::Object(message)) => content(message, true, Pieces::prose, pieces)?,
         ("assistant", Loose::Object(message)) => {
             // What Claude Code says in the model's place, above all that a request failed.

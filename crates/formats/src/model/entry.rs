@@ -35,6 +35,10 @@ pub struct Facts {
     /// nothing was typed is known by it (Claude Code: `/review the parser` in tags, `last-prompt`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
+    /// By what a session may be known in which nothing was typed or asked for (Claude Code: the
+    /// name of a command without words, what a subagent or a teammate is told first).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<String>,
     /// A session name or title set by this entry; `Some("")` clears it.
     pub name: Option<String>,
     /// Why the agent would refuse the whole file because of this entry.
