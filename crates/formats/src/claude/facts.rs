@@ -13,6 +13,9 @@ use crate::tools::{touches, used};
 /// The model of what Claude Code itself says in the model's place.
 const SYNTHETIC: &str = "<synthetic>";
 
+/// What a hook said when the session began, written again and again under one `uuid`.
+pub(super) const HOOK: &str = "saved_hook_context";
+
 /// With what a text begins that a program puts where prompts are.
 const INJECTED: [&str; 11] = [
     "<command-name>",
@@ -144,7 +147,7 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
             // Of what is attached only that is read which somebody typed.
             facts.silent = facts.role.is_none();
         }
-        "progress" => facts.silent = true,
+        "progress" | HOOK => facts.silent = true,
         _ => {
             // State of the session; a type that nobody knows may be a link of the chain.
             facts.is_beside = facts.id.is_none();

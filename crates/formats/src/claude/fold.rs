@@ -62,6 +62,9 @@ pub struct State {
     lines: VecDeque<u64>,
     /// What waits to be said.
     queue: Queue,
+    /// The last line of a hook: its id, and the one that it goes on from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook: Option<(String, Option<String>)>,
 }
 
 /// When a session begins of which lines are in the file.
@@ -88,6 +91,7 @@ pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
     if !facts.agent_sees {
         return;
     }
+    join_at_hook(state, facts);
     if facts.is_beside {
         if facts.kind == "queue-operation" {
             state.queue.relate(record.bytes, facts);
@@ -120,6 +124,19 @@ pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
     state.queue.pass(facts, version.as_deref());
     if facts.is_message && facts.role.as_deref() == Some("assistant") {
         facts.is_message = state.is_new_answer(answer(record.bytes, facts));
+    }
+}
+
+/// Many lines of a hook have one `uuid`, by which none of them can be told: what follows one goes
+/// on from where that went on.
+fn join_at_hook(state: &mut State, facts: &mut Facts) {
+    if let Some((hook, above)) = &state.hook
+        && facts.parent.as_ref() == Some(hook)
+    {
+        facts.parent.clone_from(above);
+    }
+    if facts.kind == facts::HOOK {
+        state.hook = facts.id.clone().map(|id| (id, facts.parent.clone()));
     }
 }
 

@@ -371,6 +371,52 @@ fn a_session_does_not_stand_where_a_subagent_does() {
     assert_eq!((session.message_count, session.tokens), (2, Some(270)));
 }
 
+/// A subagent may warm up before anything is typed: then the file is no subagent's.
+#[test]
+fn a_session_that_begins_with_a_subagents_lines() {
+    let mut lines = vec![
+        typed("s1", "", 1, "Warmup"),
+        said("s2", "s1", 2, "msg_1", text("ready"), 5),
+        typed("u1", "", 3, "look around"),
+        said("a1", "u1", 4, "msg_2", text("a moment"), 5),
+        said("s3", "s2", 5, "msg_3", text("still ready"), 5),
+    ];
+    for at in [0, 1, 4] {
+        lines[at]["isSidechain"] = true.into();
+    }
+    let whole = session(&lines);
+    assert_eq!(whole.leaf.as_deref(), Some("a1"));
+    assert_eq!((whole.message_count, whole.tokens), (2, Some(405)));
+    // Until then it may be one.
+    assert_eq!(session(&lines[..2]).leaf.as_deref(), Some("s2"));
+}
+
+/// All lines of a hook have one id: what follows one goes on from where that went on.
+#[test]
+fn what_hooks_said_when_a_session_began() {
+    let hook = |parent: &str, second| link("saved_hook_context", "h", parent, second, json!({}));
+    let lines = [
+        hook("", 1),
+        typed("u1", "h", 2, "look around"),
+        hook("u1", 3),
+        hook("h", 4),
+        said("a1", "h", 5, "msg_1", text("a moment"), 5),
+    ];
+    let mut fold = Fold::default();
+    let above = lines.iter().map(|line| {
+        let mut facts = facts(line);
+        let record = line.to_string();
+        Claude.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
+        assert_eq!(facts.silent, facts.kind == "saved_hook_context");
+        facts.parent
+    });
+    let above: Vec<Option<String>> = above.collect();
+    let u1 = || Some("u1".to_owned());
+    assert_eq!(above, [None, None, u1(), u1(), u1()]);
+    assert_eq!(session(&lines).leaf.as_deref(), Some("a1"));
+    assert_eq!(session(&lines[..3]).leaf.as_deref(), Some("u1"));
+}
+
 /// Most summaries in a file are of other sessions of its project.
 #[test]
 fn a_summary_names_the_session_whose_line_it_names() {
