@@ -834,6 +834,168 @@ fn a_session_that_ends_with_a_subagents_lines_stands_before_them() {
     assert_eq!(found["total_sessions"], 1, "{found}");
 }
 
+/// A line of the session 9: who said it, its number, that of the entry it goes on from, and more.
+fn said(kind: &str, number: u32, parent: Option<u32>, text: &str, more: Value) -> Value {
+    let mut line = json!({
+        "type": kind, "uuid": uuid(number), "parentUuid": parent.map(uuid), "sessionId": uuid(9),
+        "isSidechain": false, "cwd": "/w", "timestamp": format!("2026-01-05T10:{number:02}:00.000Z"),
+        "message": {"role": kind, "content": [{"type": "text", "text": text}]},
+    });
+    if kind == "assistant" {
+        line["message"]["id"] = format!("msg_{number}").into();
+    }
+    let fields = line.as_object_mut().unwrap();
+    fields.extend(more.as_object().cloned().unwrap_or_default());
+    line
+}
+
+/// An index of the session 9 that was synced after each of its lines, and equals its file.
+fn grown(place: &Path, lines: &[Vec<u8>]) -> Index {
+    let projects = place.join("projects");
+    let path = projects.join("p").join(format!("{}.jsonl", uuid(9)));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = fs::File::create(&path).unwrap();
+    for line in lines {
+        file.write_all(line).unwrap();
+        file.write_all(b"\n").unwrap();
+        index(&place.join("index"), &projects);
+    }
+    index(&place.join("index"), &projects)
+}
+
+fn bytes(lines: &[Value]) -> Vec<Vec<u8>> {
+    let lines = lines.iter();
+    lines.map(|line| line.to_string().into_bytes()).collect()
+}
+
+/// The numbers of the entries that `show` shows.
+fn shown(index: &Index) -> Vec<u32> {
+    let shown = index.show(&row(index, &uuid(9)), &ShowScope::default());
+    let entries = shown.unwrap().entries.into_iter();
+    entries
+        .map(|entry| u32::from_str_radix(entry.id.split('-').next().unwrap(), 16).unwrap())
+        .collect()
+}
+
+/// Claude Code names lines as parents that it never wrote.
+#[test]
+fn what_names_a_parent_that_was_never_written_goes_on_from_the_line_before() {
+    let place = tempfile::tempdir().unwrap();
+    let side = json!({"isSidechain": true});
+    let lines = bytes(&[
+        said("user", 1, None, "Where is the grebe?", Value::Null),
+        said("assistant", 2, Some(1), "On the lake.", Value::Null),
+        said("user", 3, None, "Look in the reeds", side.clone()),
+        said("assistant", 4, Some(3), "No grebe here.", side),
+        said("user", 5, Some(90), "And the heron?", Value::Null),
+        said("assistant", 6, Some(5), "In the reeds.", Value::Null),
+    ]);
+    let index = grown(place.path(), &lines);
+    assert_eq!(shown(&index), [1, 2, 5, 6]);
+    assert_eq!(found(&index, "grebe is:branch").len(), 1, "the subagent's");
+    let hit = &found(&index, "\"On the lake\"")[0];
+    assert_eq!(hit.place, Some(BranchPlace::Active));
+    let tree = tree(&index, 9);
+    let above = tree.entries.iter().find(|row| row.id == uuid(5)).unwrap();
+    assert_eq!(above.parent, Some(uuid(2)));
+}
+
+/// What a compaction kept stands behind its summary, and the compaction names it as what it goes on
+/// from.
+#[test]
+fn a_compaction_that_keeps_messages_does_not_cut_the_thread() {
+    let place = tempfile::tempdir().unwrap();
+    let boundary = json!({
+        "subtype": "compact_boundary", "logicalParentUuid": uuid(6), "message": null,
+        "compactMetadata": {"trigger": "auto", "preTokens": 100, "preservedSegment":
+            {"headUuid": uuid(6), "anchorUuid": uuid(5), "tailUuid": uuid(6)}},
+    });
+    let lines = bytes(&[
+        said("user", 1, None, "Where is the grebe?", Value::Null),
+        said("assistant", 2, Some(1), "On the lake.", Value::Null),
+        said("user", 3, Some(2), "And the heron?", Value::Null),
+        said("system", 4, None, "", boundary),
+        said(
+            "user",
+            5,
+            Some(4),
+            "They watch birds.",
+            json!({"isCompactSummary": true}),
+        ),
+        said("assistant", 6, Some(5), "In the reeds.", Value::Null),
+        said("user", 7, Some(6), "And the coot?", Value::Null),
+    ]);
+    let index = grown(place.path(), &lines);
+    assert_eq!(shown(&index), [1, 2, 3, 4, 5, 6, 7]);
+    let tree = tree(&index, 9);
+    assert!(tree.entries.iter().all(|row| row.on_active_branch));
+    let place_of = |query: &str| found(&index, query)[0].place;
+    assert_eq!(place_of("lake"), Some(BranchPlace::Compacted));
+    assert_eq!(place_of("\"In the reeds\""), Some(BranchPlace::Active));
+}
+
+/// All lines of a hook have one `uuid`.
+#[test]
+fn what_hooks_said_when_a_session_began_cuts_no_thread() {
+    let place = tempfile::tempdir().unwrap();
+    let mut lines = Vec::new();
+    let mut last = None;
+    for number in 1..7 {
+        let hook = json!({"content": ["Count birds"], "message": null});
+        lines.push(said("saved_hook_context", 80, last, "", hook));
+        let kind = if number % 2 == 1 { "user" } else { "assistant" };
+        let text = format!("Bird {number}");
+        lines.push(said(kind, number, Some(80), &text, Value::Null));
+        last = Some(number);
+    }
+    let index = grown(place.path(), &bytes(&lines));
+    assert_eq!(shown(&index), [1, 2, 3, 4, 5, 6]);
+    assert!(found(&index, "is:branch bird").is_empty());
+    let above =
+        "SELECT count(*) FROM entries c JOIN entries p ON p.id = c.parent AND p.session = c.session
+        WHERE c.kind <> 'saved_hook_context'";
+    assert_eq!(counts(&index, above), [5], "one each, but for the first");
+}
+
+/// Editors had a subagent warm up before the person typed anything.
+#[test]
+fn a_session_that_begins_with_a_subagents_lines_is_the_persons() {
+    let place = tempfile::tempdir().unwrap();
+    let side = json!({"isSidechain": true});
+    let lines = bytes(&[
+        said("user", 1, None, "Warmup", side.clone()),
+        said("assistant", 2, Some(1), "Ready here.", side.clone()),
+        said("user", 3, None, "Where is the grebe?", Value::Null),
+        said("assistant", 4, Some(3), "On the lake.", Value::Null),
+        said("assistant", 5, Some(2), "Still ready.", side),
+    ]);
+    let index = grown(place.path(), &lines);
+    assert_eq!(shown(&index), [3, 4]);
+    assert_eq!(row(&index, &uuid(9)).message_count, 2);
+    let hit = &found(&index, "ready")[0];
+    assert_eq!(hit.place, Some(BranchPlace::Abandoned));
+}
+
+/// Claude Code passes over the NUL bytes that a crash leaves before a line.
+#[test]
+fn a_line_behind_nul_bytes_is_a_line() {
+    let place = tempfile::tempdir().unwrap();
+    let mut lines = bytes(&[
+        said("user", 1, None, "Where is the grebe?", Value::Null),
+        said("assistant", 2, Some(1), "On the lake.", Value::Null),
+        said("user", 3, Some(2), "And the heron?", Value::Null),
+        said("assistant", 4, Some(3), "In the reeds.", Value::Null),
+    ]);
+    lines[2].splice(0..0, [0; 40]);
+    let index = grown(place.path(), &lines);
+    assert_eq!(shown(&index), [1, 2, 3, 4]);
+    assert_eq!(row(&index, &uuid(9)).message_count, 4);
+    let sql = "SELECT count(*), sum(length) FROM problems";
+    assert_eq!(counts(&index, sql), [1, 40], "the damage is told");
+    let sql = "SELECT count(*) FROM entries WHERE fused OR NOT agent_sees";
+    assert_eq!(counts(&index, sql), [0]);
+}
+
 /// What an agent records deeper than anybody keeps it is left out, and every session is listed.
 #[test]
 fn a_value_of_any_depth_hides_no_session() {

@@ -51,6 +51,8 @@ pub mod flag {
     pub const BESIDE: i64 = 128;
     /// Nothing to read: what it says stands in another entry, or is the agent's note to itself.
     pub const SILENT: i64 = 1024;
+    /// Of the conversation of a subagent, within the file of its session or in its own.
+    pub const SIDECHAIN: i64 = 2048;
 }
 
 /// One entry on its way into the catalogue.

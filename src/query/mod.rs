@@ -11,6 +11,7 @@ mod highlight;
 mod lineage;
 mod list;
 mod list_json;
+mod lost;
 mod masked;
 mod name;
 mod order;

@@ -7,9 +7,11 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::lineage::Lineage;
+use super::lost::put_lost_in_line;
 use super::turns::{NONE, TurnPart, put_answers_in_line};
 use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::read::StoredSession;
+use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::model::{Leaf, LeafRule, SessionRow, sort_siblings};
 use crate::query::Snapshot;
@@ -106,6 +108,7 @@ impl Snapshot<'_> {
         let one_line = format.is_some_and(|format| format.is_one_line(stored.version));
         let mut read = Reading::new(ask, linear || one_line);
         read.answers_hang_on_calls = format.is_some_and(|format| format.answers_hang_on_calls());
+        read.loses_parents = format.is_some_and(|format| format.loses_parents());
         read.same_id_replaces = ask.without != Without::Nothing
             && format.is_some_and(|format| format.same_id_replaces());
         // A linear session that is spread over many files is shown in another order than these are
@@ -171,6 +174,10 @@ struct Reading<'a> {
     /// See [`Format::answers_hang_on_calls`](crate::format::Format::answers_hang_on_calls).
     answers_hang_on_calls: bool,
     parts: Vec<TurnPart>,
+    /// See [`Format::loses_parents`](crate::format::Format::loses_parents).
+    loses_parents: bool,
+    /// Whether an entry is a subagent's, where parents are lost.
+    sidechain: Vec<bool>,
     /// See [`Format::same_id_replaces`](crate::format::Format::same_id_replaces).
     same_id_replaces: bool,
     replaced: Vec<(i64, u32)>,
@@ -198,6 +205,8 @@ impl<'a> Reading<'a> {
             leaf: Leaf::default(),
             answers_hang_on_calls: false,
             parts: Vec::new(),
+            loses_parents: false,
+            sidechain: Vec::new(),
             same_id_replaces: false,
             replaced: Vec::new(),
             silent: Vec::new(),
@@ -230,6 +239,9 @@ impl<'a> Reading<'a> {
         self.silent.push(entry.is_silent);
         if self.answers_hang_on_calls {
             self.parts.push(TurnPart::of(&entry));
+        }
+        if self.loses_parents {
+            self.sidechain.push(entry.flags & flag::SIDECHAIN != 0);
         }
         let parent = entry.parent.filter(|_| !entry.is_beside());
         let above = parent.map(|id| self.number(id));
@@ -339,6 +351,13 @@ impl<'a> Reading<'a> {
             above.copied().filter(|above| *above != at).unwrap_or(NONE)
         });
         let mut parents: Vec<u32> = parents.collect();
+        if self.loses_parents {
+            let is_lost = |at: usize| {
+                let above = self.last_with.get(self.above[at] as usize);
+                above.is_some_and(|above| *above == NONE)
+            };
+            put_lost_in_line(&mut parents, is_lost, &self.may_lead, &self.sidechain);
+        }
         if self.answers_hang_on_calls {
             put_answers_in_line(&mut parents, &self.parts);
         }

@@ -180,6 +180,12 @@ pub trait Format: Send + Sync {
     fn answers_hang_on_calls(&self) -> bool {
         false
     }
+    /// Whether the agent loses entries and names others as their own descendants, though nobody
+    /// branched there. What names a parent that is in no entry goes on from the entry before it,
+    /// and so does the first of a cycle.
+    fn loses_parents(&self) -> bool {
+        false
+    }
     /// Whether sessions are of projects, which the agent records as `projectRoot` beside their
     /// working directories.
     fn has_projects(&self) -> bool {
@@ -239,6 +245,11 @@ pub trait Format: Send + Sync {
     fn passed_over(&self, beginning: &[u8]) -> usize {
         let _ = beginning;
         0
+    }
+    /// Whether the agent passes over NUL bytes before a line, so that it sees what stands behind
+    /// them: a file system that went down leaves them.
+    fn passes_over_nuls(&self) -> bool {
+        false
     }
     /// The facts of one record. `record` is one JSON value that `JSON.parse` accepts.
     fn facts(&self, record: &[u8]) -> Facts;

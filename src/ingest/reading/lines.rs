@@ -4,7 +4,7 @@ use super::same::SameEntries;
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::databases::RowNames;
 use crate::format::Record;
-use crate::format::json::{NULS, PieceKind, TORN, split};
+use crate::format::json::{NULS, PieceKind, TORN, split, whole};
 use crate::ingest::plan::SourcePlan;
 use crate::model::{Facts, Fold};
 
@@ -25,12 +25,13 @@ impl<E: Entries> LineParser<'_, '_, E> {
     pub fn add_line(&mut self, line: &[u8], at: u64, flags: i64) -> Option<u64> {
         let format = self.plan.format;
         if let Some(why) = self.rows.and_then(|rows| rows.problem(at)) {
-            self.chunk.problems.push(ProblemRow {
-                start: at,
-                length: line.len() as u64,
-                provisional: false,
-                reason: why.to_owned(),
-            });
+            self.add_problem(at, line.len(), false, why.to_owned());
+            return None;
+        }
+        let nuls = line.iter().take_while(|byte| **byte == 0).count();
+        if nuls > 0 && format.passes_over_nuls() && whole(&line[nuls..]).is_some() {
+            self.add_problem(at, nuls, flags & flag::PROVISIONAL != 0, NULS.to_owned());
+            self.add_line(&line[nuls..], at + nuls as u64, flags);
             return None;
         }
         let begins = if at == 0 { format.passed_over(line) } else { 0 };
@@ -51,17 +52,12 @@ impl<E: Entries> LineParser<'_, '_, E> {
                 PieceKind::Blank => {}
                 PieceKind::Bad(reason) => {
                     let torn = flags & flag::PROVISIONAL != 0;
-                    self.chunk.problems.push(ProblemRow {
-                        start,
-                        length: bytes.len() as u64,
-                        provisional: torn,
-                        // NULs at the end are no line that goes on.
-                        reason: if torn && reason != NULS && reason != TORN {
-                            format!("torn: {reason}")
-                        } else {
-                            reason.to_string()
-                        },
-                    });
+                    // NULs at the end are no line that goes on.
+                    let reason = match torn && reason != NULS && reason != TORN {
+                        true => format!("torn: {reason}"),
+                        false => reason.to_owned(),
+                    };
+                    self.add_problem(start, bytes.len(), torn, reason);
                 }
                 PieceKind::Value { fused: false } => self.add_value(bytes, start, flags),
                 PieceKind::Value { fused: true } => {
@@ -76,6 +72,15 @@ impl<E: Entries> LineParser<'_, '_, E> {
             }
         }
         None
+    }
+
+    fn add_problem(&mut self, start: u64, length: usize, provisional: bool, reason: String) {
+        self.chunk.problems.push(ProblemRow {
+            start,
+            length: length as u64,
+            provisional,
+            reason,
+        });
     }
 
     /// Add the entry that a line's only value is, or those that it holds.
@@ -142,6 +147,9 @@ impl<E: Entries> LineParser<'_, '_, E> {
         }
         if facts.silent {
             flags |= flag::SILENT;
+        }
+        if facts.is_sidechain {
+            flags |= flag::SIDECHAIN;
         }
         let taken_ms = match facts.time_ms {
             Some(own) => {

@@ -53,6 +53,14 @@ impl Format for Claude {
         true
     }
 
+    fn loses_parents(&self) -> bool {
+        true
+    }
+
+    fn passes_over_nuls(&self) -> bool {
+        true
+    }
+
     fn folder_of(&self, main: &Path) -> Option<PathBuf> {
         place::is_session(main).then(|| main.with_extension(""))
     }
