@@ -169,6 +169,8 @@ fn known_by<'m>(
         // It cannot be cut as it stands.
         Some(_) if said == [None; 3] => return Some(record.hash),
         Some(_) => said,
+        // One id is that of many.
+        None if facts.kind == facts::HOOK => return Some(record.hash),
         None => [facts.parent.as_deref(), None, None],
     };
     let [a, b, c] = said.map(Option::unwrap_or_default);
