@@ -76,6 +76,30 @@ fn files_of_an_unknown_shape_are_told() {
     assert!(!said.contains("shape"), "{said}");
 }
 
+/// Claude Code leaves files in which there are only notes of sessions.
+#[test]
+fn files_with_notes_alone_are_of_a_known_shape() {
+    let home = Sandbox::new();
+    let write = |number: u32, line: &Value| {
+        let path = format!(".claude/projects/-w/{number:08x}-0000-4000-8000-000000000000.jsonl");
+        home.write(&path, &format!("{line}\n"));
+    };
+    for (number, line) in (0..).zip([
+        json!({"type": "summary", "summary": "Boats", "leafUuid": "a1"}),
+        json!({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}),
+        json!({"type": "mode", "mode": "normal", "sessionId": "s"}),
+        json!({"type": "last-prompt", "lastPrompt": "/deploy", "sessionId": "s"}),
+    ]) {
+        write(number, &line);
+    }
+    for arguments in [&["sync"][..], &["status", "--roots"]] {
+        let said = home.run(arguments);
+        assert!(!said.contains("of a shape"), "{said}");
+    }
+    write(9, &json!({"type": "walrus-state", "tusks": 2}));
+    assert!(home.run(&["sync"]).contains("claude: 1 file of a shape"));
+}
+
 /// Lines that cannot be read are told where there are many.
 #[test]
 fn many_lines_that_cannot_be_read_are_told() {

@@ -8,6 +8,7 @@ use rusqlite::{OptionalExtension, params};
 use super::error::Error;
 use super::open::Catalogue;
 use super::write::key_range;
+use crate::format::Format;
 use crate::source::discover::ForeignFile;
 use crate::source::identity::file_at;
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
@@ -30,12 +31,15 @@ pub struct RootCounts {
     pub unparsed: u64,
 }
 
-/// Sessions in which nothing is known: no header, no directory, no message of anybody; but not
-/// those of which no whole line is written yet. Only those without a header are looked into.
+/// Sessions in which nothing is known: no header, no directory, no message of anybody, no entry of
+/// a kind that may stand alone (`?3`: those of each format); but not those of which no whole line is
+/// written yet. Only those without a header are looked into.
 const UNKNOWN: &str = "s.path <> '' AND s.messages = 0 AND s.created_raw IS NULL AND s.created_ms IS NULL AND s.cwd = ''
     AND (s.entries > 0 OR EXISTS (SELECT 1 FROM _problems p JOIN _session_sources ss USING (source)
                                   WHERE ss.session = s.session AND NOT p.provisional))
-    AND NOT EXISTS (SELECT 1 FROM _entries e WHERE e.role IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM _entries e
+                    WHERE (e.role IS NOT NULL
+                           OR e.kind IN (SELECT value FROM json_each(?3, '$.' || r.format)))
                     AND e.key BETWEEN s.session << 24 AND ((s.session + 1) << 24) - 1)";
 
 impl Catalogue {
@@ -119,7 +123,14 @@ impl Catalogue {
     }
 
     /// All roots with their counts.
-    pub fn roots(&self) -> Result<Vec<RootCounts>, Error> {
+    pub fn roots(&self, formats: &[&dyn Format]) -> Result<Vec<RootCounts>, Error> {
+        let alone = formats.iter().map(|format| {
+            (
+                format.name().to_owned(),
+                format.kinds_that_stand_alone().into(),
+            )
+        });
+        let alone = serde_json::Value::Object(alone.collect()).to_string();
         let sql = format!(
             "SELECT r.root, r.error,
                    (SELECT count(*) FROM _sources s WHERE s.root = r.root),
@@ -132,7 +143,7 @@ impl Catalogue {
                    (SELECT coalesce(sum(problems), 0) FROM _sessions s WHERE s.root = r.root)
             FROM _roots r ORDER BY r.root"
         );
-        self.all(&sql, [NOT_FOLLOWED, ABOVE_A_ROOT], |r| {
+        self.all(&sql, [NOT_FOLLOWED, ABOVE_A_ROOT, &*alone], |r| {
             Ok(RootCounts {
                 root: r.get(0)?,
                 error: r.get(1)?,

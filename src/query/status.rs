@@ -55,7 +55,7 @@ impl Snapshot<'_> {
     /// say.
     pub(crate) fn status(&self) -> Result<Status, Error> {
         let (config, catalogue) = (self.config(), self.catalogue);
-        let stored = catalogue.roots()?;
+        let stored = catalogue.roots(&config.formats)?;
         let mut roots = Vec::new();
         for spec in &config.roots {
             let root = catalogue.root_of(&spec.agent, &spec.path)?;

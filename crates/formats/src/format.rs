@@ -94,6 +94,12 @@ pub trait Format: Send + Sync {
         let _ = kind;
         true
     }
+    /// The [kinds](Facts::kind) of entries of which a file may hold nothing else, as what an agent
+    /// notes of sessions: it has a known shape, though it says neither when nor where it was
+    /// written.
+    fn kinds_that_stand_alone(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Whether the prose of an entry of this [kind](Facts::kind) is what the session is called, or
     /// a label: searches rank that before everything else.
     fn is_name(&self, kind: &str) -> bool {

@@ -41,6 +41,11 @@ impl Format for Claude {
         types::knows(kind)
     }
 
+    fn kinds_that_stand_alone(&self) -> &'static [&'static str] {
+        // Lines of the conversation say where and when, or who.
+        &types::TYPES
+    }
+
     fn shape(&self) -> Shape {
         Shape::Lines
     }

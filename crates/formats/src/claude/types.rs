@@ -1,7 +1,7 @@
 //! Which types of lines are known? Those that versions up to 2.1.330 wrote, read or passed over.
 
 /// In order.
-const TYPES: [&str; 37] = [
+pub(super) const TYPES: [&str; 49] = [
     "agent-color",
     "agent-name",
     "agent-setting",
@@ -10,18 +10,27 @@ const TYPES: [&str; 37] = [
     "api-request-blob",
     "api-request-resumed",
     "api-request-shape",
+    "artifact-autoreact-ledger",
+    "artifact-comment-monitor",
     "assistant",
     "atis-latch",
     "attachment",
+    "attribution-snapshot",
     "bridge-session",
+    "content-replacement",
     "continued-in",
     "cost-state",
     "custom-title",
+    "ended",
     "ended-by-model",
+    "file-history-delta",
     "file-history-snapshot",
     "fork-context-ref",
+    "frame-link",
     "isolation-latch",
     "last-prompt",
+    "marble-origami-commit",
+    "marble-origami-snapshot",
     "memory-mode",
     "meta",
     "mode",
@@ -29,12 +38,15 @@ const TYPES: [&str; 37] = [
     "pr-link",
     "progress",
     "queue-operation",
+    "relocated",
     "repl-mode",
     "session-owner",
+    "speculation-accept",
     "sub-session",
     "summary",
     "system",
     "tag",
+    "task-summary",
     "tool-result",
     "tools-used",
     "user",
@@ -58,5 +70,6 @@ mod tests {
     fn types_are_in_order() {
         assert!(TYPES.is_sorted());
         assert!(knows("user") && knows("compact_boundary") && !knows("walrus-state"));
+        assert!(knows("relocated") && knows("frame-link") && knows("file-history-delta"));
     }
 }
