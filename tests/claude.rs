@@ -803,6 +803,55 @@ fn entries_that_say_nothing_are_shown_where_all_are() {
     assert!(all.contains("attachment"), "{all}");
 }
 
+/// A command of Claude Code's own may run while a tool works: it is found, and is no branch.
+#[test]
+fn what_a_local_command_printed_is_found_and_is_no_branch() {
+    let home = Sandbox::new();
+    let line = |number: u32, parent: Value, more: Value| {
+        let mut line = json!({
+            "uuid": uuid(number), "parentUuid": parent, "sessionId": uuid(9), "isSidechain": false,
+            "cwd": home.home, "version": "2.1.330", "timestamp": "2026-01-05T10:00:00.000Z",
+        });
+        let fields = line.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        line.to_string()
+    };
+    let call = json!({"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}});
+    let result = json!({"type": "tool_result", "tool_use_id": "t1", "content": "oars"});
+    let printed = "<local-command-stdout>the numbat is full</local-command-stdout>";
+    let lines = [
+        line(
+            1,
+            Value::Null,
+            json!({"type": "user", "message": {"role": "user", "content": "Where is the grebe?"}}),
+        ),
+        line(
+            2,
+            json!(uuid(1)),
+            json!({"type": "assistant", "message": {"role": "assistant", "content": [call]}}),
+        ),
+        line(
+            3,
+            json!(uuid(2)),
+            json!({"type": "system", "subtype": "local_command", "content": printed}),
+        ),
+        line(
+            4,
+            json!(uuid(2)),
+            json!({"type": "user", "message": {"role": "user", "content": [result]}}),
+        ),
+    ];
+    let file = format!(".claude/projects/-x/{}.jsonl", uuid(9));
+    home.write(&file, &(lines.join("\n") + "\n"));
+    let found = home.run(&["search", "numbat"]);
+    assert!(found.contains("numbat is full"), "{found}");
+    let shown = home.run(&["show", &uuid(9)]);
+    assert!(
+        shown.contains("numbat") && shown.contains("oars"),
+        "{shown}"
+    );
+}
+
 /// A subagent's lines, which older versions wrote into the file of its session, are a branch of
 /// their own, on which the session never stands.
 #[test]

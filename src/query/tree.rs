@@ -38,7 +38,7 @@ impl TreeFilter {
 }
 
 /// Kinds of entries that set or note something: nobody said, ran or printed them.
-const SETTINGS: [&str; 18] = [
+const SETTINGS: [&str; 15] = [
     "label",
     "custom",
     "model_change",
@@ -53,10 +53,7 @@ const SETTINGS: [&str; 18] = [
     "progress",
     "turn_duration",
     "stop_hook_summary",
-    "local_command",
-    "away_summary",
     "microcompact_boundary",
-    "informational",
 ];
 
 /// Which entries a tree shows, and how.

@@ -17,17 +17,27 @@ const SYNTHETIC: &str = "<synthetic>";
 pub(super) const HOOK: &str = "saved_hook_context";
 
 /// With what a text begins that a program puts where prompts are.
-const INJECTED: [&str; 11] = [
+const INJECTED: [&str; 21] = [
     "<command-name>",
     "<command-message>",
     "<local-command-",
     "<task-notification>",
+    "<agent-notification>",
+    "<bash-notification>",
     "<teammate-message",
+    "<agent-message",
+    "<cross-session-message",
     "<channel source=",
     "<bash-stdout>",
     "<bash-stderr>",
+    "<session-start-hook>",
+    "<tick>",
+    "Another Claude session sent a message:\n",
+    "The coordinator sent a message while you were working:",
+    "Stop hook feedback:\n",
     "Caveat:",
     "[Request interrupted",
+    "[SYSTEM NOTIFICATION - NOT USER INPUT]",
     "This session is being continued from a previous conversation",
 ];
 
@@ -219,8 +229,22 @@ fn system(line: &WholeLine<'_>, facts: &mut Facts) {
             });
         }
         "api_error" => facts.is_error = true,
-        _ => facts.silent = true,
+        _ => facts.silent = said_by_system(line).is_none(),
     }
+}
+
+/// As what the text of a `system` line is searched; `None` where it says nothing to a person. What
+/// a local command printed stood in the line of a prompt in older versions. It has no role: run
+/// while a tool works, it hangs on the call, and is no branch there.
+pub(super) fn said_by_system<C>(line: &Line<'_, C>) -> Option<Class> {
+    let class = match line.subtype.as_str()? {
+        "local_command" | "away_summary" => Class::Prose,
+        // As `info` hooks report each of their runs, which Claude Code does not show by itself.
+        "informational" if line.level.as_str() != Some("info") => Class::Output,
+        _ => return None,
+    };
+    let text = line.content.text()?;
+    (!text.trim().is_empty()).then_some(class)
 }
 
 fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
@@ -300,8 +324,12 @@ fn is_of_person(line: &WholeLine<'_>) -> bool {
         line.is_sidechain,
     ];
     let source = line.prompt_source.as_str();
+    let attached = line.attachment.object().map(|attached| &attached.origin);
+    let origins = [Some(&line.origin), attached].into_iter().flatten();
+    let mut origins = origins.filter_map(|origin| origin.object()?.kind.as_str());
     !of_program.iter().any(|flag| flag.0 == Some(true))
         && line.agent_id.0.is_none()
+        && origins.all(|kind| kind == "human")
         && source.is_none_or(|source| matches!(source, "typed" | "queued" | "sdk"))
 }
 

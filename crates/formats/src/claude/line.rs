@@ -21,6 +21,11 @@ pub(super) struct Line<'a, C = Raw<'a>> {
     pub kind: Text<'a>,
     #[serde(borrow)]
     pub subtype: Text<'a>,
+    /// Of a `system` line: how urgent it is (`info`, `notice`, `warning`), and what it says.
+    #[serde(borrow)]
+    pub level: Text<'a>,
+    #[serde(borrow)]
+    pub content: Raw<'a>,
     #[serde(borrow)]
     pub uuid: Text<'a>,
     #[serde(borrow)]
@@ -53,6 +58,8 @@ pub(super) struct Line<'a, C = Raw<'a>> {
     /// How a prompt came: `typed`, `queued` while the agent worked, `sdk` with `-p`, `system`.
     #[serde(borrow)]
     pub prompt_source: Text<'a>,
+    #[serde(borrow)]
+    pub origin: Loose<Box<Origin<'a>>>,
     #[serde(borrow)]
     pub effort: Text<'a>,
     /// What an answer cost, as versions of early 2025 wrote it on each of its lines.
@@ -87,6 +94,15 @@ pub(super) struct Line<'a, C = Raw<'a>> {
     /// Of `api-request-shape`: system prompt and tools.
     #[serde(borrow)]
     pub shape: Raw<'a>,
+}
+
+/// Who put a prompt there, as newer versions say on its line or in its attachment.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Origin<'a> {
+    /// `human`, `task-notification`, `peer`, `coordinator`, `channel` and ever more.
+    #[serde(borrow)]
+    pub kind: Text<'a>,
 }
 
 /// From which line of which session one was copied.
@@ -220,6 +236,8 @@ pub(super) struct Attachment<'a> {
     pub prompt: Raw<'a>,
     #[serde(borrow)]
     pub command_mode: Text<'a>,
+    #[serde(borrow)]
+    pub origin: Loose<Box<Origin<'a>>>,
     // prompt_snapshot.
     #[serde(borrow)]
     pub system_prompt: Raw<'a>,

@@ -509,6 +509,16 @@ fn typed_is_what_a_person_typed() {
         "<ide_selection>a</ide_selection>",
         "Caveat: the messages below",
         "[Request interrupted by user]",
+        "<bash-notification>\n<shell-id>b1</shell-id>\n</bash-notification>",
+        "<agent-notification>\n<agent-id>b1</agent-id>\n</agent-notification>",
+        "<agent-message from=\"b1\">\n[Subagent hand-back] done\n</agent-message>",
+        "<cross-session-message from=\"b1\">done</cross-session-message>",
+        "<session-start-hook>be brief</session-start-hook>",
+        "<tick>10:00</tick>",
+        "Another Claude session sent a message:\n<agent-message from=\"b1\">done</agent-message>",
+        "The coordinator sent a message while you were working: use red",
+        "Stop hook feedback:\n- [lint]: failed",
+        "[SYSTEM NOTIFICATION - NOT USER INPUT]\n<task-notification>done</task-notification>",
     ] {
         assert_eq!(role(&typed("u", "", 1, text)), "injected", "{text}");
     }
@@ -535,6 +545,40 @@ fn typed_is_what_a_person_typed() {
     );
     let line = link("attachment", "q", "", 1, queued("task-notification"));
     assert_eq!(role(&line), "injected");
+}
+
+/// Newer versions say who put a prompt there, whatever it begins with.
+#[test]
+fn a_prompt_is_of_the_origin_that_it_names() {
+    for (origin, is_typed) in [
+        (json!({"kind": "human"}), true),
+        (json!({"kind": "task-notification"}), false),
+        (json!({"kind": "peer", "from": "b1"}), false),
+        (json!({"kind": "auto-continuation"}), false),
+        (json!({}), true),
+        (json!(null), true),
+        (json!("peer"), true),
+    ] {
+        let mut line = typed("u", "", 1, "paint the hull");
+        line["origin"] = origin.clone();
+        let attachment = json!({"type": "queued_command", "prompt": "paint the hull",
+            "commandMode": "prompt", "origin": origin});
+        let queued = link("attachment", "q", "", 1, json!({"attachment": attachment}));
+        for line in [line, queued] {
+            let found = facts(&line);
+            assert_eq!(found.is_message, is_typed, "{line}");
+            let role = if is_typed { "user" } else { "injected" };
+            assert_eq!(found.role.as_deref(), Some(role), "{line}");
+        }
+    }
+    // What only begins like a notice is a person's.
+    for text in [
+        "Another Claude session sent a message: what is that?",
+        "Stop hook feedback: where is it shown?",
+        "<goal>Paint the hull</goal>",
+    ] {
+        assert!(facts(&typed("u", "", 1, text)).is_message, "{text}");
+    }
 }
 
 /// What an editor shows and what reminds the model stands beside what was typed, in a block of its
@@ -799,6 +843,51 @@ fn system_prompts_are_apart() {
         ),
     ] {
         assert_eq!(said_of(&silent), [], "{silent}");
+    }
+}
+
+/// Newer versions write what a local command printed as a `system` line.
+#[test]
+fn what_claude_code_itself_says_is_found() {
+    let said = "<local-command-stdout>Set model to opus</local-command-stdout>";
+    let system = |subtype: &str, more: Value| {
+        let mut line = link("system", "s1", "a1", 3, json!({"subtype": subtype}));
+        add(&mut line, more);
+        line
+    };
+    let older = said_of(&typed("u1", "", 1, said));
+    for (subtype, content, class) in [
+        ("local_command", said, Class::Prose),
+        ("away_summary", "You paint the hull.", Class::Prose),
+        ("informational", "Usage limit reached", Class::Output),
+    ] {
+        let line = system(subtype, json!({"content": content, "level": "notice"}));
+        let found = facts(&line);
+        assert_eq!(
+            (&*found.kind, found.silent, found.role),
+            (subtype, false, None)
+        );
+        assert!(!found.is_message);
+        assert_eq!(said_of(&line), [(class, vec![content.to_owned()])]);
+        if subtype == "local_command" {
+            assert_eq!(said_of(&line), older);
+        }
+    }
+    for line in [
+        system("local_command", json!({"content": "", "level": "info"})),
+        system("away_summary", json!({})),
+        // What a hook reports of each of its runs.
+        system(
+            "informational",
+            json!({"content": "Stop [lint] completed", "level": "info"}),
+        ),
+        system(
+            "turn_duration",
+            json!({"durationMs": 3, "content": "paint"}),
+        ),
+    ] {
+        assert!(facts(&line).silent, "{line}");
+        assert_eq!(said_of(&line), [], "{line}");
     }
 }
 

@@ -4,7 +4,7 @@
 //! word, attachments hold what is told to the model each time, and `toolUseResult` what the answer
 //! beside it says. Only what is named here is searched.
 
-use super::facts::{typed, typed_of};
+use super::facts::{said_by_system, typed, typed_of};
 use super::line::{Attachment, Block, Line, Message, blocks, blocks_as_written};
 use crate::json::{self, Loose, Raw};
 use crate::model::{Class, Passage};
@@ -70,6 +70,11 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
                 false => Pieces::output,
             };
             content(message, false, said, pieces)?;
+        }
+        ("system", _) => {
+            if let Some((class, text)) = said_by_system(line).zip(line.content.text()) {
+                pieces.text(class, &text);
+            }
         }
         ("attachment", _) => {
             if let Loose::Object(attachment) = &line.attachment {
