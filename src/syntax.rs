@@ -43,6 +43,7 @@ use lex::lex;
 use notes::Notes;
 use parser::Parser;
 pub(crate) use quotes::opens as opens_quote;
+pub use quotes::phrase;
 pub use signs::signed;
 pub use time::Now;
 

@@ -92,6 +92,21 @@ pub(super) fn quoted(
     })
 }
 
+/// The query that finds this text as it stands, whatever signs are in it: for a program that puts a
+/// query together. Behind the name of a filter it is its value. A `\` at its end, which would keep
+/// the quote open, is left out.
+///
+/// ```
+/// use sessionary::syntax::phrase;
+/// assert_eq!(phrase("a OR b"), r#""a OR b""#);
+/// let query = format!("cwd:{} linker", phrase(r#"/home/ada/the "old" one"#));
+/// assert_eq!(query, r#"cwd:"/home/ada/the \"old\" one" linker"#);
+/// ```
+pub fn phrase(text: &str) -> String {
+    let text = text.trim_end_matches('\\').replace('"', "\\\"");
+    format!("\"{text}\"")
+}
+
 /// Text behind a `"`; `\"` is a quote in it.
 fn plain(characters: &[char], from: usize) -> QuotedText {
     let mut text = String::new();

@@ -436,3 +436,33 @@ fn any_text_is_read_or_refused_and_never_while_it_is_typed() {
 
 mod habits;
 mod times;
+
+/// A program pastes text into a query: it stays one value, and what follows is read as it stands.
+#[test]
+fn a_phrase_ends_where_it_ends() {
+    for text in [
+        "a OR b",
+        r#"say "no" twice"#,
+        r"C:\code\",
+        r#"ends with a "quote""#,
+        r#"\" -x"#,
+        "a:b (c)",
+        "/x/",
+        "*any*",
+        "‘one’ ‚two‘ “three”",
+        r#"\\"\\"#,
+    ] {
+        let query = read(&format!("cwd:{} agent:pi", phrase(text)));
+        assert_eq!(
+            query.filters.cwd.any,
+            [text.trim_end_matches('\\')],
+            "{text}"
+        );
+        assert_eq!(query.filters.agent.any, ["pi"], "{text}");
+        assert_eq!(query.expr, None, "{text}");
+        assert_eq!(query.notes, [""; 0], "{text}");
+        let words = read(&format!("{} agent:pi", phrase(text)));
+        assert_eq!(words.filters.agent.any, ["pi"], "{text}");
+        assert!(words.filters.cwd == Filters::default().cwd, "{text}");
+    }
+}
