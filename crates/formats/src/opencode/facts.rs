@@ -158,7 +158,10 @@ fn usage(data: &Data<'_>, completed: Option<i64>) -> Option<Usage> {
     (is_spent || completed.is_some()).then(|| Usage {
         input,
         // The agent counts what was thought beside the output; elsewhere it is a part of that.
-        output: output.map(|output| output.saturating_add(reasoning.unwrap_or(0))),
+        output: match adds_up(tokens.total.0, [input, output, cache_read, cache_write]) {
+            true => output,
+            false => output.map(|output| output.saturating_add(reasoning.unwrap_or(0))),
+        },
         cache_read,
         cache_write,
         reasoning,
@@ -166,6 +169,13 @@ fn usage(data: &Data<'_>, completed: Option<i64>) -> Option<Usage> {
         cost_total: data.cost.0,
         ..Usage::default()
     })
+}
+
+/// Whether the agent's total is all of these: then what was thought is in the output already, as
+/// 1.1 and 1.2 wrote it.
+fn adds_up(total: Option<i64>, figures: [Option<i64>; 4]) -> bool {
+    let sum = figures.into_iter().flatten().fold(0, i64::saturating_add);
+    total == Some(sum)
 }
 
 /// `None` where a part of the row needs the second tier.

@@ -119,7 +119,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        10
+        11
     }
 
     fn shape(&self) -> Shape {

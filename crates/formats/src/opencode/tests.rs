@@ -169,6 +169,25 @@ fn usage_adds_up_to_the_agents_total() {
     assert_eq!(begun.usage, None);
 }
 
+/// 1.1 and 1.2 counted what was thought within the output, as the total says. Without one it cannot
+/// be known, and is added as the agent itself does.
+#[test]
+fn what_was_thought_counts_once() {
+    for (total, output, expected) in [
+        (r#""total":130,"#, 30, 30),
+        (r#""total":130,"#, 25, 30),
+        ("", 30, 35),
+        (r#""total":0,"#, 30, 35),
+    ] {
+        let facts = message(&format!(
+            r#"{{"role":"assistant","tokens":{{{total}"input":80,"output":{output},"reasoning":5,"cache":{{"read":20,"write":0}}}},"time":{{"created":1,"completed":9}}}}"#
+        ));
+        let usage = facts.usage.unwrap();
+        let found = (usage.output, usage.reasoning);
+        assert_eq!(found, (Some(expected), Some(5)), "{total}{output}");
+    }
+}
+
 #[test]
 fn error_message() {
     let row = row(
