@@ -95,6 +95,87 @@ fn typed_text_is_told_from_injected_text() {
     }
 }
 
+/// What the program puts before a message, in a chat as in a group, hides no sender behind it.
+#[test]
+fn typed_text_is_told_from_news_before_it() {
+    let event = "System: [2026-01-20 09:59:00] Node: Mac connected";
+    let group = "[Chat messages since your last reply - for context]\n\
+                 [Discord #general bob 2026-01-20 10:02 UTC] hi\n\n\
+                 [Current message - respond to this]\n";
+    let photo = "[media attached: /w/x.jpg (image/jpeg) | /w/x.jpg]\n\
+                 To send an image back, prefer the message tool (media/path/filePath).\n";
+    let replied = "[Replying to Bob id:5]\nold text\n[/Replying]";
+    let heartbeat = "Read HEARTBEAT.md if it exists (workspace context). Follow it strictly.";
+    for (text, left, is_own) in [
+        (heartbeat, heartbeat, true),
+        (&format!("{event}\n\n{heartbeat}"), heartbeat, true),
+        (event, "", true),
+        (
+            &format!(
+                "System: WhatsApp: linked\n{event}\n\n[Telegram Ada 2026-01-20 10:02 UTC] why"
+            ),
+            "why",
+            false,
+        ),
+        (
+            &format!("{group}[Discord #general ada 2026-01-20 10:03 UTC] why"),
+            "why",
+            false,
+        ),
+        (&format!("{event}\n\n{group}{photo}why"), "why", false),
+        (
+            &format!("{photo}[WhatsApp +1555 2026-01-20 10:01 UTC] why\n\nso"),
+            "why\n\nso",
+            false,
+        ),
+        (
+            &format!("[media attached: 2 files]\n[media attached 1/2: /w/x.jpg]\n{photo}why"),
+            "why",
+            false,
+        ),
+        (&format!("{replied}\n[Slack Ada] why"), "why", false),
+        (&format!("[Telegram Ada] why\n\n{replied}"), "why", false),
+        (
+            &format!("[Telegram Ada] {replied}\nwhy {replied}"),
+            "why",
+            false,
+        ),
+        // What only looks alike stays.
+        (
+            "System: all is well\n\nwhy",
+            "System: all is well\n\nwhy",
+            false,
+        ),
+        ("System: [tides] rise", "System: [tides] rise", false),
+        ("[media attached, see", "[media attached, see", false),
+        (
+            "why [Replying to Bob] no",
+            "why [Replying to Bob] no",
+            false,
+        ),
+        ("[Replying to Bob]\nno", "[Replying to Bob]\nno", false),
+        (
+            "[Chat messages since your last reply - for context]",
+            "[Chat messages since your last reply - for context]",
+            false,
+        ),
+        (
+            "why does it say Read HEARTBEAT.md if it exists",
+            "why does it say Read HEARTBEAT.md if it exists",
+            false,
+        ),
+    ] {
+        assert_eq!(typed(text), (left.to_owned(), is_own), "{text}");
+    }
+    let sent = Message::of(&format!(
+        "{event}\n\n{group}{photo}[Slack Ada] {replied} why"
+    ));
+    let history = "[Discord #general bob 2026-01-20 10:02 UTC] hi";
+    assert_eq!((sent.typed.as_str(), sent.put_in.len()), ("why", 6));
+    assert!(sent.put_in[0].contains("old text") && sent.put_in[1] == event);
+    assert!(sent.put_in[2].contains(history) && sent.put_in[5] == "Slack Ada");
+}
+
 #[test]
 fn names_of_files_say_what_they_are() {
     for (path, session, kind) in [

@@ -7,8 +7,32 @@ const CONTEXT: (&str, &str) = (
     "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>",
 );
 
-/// How messages begin that nobody typed: of tasks that are due, and of a session's start.
-const OWN: [&str; 2] = ["[cron:", "A new session was started via /new or /reset"];
+/// How messages begin that nobody typed: of tasks that are due, of a session's start, and of the
+/// heartbeat, every half an hour.
+const OWN: [&str; 3] = [
+    "[cron:",
+    "A new session was started via /new or /reset",
+    "Read HEARTBEAT.md if it exists",
+];
+
+/// How the line of something that happened since the last message begins.
+const EVENT: &str = "System: ";
+
+/// What others said in a group stands between the first of these and the second.
+const HISTORY: (&str, &str) = (
+    "[Chat messages since your last reply - for context]",
+    "[Current message - respond to this]",
+);
+
+/// How lines begin that say where what was sent with a message lies, and how to send such a thing.
+const MEDIA: [&str; 2] = [
+    "[media attached",
+    "To send an image back, prefer the message tool",
+];
+
+/// The message that one answers stands between these, the first of which goes on to the end of
+/// its line.
+const REPLIED: (&str, &str) = ("[Replying to ", "[/Replying]");
 
 /// Channels by whose names the line of a sender begins, as OpenClaw's own list has them
 /// (`stripEnvelope`).
@@ -44,7 +68,9 @@ impl Message {
     pub fn of(text: &str) -> Message {
         let mut message = Message::default();
         let left = message.without_context(text);
-        let left = message.without_sender(left.trim_start()).to_owned();
+        let left = message.without_replied(&left);
+        let left = message.without_news(left.trim_start());
+        let left = message.without_sender(left).to_owned();
         message.typed = message.without_ids(&left).trim().to_owned();
         message
     }
@@ -67,6 +93,33 @@ impl Message {
         }
         left.push_str(rest);
         left
+    }
+
+    /// Without the messages that it answers.
+    fn without_replied(&mut self, text: &str) -> String {
+        let mut left = String::new();
+        let mut rest = text;
+        while let Some((before, block, behind)) = replied(rest) {
+            left.push_str(before);
+            self.put_in.push(block.to_owned());
+            rest = behind;
+        }
+        left.push_str(rest);
+        left
+    }
+
+    /// Without what happened, what others said and what was sent, which stand before the message
+    /// in any order.
+    fn without_news<'t>(&mut self, text: &'t str) -> &'t str {
+        let mut rest = text;
+        while let Some(end) = events(rest)
+            .or_else(|| history(rest))
+            .or_else(|| media(rest))
+        {
+            self.put_in.push(rest[..end].trim_end().to_owned());
+            rest = rest[end..].trim_start();
+        }
+        rest
     }
 
     /// Without `Sender (untrusted metadata):` and what follows it in a fence, and without who sent
@@ -106,6 +159,45 @@ impl Message {
     }
 }
 
+/// What stands before a message that is answered, that message, and what stands behind.
+fn replied(text: &str) -> Option<(&str, &str, &str)> {
+    let starts = text.match_indices(REPLIED.0).map(|(start, _)| start);
+    let is_whole_line = |start: &usize| {
+        let line = text[*start..].lines().next();
+        line.is_some_and(|line| line.ends_with(']'))
+    };
+    let start = { starts }.find(is_whole_line)?;
+    let end = start + text[start..].find(REPLIED.1)? + REPLIED.1.len();
+    Some((&text[..start], &text[start..end], &text[end..]))
+}
+
+/// Where the lines end of what happened: a block up to an empty line, in which one says when.
+fn events(text: &str) -> Option<usize> {
+    let block = text.split("\n\n").next().unwrap_or_default();
+    let is_dated = block.lines().any(|line| {
+        let said = line
+            .strip_prefix(EVENT)
+            .and_then(|said| said.strip_prefix('['));
+        said.and_then(|said| said.split_once(']'))
+            .is_some_and(|(time, _)| is_dated(time))
+    });
+    (is_dated && block.starts_with(EVENT)).then_some(block.len())
+}
+
+/// Where what others said ends, and the mark behind it.
+fn history(text: &str) -> Option<usize> {
+    let said = text.strip_prefix(HISTORY.0)?;
+    let end = said.find(HISTORY.1)? + HISTORY.1.len();
+    Some(HISTORY.0.len() + end)
+}
+
+/// Where a line about what was sent ends.
+fn media(text: &str) -> Option<usize> {
+    let line = text.lines().next()?;
+    let is_media = line.starts_with(MEDIA[0]) && line.ends_with(']') || line.starts_with(MEDIA[1]);
+    is_media.then_some(line.len())
+}
+
 /// `LABEL (untrusted …): ```json … ```` at the beginning, and what follows.
 fn untrusted(text: &str) -> Option<(&str, &str)> {
     const LONGEST_LABEL: usize = 80;
@@ -135,10 +227,14 @@ fn is_envelope(text: &str) -> bool {
         text.strip_prefix(channel)
             .is_some_and(|rest| rest.starts_with(' '))
     });
-    is_channel
-        || [TIME, TIME_UTC]
-            .iter()
-            .any(|pattern| holds(text.as_bytes(), pattern))
+    is_channel || is_dated(text)
+}
+
+/// Whether it holds a time.
+fn is_dated(text: &str) -> bool {
+    [TIME, TIME_UTC]
+        .iter()
+        .any(|pattern| holds(text.as_bytes(), pattern))
 }
 
 const TIME: &[u8] = b"0000-00-00 00:00";
