@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::line::{Line, Meta, Payload, Said, UiEvent, UsageMetadata};
 use crate::json::{self, Loose, Raw};
-use crate::model::{Compaction, Facts, FileTouch, Header, Usage};
-use crate::parts::{Tokens, typed};
+use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
+use crate::parts::{Tokens, note_call, typed};
 
 /// What the agent notes for itself between the lines of the conversation. What is not among these
 /// is shown in it.
@@ -140,6 +140,9 @@ fn noted(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
             if let Some(event) = line.event() {
                 counted(event, facts);
             }
+            if let Some(event) = line.subagents_call() {
+                called(line, event, facts)?;
+            }
         }
         Some("custom_title") => facts.name = payload.custom_title.owned(),
         Some("session_model") => facts.model = payload.model_id.owned(),
@@ -205,6 +208,24 @@ fn counted(event: &UiEvent<'_>, facts: &mut Facts) {
         }
         _ => {}
     }
+}
+
+/// A subagent's call and what came of it, by the id of the line: it says no other. `None` where
+/// the second tier is needed.
+fn called(line: &Line<'_>, event: &UiEvent<'_>, facts: &mut Facts) -> Option<()> {
+    note_call(
+        &line.uuid,
+        &event.function_name,
+        &event.function_args,
+        facts,
+    )?;
+    let failed = event.success.0 == Some(false);
+    let answer = facts.calls.last().map(|call| Call {
+        duration_ms: event.duration_ms.0,
+        ..call.result(failed, None, None)
+    });
+    facts.calls.extend(answer);
+    Some(())
 }
 
 impl UsageMetadata {

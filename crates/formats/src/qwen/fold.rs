@@ -1,6 +1,6 @@
 //! What a Qwen Code session is: the fold over its lines, and the values that its list shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,13 @@ pub struct State {
     /// Lines that are none of the conversation, each with the last one of it before: the lines
     /// after them name them as their parents.
     beside: BTreeMap<String, Option<String>>,
+    /// Calls that started a subagent, and were not answered yet.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    at_work: BTreeSet<String>,
 }
+
+/// What the tool is called that starts a subagent (0.15.6, 0.10.1).
+const STARTS: [&str; 2] = ["agent", "task"];
 
 /// What an answer says of its tokens is a repetition where the telemetry is recorded; and the
 /// conversation goes on from an answer, whatever was noted in between.
@@ -33,6 +39,7 @@ pub(super) fn relate(state: &mut State, facts: &mut Facts) {
     if facts.role.as_deref() == Some("assistant") && state.counts_apart {
         facts.usage = None;
     }
+    relate_calls(state, facts);
     let above = facts
         .parent
         .as_ref()
@@ -42,6 +49,38 @@ pub(super) fn relate(state: &mut State, facts: &mut Facts) {
     }
     if let (true, Some(id)) = (facts.is_beside, &facts.id) {
         state.beside.insert(id.clone(), facts.parent.clone());
+    }
+}
+
+/// What a subagent calls counts by the telemetry while somebody waits for it: one that works in the
+/// background has a file of its own.
+fn relate_calls(state: &mut State, facts: &mut Facts) {
+    if facts.kind == "ui_telemetry" {
+        if state.at_work.is_empty() && !facts.calls.is_empty() {
+            facts.calls.clear();
+            facts.files.clear();
+            facts.is_error = false;
+        }
+        return;
+    }
+    if facts.kind == "user" && facts.is_message {
+        // What was broken off has no answer.
+        state.at_work.clear();
+    }
+    for call in &facts.calls {
+        let starts = call
+            .tool
+            .as_deref()
+            .is_some_and(|tool| STARTS.contains(&tool));
+        match &call.call_id {
+            Some(id) if call.is_result => {
+                state.at_work.remove(id);
+            }
+            Some(id) if starts => {
+                state.at_work.insert(id.clone());
+            }
+            _ => {}
+        }
     }
 }
 

@@ -7,6 +7,10 @@ use serde::Deserialize;
 use crate::json::{Count, Flag, Int, Loose, Raw, Text};
 use crate::parts::{Part, parts};
 
+/// The last version whose subagents wrote no files, but for those in the background (looked at:
+/// 0.15.10; 0.21.2 writes one for each).
+const LAST_WITHOUT_FILES: (u32, u32) = (0, 15);
+
 /// Any line; fields of unexpected types are left out.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
@@ -29,6 +33,9 @@ pub(super) struct Line<'a> {
     pub cwd: Text<'a>,
     #[serde(borrow)]
     pub git_branch: Text<'a>,
+    /// Of Qwen Code.
+    #[serde(borrow)]
+    pub version: Text<'a>,
     #[serde(borrow)]
     pub message: Loose<Message<'a>>,
     #[serde(borrow)]
@@ -133,6 +140,33 @@ pub(super) struct UiEvent<'a> {
     pub total_token_count: Count,
     #[serde(borrow)]
     pub error_message: Raw<'a>,
+    // Of a tool's call.
+    #[serde(borrow)]
+    pub prompt_id: Text<'a>,
+    #[serde(borrow)]
+    pub function_name: Raw<'a>,
+    #[serde(borrow)]
+    pub function_args: Raw<'a>,
+    pub success: Flag,
+    #[serde(borrow)]
+    pub error: Raw<'a>,
+    pub duration_ms: Int,
+}
+
+impl UiEvent<'_> {
+    /// Whether a subagent called a tool: `SESSION#NAME-LETTERS#TURN`. Of the session's own calls
+    /// it is another id, or `SESSION########TURN`.
+    fn is_of_subagent(&self) -> bool {
+        let parts: Vec<&str> = self
+            .prompt_id
+            .as_str()
+            .unwrap_or_default()
+            .split('#')
+            .collect();
+        self.name.as_str() == Some("qwen-code.tool_call")
+            && matches!(parts[..], [session, agent, turn]
+                if ![session, agent, turn].iter().any(|part| part.is_empty()))
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -236,5 +270,17 @@ impl Line<'_> {
 
     pub fn event(&self) -> Option<&UiEvent<'_>> {
         self.payload()?.ui_event.object().map(|event| &**event)
+    }
+
+    /// A subagent's call of a tool that stands in no file of the subagent's: until 0.15 there is
+    /// none.
+    pub fn subagents_call(&self) -> Option<&UiEvent<'_>> {
+        let mut numbers = self.version.as_str()?.splitn(3, '.').map(str::parse::<u32>);
+        let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else {
+            return None;
+        };
+        let has_none = (major, minor) <= LAST_WITHOUT_FILES;
+        self.event()
+            .filter(|event| has_none && event.is_of_subagent())
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Qwen;
-use crate::model::{Fold, SessionFacts, SourcePart};
+use crate::model::{Class, Facts, Fold, SessionFacts, SourcePart};
 use crate::{Format, Record, SourceFacts};
 
 const ID: &str = "5ea50000-0000-4000-8000-000000000001";
@@ -134,4 +134,99 @@ fn a_subagent_alone() {
     assert_eq!(subagent.id, "explorer-call_1");
     assert_eq!(parent_and_second(&subagent), (Some(ID), Some("01")));
     assert!(subagent.is_subagent && subagent.hidden.is_some());
+}
+
+/// The facts of lines that follow each other, and what they come to.
+fn related(lines: &[Value]) -> (Vec<Facts>, Fold) {
+    let mut fold = Fold::default();
+    let mut all = Vec::new();
+    for line in lines {
+        fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
+        let line = line.to_string();
+        let mut facts = Qwen.facts(line.as_bytes());
+        Qwen.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        Qwen.fold(&mut fold, &facts);
+        all.push(facts);
+    }
+    (all, fold)
+}
+
+fn starts(second: u32) -> Value {
+    let call = json!({"functionCall": {"id": "c1", "name": "agent", "args": {"prompt": "Look"}}});
+    let message = json!({"role": "model", "parts": [call]});
+    line(second, json!({"type": "assistant", "message": message}))
+}
+
+fn answered(second: u32) -> Value {
+    let answer = json!({"id": "c1", "name": "agent", "response": {"output": "seen"}});
+    let message = json!({"role": "user", "parts": [{"functionResponse": answer}]});
+    line(second, json!({"type": "tool_result", "message": message}))
+}
+
+fn calls(second: u32, version: &str, prompt: &str) -> Value {
+    let event = json!({"event.name": "qwen-code.tool_call", "function_name": "run_shell_command",
+        "function_args": {"command": "echo dugong"}, "duration_ms": 7, "success": false,
+        "error": "no dugong here", "prompt_id": prompt});
+    let mut line = noted(second, "ui_telemetry", json!({"uiEvent": event}));
+    line["version"] = version.into();
+    line
+}
+
+/// Until 0.15 what a subagent called stands in the telemetry of its session alone.
+#[test]
+fn what_a_subagent_without_a_file_called() {
+    let of_subagent = &*format!("{ID}#general-purpose-rfqc2u#0");
+    let (facts, fold) = related(&[
+        typed(1),
+        starts(2),
+        calls(3, "0.15.6", of_subagent),
+        answered(4),
+    ]);
+    let [call, answer] = &facts[2].calls[..] else {
+        panic!("{:?}", facts[2].calls)
+    };
+    assert_eq!(call.tool.as_deref(), Some("run_shell_command"));
+    assert_eq!(call.subject.as_deref(), Some("echo dugong"));
+    assert_eq!((answer.is_error, answer.duration_ms), (Some(true), Some(7)));
+    assert_eq!(answer.call_id, call.call_id);
+    assert!(call.call_id.is_some() && facts[2].is_beside);
+    assert_eq!(fold.errors, 1);
+    let said = Qwen.passages(calls(3, "0.10.1", of_subagent).to_string().as_bytes());
+    let [said] = &said[..] else {
+        panic!("{said:?}")
+    };
+    let pieces = ["run_shell_command", "echo dugong", "no dugong here"];
+    assert_eq!(
+        (said.class, &said.pieces[..]),
+        (Class::Output, &pieces.map(str::to_owned)[..])
+    );
+    // What the session itself called stands in its answers, and later versions write files.
+    for (version, prompt) in [
+        ("0.15.6", "d25b4e22cec8e"),
+        ("0.15.6", &*format!("{ID}########0")),
+        ("0.21.2", of_subagent),
+        ("0.24.4", of_subagent),
+        ("", of_subagent),
+    ] {
+        let line = calls(3, version, prompt);
+        let (facts, fold) = related(&[typed(1), starts(2), line.clone(), answered(4)]);
+        assert!(facts[2].calls.is_empty(), "{version} {prompt}");
+        assert_eq!(fold.errors, 0);
+        assert_eq!(Qwen.passages(line.to_string().as_bytes()), []);
+    }
+}
+
+/// One that works in the background has a file, in which its calls count.
+#[test]
+fn what_a_subagent_in_the_background_called() {
+    let of_subagent = &*format!("{ID}#general-purpose-rfqc2u#0");
+    let called = |second| calls(second, "0.15.10", of_subagent);
+    for lines in [
+        [typed(1), starts(2), answered(3), called(4)],
+        [starts(1), typed(2), called(3), answered(4)],
+    ] {
+        let (facts, fold) = related(&lines);
+        let shell = |facts: &Facts| facts.kind == "ui_telemetry" && !facts.calls.is_empty();
+        assert!(!facts.iter().any(shell) && fold.errors == 0);
+    }
 }

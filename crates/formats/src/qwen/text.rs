@@ -52,6 +52,11 @@ fn noted(line: &Line<'_>, payload: &Payload<'_>, pieces: &mut Pieces) -> Option<
             if line.event().and_then(|event| event.name.as_str()) == Some("qwen-code.api_error") {
                 pieces.output(&failure);
             }
+            if let Some(event) = line.subagents_call() {
+                pieces.output(&event.function_name);
+                pieces.leaves_of_arguments(&event.function_args);
+                pieces.output(&event.error);
+            }
         }
         Some("custom_title") => {
             if let Some(title) = payload.custom_title.as_str() {
