@@ -31,8 +31,22 @@ pub struct NotRead {
     pub has_more: bool,
 }
 
+impl NotRead {
+    /// Nothing yet, of this agent.
+    fn of(agent: &str) -> NotRead {
+        NotRead {
+            agent: agent.to_owned(),
+            places: Vec::new(),
+            files: 0,
+            bytes: 0,
+            has_more: false,
+        }
+    }
+}
+
 /// The agents whose sessions are there and are not read: neither is the agent among
-/// [`AGENTS`], nor is one of `roots` in such a place, or around it. Every known place is looked at
+/// [`AGENTS`], nor is one of `roots` in such a place, or around it. Of an agent that is read, those
+/// of a version that is too old are among them. Every known place is looked at
 /// once, and files are counted up to a bound.
 ///
 /// ```
@@ -53,11 +67,30 @@ pub struct NotRead {
 /// ```
 pub fn not_read(environment: &Environment<'_>, roots: &[RootSpec]) -> Vec<NotRead> {
     let is_agent = |store: &&Store| AGENTS.iter().any(|agent| agent.name == store.agent);
-    STORES
+    let others = STORES
         .iter()
         .filter(|store| !is_agent(store))
-        .filter_map(|store| counted(store, environment, roots))
-        .collect()
+        .filter_map(|store| counted(store, environment, roots));
+    others.chain(roots.iter().filter_map(of_projects)).collect()
+}
+
+/// What OpenCode 0.5 and older left below a root of OpenCode's, where no later one has taken it
+/// over into `storage`.
+fn of_projects(root: &RootSpec) -> Option<NotRead> {
+    if root.format != "opencode" || root.path.join("storage").exists() {
+        return None;
+    }
+    let place = root.path.join("project");
+    let room = usize::try_from(MOST_NAMES).unwrap_or(usize::MAX);
+    let projects = fs::read_dir(&place).ok()?.flatten().take(room);
+    let mut found = NotRead::of("OpenCode 0.5 and older");
+    let mut names = 0;
+    for project in projects {
+        let sessions = project.path().join("storage/session");
+        count(&sessions, &mut names, &mut found);
+    }
+    found.places.push(place);
+    (found.files > 0).then_some(found)
 }
 
 fn counted(store: &Store, environment: &Environment<'_>, roots: &[RootSpec]) -> Option<NotRead> {
@@ -72,13 +105,7 @@ fn counted(store: &Store, environment: &Environment<'_>, roots: &[RootSpec]) -> 
         .filter_map(|place| path(place, environment));
     // Two rules may name one place.
     let places: BTreeSet<PathBuf> = places.filter(|place| !is_root(place)).collect();
-    let mut found = NotRead {
-        agent: store.name.to_owned(),
-        places: Vec::new(),
-        files: 0,
-        bytes: 0,
-        has_more: false,
-    };
+    let mut found = NotRead::of(store.name);
     let mut names = 0;
     for place in places {
         let before = found.files;
@@ -227,6 +254,35 @@ mod tests {
             why: "--root".to_owned(),
         };
         assert_eq!(found(home.path(), &[], &[root]), []);
+    }
+
+    /// Until a later OpenCode has taken them over.
+    #[test]
+    fn sessions_of_an_old_opencode() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("opencode");
+        let info = path.join("project/code-tides/storage/session/info");
+        fs::create_dir_all(&info).unwrap();
+        let root = |format: &str| RootSpec {
+            agent: format.to_owned(),
+            format: format.to_owned(),
+            path: path.clone(),
+            label: None,
+            host: None,
+            flat: false,
+            why: "--root".to_owned(),
+        };
+        fs::write(path.join("project/code-tides/app.json"), "{}").unwrap();
+        assert_eq!(found(home.path(), &[], &[root("opencode")]), []);
+        fs::write(info.join("ses_1.json"), "{}").unwrap();
+        assert_eq!(found(home.path(), &[], &[root("pi")]), []);
+        let told = found(home.path(), &[], &[root("opencode")]);
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0].agent, "OpenCode 0.5 and older");
+        assert_eq!((told[0].files, told[0].bytes), (1, 2));
+        assert_eq!(told[0].places, [path.join("project")]);
+        fs::create_dir_all(path.join("storage")).unwrap();
+        assert_eq!(found(home.path(), &[], &[root("opencode")]), []);
     }
 
     #[test]

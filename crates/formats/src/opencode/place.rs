@@ -30,6 +30,9 @@ pub(super) fn place(relative: &Path) -> Placement {
         _ if name.contains("auth") || name.contains("credential") => {
             Placement::Ignore("the agent's keys, never opened")
         }
+        _ if is_of_projects(relative) => Placement::Ignore(
+            "of OpenCode 0.5 or older, not read: a later one takes it over when it is started",
+        ),
         _ if OTHERS.contains(&name) || relative.starts_with(DOCUMENTS.folder) => {
             Placement::Ignore("no session")
         }
@@ -41,6 +44,19 @@ pub(super) fn place(relative: &Path) -> Placement {
         }
         _ => Placement::Ignore("no database of sessions"),
     }
+}
+
+/// Whether it is below `project/NAME/storage`, where 0.5 kept sessions (0.5.29; 1.0.98 takes them
+/// over).
+fn is_of_projects(relative: &Path) -> bool {
+    let mut folders = relative.components();
+    let is_project = folders
+        .next()
+        .is_some_and(|first| first.as_os_str() == "project");
+    is_project
+        && folders
+            .nth(1)
+            .is_some_and(|third| third.as_os_str() == "storage")
 }
 
 /// Folders of other things, some of many files.

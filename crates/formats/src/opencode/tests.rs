@@ -319,7 +319,16 @@ fn only_databases_hold_sessions() {
     for name in ["opencode.db", "opencode-beta.db"] {
         assert_eq!(OpenCode.place(Path::new(name), false), Placement::Database);
     }
-    for name in ["auth.json", "other.db", "opencode.db.bak", "x/opencode.db"] {
+    // An exported document may have any name.
+    let exported = OpenCode.place(Path::new("project/tides/ses_1.json"), false);
+    assert_eq!(exported, Placement::Database);
+    for name in [
+        "auth.json",
+        "other.db",
+        "opencode.db.bak",
+        "x/opencode.db",
+        "project/code-tides/storage/session/info/ses_1.json",
+    ] {
         let place = OpenCode.place(Path::new(name), false);
         assert!(matches!(place, Placement::Ignore(_)), "{name}");
     }
