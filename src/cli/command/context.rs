@@ -83,9 +83,6 @@ enum MessageJson {
 const TEXT: usize = 100;
 
 impl Item for ContextMessage {
-    /// Each agent's have fields of their own.
-    const FIELDS: &'static [&'static str] = &[];
-
     fn number(&self) -> u64 {
         self.number
     }
@@ -136,7 +133,8 @@ fn print_json(
     messages: Vec<Box<RawValue>>,
     screen: &Screen,
 ) -> Result<usize, Failure> {
-    let fields = args.fields.of(ContextMessage::FIELDS, screen.json)?;
+    // Each agent's have fields of their own.
+    let fields = args.fields.of(Vec::new, screen.json)?;
     let names = names(&messages)?;
     if let Some(field) = fields.missing_in(&names).filter(|_| !names.is_empty()) {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

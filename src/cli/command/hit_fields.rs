@@ -2,34 +2,12 @@
 //! session behind `session.`.
 
 use serde_json::json;
-use sessionary::model::{HitGroup, SearchAnswer, SessionRow};
+use sessionary::model::{Hit, HitGroup, SearchAnswer, SessionRow};
 
 use crate::failure::Failure;
-use crate::output::bounded::Item;
-use crate::output::fields::{FieldArgs, Fields};
+use crate::output::fields::{FieldArgs, Fields, names_of};
 use crate::output::stream::JsonFrame;
 use crate::output::text::terminal_safe_json;
-
-/// The fields of a hit.
-const HIT: [&str; 17] = [
-    "address",
-    "entry",
-    "class",
-    "kind",
-    "role",
-    "tool",
-    "time",
-    "time_ms",
-    "score",
-    "standing",
-    "at",
-    "place",
-    "copies",
-    "snippet",
-    "highlights",
-    "context",
-    "explanation",
-];
 
 /// What stands before the fields of a hit's session.
 const SESSION: &str = "session";
@@ -39,10 +17,12 @@ const SESSION: &str = "session";
 /// # Errors
 /// As of [`FieldArgs::of`].
 pub fn of(args: &FieldArgs, json: bool) -> Result<Fields, Failure> {
-    let session = SessionRow::FIELDS.iter();
-    let session: Vec<String> = session.map(|field| format!("{SESSION}.{field}")).collect();
-    let known = HIT.into_iter().chain(session.iter().map(String::as_str));
-    args.of(&known.collect::<Vec<_>>(), json)
+    let known = || {
+        let session = names_of::<SessionRow>().into_iter();
+        let session = session.map(|field| format!("{SESSION}.{field}"));
+        names_of::<Hit>().into_iter().chain(session).collect()
+    };
+    args.of(known, json)
 }
 
 /// The answer with these fields of its hits and sessions only, or a line for each hit.

@@ -26,9 +26,9 @@ use crate::completing::values;
 use crate::deletions;
 use crate::failure::{Failure, Outcome};
 use crate::here::Here;
-use crate::output::bounded::{Item, Page, PageArgs};
+use crate::output::bounded::{Page, PageArgs};
 use crate::output::cursor::question;
-use crate::output::fields::FieldArgs;
+use crate::output::fields::{FieldArgs, names_of};
 use crate::output::provisional::LiveLines;
 use crate::output::spool::Spool;
 use crate::output::{SafeJson, Screen};
@@ -205,7 +205,7 @@ fn selected(
     screen: &Screen,
     out: &mut Spool,
 ) -> Result<WrittenList, Failure> {
-    let fields = args.fields.of(SessionRow::FIELDS, screen.json)?;
+    let fields = args.fields.of(names_of::<SessionRow>, screen.json)?;
     // The working trees of a repository may change from page to page.
     let place = match scope.at.repositories.as_slice() {
         [] => (&scope.at.cwd, &scope.at.within[..]),

@@ -13,9 +13,9 @@ use crate::background::afterwards;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::output::bounded::{Item, Page, PageArgs, texts_of};
+use crate::output::bounded::{Page, PageArgs, texts_of};
 use crate::output::cursor::question;
-use crate::output::fields::{FieldArgs, Fields};
+use crate::output::fields::{FieldArgs, Fields, names_of};
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
@@ -161,7 +161,7 @@ fn part(
     index: &mut Index,
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
-    let fields = args.fields.of(ShownEntry::FIELDS, screen.json)?;
+    let fields = args.fields.of(names_of::<ShownEntry>, screen.json)?;
     let made = page(index, session, scope, &args.page, &fields, &|| Ok(()));
     let (printed, shown, streamed) = made?;
     screen.print(&printed)?;

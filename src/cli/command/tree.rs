@@ -14,10 +14,10 @@ use crate::background::afterwards;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::output::bounded::{Item, Page, PageArgs, texts_of};
+use crate::output::bounded::{Page, PageArgs, texts_of};
 use crate::output::branches::{ASCII, Signs, UNICODE, prefixes, row_parts};
 use crate::output::cursor::question;
-use crate::output::fields::{FieldArgs, Fields};
+use crate::output::fields::{FieldArgs, Fields, names_of};
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{fit, plain_line};
@@ -163,7 +163,7 @@ fn part(
     index: &mut Index,
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
-    let fields = args.fields.of(TreeRow::FIELDS, screen.json)?;
+    let fields = args.fields.of(names_of::<TreeRow>, screen.json)?;
     let made = page(index, session, scope, &args.page, &fields, &|| Ok(()));
     let (printed, shown, streamed) = made?;
     screen.print(&printed)?;

@@ -68,9 +68,6 @@ pub type Texts<'a> = Vec<(&'static str, &'a mut String)>;
 
 /// One member of the list that an answer is.
 pub trait Item: Serialize {
-    /// The names of its fields in JSON; none: they differ.
-    const FIELDS: &'static [&'static str];
-
     /// Its number, which stays while files grow.
     fn number(&self) -> u64;
     /// What may be cut of it.
@@ -78,25 +75,6 @@ pub trait Item: Serialize {
 }
 
 impl Item for ShownEntry {
-    const FIELDS: &'static [&'static str] = &[
-        "id",
-        "parent",
-        "line",
-        "start",
-        "end",
-        "kind",
-        "role",
-        "label",
-        "time",
-        "time_ms",
-        "is_error",
-        "has_image",
-        "agent_sees",
-        "text",
-        "problem",
-        "inherited_from",
-    ];
-
     fn number(&self) -> u64 {
         self.ordinal.map_or_else(|| number_of(&self.id), u64::from)
     }
@@ -108,24 +86,6 @@ impl Item for ShownEntry {
 }
 
 impl Item for TreeRow {
-    const FIELDS: &'static [&'static str] = &[
-        "id",
-        "parent",
-        "depth",
-        "kind",
-        "role",
-        "label",
-        "time",
-        "time_ms",
-        "on_active_branch",
-        "is_leaf",
-        "text",
-        "is_error",
-        "has_image",
-        "agent_sees",
-        "inherited_from",
-    ];
-
     fn number(&self) -> u64 {
         u64::from(self.ordinal)
     }
@@ -136,46 +96,6 @@ impl Item for TreeRow {
 }
 
 impl Item for SessionRow {
-    const FIELDS: &'static [&'static str] = &[
-        "agent",
-        "label",
-        "host",
-        "subagents",
-        "path",
-        "id",
-        "cwd",
-        "title",
-        "name",
-        "parentSessionPath",
-        "created",
-        "created_ms",
-        "modified",
-        "modified_ms",
-        "messageCount",
-        "firstMessage",
-        "allMessagesText",
-        "listed_by_agent",
-        "reason",
-        "entries",
-        "problems",
-        "errors",
-        "provider",
-        "model",
-        "tokens",
-        "cost",
-        "listed_cost",
-        "bytes",
-        "resume",
-        "git_branch",
-        "repository",
-        "thinking_level",
-        "not_read_yet",
-        "archived",
-        "gone_since",
-        "gone_since_ms",
-        "own",
-    ];
-
     fn number(&self) -> u64 {
         // Two agents may have one folder.
         number_of((&self.agent, &self.label, &self.host, &self.path))
@@ -362,43 +282,4 @@ fn shorten(texts: Texts<'_>, over: usize, cut: &mut Vec<&'static str>) -> bool {
         cut.push(name);
     }
     true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    /// The fields of JSON from which every optional one was read.
-    fn fields_of<T: Item + serde::de::DeserializeOwned>(mut optional: Value) {
-        let object = optional.as_object_mut().expect("an object");
-        for field in T::FIELDS {
-            object.entry(*field).or_insert(Value::Null);
-        }
-        let item: T = serde_json::from_value(optional).expect("these fields are enough");
-        let written = serde_json::to_value(item).expect("JSON");
-        let written: Vec<&String> = written.as_object().expect("an object").keys().collect();
-        let mut known = T::FIELDS.to_vec();
-        known.sort_unstable();
-        assert_eq!(written, known);
-    }
-
-    #[test]
-    fn the_fields_are_those_that_are_printed() {
-        fields_of::<ShownEntry>(
-            json!({"id": "a", "line": 1, "start": 0, "end": 1, "kind": "message",
-            "is_error": false, "has_image": true, "agent_sees": false, "text": [],
-            "inherited_from": "b"}),
-        );
-        fields_of::<TreeRow>(json!({"id": "a", "depth": 1, "kind": "message", "text": "",
-            "on_active_branch": true, "is_leaf": true, "is_error": false, "has_image": true,
-            "agent_sees": false, "inherited_from": "b"}));
-        fields_of::<SessionRow>(
-            json!({"agent": "pi", "subagents": 0, "path": "/a", "id": "a",
-            "cwd": "", "title": "", "messageCount": 0, "firstMessage": "", "allMessagesText": "",
-            "listed_by_agent": true, "entries": 0, "problems": 0, "errors": 0, "bytes": 0,
-            "archived": true, "gone_since": "", "gone_since_ms": 0, "own": {},
-            "not_read_yet": true}),
-        );
-    }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::text::acts;
@@ -28,16 +30,15 @@ impl FieldArgs {
     ///
     /// # Errors
     /// When there is no such field, or the output has none.
-    pub fn of(&self, known: &[&str], json: bool) -> Result<Fields, Failure> {
+    pub fn of(&self, known: impl FnOnce() -> Vec<String>, json: bool) -> Result<Fields, Failure> {
         if !(self.fields.is_empty() || json || self.tsv) {
             return Err(Failure::usage("--fields needs --json or --tsv"));
         }
-        if let Some(field) = self
-            .fields
-            .iter()
-            .find(|field| !known.is_empty() && !is_known(field, known))
-        {
-            return Err(unknown(field, known));
+        let known = self.are_asked().then(known).unwrap_or_default();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let is_wrong = |field: &&String| !known.is_empty() && !is_known(field, &known);
+        if let Some(field) = self.fields.iter().find(is_wrong) {
+            return Err(unknown(field, &known));
         }
         Ok(Fields {
             names: self.fields.clone(),
@@ -55,6 +56,14 @@ impl FieldArgs {
     pub fn are_asked(&self) -> bool {
         !self.fields.is_empty()
     }
+}
+
+/// The names of the fields that a type has in JSON, those that are left out at times as well.
+pub fn names_of<T: JsonSchema>() -> Vec<String> {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let schema = T::json_schema(&mut settings.into_generator());
+    let fields = schema.get("properties").and_then(Value::as_object);
+    fields.map_or_else(Vec::new, |fields| fields.keys().cloned().collect())
 }
 
 /// Fields that are objects, and the fields within; none: any name, as agents and explanations have
@@ -228,17 +237,29 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+    use sessionary::model::TreeRow;
+
+    fn owned(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_names_are_those_of_the_json() {
+        let names = names_of::<TreeRow>();
+        // One that most rows lack, and one that none has.
+        assert!(names.contains(&"inherited_from".to_owned()), "{names:?}");
+        assert!(!names.contains(&"ordinal".to_owned()), "{names:?}");
+    }
 
     #[test]
     fn values_in_the_order_asked_for() {
         let args = FieldArgs {
-            fields: ["name", "own.status", "cost", "id"]
-                .map(str::to_owned)
-                .to_vec(),
+            fields: owned(&["name", "own.status", "cost", "id"]),
             header: true,
             ..FieldArgs::default()
         };
-        let fields = args.of(&["id", "name", "own", "cost"], true).unwrap();
+        let known = || owned(&["id", "name", "own", "cost"]);
+        let fields = args.of(known, true).unwrap();
         let object = json!({"id": "a\\b", "name": "one\ttwo\r\n\u{1b}[31m", "own": {"status": "ok"}, "x": 1});
         assert_eq!(
             fields.tsv(&object),
@@ -253,12 +274,13 @@ mod tests {
             fields: vec!["nmae".to_owned()],
             ..args
         };
-        let error = wrong.of(&["id", "name"], true).unwrap_err();
+        let error = wrong.of(|| owned(&["id", "name"]), true).unwrap_err();
         assert!(
             format!("{error:?}").contains("did you mean `name`?"),
             "{error:?}"
         );
-        assert!(args_without_output().of(&["id"], false).is_err());
+        let without_output = args_without_output().of(|| owned(&["id"]), false);
+        assert!(without_output.is_err());
     }
 
     fn args_without_output() -> FieldArgs {
