@@ -1,6 +1,5 @@
 //! What does tantivy see of a folder that is damaged, or that cannot be written?
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -16,15 +15,11 @@ use tantivy::directory::{
 };
 
 use super::WordsError;
-use super::streamed_file::StreamedFile;
 use crate::failpoint::reach;
 use crate::private;
 
 /// The least a file of tantivy can be: its footer's length and magic number.
 const LEAST_LENGTH: usize = 8;
-
-/// Bytes of a file from which on it is read by pieces. Of smaller ones hardly any memory is taken.
-const WORTH_PIECES: usize = 2 << 20;
 
 /// A folder with an index. Files cut to almost nothing are errors, where tantivy's own would panic.
 #[derive(Debug, Clone)]
@@ -73,14 +68,6 @@ impl TerminatingWrite for SyncedFile {
     }
 }
 
-/// Whether a writer, who only merges, reads the file once from its beginning to its end: two thirds
-/// of all bytes.
-fn is_passed_through(path: &Path) -> bool {
-    let postings = ["idx", "pos"].map(OsStr::new);
-    path.extension()
-        .is_some_and(|kind| postings.contains(&kind))
-}
-
 impl Directory for IndexDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         let handle = self.inner.get_file_handle(path)?;
@@ -88,10 +75,7 @@ impl Directory for IndexDirectory {
             let error = io::Error::new(io::ErrorKind::UnexpectedEof, "shorter than any such file");
             return Err(OpenReadError::wrap_io_error(error, path.to_owned()));
         }
-        if self.for_reading || handle.len() < WORTH_PIECES || !is_passed_through(path) {
-            return Ok(handle);
-        }
-        Ok(Arc::new(StreamedFile::new(self.path.join(path), handle)))
+        Ok(handle)
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {

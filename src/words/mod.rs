@@ -30,7 +30,6 @@ mod segment;
 mod sessions;
 mod sorted_runs;
 mod statistics;
-mod streamed_file;
 mod tally;
 mod term;
 pub mod tokenizer;
