@@ -36,6 +36,7 @@ mod scope;
 pub mod search;
 pub mod secrets;
 pub mod serve;
+mod session_page;
 pub mod setup;
 pub mod show;
 pub mod skill;

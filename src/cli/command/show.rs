@@ -3,17 +3,17 @@
 use std::io::Write;
 
 use clap::Args;
-use sessionary::index::{Highlighter, ShowScope, ShownPart, StreamOutcome};
+use sessionary::index::{Highlighter, ShowScope, ShownPart};
 use sessionary::model::{Class, SessionRow, ShortIds, ShownEntry};
 use sessionary::syntax::{self, Now};
 use sessionary::{Config, Error, Index};
 
 use super::naming;
-use crate::background::afterwards;
+use super::session_page::{self, Made, SessionHead};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::output::bounded::{Page, PageArgs, texts_of};
+use crate::output::bounded::PageArgs;
 use crate::output::cursor::question;
 use crate::output::fields::{FieldArgs, Fields, names_of};
 use crate::output::stream::{JsonFrame, Stream};
@@ -140,17 +140,13 @@ fn whole(
             Ok(())
         })?;
         if let Some(mut head) = head.filter(|_| screen.json) {
-            head.complete = streamed.complete;
-            head.changed_files.clone_from(&streamed.changed_files);
+            head.end(&streamed);
             out.json(&JsonFrame::entries(&head)?.after)?;
         }
         Ok(((out, shown), streamed))
     })?;
     super::page(out.end(), index, screen)?;
-    screen.say_redacted();
-    super::say_ended(screen, index, &streamed);
-    afterwards(index, screen);
-    Ok(Outcome::of(shown > 0))
+    Ok(session_page::ended(index, screen, &streamed, shown))
 }
 
 /// Prints a part of it: no more bytes, or no other fields, than are asked for.
@@ -162,13 +158,8 @@ fn part(
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
     let fields = args.fields.of(names_of::<ShownEntry>, screen.json)?;
-    let made = page(index, session, scope, &args.page, &fields, &|| Ok(()));
-    let (printed, shown, streamed) = made?;
-    screen.print(&printed)?;
-    screen.say_redacted();
-    super::say_ended(screen, index, &streamed);
-    afterwards(index, screen);
-    Ok(Outcome::of(shown > 0))
+    let made = page(index, session, scope, &args.page, &fields, &|| Ok(()))?;
+    session_page::print(made, index, screen)
 }
 
 /// That part as it is printed, and how many entries it shows. Before each of them `go_on` is asked,
@@ -180,7 +171,7 @@ pub fn page(
     bounds: &PageArgs,
     fields: &Fields,
     go_on: &dyn Fn() -> Result<(), Error>,
-) -> Result<(String, usize, StreamOutcome), Failure> {
+) -> Result<Made, Failure> {
     let (entry, branch) = (&scope.entry, &scope.branch);
     let question = question((
         "show",
@@ -190,26 +181,18 @@ pub fn page(
         branch,
         scope.all,
     ));
-    let ((page, head), streamed) = super::answer(|| {
-        let (mut page, mut head) = (Page::new(bounds, fields, question)?, None);
-        let streamed = index.show_each(session, scope, &mut |part| match part {
+    session_page::page(&session.id, bounds, fields, question, |page, head| {
+        index.show_each(session, scope, &mut |part| match part {
             ShownPart::Head(opening) => {
-                head = Some(opening.clone());
+                *head = Some(opening.clone());
                 Ok(())
             }
             ShownPart::Entry(entry) => {
                 go_on()?;
                 page.offer(entry)
             }
-        })?;
-        Ok(((page, head), streamed))
-    })?;
-    let mut head = head.ok_or_else(|| Failure::not_found(session.id.clone()))?;
-    head.complete = streamed.complete;
-    head.changed_files.clone_from(&streamed.changed_files);
-    let shown = page.len();
-    let printed = page.print(head, "entries", |head| texts_of(&mut head.session))?;
-    Ok((printed, shown, streamed))
+        })
+    })
 }
 
 /// Prints an entry, or the session's file, as it is.

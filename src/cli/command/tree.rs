@@ -6,15 +6,16 @@ use std::rc::Rc;
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sessionary::index::{StreamOutcome, TreeFilter, TreePart, TreeScope};
+use sessionary::index::{TreeFilter, TreePart, TreeScope};
 use sessionary::model::{SessionRow, Tree, TreeRow};
 use sessionary::{Config, Error, Index};
 
+use super::session_page::{self, Made, SessionHead};
 use crate::background::afterwards;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::output::bounded::{Page, PageArgs, texts_of};
+use crate::output::bounded::PageArgs;
 use crate::output::branches::{ASCII, Signs, UNICODE, prefixes, row_parts};
 use crate::output::cursor::question;
 use crate::output::fields::{FieldArgs, Fields, names_of};
@@ -139,8 +140,7 @@ fn whole(
             Ok(())
         })?;
         if let Some(mut head) = head.filter(|_| screen.json) {
-            head.complete = streamed.complete;
-            head.changed_files.clone_from(&streamed.changed_files);
+            head.end(&streamed);
             out.json(&JsonFrame::entries(&head)?.after)?;
         }
         Ok(((out, shown), streamed))
@@ -164,13 +164,8 @@ fn part(
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
     let fields = args.fields.of(names_of::<TreeRow>, screen.json)?;
-    let made = page(index, session, scope, &args.page, &fields, &|| Ok(()));
-    let (printed, shown, streamed) = made?;
-    screen.print(&printed)?;
-    screen.say_redacted();
-    super::say_ended(screen, index, &streamed);
-    afterwards(index, screen);
-    Ok(Outcome::of(shown > 0))
+    let made = page(index, session, scope, &args.page, &fields, &|| Ok(()))?;
+    session_page::print(made, index, screen)
 }
 
 /// That part as it is printed, and how many entries it shows. Before each of them `go_on` is asked,
@@ -182,13 +177,12 @@ pub fn page(
     bounds: &PageArgs,
     fields: &Fields,
     go_on: &dyn Fn() -> Result<(), Error>,
-) -> Result<(String, usize, StreamOutcome), Failure> {
+) -> Result<Made, Failure> {
     let question = question(("tree", &session.path, scope.filter));
-    let ((page, head), streamed) = super::answer(|| {
-        let (mut page, mut head) = (Page::new(bounds, fields, question)?, None);
-        let streamed = index.tree_each(session, scope, &mut |part| match part {
+    session_page::page(&session.id, bounds, fields, question, |page, head| {
+        index.tree_each(session, scope, &mut |part| match part {
             TreePart::Head(opening) => {
-                head = Some(opening.clone());
+                *head = Some(opening.clone());
                 Ok(())
             }
             TreePart::Parents(_) => Ok(()),
@@ -196,15 +190,8 @@ pub fn page(
                 go_on()?;
                 page.offer(row)
             }
-        })?;
-        Ok(((page, head), streamed))
-    })?;
-    let mut head = head.ok_or_else(|| Failure::not_found(session.id.clone()))?;
-    head.complete = streamed.complete;
-    head.changed_files.clone_from(&streamed.changed_files);
-    let shown = page.len();
-    let printed = page.print(head, "entries", |head| texts_of(&mut head.session))?;
-    Ok((printed, shown, streamed))
+        })
+    })
 }
 
 /// Lines about a session, above its tree or transcript.
