@@ -153,8 +153,8 @@ fn pulled(index: &Index, mask: bool, place: &Path) -> Config {
         let open = fs::File::options().write(true).open(&path).unwrap();
         open.set_modified(SystemTime::UNIX_EPOCH + modified)
             .unwrap();
-        if let (Some(cwd), Some(repository)) = (file.cwd, file.repository) {
-            repositories.insert(cwd, repository.into());
+        if let Some(cwd) = file.cwd {
+            repositories.insert(cwd, file.repository.into());
         }
     }
     let repositories = Value::Object(repositories).to_string();

@@ -43,7 +43,7 @@ pub struct SharedFile {
     /// The session, by its id; of several in one file the one that begins in it.
     pub session: String,
     /// The repository of that session, as its remote is named.
-    pub repository: Option<String>,
+    pub repository: String,
     /// The session's working directory.
     pub cwd: Option<String>,
     /// Where it is below a root of its agent, with `/` between the parts. Of a compressed file the
@@ -173,10 +173,11 @@ impl Snapshot<'_> {
         let agent = agent
             .ok_or("its agent is not one that others know")?
             .to_owned();
+        let repository = one.repository.clone().ok_or("it is of no repository")?;
         let file = SharedFile {
             agent,
             session: one.session.clone(),
-            repository: one.repository.clone(),
+            repository,
             cwd: (!one.cwd.is_empty()).then(|| one.cwd.clone()),
             path: within(at.flat, &path_of(format, &one.relative)?),
             bytes: one.bytes,

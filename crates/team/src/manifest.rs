@@ -33,6 +33,14 @@ pub struct Place {
 }
 
 impl Place {
+    /// That of a file of this agent.
+    pub fn of(agent: &str, path: &str) -> Place {
+        Place {
+            agent: agent.to_owned(),
+            path: path.to_owned(),
+        }
+    }
+
     /// By what the manifest of a file is called: says nothing of its name.
     pub fn name(&self) -> String {
         let mut hash = digest::Context::new(&digest::SHA256);

@@ -17,13 +17,15 @@ pub use taking_back::{TakenBack, take_back};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
+use sessionary::index::{SharedFile, SharedFiles};
+use sessionary::redact::REVISION;
 
 use self::courier::{Courier, with_courier};
 use crate::block::{BlockId, Key};
 use crate::error::{Error, Problem};
 use crate::manifest::{Manifest, Place, RAW};
 use crate::rows::{BundleKey, Bundles, RowMaker, beside};
-use crate::sessions::{Sessions, SharedFile, SharedFiles};
+use crate::sessions::Sessions;
 use crate::settings::{DataFolder, Settings};
 use crate::store::{self, Batch, Store, name_is_taken};
 
@@ -112,8 +114,13 @@ pub fn push(
         false => sessions.files(&repositories)?,
     };
     with_courier(store, |store| {
-        Push::begin(store, (data, settings), options, Sessions::rules())?.all(found, sessions)
+        Push::begin(store, (data, settings), options, rules())?.all(found, sessions)
     })
+}
+
+/// The rules by which secrets are left out; others make other bytes of the same file.
+fn rules() -> String {
+    format!("redacted by rules {REVISION}")
 }
 
 /// Keep in mind that this machine has its place in the store, before anything is put there: where
@@ -134,20 +141,18 @@ fn not_withheld(files: Vec<SharedFile>, settings: &Settings) -> Vec<SharedFile> 
     let (mut kept, withheld): (Vec<_>, Vec<_>) = files.into_iter().partition(is_kept);
     let mut withheld: BTreeMap<Place, SharedFile> = withheld
         .into_iter()
-        .map(|file| (file.place(), file))
+        .map(|file| (Place::of(&file.agent, &file.path), file))
         .collect();
     if withheld.is_empty() {
         return kept;
     }
     let of_another = |file: &SharedFile| {
-        let beside = withheld.remove(&beside(&file.place())?)?;
-        Some(SharedFile {
-            path: beside.path,
-            bytes: beside.bytes,
-            modified_ms: beside.modified_ms,
-            found: beside.found,
-            ..file.clone()
-        })
+        let beside = beside(&Place::of(&file.agent, &file.path))?;
+        let mut moved = withheld.remove(&beside)?;
+        moved.session.clone_from(&file.session);
+        moved.repository.clone_from(&file.repository);
+        moved.cwd.clone_from(&file.cwd);
+        Some(moved)
     };
     let of_others: Vec<SharedFile> = kept.iter().filter_map(of_another).collect();
     kept.extend(of_others.into_iter().filter(is_kept));
@@ -249,7 +254,15 @@ impl<'a> Push<'a> {
 
     /// Send what is new of all these files, and take back what is not shared any more.
     fn all(mut self, found: SharedFiles, sessions: &Sessions) -> Result<Pushed, Error> {
-        self.pushed.problems.extend(found.unshared);
+        let mut guesses = BTreeSet::new();
+        for of in found.unshared {
+            let place = Place::of(&of.agent, &of.path);
+            let problem = Problem::new(place.to_string(), of.why);
+            self.pushed.problems.push(problem);
+            if of.is_a_guess {
+                guesses.insert(place);
+            }
+        }
         // Whatever a source of sessions gives: what was not named is not sent.
         let files = found.files.into_iter();
         let files = files.filter(|file| self.settings.repositories.contains(&file.repository));
@@ -266,7 +279,7 @@ impl<'a> Push<'a> {
             closed.insert(key);
         }
         self.send()?;
-        self.take_back(&files, &found.guesses)?;
+        self.take_back(&files, &guesses)?;
         self.mend_rows(&closed)?;
         self.end()?;
         Ok(self.pushed)

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use sessionary::index::SharedFile;
 use sessionary::redact::redacted;
+use sessionary::share::SharedBytes;
 
 use super::taking_back::ids;
 use super::{Push, PushedSession};
@@ -11,7 +13,7 @@ use crate::block;
 use crate::error::{Error, Problem};
 use crate::manifest::{self, LARGEST, Manifest, Place, RAW, Source, TOO_LARGE};
 use crate::names::{check_agent, check_path, check_session};
-use crate::sessions::{Sessions, SharedBytes, SharedFile};
+use crate::sessions::Sessions;
 
 /// What changed less than so long ago may change again without another size or time.
 const SETTLED_MS: i64 = 2_000;
@@ -29,11 +31,12 @@ impl Push<'_> {
     /// is kept there: most sessions share theirs with others.
     pub(super) fn masked(
         &self,
-        file: SharedFile,
+        mut file: SharedFile,
         said: &mut HashMap<String, String>,
     ) -> SharedFile {
         let cwd = file
             .cwd
+            .take()
             .map(|cwd| match (self.options.raw, said.get(&cwd)) {
                 (true, _) => cwd,
                 (false, Some(said)) => said.clone(),
@@ -43,7 +46,8 @@ impl Push<'_> {
                     masked
                 }
             });
-        SharedFile { cwd, ..file }
+        file.cwd = cwd;
+        file
     }
 
     /// Whether a manifest may say this path and this id.
@@ -66,13 +70,13 @@ impl Push<'_> {
     }
 
     fn problem(&mut self, file: &SharedFile, why: impl ToString) {
-        let problem = problem_with(&file.place(), &file.session, why);
+        let problem = problem_with(&Place::of(&file.agent, &file.path), &file.session, why);
         self.pushed.problems.push(problem);
     }
 
     /// Send what is new of a file.
     pub(super) fn file(&mut self, file: &SharedFile, sessions: &Sessions) -> Result<(), Error> {
-        let place = file.place();
+        let place = Place::of(&file.agent, &file.path);
         // It was checked by the same rules when it was sent.
         let before = self.there.get(&place);
         if before.is_some_and(|before| is_current(before, file, &self.form) && self.has_all(before))
@@ -93,7 +97,7 @@ impl Push<'_> {
         for (part, bytes) in &parts {
             self.block(part, bytes)?;
         }
-        let rest = if shared.is_whole {
+        let rest = if shared.unfinished == 0 {
             SETTLED_MS
         } else {
             AT_REST_MS
@@ -117,7 +121,7 @@ impl Push<'_> {
         if let Some((_, maker)) = &mut self.rows {
             maker.write(&manifest, parts.iter().map(|(_, bytes)| *bytes))?;
         }
-        self.manifest(manifest, shared.redactions)
+        self.manifest(manifest, shared.redactions as u64)
     }
 
     /// What a file says that is sent in the place of what was sent before, if that `had_bytes`.
@@ -134,7 +138,7 @@ impl Push<'_> {
             Err(why) => why.to_string(),
             Ok(Some(shared)) if shared.bytes.len() as u64 > LARGEST => TOO_LARGE.to_owned(),
             // Readers would put an empty file in the place of their good copy.
-            Ok(Some(shared)) if shared.bytes.is_empty() && (had_bytes || !shared.is_whole) => {
+            Ok(Some(shared)) if shared.bytes.is_empty() && (had_bytes || shared.unfinished > 0) => {
                 IS_UNFINISHED.to_owned()
             }
             Ok(Some(shared)) => return Some(shared),

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use sessionary::index::SharedFile;
+
 use super::Push;
 use crate::block::BlockId;
 use crate::error::{Error, Problem};
 use crate::manifest::{Manifest, Place, RAW};
-use crate::sessions::SharedFile;
 use crate::settings::Settings;
 use crate::store::{self, Store};
 
