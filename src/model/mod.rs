@@ -48,7 +48,7 @@ pub use sessionary_formats::model::{
 pub use short_ids::ShortIds;
 pub use spending::{Spending, SpendingBy, Spent, Tokens, WithoutCost};
 pub use standing::Standing;
-pub use terminal_controls::acts;
+pub use terminal_controls::{acts, is_safe_json, json_escape, terminal_safe_json};
 pub use tool_use::{ToolReport, ToolUse};
 pub use zone::Zone;
 

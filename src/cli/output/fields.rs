@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use super::text::acts;
+use super::text::{acts, json_escape};
 use crate::failure::Failure;
 
 /// Which fields of each item are printed, and how.
@@ -221,12 +221,7 @@ fn escaped(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\\' => out.push_str("\\\\"),
-            _ if character.is_control() || acts(character) => {
-                let mut units = [0; 2];
-                for unit in character.encode_utf16(&mut units) {
-                    out.push_str(&format!("\\u{unit:04x}"));
-                }
-            }
+            _ if acts(character) => out.push_str(&json_escape(character)),
             _ => out.push(character),
         }
     }

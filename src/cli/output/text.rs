@@ -3,9 +3,7 @@
 //! Sessions hold what tools printed: escape sequences, carriage returns, right-to-left overrides.
 //! None of it may move a cursor, set a title or reorder a line.
 
-use std::borrow::Cow;
-
-pub use sessionary::model::acts;
+pub use sessionary::model::{acts, is_safe_json, json_escape, terminal_safe_json};
 use unicode_width::UnicodeWidthChar;
 
 /// A character that is shown in place of one that acts.
@@ -163,57 +161,6 @@ pub fn prefix(text: &str, width: usize) -> &str {
     text
 }
 
-/// Escapes what serde_json leaves as it is and a terminal would act on. It only ever stands inside
-/// strings, so the JSON means the same; an end of a line stands between them, and stays.
-pub fn terminal_safe_json(json: &str) -> Cow<'_, str> {
-    // What acts is beyond ASCII or DEL: JSON itself writes the other controls as escapes.
-    let mut rest = json;
-    while let Some(at) = first_beyond_ascii(rest.as_bytes()) {
-        let tail = &rest[at..];
-        let end = tail
-            .bytes()
-            .position(|byte| byte < 0x7f)
-            .unwrap_or(tail.len());
-        if tail[..end].chars().any(acts) {
-            return Cow::Owned(escaped(json));
-        }
-        rest = &tail[end..];
-    }
-    Cow::Borrowed(json)
-}
-
-/// The last character of ASCII, which acts.
-const DEL: u8 = 0x7f;
-
-/// Whether nothing in a piece of JSON could act, as all of it is ASCII.
-pub fn is_safe_json(json: &[u8]) -> bool {
-    json.is_ascii() && memchr::memchr(DEL, json).is_none()
-}
-
-/// Where the first byte beyond printing ASCII is. Most of it has none: blocks of bytes are asked at
-/// once.
-fn first_beyond_ascii(bytes: &[u8]) -> Option<usize> {
-    let clear = bytes.chunks(64).take_while(|block| is_safe_json(block));
-    let from = clear.map(<[u8]>::len).sum();
-    let at = bytes[from..].iter().position(|byte| *byte >= DEL)?;
-    Some(from + at)
-}
-
-fn escaped(json: &str) -> String {
-    let mut safe = String::with_capacity(json.len() + 64);
-    for character in json.chars() {
-        if acts(character) && character != '\n' {
-            let mut units = [0; 2];
-            for unit in character.encode_utf16(&mut units) {
-                safe.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            safe.push(character);
-        }
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,17 +229,5 @@ mod tests {
             assert!(columns(&fit("a日b語c", width)) <= width);
             assert!(columns(&fit_end("a日b語c", width)) <= width);
         }
-    }
-
-    #[test]
-    fn json_means_the_same() {
-        let text = "a\u{9b}31m\u{202e}\u{7f}\u{feff}\u{e0041}\u{1b}é日";
-        let json = serde_json::to_string(text).unwrap_or_default();
-        let safe = terminal_safe_json(&json);
-        assert!(!safe.chars().any(acts), "{safe:?}");
-        assert_eq!(
-            serde_json::from_str::<String>(&safe).ok().as_deref(),
-            Some(text)
-        );
     }
 }

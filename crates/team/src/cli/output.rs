@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use sessionary::model::{SCHEMA_VERSION, acts};
+use sessionary::model::{SCHEMA_VERSION, acts, terminal_safe_json};
 use sessionary_team::{Error, Problem};
 
 /// How a verb ended that did not fail.
@@ -62,30 +62,15 @@ impl<T: Serialize> Versioned<T> {
 
     /// On many lines, for people too.
     fn pretty(&self) -> String {
-        escaped(&serde_json::to_string_pretty(self).unwrap_or_default())
+        let json = serde_json::to_string_pretty(self).unwrap_or_default();
+        terminal_safe_json(&json).into_owned()
     }
 
     /// On one line.
     fn line(&self) -> String {
-        escaped(&serde_json::to_string(self).unwrap_or_default())
+        let json = serde_json::to_string(self).unwrap_or_default();
+        terminal_safe_json(&json).into_owned()
     }
-}
-
-/// JSON in which nothing does anything to a terminal, and that says the same.
-pub fn escaped(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    for of in json.chars() {
-        // An end of a line stands between values: in a text it is an escape already.
-        if !acts(of) || of == '\n' {
-            text.push(of);
-            continue;
-        }
-        let mut units = [0; 2];
-        for unit in of.encode_utf16(&mut units) {
-            text += &format!("\\u{unit:04x}");
-        }
-    }
-    text
 }
 
 /// What kind of error it is, in JSON.

@@ -5,11 +5,11 @@ use std::io::{self, IsTerminal, Write};
 use clap::Args;
 use serde_json::{Value, json};
 use sessionary::index::SqlPart;
-use sessionary::model::SCHEMA_VERSION;
+use sessionary::model::{SCHEMA_VERSION, terminal_safe_json};
 use sessionary_team::Error;
 
 use crate::context::Context;
-use crate::output::{Outcome, escaped, line};
+use crate::output::{Outcome, line};
 
 /// Every column of every view of the contract.
 const COLUMNS: &str = "SELECT c.table_name, c.column_name FROM information_schema.columns c
@@ -138,7 +138,8 @@ impl Answer {
                 match self.form {
                     Form::Csv => self.csv(names.iter().cloned().map(Value::from), out),
                     Form::Json => {
-                        let names = escaped(&json!(names).to_string());
+                        let names = json!(names).to_string();
+                        let names = terminal_safe_json(&names);
                         let head = format!(r#"{{"schema_version":{SCHEMA_VERSION}"#);
                         write!(out, r#"{head},"columns":{names},"rows":["#)
                     }
@@ -152,7 +153,8 @@ impl Answer {
                     Form::Lines => self.object(values, out),
                     Form::Json => {
                         let comma = if self.rows > 1 { "," } else { "" };
-                        write!(out, "{comma}{}", escaped(&json!(values).to_string()))
+                        let values = json!(values).to_string();
+                        write!(out, "{comma}{}", terminal_safe_json(&values))
                     }
                     Form::Table | Form::Schema => {
                         self.kept.push(values.to_vec());
@@ -195,7 +197,8 @@ impl Answer {
                 false => name.clone(),
             };
             let (key, value) = (json!(key).to_string(), value.to_string());
-            write!(out, "{before}{}:{}", escaped(&key), escaped(&value))?;
+            let (key, value) = (terminal_safe_json(&key), terminal_safe_json(&value));
+            write!(out, "{before}{key}:{value}")?;
         }
         out.write_all(b"}\n")
     }
