@@ -108,6 +108,9 @@ pub use message::{
     CompactionSummaryMessage, CustomMessage, Message, SystemMessage, ToolResultMessage,
     UserMessage,
 };
+// The index names files so too.
+#[doc(hidden)]
+pub use profile::plain;
 pub use profile::{Creation, FromId, Profile, SessionIds};
 pub use sessionary_formats as formats;
 pub use typed::{

@@ -125,7 +125,7 @@ pub(super) fn file_name(timestamp: &str, id: &str) -> String {
 }
 
 /// An absolute path without `.`, `..` and needless slashes, by its text alone.
-pub(super) fn plain(path: &Path) -> PathBuf {
+pub fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

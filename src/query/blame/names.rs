@@ -1,9 +1,10 @@
 //! Which names mean a file? Sessions name it as they were told, from the folder they ran in.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::model::SessionRow;
 use crate::repository::Repository;
+use crate::session::plain;
 
 /// The names of a file.
 pub(super) struct FileNames {
@@ -147,19 +148,6 @@ fn above<'a>(named: &'a Path, relative: &Path) -> Option<&'a Path> {
 pub(in crate::query) fn absolute(path: &str, folder: Option<&str>, cwd: &str) -> PathBuf {
     let from = Path::new(cwd).join(folder.unwrap_or_default());
     plain(&from.join(path))
-}
-
-/// The path without `.` and `..`.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 /// The path with the links on the way to the file resolved; the file itself may be gone.
