@@ -496,7 +496,13 @@ fn messages_that_only_a_set_says_are_entries() {
     );
     let (active, _) = branches(&index, &row);
     assert_eq!(active[active.len() - 3..], texts(&["m4", "m5", "m6"]));
-    assert_eq!(row.message_count, 7);
+    // The summary that a compression leaves is nobody's message.
+    assert_eq!(row.message_count, 6);
+    assert_eq!(hits(&index, "flamingo role:injected"), 1);
+    assert_eq!(
+        sql(&index, "SELECT count(*) FROM compactions"),
+        [[json!(1)]]
+    );
 }
 
 #[test]

@@ -2,21 +2,23 @@
 
 use std::path::Path;
 
-use super::line::{self, Kind, Line, MessageTokens};
+use super::line::{self, Kind, Line, MessageTokens, ShellResponse};
 use super::place;
-use crate::json;
-use crate::model::{Call, Facts, Header, Usage};
-use crate::parts::{Part, Tokens, note_call, parts, typed};
+use super::said::Said;
+use crate::json::{self, Loose, Raw};
+use crate::model::{Call, Compaction, Facts, Header, Usage};
+use crate::parts::{Tokens, note_call, parts};
 
-/// How the agent begins what it tells the model of the place where it runs. Versions before 2026
-/// wrote it without a tag.
-const CONTEXT: [&str; 2] = [
-    "<session_context>",
-    "This is the Gemini CLI. We are setting up the context for our chat.",
+/// The tool that runs commands.
+const SHELL: &str = "run_shell_command";
+
+/// How the lines begin that may stand behind the exit code of a command.
+const BEHIND_CODE: [&str; 4] = [
+    "Signal:",
+    "Background PIDs:",
+    "Process Group PGID:",
+    "</untrusted_context>",
 ];
-
-/// How what a hook adds begins.
-const HOOK: &str = "<hook_context>";
 
 /// The facts of one record of the file at `path`.
 pub(super) fn facts(path: &Path, record: &[u8]) -> Facts {
@@ -105,21 +107,16 @@ fn message(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
     let content = parts(&line.content)?;
     for part in &content {
         part.note(&mut facts)?;
+        // Its answer is the last of its calls.
+        if let Some(answer) = part.function_response.object()
+            && has_failed(&answer.name, &answer.response)?
+            && let Some(call) = facts.calls.last_mut()
+        {
+            call.is_error = Some(true);
+        }
     }
     match line.kind.as_str() {
-        Some("user") if is_answer(&content) => facts.role = Some("toolResult".to_owned()),
-        Some("user") => {
-            let said = typed(&line.display_content, &content)?;
-            facts.has_prompt = is_context(&said);
-            let is_typed = !is_subagent && !facts.has_prompt && !said.starts_with(HOOK);
-            let role = if is_typed { "user" } else { "injected" };
-            facts.role = Some(role.to_owned());
-            facts.is_message = is_typed;
-            // A subagent's session is called by what it was told.
-            let is_told = is_typed || is_subagent && !facts.has_prompt;
-            facts.user_text = Some(said).filter(|_| is_told);
-            facts.silent = facts.has_prompt;
-        }
+        Some("user") => user(Said::of(line, &content)?, is_subagent, &mut facts),
         Some("gemini") => answer(line, &mut facts)?,
         Some("error") => facts.is_error = true,
         _ => {}
@@ -128,16 +125,43 @@ fn message(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
     Some(facts)
 }
 
-/// Whether a message holds what tools gave back, and nothing that anybody said.
-pub(super) fn is_answer(content: &[Part<'_>]) -> bool {
-    content
-        .iter()
-        .any(|part| part.function_response.object().is_some())
+fn user(said: Said, is_subagent: bool, facts: &mut Facts) {
+    facts.has_prompt = said == Said::Context;
+    facts.silent = facts.has_prompt;
+    facts.compaction = (said == Said::Summary).then(Compaction::default);
+    // A subagent's session is called by what it was told.
+    let (role, text) = match said {
+        Said::Answer => ("toolResult", None),
+        Said::Context | Said::Summary => ("injected", None),
+        Said::PutIn(text) => ("injected", Some(text).filter(|_| is_subagent)),
+        Said::Command { command: text, .. } | Said::Hint(text) | Said::Typed(text) => {
+            let role = if is_subagent { "injected" } else { "user" };
+            (role, Some(text))
+        }
+    };
+    facts.role = Some(role.to_owned());
+    facts.is_message = role == "user";
+    facts.user_text = text;
 }
 
-/// Whether the agent says it in its own name.
-pub(super) fn is_context(said: &str) -> bool {
-    CONTEXT.iter().any(|begin| said.starts_with(begin))
+/// Whether an answer of the shell's says that the command failed: to the agent it is an answer as
+/// any other. `None` where the second tier is needed.
+fn has_failed(tool: &Raw<'_>, response: &Raw<'_>) -> Option<bool> {
+    if tool.text().as_deref() != Some(SHELL) || !response.is_value() {
+        return Some(false);
+    }
+    let response = response.parse::<Loose<ShellResponse<'_>>>()?;
+    let output = response.object().and_then(|said| said.output.text());
+    let output = output.unwrap_or_default();
+    let is_behind = |line: &&str| BEHIND_CODE.iter().any(|begin| line.starts_with(begin));
+    let last = output
+        .trim_end()
+        .lines()
+        .rev()
+        .find(|line| !is_behind(line));
+    let code = last.and_then(|line| line.strip_prefix("Exit Code: "));
+    let code = code.and_then(|code| code.trim_end().parse::<i64>().ok());
+    Some(code.is_some_and(|code| code != 0))
 }
 
 fn answer(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
@@ -148,7 +172,12 @@ fn answer(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
     for call in line.calls()? {
         note_call(&call.id, &call.name, &call.args, facts)?;
         // A call is written down once it is done.
-        let failed = matches!(call.status.as_str(), Some("error" | "cancelled"));
+        let mut failed = matches!(call.status.as_str(), Some("error" | "cancelled"));
+        for part in &parts(&call.result)? {
+            if let Some(answer) = part.function_response.object() {
+                failed |= has_failed(&call.name, &answer.response)?;
+            }
+        }
         if call.status.as_str().is_some() || call.result.is_value() {
             facts.calls.push(Call {
                 call_id: call.id.shown(),

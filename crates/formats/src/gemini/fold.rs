@@ -183,7 +183,11 @@ fn relate_calls(state: &mut State, message: &str, facts: &mut Facts) {
     if facts.calls.is_empty() {
         return;
     }
-    let is_of_answers = facts.role.as_deref() == Some("toolResult");
+    // A user's message calls no tools; what was typed while they ran may stand beside the answers.
+    let is_of_answers = matches!(
+        facts.role.as_deref(),
+        Some("toolResult" | "user" | "injected")
+    );
     facts
         .calls
         .retain(|call| match (&call.call_id, call.is_result) {

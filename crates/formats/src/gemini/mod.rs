@@ -12,6 +12,7 @@ mod facts;
 mod fold;
 mod line;
 mod place;
+mod said;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -28,7 +29,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        6
+        7
     }
 
     fn shape(&self) -> Shape {

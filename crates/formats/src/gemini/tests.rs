@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Gemini;
-use crate::model::{Fold, SessionFacts, SourcePart};
+use crate::model::{Class, Facts, Fold, SessionFacts, SourcePart};
 use crate::{Format, Record, SourceFacts};
 
 fn folded(file: &str, records: &[&[u8]]) -> Fold {
@@ -126,4 +126,165 @@ fn a_subagents_file_of_the_same_id_hides_no_session() {
     assert_eq!((both.is_subagent, both.hidden), (false, None));
     assert_eq!(both.first_message.as_deref(), Some("Feed the owl"));
     assert!(Gemini.session(&sources[1..]).is_subagent);
+}
+
+/// The facts of lines in the order of their file, read on from what was stored after each of them,
+/// and the fold over all.
+fn related(lines: &[Value]) -> (Vec<Facts>, Fold) {
+    let relative = Path::new("aviary/chats/session-2026-01-05T09-00-7d1c0a52.jsonl");
+    let mut fold = Fold::default();
+    let mut found = Vec::new();
+    for line in lines {
+        let bytes = line.to_string().into_bytes();
+        fold = serde_json::from_value(serde_json::to_value(&fold).unwrap()).unwrap();
+        let mut facts = Gemini.facts_at(relative, &bytes);
+        Gemini.relate(&mut fold, Record::of(&bytes), &mut facts);
+        Gemini.fold(&mut fold, &facts);
+        found.push(facts);
+    }
+    let texts: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let bytes: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    let at_once = folded("session-2026-01-05T09-00-7d1c0a52.jsonl", &bytes);
+    let shown = |fold: &Fold| serde_json::to_value(fold).unwrap();
+    assert_eq!(shown(&fold), shown(&at_once));
+    (found, fold)
+}
+
+/// All prose, and all output.
+fn texts_of(line: &Value) -> (Vec<String>, Vec<String>) {
+    let passages = Gemini.passages(line.to_string().as_bytes());
+    let of = |class| {
+        let passages = passages.iter().filter(|passage| passage.class == class);
+        passages
+            .flat_map(|passage| passage.pieces.clone())
+            .collect()
+    };
+    (of(Class::Prose), of(Class::Output))
+}
+
+fn shell(status: &str, output: &str) -> Value {
+    let response = json!({"id": "c1", "name": "run_shell_command", "response": {"output": output}});
+    let result = [json!({"functionResponse": response})];
+    json!({"id": "g1", "type": "gemini", "content": "", "toolCalls": [{"id": "c1",
+        "name": "run_shell_command", "args": {"command": "ls"}, "result": result, "status": status}]})
+}
+
+#[test]
+fn what_the_program_puts_in_is_not_typed() {
+    let editor = "Here is the user's editor context as a JSON object. This is for your information only.\n```json\n{\"activeFile\":\"emu.ts\"}\n```";
+    let changes = "Here is a summary of changes in the user's editor context, in JSON format. This is for your information only.\n```json\n{}\n```";
+    let folders =
+        "- **Workspace Directories:**\n  - /home/ada\n- **Directory Structure:**\n\nemu.ts";
+    let snapshot = "<state_snapshot>\n<overall_goal>Count emus</overall_goal>\n</state_snapshot>";
+    let mut go_on = says("user", "Please continue.");
+    go_on["displayContent"] = json!([{"text": "Feed the owl"}]);
+    let lines = [
+        header("main"),
+        says("user", editor),
+        says("user", "Feed the owl"),
+        says("user", changes),
+        says("user", folders),
+        go_on.clone(),
+        says("user", snapshot),
+    ];
+    let (facts, fold) = related(&lines);
+    let roles: Vec<_> = facts.iter().filter_map(|f| f.role.as_deref()).collect();
+    let put_in = "injected";
+    assert_eq!(roles, [put_in, "user", put_in, put_in, put_in, put_in]);
+    let session = log(&lines);
+    assert_eq!(session.first_message.as_deref(), Some("Feed the owl"));
+    assert_eq!((session.message_count, fold.messages), (1, 1));
+    let compacted: Vec<bool> = facts.iter().map(|f| f.compaction.is_some()).collect();
+    assert_eq!(compacted, [false, false, false, false, false, false, true]);
+    // It is found, and what was typed before is not found in it again.
+    assert_eq!(texts_of(&lines[1]).0, [editor]);
+    assert_eq!(texts_of(&lines[6]).0, [snapshot]);
+    let none: [&str; 0] = [];
+    assert_eq!(texts_of(&go_on).0, ["Please continue."]);
+    assert_eq!(texts_of(&go_on).1, none);
+    // A person may say so, too.
+    for shown in [json!(null), json!([{"text": "Please continue."}])] {
+        go_on["displayContent"] = shown;
+        let facts = Gemini.facts(go_on.to_string().as_bytes());
+        assert_eq!(facts.user_text.as_deref(), Some("Please continue."));
+    }
+}
+
+#[test]
+fn what_is_typed_while_tools_run_is_typed() {
+    let call = shell("success", "Output: lynx");
+    let given = call["toolCalls"][0]["result"][0].clone();
+    let words = "use the pelican instead";
+    for begin in ["User steering update:", "User hints:"] {
+        let text = format!(
+            "{begin}\n<user_input>\n{words}\n</user_input>\nInternal instruction: Re-evaluate."
+        );
+        let hint = json!({"id": "u2", "type": "user", "content": [{"text": text}, given]});
+        let lines = [
+            header("main"),
+            says("user", "Feed the owl"),
+            call.clone(),
+            hint,
+        ];
+        let (facts, fold) = related(&lines);
+        let hinted = &facts[3];
+        assert_eq!(hinted.role.as_deref(), Some("user"));
+        assert_eq!(hinted.user_text.as_deref(), Some(words));
+        assert!(hinted.is_message && !hinted.is_beside);
+        assert_eq!(fold.messages, 3);
+        // What the tool gave back beside it is the copy that it always is.
+        assert!(hinted.calls.is_empty());
+        assert_eq!(hinted.repeats, [Class::Output]);
+        let (prose, output) = texts_of(&lines[3]);
+        assert_eq!(prose, [words]);
+        assert_eq!(output, ["Output: lynx"]);
+        let alone = json!({"id": "u2", "type": "user", "content": text});
+        let facts = Gemini.facts(alone.to_string().as_bytes());
+        assert_eq!(facts.user_text.as_deref(), Some(words));
+    }
+    // What stands beside the answers else is a tool's.
+    let beside = json!({"id": "u2", "type": "user", "content": [{"text": "a page"}, given]});
+    let facts = Gemini.facts(beside.to_string().as_bytes());
+    assert_eq!(facts.role.as_deref(), Some("toolResult"));
+}
+
+#[test]
+fn of_a_command_behind_a_bang_only_the_command_is_typed() {
+    let text = "I ran the following shell command:\n```sh\ngit status heron\n```\n\nThis produced the following result:\n```\nOn branch macaw\n```";
+    let line = says("user", text);
+    let facts = Gemini.facts(line.to_string().as_bytes());
+    assert_eq!(facts.role.as_deref(), Some("user"));
+    assert_eq!(facts.user_text.as_deref(), Some("git status heron"));
+    let (prose, output) = texts_of(&line);
+    assert_eq!(prose, ["git status heron"]);
+    assert_eq!(output, ["On branch macaw"]);
+}
+
+#[test]
+fn a_command_that_failed_is_an_error() {
+    let wrapped = "<untrusted_context>\nOutput: owl\nExit Code: 3\nProcess Group PGID: 7\n</untrusted_context>";
+    let old = "Command: ls\nDirectory: (root)\nOutput: owl\nError: (none)\nExit Code: 1\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 7";
+    for (output, failed) in [
+        (wrapped, true),
+        (old, true),
+        (&*old.replace("Code: 1", "Code: 0"), false),
+        (&*old.replace("Code: 1", "Code: (none)"), false),
+        ("Output: Exit Code: 3\nowl\nProcess Group PGID: 7", false),
+        ("Output: owl", false),
+    ] {
+        let call = shell("success", output);
+        let given = call["toolCalls"][0]["result"].clone();
+        let copy = json!({"id": "u2", "type": "user", "content": given});
+        for line in [&call, &copy] {
+            let facts = Gemini.facts(line.to_string().as_bytes());
+            assert_eq!(facts.is_error, failed, "{output}");
+        }
+        let (facts, fold) = related(&[header("main"), call, copy]);
+        assert_eq!((facts[1].is_error, facts[2].is_error), (failed, false));
+        assert_eq!(fold.errors, u64::from(failed), "{output}");
+    }
+    // Another tool's answer may say anything.
+    let mut read = shell("success", wrapped);
+    read["toolCalls"][0]["name"] = json!("read_file");
+    assert!(!Gemini.facts(read.to_string().as_bytes()).is_error);
 }

@@ -1,9 +1,10 @@
 //! All text of one Gemini CLI record that can be searched.
 
-use super::facts::{is_answer, is_context};
 use super::line::{self, Kind, Line};
+use super::said::{Said, hint, is_context};
+use crate::json::Raw;
 use crate::model::Passage;
-use crate::parts::{add_typed, parts, typed};
+use crate::parts::{Part, add_typed, parts, typed};
 use crate::pieces::Pieces;
 
 pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
@@ -34,16 +35,7 @@ fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
 fn message(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
     let content = parts(&line.content)?;
     match line.kind.as_str() {
-        Some("user") if is_answer(&content) => {
-            for part in &content {
-                pieces.output(&part.text);
-                if let Some(answer) = part.function_response.object() {
-                    pieces.leaves(&answer.response);
-                }
-            }
-        }
-        Some("user") if is_context(&typed(&line.display_content, &content)?) => {}
-        Some("user") => add_typed(&line.display_content, &content, pieces)?,
+        Some("user") => user(line, &content, pieces)?,
         Some("gemini") => {
             for thought in line.thought()? {
                 pieces.prose(&thought.subject);
@@ -56,6 +48,37 @@ fn message(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
         _ => content.iter().for_each(|part| pieces.output(&part.text)),
     }
     Some(())
+}
+
+fn user(line: &Line<'_>, content: &[Part<'_>], pieces: &mut Pieces) -> Option<()> {
+    match Said::of(line, content)? {
+        Said::Context => {}
+        Said::Typed(_) => add_typed(&line.display_content, content, pieces)?,
+        // What is shown with it was typed before.
+        Said::PutIn(_) | Said::Summary => add_typed(&Raw(None), content, pieces)?,
+        Said::Command { command, output } => {
+            pieces.prose_text(&command);
+            pieces.output_text(&output);
+        }
+        Said::Hint(words) => {
+            pieces.prose_text(&words);
+            given_back(content, pieces);
+        }
+        Said::Answer => given_back(content, pieces),
+    }
+    Some(())
+}
+
+/// What tools gave back, and what else stands beside it.
+fn given_back(content: &[Part<'_>], pieces: &mut Pieces) {
+    for part in content {
+        if part.text.text().is_none_or(|text| hint(&text).is_none()) {
+            pieces.output(&part.text);
+        }
+        if let Some(answer) = part.function_response.object() {
+            pieces.leaves(&answer.response);
+        }
+    }
 }
 
 /// What tools were asked and gave back. What was shown of it says it again.

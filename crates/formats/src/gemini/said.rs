@@ -1,0 +1,110 @@
+//! Who says what a user's message holds: Gemini CLI writes as such all that is not the model's.
+
+use super::line::Line;
+use crate::parts::{Part, typed};
+
+/// How the agent begins what it tells the model of the place where it runs. Versions before 2026
+/// wrote it without a tag.
+const CONTEXT: [&str; 2] = [
+    "<session_context>",
+    "This is the Gemini CLI. We are setting up the context for our chat.",
+];
+
+/// How what the program puts in begins: what a hook adds, what is open in the editor, what has
+/// changed there, and what is in a directory that `/dir add` names.
+const PUT_IN: [&str; 4] = [
+    "<hook_context>",
+    "Here is the user's editor context as a JSON object. This is for your information only.",
+    "Here is a summary of changes in the user's editor context, in JSON format. This is for your",
+    "- **Workspace Directories:**\n",
+];
+
+/// What the program tells a model that stopped too early. What was typed before is shown with it.
+const GO_ON: [&str; 2] = ["Please continue.", "System: Please continue."];
+
+/// How the summary begins that a compression leaves of the conversation.
+const SUMMARY: &str = "<state_snapshot>";
+
+/// What stands around a command that was typed behind `!`, before what it gave back and behind it
+/// (0.33.2, `shellCommandProcessor`).
+const COMMAND: &str = "I ran the following shell command:\n```sh\n";
+const COMMAND_RESULT: &str = "\n```\n\nThis produced the following result:\n```\n";
+const COMMAND_END: &str = "\n```";
+
+/// What stands around what was typed while tools ran (0.61.0, `fastAckHelper`).
+const HINT: [&str; 2] = [
+    "User steering update:\n<user_input>\n",
+    "User hints:\n<user_input>\n",
+];
+const HINT_END: &str = "\n</user_input>";
+
+/// What a user's message is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// What tools gave back, and nothing that anybody said.
+    Answer,
+    /// What the agent says in its own name.
+    Context,
+    /// What the program puts in.
+    PutIn(String),
+    /// What a compression leaves.
+    Summary,
+    /// A command that was typed behind `!`, and what it gave back.
+    Command { command: String, output: String },
+    /// What was typed while tools ran; what these gave back may stand beside it.
+    Hint(String),
+    /// What was typed, or what the model above tells a subagent.
+    Typed(String),
+}
+
+impl Said {
+    /// What the message of this content is. `None` where the second tier is needed.
+    pub fn of(line: &Line<'_>, content: &[Part<'_>]) -> Option<Said> {
+        let texts = || content.iter().filter_map(|part| part.text.text());
+        if let Some(words) = texts().find_map(|text| hint(&text).map(str::to_owned)) {
+            return Some(Said::Hint(words));
+        }
+        let is_answer = |part: &Part<'_>| part.function_response.object().is_some();
+        if content.iter().any(is_answer) {
+            return Some(Said::Answer);
+        }
+        let typed = typed(&line.display_content, content)?;
+        let whole: String = texts().collect();
+        let begins = |begin: &&str| typed.starts_with(begin);
+        Some(if is_context(&typed) {
+            Said::Context
+        } else if typed.starts_with(SUMMARY) {
+            Said::Summary
+        } else if PUT_IN.iter().any(begins) {
+            Said::PutIn(typed)
+        } else if GO_ON.contains(&&*whole) && typed != whole {
+            Said::PutIn(whole)
+        } else if let Some((command, output)) = command(&whole) {
+            Said::Command {
+                command: command.to_owned(),
+                output: output.to_owned(),
+            }
+        } else {
+            Said::Typed(typed)
+        })
+    }
+}
+
+/// Whether the agent says it in its own name.
+pub(super) fn is_context(said: &str) -> bool {
+    CONTEXT.iter().any(|begin| said.starts_with(begin))
+}
+
+/// What was typed while tools ran, if this is it.
+pub(super) fn hint(text: &str) -> Option<&str> {
+    let behind = HINT.iter().find_map(|begin| text.strip_prefix(begin))?;
+    behind.rsplit_once(HINT_END).map(|(words, _)| words)
+}
+
+/// A command that was typed behind `!` and what it gave back, if this is it.
+fn command(text: &str) -> Option<(&str, &str)> {
+    let behind = text.strip_prefix(COMMAND)?;
+    let (command, output) = behind.split_once(COMMAND_RESULT)?;
+    let output = output.trim_end();
+    Some((command, output.strip_suffix(COMMAND_END).unwrap_or(output)))
+}
