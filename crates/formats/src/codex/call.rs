@@ -19,7 +19,14 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
         .as_deref()
         .and_then(json::parse::<Loose<Arguments<'_>>>);
     let asked = asked.as_ref().and_then(Loose::object).unwrap_or(&none);
-    let input = payload.input.text();
+    let tool = tool.or_else(|| Some(kind.strip_suffix("_call")?.to_owned()));
+    let of_function = || {
+        asked
+            .input
+            .text()
+            .filter(|_| tool.as_deref() == Some(PATCH))
+    };
+    let input = payload.input.text().or_else(of_function);
     let command = command(&asked.cmd).or_else(|| command(&asked.command));
     let mut files = patch::touched(input.as_deref().unwrap_or_default(), None);
     let patches = command
@@ -35,7 +42,6 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
     }
     let is_patch = files.len() > given;
     let path = asked.path.owned().or_else(|| asked.file_path.owned());
-    let tool = tool.or_else(|| Some(kind.strip_suffix("_call")?.to_owned()));
     let touched = tool.as_deref().and_then(|tool| match tool {
         "view_image" => Some(false),
         tool => touches(tool),
@@ -59,6 +65,9 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
     };
     Some((call, files))
 }
+
+/// The tool that takes a patch.
+const PATCH: &str = "apply_patch";
 
 /// The arguments as JSON: a function's, or the action of a local shell or a web search.
 pub(super) fn arguments<'a>(payload: &Payload<'a>) -> Option<Cow<'a, str>> {
@@ -121,12 +130,26 @@ pub(super) fn result(payload: &Payload<'_>) -> Option<Call> {
             is_error = Some(true);
         }
     }
-    result.is_error = is_error;
+    let is_refused = text.starts_with(REFUSED).then_some(true);
+    result.is_error = is_error.or(is_refused);
     Some(result)
 }
 
+/// What the answer to a patch begins with that did not fit.
+const REFUSED: &str = "apply_patch verification failed";
+
 /// Lines in which an output says how the call ended.
 const HEAD: usize = 6;
+
+/// Whether a call of a server's tool failed, as what it gave says.
+fn given(result: &Raw<'_>) -> Option<bool> {
+    let result = result.0?;
+    let is_error = |ok| json::member(ok, "isError") == Some("true");
+    match json::member(result, "Ok") {
+        Some(ok) => Some(is_error(ok)),
+        None => json::member(result, "Err").map(|_| true),
+    }
+}
 
 /// How a call ended, as an event says it beside its output.
 pub(super) fn end(item: &Payload<'_>, event: &Payload<'_>) -> Option<(Call, Vec<FileTouch>)> {
@@ -147,7 +170,8 @@ pub(super) fn end(item: &Payload<'_>, event: &Payload<'_>) -> Option<(Call, Vec<
             .0
             .map(|code| code != 0)
             .or(item.success.0.map(|success| !success))
-            .or(failed),
+            .or(failed)
+            .or_else(|| given(&item.result)),
         duration_ms: item.duration.object().and_then(ms).or_else(between),
         ..Call::default()
     };

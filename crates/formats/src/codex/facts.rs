@@ -1,8 +1,8 @@
 //! What one line of a rollout says about itself.
 
 use super::call;
-use super::line::{Info, Payload, Record, Tokens};
-use super::message::{Message, request, texts};
+use super::line::{Info, Payload, Record, STATE, Tokens};
+use super::message::{Message, asked_by_program, request, texts};
 use super::names::{self, NamedIn};
 use crate::json::{self, Text};
 use crate::model::{Compaction, Facts, Header, Usage};
@@ -62,13 +62,15 @@ fn of_record(record: &Record<'_>) -> Option<Facts> {
             });
         }
         "compacted" => facts.compaction = Some(Compaction::default()),
+        // Of one agent to another one.
+        "inter_agent_communication" => facts.role = Some("injected".to_owned()),
         _ => {}
     }
     Some(facts)
 }
 
 /// What Codex notes for itself, and what holds nothing that could be read.
-const SILENT: [&str; 9] = [
+const SILENT: [&str; 13] = [
     "session_meta",
     "turn_context",
     "world_state",
@@ -78,6 +80,10 @@ const SILENT: [&str; 9] = [
     "compaction_summary",
     "context_compaction",
     "ghost_snapshot",
+    "inter_agent_communication_metadata",
+    "security_risk_score",
+    "realtime_item",
+    STATE,
 ];
 
 fn header(payload: &Payload<'_>, facts: &mut Facts) {
@@ -142,6 +148,7 @@ fn item(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
             facts.has_prompt = message.has_prompt();
             if role == "injected" {
                 facts.cwd = message.environment_cwd();
+                facts.asked = message.asked();
             }
             if role == "user" {
                 facts.user_text = Some(message.typed().unwrap_or_else(|| IMAGE.to_owned()));
@@ -193,16 +200,11 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
                 .as_str()
                 .is_some_and(|kind| kind != "plain") => {}
         "user_message" | "UserMessage" => {
-            facts.role = Some("user".to_owned());
             let said = match what {
                 "user_message" => &payload.message,
                 _ => &item.content,
             };
-            let typed = texts(said)?.join("\n");
-            let typed = request(&typed).trim();
-            let typed = if typed.is_empty() { IMAGE } else { typed };
-            facts.user_text = Some(typed.to_owned());
-            facts.is_message = true;
+            sent(&texts(said)?.join("\n"), facts);
         }
         "agent_message" | "AgentMessage" => {
             facts.role = Some("assistant".to_owned());
@@ -233,9 +235,28 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
             facts.name = Some(payload.thread_name.owned().unwrap_or_default());
             facts.silent = false;
         }
+        // Told again with each change of it.
+        "thread_goal_updated" => {
+            let goal = payload.goal.object().and_then(|goal| goal.objective.text());
+            facts.user_text = goal.map(|goal| goal.trim().to_owned());
+        }
         _ => {}
     }
     Some(())
+}
+
+/// What was sent: by a person, unless it is what a program starts a turn with.
+fn sent(text: &str, facts: &mut Facts) {
+    facts.asked = asked_by_program(text);
+    if facts.asked.is_some() {
+        facts.role = Some("injected".to_owned());
+        return;
+    }
+    let typed = request(text).trim();
+    let typed = if typed.is_empty() { IMAGE } else { typed };
+    facts.role = Some("user".to_owned());
+    facts.user_text = Some(typed.to_owned());
+    facts.is_message = true;
 }
 
 /// What a legacy rollout counts: what was spent since the last count, named by the sum so far.

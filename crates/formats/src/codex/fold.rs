@@ -7,7 +7,7 @@ use super::line::Record;
 use super::message::Message;
 use super::names::{self, NamedIn};
 use super::place::thread_in;
-use crate::model::{Base, Facts, Fold, SessionFacts, SourcePart};
+use crate::model::{Base, Facts, Fold, Header, SessionFacts, SourcePart};
 use crate::{SourceFacts, json, stable_hash};
 
 /// What of the lines read so far a later one is understood by.
@@ -17,10 +17,14 @@ pub struct State {
     /// The thread was started by another one: what stands as the user's is its model's.
     #[serde(skip_serializing_if = "is_default")]
     is_subagent: bool,
-    /// The thread whose header came last: in a fork of a legacy rollout lines of the origin follow
-    /// it.
+    /// The thread by which a legacy rollout's lines are known: in a fork those of the origin follow
+    /// its header. See [`begin`].
     #[serde(skip_serializing_if = "is_default")]
     thread: Option<String>,
+    /// When a thread began that another one started, or that was forked: what is older is the other
+    /// one's.
+    #[serde(skip_serializing_if = "is_default")]
+    began_ms: Option<i64>,
     /// The thread's rollout is a legacy one, whose lines its forks repeat.
     #[serde(skip_serializing_if = "is_default")]
     is_legacy: bool,
@@ -42,6 +46,12 @@ pub struct State {
     /// It goes on from another rollout, and its model has said nothing yet.
     #[serde(skip_serializing_if = "is_default")]
     goes_on: bool,
+    /// Its first message is of a program: what its person types first is still to come.
+    #[serde(skip_serializing_if = "is_default")]
+    is_woken: bool,
+    /// The goal that was told last.
+    #[serde(skip_serializing_if = "is_default")]
+    goal: Option<u64>,
     /// What the last item of the user's says that was taken for Codex's own.
     #[serde(skip_serializing_if = "is_default")]
     injected: Option<u64>,
@@ -96,6 +106,30 @@ impl State {
         injected.is_some() && injected == facts.user_text.as_deref().map(known_by)
     }
 
+    /// Whether a line is of the thread that started this one, or from which it was forked, with the
+    /// time that it had there.
+    fn is_inherited(&self, facts: &Facts) -> bool {
+        let times = facts.time_ms.zip(self.began_ms);
+        times.is_some_and(|(time, began)| time < began)
+    }
+
+    /// A goal is told once. Before the first message only a person can have set it; later the model
+    /// may.
+    fn settle_goal(&mut self, is_first: bool, facts: &mut Facts) {
+        let goal = facts.user_text.take().filter(|goal| !goal.is_empty());
+        let known = goal.as_deref().map(known_by);
+        if known.is_none() || known == self.goal {
+            return;
+        }
+        self.goal = known;
+        facts.silent = false;
+        if is_first {
+            facts.role = Some("user".to_owned());
+            facts.is_message = true;
+            facts.user_text = goal;
+        }
+    }
+
     fn call(&mut self, id: &str) {
         if id.is_empty() {
             return;
@@ -114,27 +148,15 @@ impl State {
 /// context, unless there is none, as of a command that ended after its turn was aborted. Usage
 /// counts once, by the model in force.
 pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+    let is_first = fold.first_message.is_none();
     let state = &mut fold.codex;
     if facts.is_beside {
         state.named_in = json::utf8(record).and_then(NamedIn::of);
         return;
     }
     match facts.kind.as_str() {
-        "session_meta" => {
-            let header = facts.header.as_ref();
-            if state.thread.is_none() {
-                let own = header.and_then(|header| header.own.as_deref());
-                state.is_subagent = is_subagent(own);
-                state.goes_on = own.and_then(base).is_some();
-            }
-            let thread = header.and_then(|header| header.id.clone());
-            // The header may come again in its thread: Codex adds one where a setting changes.
-            if state.thread != thread {
-                state.calls = 0;
-            }
-            state.thread = thread;
-            state.is_legacy = is_legacy(header.and_then(|header| header.own.as_deref()));
-        }
+        "session_meta" => begin(state, facts.header.as_ref()),
+        "thread_goal_updated" => state.settle_goal(is_first, facts),
         "message" => {
             state.has_items = true;
             match facts.role.as_deref() {
@@ -149,6 +171,10 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         }
         "error" => state.has_failed = true,
         _ => {}
+    }
+    // What its parent was asked is not what the subagent was.
+    if state.is_subagent && state.is_inherited(facts) {
+        (facts.user_text, facts.asked) = (None, None);
     }
     if state.is_subagent && facts.role.as_deref() == Some("user") {
         facts.role = Some("injected".to_owned());
@@ -171,6 +197,35 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         facts.role = None;
     }
     settle_usage(fold, facts);
+}
+
+/// A header, of the thread itself or of one whose lines follow. In a legacy rollout those of the
+/// origin may follow without its header, and nothing says where they end: all lines are known by
+/// the origin. What two subagents of one thread spend that began anew hardly ever agrees in model,
+/// sum, input and output.
+fn begin(state: &mut State, header: Option<&Header>) {
+    let own = header.and_then(|header| header.own.as_deref());
+    if state.thread.is_none() {
+        state.is_subagent = is_subagent(own);
+        state.goes_on = own.and_then(base).is_some();
+        let has_parent = |header: &&Header| header.parent_session.is_some();
+        state.began_ms = header.filter(has_parent).and_then(|of| of.created_ms);
+    }
+    state.is_legacy = is_legacy(own);
+    let origin = header.and_then(origin).filter(|_| state.is_legacy);
+    let thread = origin.or_else(|| header?.id.clone());
+    // The header may come again in its thread: Codex adds one where a setting changes.
+    if state.thread != thread {
+        state.calls = 0;
+    }
+    state.thread = thread;
+}
+
+/// The thread whose lines a legacy rollout may repeat. Reviews and the like begin anew.
+fn origin(header: &Header) -> Option<String> {
+    let own = header.own.as_deref();
+    let begins_anew = is_subagent(own) && !is_spawned(own);
+    header.parent_session.clone().filter(|_| !begins_anew)
 }
 
 /// By what the text of a message is known again.
@@ -229,12 +284,14 @@ fn settle_call(state: &mut State, facts: &mut Facts) {
 /// which are written with other times, are known as such.
 fn settle_usage(fold: &mut Fold, facts: &mut Facts) {
     let (state, kind) = (&mut fold.codex, facts.kind.as_str());
+    let is_inherited = !state.is_legacy && state.is_inherited(facts);
     let Some(usage) = &mut facts.usage else {
         return;
     };
     let is_record = kind == "token_usage_record";
-    // A turn that compacts begins with the last count, here with that of the rollout before.
-    let is_base = state.goes_on && !is_record;
+    // A turn that compacts begins with the last count, here with that of the rollout before. What a
+    // subagent repeats of its parent's counts stands there as records.
+    let is_base = (state.goes_on || is_inherited) && !is_record;
     let is_counted = usage.response_id.is_some() && state.counted == usage.response_id;
     if is_base {
         state.counted.clone_from(&usage.response_id);
@@ -308,20 +365,22 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
 /// The title is the first message that was sent. What an event says of it is sure; an item of the
 /// context may be Codex's own.
 fn note_sent(fold: &mut Fold, facts: &Facts) {
-    let Some(text) = facts
-        .user_text
-        .as_deref()
-        .filter(|text| !text.trim().is_empty())
-    else {
+    let text = facts.user_text.as_deref().or(facts.asked.as_deref());
+    let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
         return;
     };
     let is_event = facts.kind != "message";
-    if fold.first_message.is_none() || is_event && !fold.codex.has_sent {
+    let is_typed = facts.user_text.is_some();
+    let is_first = fold.first_message.is_none() || is_event && !fold.codex.has_sent;
+    if is_first {
         fold.first_message = Some(text.trim().to_owned());
-        if !fold.codex.is_subagent {
-            fold.typed = None;
+    }
+    if (is_first || is_typed && fold.codex.is_woken) && !fold.codex.is_subagent {
+        fold.typed = None;
+        if is_typed {
             fold.note_typed(facts);
         }
+        fold.codex.is_woken = !is_typed;
     }
     fold.codex.has_sent |= is_event;
 }
@@ -467,6 +526,13 @@ fn is_subagent(own: Option<&str>) -> bool {
     let member = |key| own.and_then(|own| json::member(own, key));
     member("thread_source") == Some("\"subagent\"")
         || member("source").is_some_and(|source| json::member(source, "subagent").is_some())
+}
+
+/// Whether its model started it, by a tool, and may have handed its history on.
+fn is_spawned(own: Option<&str>) -> bool {
+    let source = own.and_then(|own| json::member(own, "source"));
+    let subagent = source.and_then(|source| json::member(source, "subagent"));
+    subagent.is_some_and(|subagent| json::member(subagent, "thread_spawn").is_some())
 }
 
 /// Whether a header with these fields begins a legacy rollout.

@@ -115,6 +115,8 @@ pub(super) struct Payload<'a> {
     pub error: Loose<Failure<'a>>,
     #[serde(borrow)]
     pub thread_name: Text<'a>,
+    #[serde(borrow)]
+    pub goal: Loose<Goal<'a>>,
     pub started_at_ms: Int,
     pub completed_at_ms: Int,
     /// See [`Payload::item`].
@@ -134,8 +136,14 @@ pub(super) struct Payload<'a> {
     #[serde(borrow)]
     pub changes: Raw<'a>,
     pub duration: Loose<Duration>,
+    /// What a tool of a server gave: `Ok`, or `Err`.
+    #[serde(borrow)]
+    pub result: Raw<'a>,
     #[serde(borrow)]
     pub summary_text: Raw<'a>,
+    /// Of a line between the items, in the middle of 2025.
+    #[serde(borrow)]
+    pub record_type: Text<'a>,
 }
 
 impl<'a> Payload<'a> {
@@ -216,6 +224,14 @@ pub(super) struct Failure<'a> {
     pub message: Raw<'a>,
 }
 
+/// What a person told Codex to work on until it is done.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Goal<'a> {
+    #[serde(borrow)]
+    pub objective: Raw<'a>,
+}
+
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Duration {
@@ -255,6 +271,9 @@ pub(super) struct Arguments<'a> {
     pub message: Text<'a>,
     #[serde(borrow)]
     pub workdir: Text<'a>,
+    /// A patch, where the tool that takes one is a function.
+    #[serde(borrow)]
+    pub input: Raw<'a>,
 }
 
 /// An output that says how the call ended.
@@ -275,6 +294,9 @@ pub(super) struct CommandEnd {
     pub exit_code: Int,
     pub duration_seconds: Num,
 }
+
+/// The kind of a line that older rollouts have between the items (`{"record_type":"state"}`).
+pub(super) const STATE: &str = "state";
 
 /// What a line is about, whether it stands in an envelope or not.
 pub(super) struct Record<'a> {
@@ -323,8 +345,14 @@ impl<'a> Record<'a> {
                 "session_meta"
             }
             Some(kind) if self.envelope.is_empty() => kind,
+            None if self.is_state() => STATE,
             _ => &self.envelope,
         }
+    }
+
+    /// Whether it only says that the rollout's state was saved.
+    fn is_state(&self) -> bool {
+        self.envelope.is_empty() && self.payload.record_type.as_str() == Some(STATE)
     }
 
     /// Whether it is of that envelope. What stands alone is an item of a response.

@@ -28,6 +28,16 @@ pub(super) struct Message<'a> {
 
 /// Behind this the editors' extensions write what their user typed, below what they show.
 const REQUEST: &str = "## My request for Codex:";
+/// The same since 2026, of Codex Desktop too: a line by itself.
+const SHORT_REQUEST: &str = "## My request:";
+
+/// Blocks with which Codex Desktop starts a turn, and what in them says to do what: an automation,
+/// another thread, what was said to it by voice.
+const WAKE_UPS: [(&str, &str); 3] = [
+    ("heartbeat", "instructions"),
+    ("codex_delegation", "input"),
+    ("realtime_delegation", "input"),
+];
 
 /// What instructions begin with that stand in a message of the user's.
 const PROMPTS: &[&str] = &[
@@ -97,10 +107,8 @@ impl<'a> Message<'a> {
 
     fn add(&mut self, role: &str, kind: Option<&str>, text: Cow<'a, str>) {
         let origin = origin(role, kind, &text);
-        match text.find(REQUEST) {
-            Some(at) if origin == Origin::Typed => {
-                let (shown, typed) = text.split_at(at);
-                let typed = typed[REQUEST.len()..].trim();
+        match shown_and_typed(&text) {
+            Some((shown, typed)) if origin == Origin::Typed => {
                 for (origin, text) in [(Origin::Injected, shown), (Origin::Typed, typed)] {
                     self.parts.push((origin, text.to_owned().into()));
                 }
@@ -115,7 +123,7 @@ impl<'a> Message<'a> {
         let role = match role {
             "user" if origins(Origin::Typed) => "user",
             // An image alone.
-            "user" if self.parts.is_empty() && self.has_image => "user",
+            "user" if self.has_image && self.parts.iter().all(is_around_image) => "user",
             "user" => "injected",
             "developer" => "system",
             role => role,
@@ -129,6 +137,12 @@ impl<'a> Message<'a> {
         let typed = typed.filter(|(origin, _)| *origin == Origin::Typed);
         let typed: Vec<&str> = typed.map(|(_, text)| &**text).collect();
         (!typed.is_empty()).then(|| typed.join("\n"))
+    }
+
+    /// What a program asked for with it, see [`asked_by_program`].
+    pub fn asked(&self) -> Option<String> {
+        let mut texts = self.parts.iter().map(|(_, text)| text);
+        texts.find_map(|text| asked_by_program(text))
     }
 
     /// The working directory that it tells the model. The first rollouts have it nowhere else.
@@ -155,15 +169,57 @@ impl<'a> Message<'a> {
 
 /// The text that a person typed into a message of an editor's extension, else all of it.
 pub(super) fn request(message: &str) -> &str {
-    match message.split_once(REQUEST) {
-        Some((_, typed)) => typed.trim(),
-        None => message,
-    }
+    shown_and_typed(message).map_or(message, |(_, typed)| typed)
+}
+
+/// What an editor's extension, or Codex Desktop, shows the model, and what was typed below that:
+/// behind the last such heading, as what is shown may hold one too.
+fn shown_and_typed(text: &str) -> Option<(&str, &str)> {
+    let last = |heading: &str, is_it: fn(&str) -> bool| {
+        let mut found = text.rmatch_indices(heading).map(|(at, _)| at);
+        let is_line = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
+        found.find(|at| is_line(at) && is_it(&text[at + heading.len()..]))
+    };
+    let ends = |rest: &str| {
+        let rest = rest.trim_start_matches([' ', '\t']);
+        rest.is_empty() || rest.starts_with(['\n', '\r'])
+    };
+    // A person may write such a heading; what these programs show begins with one, or with a tag.
+    let begins = text.trim_start();
+    let is_shown = begins.starts_with("# ") || begins.starts_with('<');
+    let (at, heading) = match last(REQUEST, |_| true) {
+        Some(at) => (at, REQUEST),
+        None if is_shown => (last(SHORT_REQUEST, ends)?, SHORT_REQUEST),
+        None => return None,
+    };
+    Some((&text[..at], text[at + heading.len()..].trim()))
+}
+
+/// What a program asked for, where the text is nothing but a block with which it starts a turn.
+pub(super) fn asked_by_program(text: &str) -> Option<String> {
+    let text = text.trim();
+    WAKE_UPS.iter().find_map(|(block, asks)| {
+        let within = text.strip_prefix(&*format!("<{block}>"))?;
+        let within = within.strip_suffix(&*format!("</{block}>"))?;
+        let behind = within.split_once(&*format!("<{asks}>"));
+        let asked = behind.and_then(|(_, rest)| rest.rsplit_once(&*format!("</{asks}>")));
+        let asked = asked.map_or(within, |(asked, _)| asked).trim();
+        let asked = asked.replace("&lt;", "<").replace("&gt;", ">");
+        Some(asked.replace("&amp;", "&"))
+    })
+}
+
+/// Whether a part says nothing but that an image stands behind or before it.
+fn is_around_image((_, text): &(Origin, Cow<'_, str>)) -> bool {
+    let text = text.trim();
+    let is_open = text == "<image>" || text.starts_with("<image ");
+    text.is_empty() || text == "</image>" || is_open && text.find('>') == Some(text.len() - 1)
 }
 
 fn origin(role: &str, kind: Option<&str>, text: &str) -> Origin {
     match (role, kind) {
         ("developer" | "system", _) => Origin::Prompt,
+        ("user", _) if asked_by_program(text).is_some() => Origin::Injected,
         ("user", Some(kind)) if kind.starts_with("user.") => Origin::Typed,
         ("user", Some(kind)) if kind.ends_with("instructions") => Origin::Prompt,
         ("user", None | Some("unknown")) => legacy_origin(text.trim_start()),

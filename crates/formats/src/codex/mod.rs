@@ -35,7 +35,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        11
+        12
     }
 
     fn knows(&self, kind: &str) -> bool {

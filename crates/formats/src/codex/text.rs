@@ -58,6 +58,7 @@ fn of_record(record: &Record<'_>, pieces: &mut Pieces) -> Option<()> {
         _ if record.is_of("response_item") => item(record.kind(), payload, pieces)?,
         "event_msg" => event(payload, pieces)?,
         "compacted" => pieces.prose(&payload.message),
+        "inter_agent_communication" => all(&payload.content, Class::Prose, pieces)?,
         _ => {}
     }
     Some(())
@@ -152,6 +153,11 @@ fn event(payload: &Payload<'_>, pieces: &mut Pieces) -> Option<()> {
         "thread_name_updated" => {
             if let Some(name) = payload.thread_name.as_str() {
                 pieces.text(Class::Prose, name);
+            }
+        }
+        "thread_goal_updated" => {
+            if let Loose::Object(goal) = &payload.goal {
+                pieces.prose(&goal.objective);
             }
         }
         _ => {}

@@ -1,14 +1,20 @@
 //! Which types of lines are known? Those that versions up to 0.169 wrote, read or passed over.
 
+use super::line::STATE;
 use super::names;
 
-const TYPES: [&str; 34] = [
+const TYPES: [&str; 39] = [
     // Lines by themselves.
     "session_meta",
     "turn_context",
     "world_state",
     "token_usage_record",
     "compacted",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "security_risk_score",
+    "realtime_item",
+    STATE,
     // Items of the context.
     "message",
     "agent_message",
