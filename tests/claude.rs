@@ -1130,14 +1130,22 @@ fn what_only_the_queue_says_is_found() {
         json!({"type": "queue-operation", "operation": operation, "content": content,
             "sessionId": uuid(9), "timestamp": "2026-01-05T10:00:01.000Z"})
     };
+    let call = json!({
+        "type": "assistant", "uuid": uuid(2), "parentUuid": uuid(1), "sessionId": uuid(9),
+        "cwd": "/w", "isSidechain": false, "version": "2.0.73",
+        "timestamp": "2026-01-05T10:00:01.000Z",
+        "message": {"role": "assistant", "id": "msg_1", "content": [
+            {"type": "tool_use", "id": "call_1", "name": "Bash", "input": {"command": "ls"}}]},
+    });
     let lines = [
         said,
+        call,
         queue("enqueue", "And the heron?".into()),
         queue("remove", Value::Null),
     ];
     fs::write(&file, lines.map(|line| format!("{line}\n")).concat()).unwrap();
     let index = index(place.path(), projects.path());
-    assert_eq!(row(&index, &uuid(9)).message_count, 2);
+    assert_eq!(row(&index, &uuid(9)).message_count, 3);
     assert_eq!(found(&index, "heron role:user").len(), 1);
-    assert_eq!(tree(&index, 9).entries.len(), 1);
+    assert_eq!(tree(&index, 9).entries.len(), 2);
 }

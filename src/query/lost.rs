@@ -4,25 +4,29 @@
 //! compaction goes on from an entry which it kept and wrote behind it, so that this goes on from
 //! itself. Nobody branched there.
 
+use std::collections::HashMap;
+
 use super::turns::NONE;
 
 /// Hangs each entry whose parent is in no entry on the last one before it in the file from which
 /// something may go on, and the first entry of each cycle on the one before that. Where there is
-/// none, it is a root. What subagents say and what is said to them hangs on such entries alone, the
+/// none, it is a root. Entries that name the same lost parent are branches of one another, so all
+/// hang where the first does. What subagents say and what is said to them hangs on such entries alone, the
 /// session's own on no such ones.
 pub(super) fn put_lost_in_line(
     parents: &mut [u32],
-    is_lost: impl Fn(usize) -> bool,
+    lost: impl Fn(usize) -> Option<u32>,
     may_lead: &[bool],
     sidechain: &[bool],
 ) {
     let mut last = [NONE; 2];
+    let mut in_place_of = HashMap::new();
     let mut before = Vec::with_capacity(parents.len());
     for at in 0..parents.len() {
         let last = &mut last[usize::from(sidechain[at])];
         before.push(*last);
-        if is_lost(at) {
-            parents[at] = *last;
+        if let Some(parent) = lost(at) {
+            parents[at] = *in_place_of.entry(parent).or_insert(*last);
         }
         if may_lead[at] {
             *last = at as u32;
@@ -61,23 +65,26 @@ mod tests {
 
     use super::*;
 
-    /// A parent that is in no entry.
-    const LOST: u32 = u32::MAX - 1;
+    /// Parents that are in no entry: this one and those behind it.
+    const LOST: u32 = u32::MAX - 9;
 
     fn in_line(above: &[u32], silent: &[usize], sidechain: &[usize]) -> Vec<u32> {
         let all = 0..above.len();
         let may_lead: Vec<bool> = all.clone().map(|at| !silent.contains(&at)).collect();
         let sidechain: Vec<bool> = all.map(|at| sidechain.contains(&at)).collect();
-        let known = |above: &u32| if *above == LOST { NONE } else { *above };
+        let known = |above: &u32| if *above >= LOST { NONE } else { *above };
         let mut parents: Vec<u32> = above.iter().map(known).collect();
-        let is_lost = |at: usize| above[at] == LOST;
-        put_lost_in_line(&mut parents, is_lost, &may_lead, &sidechain);
+        let lost = |at: usize| Some(above[at]).filter(|above| (LOST..NONE).contains(above));
+        put_lost_in_line(&mut parents, lost, &may_lead, &sidechain);
         parents
     }
 
     #[test]
     fn what_lost_its_parent_goes_on_from_the_entry_before_it() {
-        assert_eq!(in_line(&[LOST, 0, LOST, 2], &[], &[]), [NONE, 0, 1, 2]);
+        assert_eq!(in_line(&[LOST, 0, LOST + 1, 2], &[], &[]), [NONE, 0, 1, 2]);
+        // Somebody went back to what both were said after.
+        let above = [NONE, 0, LOST, 2, LOST, 4];
+        assert_eq!(in_line(&above, &[], &[]), [NONE, 0, 1, 2, 1, 4]);
         // A root is one, and what has nothing to read leads nowhere.
         assert_eq!(
             in_line(&[NONE, 0, LOST, NONE], &[1], &[]),
@@ -87,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_session_goes_on_from_no_subagent() {
-        let above = [NONE, NONE, 1, LOST, LOST];
+        let above = [NONE, NONE, 1, LOST, LOST + 1];
         assert_eq!(in_line(&above, &[], &[1, 2, 4]), [NONE, NONE, 1, 0, 2]);
     }
 

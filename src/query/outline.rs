@@ -352,11 +352,12 @@ impl<'a> Reading<'a> {
         });
         let mut parents: Vec<u32> = parents.collect();
         if self.loses_parents {
-            let is_lost = |at: usize| {
-                let above = self.last_with.get(self.above[at] as usize);
-                above.is_some_and(|above| *above == NONE)
+            let lost = |at: usize| {
+                let above = self.above[at];
+                let last = self.last_with.get(above as usize)?;
+                (*last == NONE).then_some(above)
             };
-            put_lost_in_line(&mut parents, is_lost, &self.may_lead, &self.sidechain);
+            put_lost_in_line(&mut parents, lost, &self.may_lead, &self.sidechain);
         }
         if self.answers_hang_on_calls {
             put_answers_in_line(&mut parents, &self.parts);

@@ -17,28 +17,32 @@ const SYNTHETIC: &str = "<synthetic>";
 pub(super) const HOOK: &str = "saved_hook_context";
 
 /// With what a text begins that a program puts where prompts are.
-const INJECTED: [&str; 21] = [
+const INJECTED: [&str; 11] = [
     "<command-name>",
     "<command-message>",
     "<local-command-",
     "<task-notification>",
-    "<agent-notification>",
-    "<bash-notification>",
     "<teammate-message",
-    "<agent-message",
-    "<cross-session-message",
     "<channel source=",
     "<bash-stdout>",
     "<bash-stderr>",
+    "Caveat:",
+    "[Request interrupted",
+    "This session is being continued from a previous conversation",
+];
+
+/// With what messages of other programs begin, unless their line says that a person typed it.
+const NOTICES: [&str; 10] = [
+    "<agent-notification>",
+    "<bash-notification>",
+    "<agent-message",
+    "<cross-session-message",
     "<session-start-hook>",
     "<tick>",
     "Another Claude session sent a message:\n",
     "The coordinator sent a message while you were working:",
     "Stop hook feedback:\n",
-    "Caveat:",
-    "[Request interrupted",
     "[SYSTEM NOTIFICATION - NOT USER INPUT]",
-    "This session is being continued from a previous conversation",
 ];
 
 /// What programs put before what a person typed, in a block or a text of its own or in one with it.
@@ -262,7 +266,11 @@ fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
         facts.role = Some("toolResult".to_owned());
         return Some(());
     }
-    said(line, typed(content.text(), objects()), facts);
+    said(
+        line,
+        typed(content.text(), objects(), is_surely_typed(line)),
+        facts,
+    );
     if !facts.is_message {
         let texts = || {
             let texts = objects().filter_map(|block| block.text.text());
@@ -308,7 +316,7 @@ fn called(line: &WholeLine<'_>, text: &str) -> Option<String> {
             .filter(|summary| !summary.is_empty())
             .unwrap_or_else(text)
     } else if line.is_sidechain.0 == Some(true) && line.parent_uuid.as_str().is_none() {
-        typed_of(said)?.trim()
+        typed_of(said, false)?.trim()
     } else {
         return None;
     };
@@ -333,6 +341,12 @@ fn is_of_person(line: &WholeLine<'_>) -> bool {
         && source.is_none_or(|source| matches!(source, "typed" | "queued" | "sdk"))
 }
 
+/// Whether the line says that a person typed it.
+pub(super) fn is_surely_typed<C>(line: &Line<'_, C>) -> bool {
+    let origin = line.origin.object().and_then(|origin| origin.kind.as_str());
+    origin == Some("human") || line.prompt_source.as_str() == Some("typed")
+}
+
 /// Text where prompts are: of the person, or, if that is none, of a program.
 fn said(line: &WholeLine<'_>, text: Option<String>, facts: &mut Facts) {
     facts.user_text = text.filter(|_| is_of_person(line));
@@ -346,17 +360,18 @@ fn said(line: &WholeLine<'_>, text: Option<String>, facts: &mut Facts) {
 
 /// What a person may have typed of a text, or of text blocks, each on lines of its own. Editors and
 /// reminders stand in blocks beside it. `None` where all of it is a program's: a command stands
-/// before the prompt that it stands for.
+/// before the prompt that it stands for. `is_sure`: the line says that a person typed it.
 pub(super) fn typed<'b, 'a: 'b, I: 'b>(
     text: Option<&str>,
     blocks: impl Iterator<Item = &'b Block<'a, I>>,
+    is_sure: bool,
 ) -> Option<String> {
     let blocks = blocks.filter(|block| block.is("text"));
     let texts = blocks.filter_map(|block| block.text.text());
     let texts: Vec<_> = text.map(Cow::from).into_iter().chain(texts).collect();
     let mut typed = Vec::new();
     for text in &texts {
-        match typed_of(text) {
+        match typed_of(text, is_sure) {
             Some(text) => typed.push(text),
             None if typed.is_empty() && !behind(text).is_empty() => return None,
             None => {}
@@ -365,11 +380,12 @@ pub(super) fn typed<'b, 'a: 'b, I: 'b>(
     (!typed.is_empty() || texts.is_empty()).then(|| typed.join("\n"))
 }
 
-/// What a person may have typed of one text.
-pub(super) fn typed_of(text: &str) -> Option<&str> {
+/// What a person may have typed of one text; `is_sure` as in [`typed`].
+pub(super) fn typed_of(text: &str, is_sure: bool) -> Option<&str> {
     let said = behind(text);
     let is_put = said.is_empty() && !text.trim().is_empty();
-    let is_injected = INJECTED.iter().any(|begin| said.starts_with(begin));
+    let begins = |with: &[&str]| with.iter().any(|begin| said.starts_with(begin));
+    let is_injected = begins(&INJECTED) || !is_sure && begins(&NOTICES);
     let put_between = |(begin, end): &(&str, &str)| said.strip_prefix(*begin)?.strip_suffix(*end);
     let said = TYPED.iter().find_map(put_between).unwrap_or(said);
     (!is_put && !is_injected).then_some(said)
@@ -513,7 +529,11 @@ fn of_attachment(
             let blocks = blocks(&attachment.prompt)?;
             let objects = blocks.iter().filter_map(Loose::object);
             let text = attachment.prompt.text();
-            said(line, typed(text.as_deref(), objects), facts);
+            said(
+                line,
+                typed(text.as_deref(), objects, is_surely_typed(line)),
+                facts,
+            );
             let mode = attachment.command_mode.as_str();
             if mode.is_some_and(|mode| !matches!(mode, "prompt" | "bash")) {
                 facts.role = Some("injected".to_owned());

@@ -82,7 +82,7 @@ const LINES: usize = 16;
 /// So many first lines are remembered for good: taken up again, compacted once more or driven by
 /// `stream-json`, versions write all that came before into the file again, or the end of it. A line
 /// takes 8 bytes and its place in a tree, and up to 21 where the state is stored.
-const FIRST_LINES: usize = 32 << 10;
+const FIRST_LINES: usize = 2 << 10;
 
 /// A line that comes again, under its id and with what it said, says nothing, and its id is the
 /// first one's. An answer is one message, in how many lines ever. A line that agents drop is not
@@ -156,8 +156,8 @@ fn answer(record: &[u8], facts: &Facts) -> Option<u64> {
 }
 
 /// A hash of what tells a line from others; `None` of one without an id. Written again it may have
-/// other fields around what was said, so of that only the message counts, with its pictures. What
-/// nobody said is a link, which is another one below another line.
+/// other fields around what was said, so of that only the message counts, with its pictures. Below
+/// another line it is another one: so a compaction goes on to what it kept.
 fn known_by<'m>(
     record: Record<'_>,
     facts: &Facts,
@@ -171,10 +171,11 @@ fn known_by<'m>(
         Some(_) => said,
         // One id is that of many.
         None if facts.kind == facts::HOOK => return Some(record.hash),
-        None => [facts.parent.as_deref(), None, None],
+        None => [None; 3],
     };
     let [a, b, c] = said.map(Option::unwrap_or_default);
-    let parts = [&facts.kind, id, a, b, c];
+    let parent = facts.parent.as_deref().unwrap_or_default();
+    let parts = [&facts.kind, id, parent, a, b, c];
     Some(stable_hash::of(parts.map(str::as_bytes)))
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Queue {
     is_alone: bool,
     /// The file has an attachment from a queue, whatever its versions say.
     attaches: bool,
-    /// The model is to go on: it called a tool, or has not answered.
+    /// A tool works that the model called: what it is given next is a queue's.
     works: bool,
     /// What waits: whether a person typed it.
     waiting: VecDeque<bool>,
@@ -55,9 +55,10 @@ impl Queue {
         self.attaches |= facts.kind == "attachment" && facts.role.is_some();
         let calls = || !facts.calls.is_empty() || facts.stop_reason.as_deref() == Some("tool_use");
         match facts.role.as_deref() {
-            Some("user" | "toolResult") => self.works = true,
             Some("assistant") => self.works = calls(),
-            Some("system") => self.works = false,
+            // What is typed while the answer is written may begin the next turn, on a line of its
+            // own.
+            Some("user" | "toolResult" | "system") => self.works = false,
             _ => {}
         }
     }
@@ -71,7 +72,7 @@ impl Queue {
                 return Some((String::new(), false));
             };
             let said = line.content.text().unwrap_or_default();
-            let is_typed = !said.trim().is_empty() && typed_of(&said).is_some();
+            let is_typed = !said.trim().is_empty() && typed_of(&said, false).is_some();
             Some((line.operation.owned().unwrap_or_default(), is_typed))
         });
         let (operation, is_typed) = read.unwrap_or_default();

@@ -509,6 +509,10 @@ fn typed_is_what_a_person_typed() {
         "<ide_selection>a</ide_selection>",
         "Caveat: the messages below",
         "[Request interrupted by user]",
+    ] {
+        assert_eq!(role(&typed("u", "", 1, text)), "injected", "{text}");
+    }
+    for text in [
         "<bash-notification>\n<shell-id>b1</shell-id>\n</bash-notification>",
         "<agent-notification>\n<agent-id>b1</agent-id>\n</agent-notification>",
         "<agent-message from=\"b1\">\n[Subagent hand-back] done\n</agent-message>",
@@ -520,7 +524,13 @@ fn typed_is_what_a_person_typed() {
         "Stop hook feedback:\n- [lint]: failed",
         "[SYSTEM NOTIFICATION - NOT USER INPUT]\n<task-notification>done</task-notification>",
     ] {
-        assert_eq!(role(&typed("u", "", 1, text)), "injected", "{text}");
+        // A person who pastes one is believed, where the line says that it was typed.
+        let mut line = typed("u", "", 1, text);
+        assert_eq!(role(&line), "user", "{text}");
+        line.as_object_mut().unwrap().remove("promptSource");
+        assert_eq!(role(&line), "injected", "{text}");
+        line["origin"] = json!({"kind": "human"});
+        assert_eq!(role(&line), "user", "{text}");
     }
     for (name, value) in [
         ("isMeta", json!(true)),

@@ -4,7 +4,7 @@
 //! word, attachments hold what is told to the model each time, and `toolUseResult` what the answer
 //! beside it says. Only what is named here is searched.
 
-use super::facts::{said_by_system, typed, typed_of};
+use super::facts::{is_surely_typed, said_by_system, typed, typed_of};
 use super::line::{Attachment, Block, Line, Message, blocks, blocks_as_written};
 use crate::json::{self, Loose, Raw};
 use crate::model::{Class, Passage};
@@ -60,7 +60,10 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
     match (line.kind.as_str().unwrap_or_default(), &line.message) {
         // Mostly another line says it too: see `queue.rs`.
         ("queue-operation", _) => pieces.prose(&Raw(json::member(whole, "content"))),
-        ("user", Loose::Object(message)) => content(message, true, Pieces::prose, pieces)?,
+        ("user", Loose::Object(message)) => {
+            let user = Some(is_surely_typed(line));
+            content(message, user, Pieces::prose, pieces)?;
+        }
         ("assistant", Loose::Object(message)) => {
             // What Claude Code says in the model's place, above all that a request failed.
             let is_answer = line.is_api_error_message.0 != Some(true)
@@ -69,7 +72,7 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
                 true => Pieces::prose,
                 false => Pieces::output,
             };
-            content(message, false, said, pieces)?;
+            content(message, None, said, pieces)?;
         }
         ("system", _) => {
             if let Some((class, text)) = said_by_system(line).zip(line.content.text()) {
@@ -108,19 +111,27 @@ fn of_attachment(attachment: &Attachment<'_>, pieces: &mut Pieces) -> Option<()>
     Some(())
 }
 
-fn content(message: &Message<'_>, is_user: bool, said: Add, pieces: &mut Pieces) -> Option<()> {
+/// `user`: it stands where prompts are, and whether the line says that a person typed it.
+fn content(
+    message: &Message<'_>,
+    user: Option<bool>,
+    said: Add,
+    pieces: &mut Pieces,
+) -> Option<()> {
     let text = message.content.text();
     if text.is_some() {
         said(pieces, &message.content);
     }
     let blocks = blocks_as_written(&message.content)?;
+    let is_sure = user == Some(true);
     let is_typed = |block: &Block<'_>| {
         let text = block.text.text();
-        text.is_some_and(|text| typed_of(&text).is_some())
+        text.is_some_and(|text| typed_of(&text, is_sure).is_some())
     };
     let objects = || blocks.iter().filter_map(|(block, _)| block.object());
     // What was put beside what a person typed is not theirs.
-    let is_mixed = is_user && blocks.len() > 1 && typed(text.as_deref(), objects()).is_some();
+    let may_be_mixed = user.is_some() && blocks.len() > 1;
+    let is_mixed = may_be_mixed && typed(text.as_deref(), objects(), is_sure).is_some();
     for (block, raw) in &blocks {
         if let Loose::Object(block) = block {
             let said = match is_mixed && !is_typed(block) {

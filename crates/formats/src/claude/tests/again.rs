@@ -97,6 +97,11 @@ fn history_that_is_written_again_counts_once() {
     other["message"]["content"] = "row back".into();
     let lines = [&before[..], &[other]].concat();
     assert_eq!(session(&lines).message_count, 31);
+    // And what goes on from another line: a compaction from what it kept.
+    let mut below = before[0].clone();
+    below["parentUuid"] = "elsewhere".into();
+    let lines = [&before[..], &[below]].concat();
+    assert_eq!(session(&lines).message_count, 31);
 }
 
 /// Some versions write all links of one hook under one id: each is one below another line.
@@ -121,7 +126,7 @@ fn the_first_lines_and_the_last_ones_are_remembered() {
         Claude.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
         facts.is_beside
     };
-    let first = 32 << 10;
+    let first = 2 << 10;
     assert!((0..first + 40).all(|number| !is_again(number)));
     assert!(is_again(0) && is_again(first - 1) && is_again(first + 30));
     assert!(!is_again(first));
