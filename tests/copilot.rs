@@ -206,6 +206,7 @@ fn what_older_layouts_hold_is_read_or_told() {
     let text = std::fs::read_to_string(file).unwrap();
     home.write(&format!(".copilot/session-state/{SESSION}.jsonl"), &text);
     home.write(".copilot/history-session-state/session_1.json", "{}");
+    home.write(".copilot/jb/one/partition-1.jsonl", "{}\n");
     let listed = home.json(&["list", "--all", "--json"]);
     assert_eq!(listed["total"], 1, "{listed}");
     let session = &listed["sessions"][0];
@@ -218,6 +219,8 @@ fn what_older_layouts_hold_is_read_or_told() {
     let oldest =
         "GitHub Copilot CLI, before its session-state: 1 file, 2 B, not read by this version";
     assert!(roots.contains(oldest), "{roots}");
+    let editor = "GitHub Copilot in JetBrains: 1 file, 3 B, not read by this version";
+    assert!(roots.contains(editor), "{roots}");
     let verified = home.run(&["verify"]);
     assert!(
         verified.contains("both stores equal the files"),

@@ -207,6 +207,12 @@ pub(super) const STORES: &[Store] = &[
         known_from: READERS,
     },
     Store {
+        name: "GitHub Copilot in JetBrains",
+        agent: "",
+        places: &[home(".copilot", "jb")],
+        known_from: READERS,
+    },
+    Store {
         name: "Goose",
         agent: "goose",
         places: &[
