@@ -72,6 +72,22 @@ fn a_session_is_listed_found_and_taken_up_again() {
     }
 }
 
+/// Versions without records of usage say at the end of each run what it took.
+#[test]
+fn usage_of_runs_without_records_is_counted() {
+    let home = home("shutdown-totals");
+    let listed = home.json(&["list", "--all", "--json"]);
+    assert_eq!(listed["sessions"][0]["tokens"], 430);
+    let query = "SELECT model, total FROM usage ORDER BY entry";
+    let usage = home.json(&["sql", "--json", query]);
+    assert_eq!(usage["rows"], json!([["gpt-5", 130], ["gpt-5", 300]]));
+    let verified = home.run(&["verify"]);
+    assert!(
+        verified.contains("both stores equal the files"),
+        "{verified}"
+    );
+}
+
 /// The name is another file: what is written there shows, and what is appended to the events.
 #[test]
 fn both_files_are_followed() {

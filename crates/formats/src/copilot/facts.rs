@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::line::{Arguments, Attachment, Data, Event, ModelMetrics, ToolRequest, UsageRecord};
+use super::line::{
+    Arguments, Attachment, Data, Event, LegacyMessage, ModelMetrics, ToolRequest, UsageRecord,
+};
 use super::types::knows;
+use crate::edits::{patch, shell};
 use crate::json::{self, Loose, Raw, Text};
-use crate::model::{Call, Compaction, Facts, Header, Usage};
+use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
 use crate::remote_of;
 use crate::tools::{touches, used};
 
@@ -70,7 +73,11 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
             };
             call(&request, &mut facts)?;
         }
-        "tool.execution_complete" => completed(data, &mut facts),
+        "tool.execution_complete" => {
+            facts.model = data.model.owned().filter(|_| is_main);
+            completed(data, &mut facts);
+        }
+        "session.import_legacy" => facts.user_text = first_typed(data)?,
         "subagent.failed" => facts.is_error = true,
         kind => of_session(kind, data, is_main, &mut facts),
     }
@@ -87,7 +94,8 @@ fn is_silent(facts: &Facts, is_main: bool) -> bool {
         "tool.user_requested"
         | "session.info"
         | "session.warning"
-        | "session.compaction_complete" => false,
+        | "session.compaction_complete"
+        | "session.import_legacy" => false,
         kind => knows(kind) && facts.role.is_none() && !facts.is_error,
     }
 }
@@ -115,7 +123,10 @@ fn of_session(kind: &str, data: &Data<'_>, is_main: bool, facts: &mut Facts) {
                 facts.usage = Some(usage(record));
             }
         }
-        "session.shutdown" => facts.header = Some(shut_down(data)),
+        "session.shutdown" => {
+            facts.model = data.current_model.owned().filter(|_| is_main);
+            facts.header = Some(shut_down(data));
+        }
         "session.compaction_complete" => {
             facts.is_error = data.success.0 == Some(false);
             facts.compaction = Some(Compaction {
@@ -193,8 +204,8 @@ fn own<const N: usize>(members: [(&str, Raw<'_>); N]) -> String {
     Value::from(own).to_string()
 }
 
-/// What all models took in the session so far, and what Copilot charges for it: premium requests
-/// and credits, which are no dollars.
+/// What all models took in the run or the session so far, and what Copilot charges for it: premium
+/// requests and credits, which are no dollars.
 fn shut_down(data: &Data<'_>) -> Header {
     let (mut input, mut output) = (None, None);
     for model in json::members(data.model_metrics.0.unwrap_or_default()) {
@@ -222,14 +233,41 @@ fn shut_down(data: &Data<'_>) -> Header {
 }
 
 fn has_image(data: &Data<'_>) -> Option<bool> {
-    let mut found = false;
+    let attachments = attachments(data)?;
+    let types = attachments.iter().map(|of| of.mime_type.as_str());
+    Some(types.flatten().any(|of| of.starts_with("image/")))
+}
+
+/// What is attached to a message. `None` where the second tier is needed.
+pub(super) fn attachments<'a>(data: &Data<'a>) -> Option<Vec<Attachment<'a>>> {
+    let mut attachments = Vec::new();
     for attachment in data.attachments.items()? {
         if let Loose::Object(attachment) = attachment.parse::<Loose<Attachment<'_>>>()? {
-            let mime_type = attachment.mime_type.as_str();
-            found |= mime_type.is_some_and(|mime_type| mime_type.starts_with("image/"));
+            attachments.push(attachment);
         }
     }
-    Some(found)
+    Some(attachments)
+}
+
+/// The messages of a session that was taken over. `None` where the second tier is needed.
+pub(super) fn legacy_messages<'a>(data: &Data<'a>) -> Option<Vec<LegacyMessage<'a>>> {
+    let mut messages = Vec::new();
+    let session = data.legacy_session.object();
+    let listed = session.map(|session| session.chat_messages);
+    for message in listed.unwrap_or_default().items()? {
+        if let Loose::Object(message) = message.parse::<Loose<LegacyMessage<'_>>>()? {
+            messages.push(message);
+        }
+    }
+    Some(messages)
+}
+
+/// What a session that was taken over begins with.
+fn first_typed(data: &Data<'_>) -> Option<Option<String>> {
+    let messages = legacy_messages(data)?;
+    let is_typed = |message: &&LegacyMessage<'_>| message.role.as_str() == Some("user");
+    let first = messages.iter().find(is_typed);
+    Some(first.and_then(|first| first.content.text().map(Cow::into_owned)))
 }
 
 /// The tool calls of an answer. `None` where the second tier is needed.
@@ -250,6 +288,7 @@ fn call(request: &ToolRequest<'_>, facts: &mut Facts) -> Option<()> {
     };
     let none = Arguments::default();
     let arguments = arguments.object().unwrap_or(&none);
+    let patched = patched(request, arguments);
     let tool = request.name.shown();
     let path = arguments.path.owned();
     let modified = match tool.as_deref() {
@@ -258,13 +297,33 @@ fn call(request: &ToolRequest<'_>, facts: &mut Facts) -> Option<()> {
     };
     let others = [&arguments.pattern, &arguments.query, &arguments.url];
     let subject = used(facts, path, modified, &arguments.command, &others);
+    let first = patched.first().map(|file| file.path.clone());
+    facts.files.extend(patched);
     facts.calls.push(Call {
         call_id: request.tool_call_id.shown(),
         tool,
-        subject,
+        subject: first.or(subject),
         ..Call::default()
     });
     Some(())
+}
+
+/// The files that a patch names, which is all that `apply_patch` is given, or which a command
+/// gives to it.
+fn patched(request: &ToolRequest<'_>, arguments: &Arguments<'_>) -> Vec<FileTouch> {
+    if let Some(patch) = request.arguments.text() {
+        return patch::touched(&patch, None);
+    }
+    let command = arguments.command.as_str();
+    let command = command.filter(|command| command.contains(patch::BEGIN));
+    let patches = command.map_or_else(Vec::new, |command| shell::patches(command).patches);
+    let mut files = Vec::new();
+    for found in &patches {
+        let folder = found.folder.as_deref().filter(|folder| !folder.is_empty());
+        let touched = patch::touched(&found.text, folder).into_iter();
+        files.extend(touched.filter(|file| found.names(&file.path)));
+    }
+    files
 }
 
 /// A command that ends with another code than 0 has failed, though its tool has not.

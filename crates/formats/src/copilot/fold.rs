@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::usage::Run;
 use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart, Usage};
 use crate::{SourceFacts, stable_hash};
 
@@ -30,6 +31,9 @@ pub struct State {
     /// The last event, where it has nothing to read: its id, and the event before it that has.
     #[serde(skip_serializing_if = "Option::is_none")]
     silent: Option<(String, Option<String>)>,
+    /// What the run so far says that it took.
+    #[serde(skip_serializing_if = "Run::is_empty")]
+    run: Run,
     /// A later run was in another repository.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     has_moved: bool,
@@ -39,8 +43,11 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// An event goes on from the last one that has something to read, whatever was noted in between.
-pub(super) fn relate(state: &mut State, facts: &mut Facts) {
+/// An event goes on from the last one that has something to read, whatever was noted in between. A
+/// run's end says what its answers took that have no records.
+pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+    let (state, model) = (&mut fold.copilot, &fold.model);
+    state.run.relate(model.is_some(), record, facts);
     let before = state.silent.take();
     if let Some((id, above)) = before
         && facts.parent.as_ref() == Some(&id)
@@ -218,8 +225,8 @@ fn name(workspace: &Fold, events: &Fold) -> Option<String> {
     (is_given || !is_prompt()).then_some(name)
 }
 
-/// What the session took. Versions before 1.0.x wrote no usage of an answer, only where a run ended
-/// what all of them took so far; what has a record since then comes on top.
+/// What the session took. Earlier versions wrote no usage of an answer, only where a run ended what
+/// it took, later ones what the session took so far; what has a record since then comes on top.
 fn tokens(fold: &Fold, own: &BTreeMap<String, Value>) -> Option<i64> {
     let told = total(own).map(|total| {
         let since = fold.tokens.unwrap_or(0);

@@ -115,6 +115,16 @@ pub(super) struct Data<'a> {
     pub total_premium_requests: Raw<'a>,
     #[serde(borrow)]
     pub total_nano_aiu: Raw<'a>,
+    #[serde(borrow)]
+    pub current_model: Text<'a>,
+    /// With this or the next one the totals are the session's, without them those of its run.
+    #[serde(borrow)]
+    pub usage_accounting_watermarks: Raw<'a>,
+    #[serde(borrow)]
+    pub accounting_snapshot: Raw<'a>,
+    // session.import_legacy.
+    #[serde(borrow)]
+    pub legacy_session: Loose<LegacySession<'a>>,
 }
 
 /// Where a session runs.
@@ -139,6 +149,37 @@ pub(super) struct Context<'a> {
 pub(super) struct Attachment<'a> {
     #[serde(borrow)]
     pub mime_type: Text<'a>,
+    /// Of a file or a folder.
+    #[serde(borrow)]
+    pub path: Raw<'a>,
+    /// Of a selection.
+    #[serde(borrow)]
+    pub file_path: Raw<'a>,
+    #[serde(borrow)]
+    pub display_name: Raw<'a>,
+    #[serde(borrow)]
+    pub title: Raw<'a>,
+    /// What is selected.
+    #[serde(borrow)]
+    pub text: Raw<'a>,
+}
+
+/// A session of the layout before `session-state`, as a later version took it over.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct LegacySession<'a> {
+    #[serde(borrow)]
+    pub chat_messages: Raw<'a>,
+}
+
+/// A message of such a session.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct LegacyMessage<'a> {
+    #[serde(borrow)]
+    pub role: Text<'a>,
+    #[serde(borrow)]
+    pub content: Raw<'a>,
 }
 
 /// A tool call as the model asked for it.
@@ -208,7 +249,7 @@ pub(super) struct UsageRecord<'a> {
     pub reasoning_tokens: Count,
 }
 
-/// What a model took in a session so far.
+/// What a model took in a run or a session so far.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct ModelMetrics {
@@ -219,6 +260,9 @@ pub(super) struct ModelMetrics {
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct ModelTokens {
-    pub input_tokens: Int,
-    pub output_tokens: Int,
+    pub input_tokens: Count,
+    pub output_tokens: Count,
+    pub cache_read_tokens: Count,
+    pub cache_write_tokens: Count,
+    pub reasoning_tokens: Count,
 }

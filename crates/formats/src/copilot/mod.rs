@@ -14,6 +14,7 @@ mod place;
 mod tests;
 mod text;
 mod types;
+mod usage;
 mod workspace;
 
 pub use fold::State;
@@ -28,7 +29,7 @@ impl Format for Copilot {
     }
 
     fn revision(&self) -> u32 {
-        6
+        7
     }
 
     fn knows(&self, kind: &str) -> bool {
@@ -81,8 +82,8 @@ impl Format for Copilot {
         }
     }
 
-    fn relate(&self, fold: &mut Fold, _record: Record<'_>, facts: &mut Facts) {
-        fold::relate(&mut fold.copilot, facts);
+    fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
+        fold::relate(fold, record.bytes, facts);
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

@@ -1,8 +1,14 @@
 //! Copilot's sessions, case by case: `fixtures/copilot.py` writes them.
 
+use std::path::Path;
+
+use serde_json::{Value, json};
+
 use super::Copilot;
+use crate::model::Class::{self, Output, Prose};
+use crate::model::{Facts, Fold, SessionFacts, SourcePart};
 use crate::testing::{MTIME, Read, only, sessions};
-use crate::{Format, resume};
+use crate::{Format, Record, SourceFacts, resume};
 
 const SESSION: &str = "6d0b1f6e-0000-4000-8000-0000000000c1";
 
@@ -214,12 +220,247 @@ fn unknown_event_type() {
     assert_eq!(read.session.message_count, 2);
 }
 
+/// Events of a session as the index reads them; its fold goes through JSON before each of them, as
+/// between two syncs, or never.
+fn related(events: &[Value], is_saved: bool) -> (SessionFacts, Vec<Facts>) {
+    let (mut fold, mut entries) = (Fold::default(), Vec::new());
+    for event in events {
+        if is_saved {
+            fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
+        }
+        let record = event.to_string();
+        let mut facts = Copilot.facts(record.as_bytes());
+        Copilot.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
+        Copilot.fold(&mut fold, &facts);
+        entries.push(facts);
+    }
+    let source = SourceFacts {
+        relative: Path::new("a/events.jsonl"),
+        mtime_ms: MTIME,
+        fold: &fold,
+        part: SourcePart::Main,
+        unlisted: None,
+        problems: (0, None),
+    };
+    (Copilot.session(&[source]), entries)
+}
+
+fn event(kind: &str, data: Value) -> Value {
+    json!({"type": kind, "data": data})
+}
+
+/// The end of a run, with input, output and what was read from the cache of each model.
+fn end(models: &[(&str, [i64; 3])]) -> Value {
+    let metrics = models.iter().map(|(model, [input, output, read])| {
+        let usage = json!({"inputTokens": input, "outputTokens": output, "cacheReadTokens": read});
+        ((*model).to_owned(), json!({ "usage": usage }))
+    });
+    let metrics: serde_json::Map<String, Value> = metrics.collect();
+    event("session.shutdown", json!({ "modelMetrics": metrics }))
+}
+
+type Row<'f> = (Option<&'f str>, [Option<i64>; 3]);
+
+/// Models and their input, output and cache reads; the same from a fold that was saved.
+fn usage_of(events: &[Value]) -> (SessionFacts, Vec<Facts>) {
+    let (session, entries) = related(events, false);
+    assert_eq!(related(events, true), (session.clone(), entries.clone()));
+    (session, entries)
+}
+
+fn rows(entries: &[Facts]) -> Vec<Row<'_>> {
+    let usage = entries.iter().filter_map(|facts| facts.usage.as_ref());
+    usage
+        .map(|of| (of.model.as_deref(), [of.input, of.output, of.cache_read]))
+        .collect()
+}
+
+/// Runs of versions without records count from 0, each of its own: what was taken since the last
+/// end of the run is the usage of the next one.
 #[test]
 fn no_usage_record() {
     let read = read("shutdown-totals");
-    assert!(read.entries.iter().all(|facts| facts.usage.is_none()));
-    assert_eq!(read.session.tokens, Some(300));
     assert_eq!(own(&read, "copilotVersion"), "0.0.400");
+    let (a, b) = ("model-a", "model-b");
+    let events = [
+        event("session.start", json!({})),
+        end(&[(a, [100, 10, 40])]),
+        end(&[(a, [150, 15, 40])]),
+        // It says the same again.
+        end(&[(a, [150, 15, 40])]),
+        event("session.resume", json!({})),
+        end(&[(a, [300, 30, 0]), (b, [0, 0, 0])]),
+        event("session.resume", json!({})),
+        end(&[(a, [20, 2, 0]), (b, [5, 1, 0])]),
+        // Nothing was asked.
+        event("session.resume", json!({})),
+        end(&[]),
+    ];
+    let (session, entries) = usage_of(&events);
+    let row =
+        |model, [input, output, read]: [i64; 3]| (model, [Some(input), Some(output), Some(read)]);
+    assert_eq!(
+        rows(&entries),
+        [
+            row(Some(a), [60, 10, 40]),
+            row(Some(a), [50, 5, 0]),
+            row(Some(a), [300, 30, 0]),
+            // An entry has one usage.
+            row(None, [25, 3, 0]),
+        ]
+    );
+    assert_eq!(session.tokens, Some(165 + 330 + 28));
+    assert_eq!(session.model.as_deref(), Some(a));
+}
+
+/// What has records is counted by them, whatever the end says; the end of later versions says what
+/// all runs took.
+#[test]
+fn what_has_records_is_not_counted_at_the_end_of_its_run() {
+    let uses = |call: &str| {
+        let usage =
+            json!({"model": "m", "apiCallId": call, "inputTokens": 100, "outputTokens": 30});
+        event("session.usage_record", json!({ "usage": usage }))
+    };
+    let mut whole = end(&[("m", [1100, 130, 0])]);
+    whole["data"]["usageAccountingWatermarks"] = json!({"s": 1});
+    let events = [
+        event("session.start", json!({})),
+        end(&[("m", [1000, 100, 0])]),
+        event("session.resume", json!({})),
+        uses("r1"),
+        whole.clone(),
+        event("session.resume", json!({})),
+        whole,
+        event("session.resume", json!({})),
+        uses("r2"),
+        end(&[("m", [100, 30, 0])]),
+    ];
+    let (session, entries) = usage_of(&events);
+    assert_eq!(rows(&entries).len(), 3);
+    assert_eq!(session.tokens, Some(1100 + 130 + 130));
+}
+
+/// Versions that name no model in the answer name it in the results of its calls and at the end.
+#[test]
+fn a_model_that_no_answer_names() {
+    let done = |data: Value| event("tool.execution_complete", data);
+    let model = |events: &[Value]| usage_of(events).0.model;
+    let (main, kid) = (
+        done(json!({"model": "main"})),
+        done(json!({"model": "kid", "parentToolCallId": "t"})),
+    );
+    assert_eq!(model(&[main.clone(), kid]).as_deref(), Some("main"));
+    let ended = event("session.shutdown", json!({"currentModel": "last"}));
+    assert_eq!(model(&[main.clone(), ended]).as_deref(), Some("last"));
+    assert_eq!(
+        model(&[main, end(&[("m", [1, 1, 0])])]).as_deref(),
+        Some("main")
+    );
+    let many = end(&[("m", [1, 1, 0]), ("n", [1, 1, 0])]);
+    assert_eq!(model(&[many]), None);
+}
+
+/// Damage: no more models are remembered than a run has, and none is counted twice.
+#[test]
+fn a_run_of_many_models_counts_the_first_ones() {
+    let names: Vec<String> = (0..100).map(|number| format!("m{number}")).collect();
+    let models: Vec<_> = names.iter().map(|name| (&**name, [1, 1, 0])).collect();
+    let (_, entries) = usage_of(&[end(&models), end(&models)]);
+    assert_eq!(rows(&entries), [(None, [Some(64), Some(64), Some(0)])]);
+    let fallen = [("m", [9, 9, 0]), ("m", [1, 1, 0]), ("m", [9, 9, 0])];
+    let (_, entries) = usage_of(&fallen.map(|model| end(&[model])));
+    assert_eq!(rows(&entries).len(), 1);
+}
+
+/// A patch is all that its tool is given, or stands in a command.
+#[test]
+fn patches_name_their_files() {
+    let patch = |file: &str| {
+        format!("*** Begin Patch\n*** Update File: {file}\n@@\n-a\n+b\n*** End Patch\n")
+    };
+    let heredoc = format!("cd sub && apply_patch <<'E'\n{}E", patch("b.rs"));
+    let requests = json!([
+        {"toolCallId": "1", "name": "apply_patch", "arguments": patch("a.rs")},
+        {"toolCallId": "2", "name": "bash", "arguments": {"command": heredoc}},
+        {"toolCallId": "3", "name": "bash", "arguments": {"command": "ls"}},
+        {"toolCallId": "4", "name": "echo", "arguments": "text"},
+    ]);
+    let record = event("assistant.message", json!({ "toolRequests": requests })).to_string();
+    let facts = Copilot.facts(record.as_bytes());
+    let files = facts.files.iter().map(|file| (&*file.path, file.modified));
+    let files: Vec<_> = files.collect();
+    assert_eq!(files, [("a.rs", true), ("sub/b.rs", true)]);
+    let subjects: Vec<_> = facts
+        .calls
+        .iter()
+        .map(|call| call.subject.as_deref())
+        .collect();
+    assert_eq!(subjects, [Some("a.rs"), Some("sub/b.rs"), Some("ls"), None]);
+}
+
+/// The pieces of an event's passages.
+fn pieces(event: &Value) -> Vec<(Class, Vec<String>)> {
+    let passages = Copilot.passages(event.to_string().as_bytes());
+    let pieces = passages.into_iter().map(|of| (of.class, of.pieces));
+    pieces.collect()
+}
+
+#[test]
+fn attachments_are_found() {
+    let attachments = json!([
+        {"type": "file", "path": "/code/barn.ts", "displayName": "barn.ts"},
+        {"type": "directory", "path": "/code/loft", "displayName": "the loft"},
+        {"type": "selection", "filePath": "/code/hay.ts", "displayName": "hay.ts", "text": "bales"},
+        {"type": "github_reference", "number": 7, "title": "Mend the gate"},
+        {"type": "blob", "mimeType": "image/png", "data": "QUJD", "displayName": "b.png"},
+        "none",
+    ]);
+    let message = json!({"content": "Look.", "attachments": attachments});
+    let mut asked = event("user.message", message);
+    let output = [
+        "/code/barn.ts",
+        "/code/loft",
+        "the loft",
+        "/code/hay.ts",
+        "bales",
+        "Mend the gate",
+        "b.png",
+    ];
+    let [prose, output] = [&["Look."][..], &output].map(|of| of.iter().map(|of| (*of).to_owned()));
+    assert_eq!(
+        pieces(&asked),
+        [(Prose, prose.collect()), (Output, output.collect())]
+    );
+    asked["agentId"] = json!("kid");
+    assert!(pieces(&asked).is_empty());
+}
+
+/// What a later version took over from the layout before `session-state`.
+#[test]
+fn an_imported_session_has_its_first_prompt() {
+    let messages = json!([
+        {"role": "system", "content": "You are a fixture."},
+        {"role": "user", "content": "Oil the old pump."},
+        {"role": "assistant", "content": "It runs."},
+        {"role": "tool", "content": "squeak"},
+    ]);
+    let legacy = json!({"legacySession": {"chatMessages": messages}, "sourceFile": "a.json"});
+    let imported = event("session.import_legacy", legacy);
+    assert_eq!(
+        pieces(&imported),
+        [
+            (
+                Prose,
+                vec!["Oil the old pump.".to_owned(), "It runs.".to_owned()]
+            ),
+            (Output, vec!["squeak".to_owned()]),
+        ]
+    );
+    assert_eq!(read("imported").found("Oil the old pump."), 1);
+    let (session, entries) = related(&[imported], true);
+    assert_eq!(session.typed.as_deref(), Some("Oil the old pump."));
+    assert!(!entries[0].silent && Copilot.knows(&entries[0].kind));
 }
 
 /// The first run has no record, the second one has one and its end says what both took, the third
@@ -260,7 +501,7 @@ fn compaction_attachments_and_what_is_not_typed() {
     assert!(read.of_kind("user.message")[1].has_image);
     assert_eq!(read.found("iVBORw0KGgo"), 0);
     assert_eq!(read.of_kind("tool.user_requested")[0].calls.len(), 1);
-    assert_eq!(read.output, ["bash", "make kites"]);
+    assert_eq!(read.output, ["a.png", "bash", "make kites"]);
 }
 
 #[test]

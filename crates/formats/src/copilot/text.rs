@@ -1,7 +1,7 @@
 //! All text of one event of Copilot's that can be searched.
 
-use super::facts::requests;
-use super::line::{Data, Event, ToolResult};
+use super::facts::{attachments, legacy_messages, requests};
+use super::line::{Attachment, Data, Event, ToolResult};
 use crate::json::{self, Loose, Raw};
 use crate::model::Passage;
 use crate::pieces::Pieces;
@@ -42,7 +42,22 @@ fn of_event(event: &Event<'_>, pieces: &mut Pieces) -> Option<()> {
     match event.kind.as_str().unwrap_or_default() {
         // What a subagent was told stands in the arguments of the call that started it.
         "user.message" if !event.is_main() => {}
-        "user.message" | "system.notification" => pieces.prose(&data.content),
+        "user.message" => {
+            pieces.prose(&data.content);
+            for attachment in attachments(data)? {
+                attached(&attachment, pieces);
+            }
+        }
+        "system.notification" => pieces.prose(&data.content),
+        "session.import_legacy" => {
+            for message in legacy_messages(data)? {
+                match message.role.as_str() {
+                    Some("system") => {}
+                    Some("tool") => pieces.output(&message.content),
+                    _ => pieces.prose(&message.content),
+                }
+            }
+        }
         "assistant.message" => {
             pieces.prose(&data.reasoning_text);
             pieces.prose(&data.content);
@@ -65,6 +80,24 @@ fn of_event(event: &Event<'_>, pieces: &mut Pieces) -> Option<()> {
         _ => {}
     }
     Some(())
+}
+
+/// What an attachment is called and, of a selection, what it says. Most are called by the end of
+/// their path.
+fn attached(attachment: &Attachment<'_>, pieces: &mut Pieces) {
+    let paths = [&attachment.path, &attachment.file_path];
+    let called = attachment.display_name.text().unwrap_or_default();
+    let is_said = paths
+        .iter()
+        .any(|path| path.text().is_some_and(|path| path.ends_with(&*called)));
+    for path in paths {
+        pieces.output(path);
+    }
+    if !is_said {
+        pieces.output(&attachment.display_name);
+    }
+    pieces.output(&attachment.title);
+    pieces.output(&attachment.text);
 }
 
 /// The text that the model was given; `detailedContent` is the same at length.

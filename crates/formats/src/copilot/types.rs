@@ -1,10 +1,11 @@
-//! Which types of events are known? Those that Copilot 1.0.102 may write, read or passed over.
+//! Which types of events are known? Those that Copilot 1.0.102 may write, read or passed over, and
+//! one of before.
 
 /// The entry that a workspace file is.
 const WORKSPACE: &str = "session";
 
 /// In order.
-const TYPES: [&str; 155] = [
+const TYPES: [&str; 156] = [
     "agent.interrupted",
     "assistant.fusion_phase_activity",
     "assistant.fusion_phase_completed",
@@ -92,6 +93,7 @@ const TYPES: [&str; 155] = [
     "session.fusion_route_started",
     "session.handoff",
     "session.idle",
+    "session.import_legacy",
     "session.indexed_search",
     "session.info",
     "session.managed_plugin_progress",
