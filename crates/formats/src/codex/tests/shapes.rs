@@ -167,7 +167,7 @@ fn lines_of_the_origin_without_its_header_count_with_it() {
         count(2310, 1260),
     ];
     let parent = header(&json!({"id": "parent"}));
-    let origin = read(&[&[parent.clone()], &lines[..]].concat());
+    let origin = read(&[std::slice::from_ref(&parent), &lines[..]].concat());
     assert_eq!(counted_by(&origin), ["parent/1050", "parent/2310"]);
     assert_eq!(copied_with(&origin), ["parent/1"]);
     let own = [call("call_b", &json!({"cmd": "pwd"})), count(2830, 520)];
@@ -183,7 +183,7 @@ fn lines_of_the_origin_without_its_header_count_with_it() {
             "parent/1 parent/2".to_owned(),
         );
         let child = header(&child);
-        assert_eq!(read_after(&[child.clone()]), known);
+        assert_eq!(read_after(std::slice::from_ref(&child)), known);
         // As where it does, and where the child's own comes once more.
         assert_eq!(read_after(&[child.clone(), parent.clone()]), known);
         assert_eq!(read_after(&[child.clone(), parent.clone(), child]), known);
