@@ -26,7 +26,7 @@ pub(super) fn put_lost_in_line(
         let last = &mut last[usize::from(sidechain[at])];
         before.push(*last);
         if let Some(parent) = lost(at) {
-            parents[at] = *in_place_of.entry(parent).or_insert(*last);
+            parents[at] = *in_place_of.entry((parent, sidechain[at])).or_insert(*last);
         }
         if may_lead[at] {
             *last = at as u32;

@@ -60,6 +60,8 @@ pub struct State {
     first_lines: BTreeSet<u64>,
     /// Hashes of the last lines behind those.
     lines: VecDeque<u64>,
+    /// The id of the line before, where it was new.
+    before: Option<String>,
     /// What waits to be said.
     queue: Queue,
     /// The last line of a hook: its id, and the one that it goes on from.
@@ -108,18 +110,34 @@ pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
     if let Some(line) = known_by(record, facts, member)
         && state.is_again(line)
     {
-        *facts = Facts {
+        // What a compaction kept may be written again below its summary, and goes on from there.
+        let goes_on = state.before.is_some() && facts.parent == state.before;
+        let repeat = Facts {
             kind: std::mem::take(&mut facts.kind),
             time_raw: facts.time_raw.take(),
             time_ms: facts.time_ms,
             agent_sees: true,
-            is_beside: true,
-            silent: true,
             repeats: vec![Class::Prose, Class::Output],
             ..Facts::default()
         };
+        *facts = match goes_on {
+            true => Facts {
+                id: facts.id.take(),
+                parent: facts.parent.take(),
+                role: facts.role.take(),
+                is_sidechain: facts.is_sidechain,
+                ..repeat
+            },
+            false => Facts {
+                is_beside: true,
+                silent: true,
+                ..repeat
+            },
+        };
+        state.before = None;
         return;
     }
+    state.before.clone_from(&facts.id);
     let version = member("version").and_then(|version| json::Raw(Some(version)).text());
     state.queue.pass(facts, version.as_deref());
     if facts.is_message && facts.role.as_deref() == Some("assistant") {
@@ -156,8 +174,8 @@ fn answer(record: &[u8], facts: &Facts) -> Option<u64> {
 }
 
 /// A hash of what tells a line from others; `None` of one without an id. Written again it may have
-/// other fields around what was said, so of that only the message counts, with its pictures. Below
-/// another line it is another one: so a compaction goes on to what it kept.
+/// other fields around what was said, so of that only the message counts, with its pictures. What
+/// nobody said is a link, which is another one below another line.
 fn known_by<'m>(
     record: Record<'_>,
     facts: &Facts,
@@ -171,11 +189,10 @@ fn known_by<'m>(
         Some(_) => said,
         // One id is that of many.
         None if facts.kind == facts::HOOK => return Some(record.hash),
-        None => [None; 3],
+        None => [facts.parent.as_deref(), None, None],
     };
     let [a, b, c] = said.map(Option::unwrap_or_default);
-    let parent = facts.parent.as_deref().unwrap_or_default();
-    let parts = [&facts.kind, id, parent, a, b, c];
+    let parts = [&facts.kind, id, a, b, c];
     Some(stable_hash::of(parts.map(str::as_bytes)))
 }
 

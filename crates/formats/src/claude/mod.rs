@@ -34,7 +34,7 @@ impl Format for Claude {
     }
 
     fn revision(&self) -> u32 {
-        11
+        12
     }
 
     fn knows(&self, kind: &str) -> bool {

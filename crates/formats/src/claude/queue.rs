@@ -27,8 +27,8 @@ pub(super) struct Queue {
     is_alone: bool,
     /// The file has an attachment from a queue, whatever its versions say.
     attaches: bool,
-    /// A tool works that the model called: what it is given next is a queue's.
-    works: bool,
+    /// How many tools work that the model called: while any does, it is given what is queued.
+    works: u32,
     /// What waits: whether a person typed it.
     waiting: VecDeque<bool>,
 }
@@ -53,12 +53,13 @@ impl Queue {
             self.is_alone = version < ATTACHES;
         }
         self.attaches |= facts.kind == "attachment" && facts.role.is_some();
-        let calls = || !facts.calls.is_empty() || facts.stop_reason.as_deref() == Some("tool_use");
+        let calls = u32::try_from(facts.calls.len()).unwrap_or(u32::MAX);
         match facts.role.as_deref() {
-            Some("assistant") => self.works = calls(),
+            Some("assistant") => self.works = self.works.saturating_add(calls),
+            Some("toolResult") => self.works = self.works.saturating_sub(calls),
             // What is typed while the answer is written may begin the next turn, on a line of its
             // own.
-            Some("user" | "toolResult" | "system") => self.works = false,
+            Some("user" | "system") => self.works = 0,
             _ => {}
         }
     }
@@ -82,7 +83,7 @@ impl Queue {
                     self.waiting.pop_front();
                 }
                 self.waiting.push_back(is_typed);
-                if is_alone && is_typed && self.works {
+                if is_alone && is_typed && self.works > 0 {
                     facts.role = Some("user".to_owned());
                     facts.repeats.clear();
                 }

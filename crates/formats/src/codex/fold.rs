@@ -21,6 +21,9 @@ pub struct State {
     /// its header. See [`begin`].
     #[serde(skip_serializing_if = "is_default")]
     thread: Option<String>,
+    /// The thread of the last header.
+    #[serde(skip_serializing_if = "is_default")]
+    own: Option<String>,
     /// When a thread began that another one started, or that was forked: what is older is the other
     /// one's.
     #[serde(skip_serializing_if = "is_default")]
@@ -219,6 +222,7 @@ fn begin(state: &mut State, header: Option<&Header>) {
         state.calls = 0;
     }
     state.thread = thread;
+    state.own = header.and_then(|header| header.id.clone());
 }
 
 /// The thread whose lines a legacy rollout may repeat. Reviews and the like begin anew.
@@ -255,10 +259,15 @@ fn settle_call(state: &mut State, facts: &mut Facts) {
     let id = call.call_id.as_deref().unwrap_or_default();
     if !call.is_result {
         state.call(id);
-        // In a fork of a legacy rollout the lines of the origin have other times. Some providers
-        // number the calls of each answer from the start.
+        // In a fork of a legacy rollout the lines of the origin have other times.
         state.calls += 1;
-        let thread = state.thread.as_ref().filter(|_| state.is_legacy);
+        // Some providers number the calls of each answer from the start: those of all threads that
+        // one starts would be the same.
+        let thread = match is_numbered(id) {
+            true => &state.own,
+            false => &state.thread,
+        };
+        let thread = thread.as_ref().filter(|_| state.is_legacy);
         facts.copied_with = thread.map(|thread| format!("{thread}/{}", state.calls));
     } else if !facts.silent {
         let open = state.answered(id).unwrap_or_default();
@@ -277,6 +286,12 @@ fn settle_call(state: &mut State, facts: &mut Facts) {
         // A command that was stopped has failed once.
         facts.is_error &= !state.failed.iter().any(|failed| failed == id);
     }
+}
+
+/// Whether a provider numbered the call, `call_0`, from the start in each answer.
+pub(super) fn is_numbered(id: &str) -> bool {
+    let number = id.rsplit(['_', '-']).next().unwrap_or_default();
+    number.len() < 5 && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A record of usage counts once for each answer. Where there are none, the counts do whose sum has

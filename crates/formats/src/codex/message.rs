@@ -31,6 +31,14 @@ const REQUEST: &str = "## My request for Codex:";
 /// The same since 2026, of Codex Desktop too: a line by itself.
 const SHORT_REQUEST: &str = "## My request:";
 
+/// With what begins what Codex Desktop and the editors' extensions show above that line.
+const SHOWN: [&str; 4] = [
+    "# Files mentioned by the user:",
+    "# Context from my IDE setup:",
+    "# Response annotations:",
+    "<in-app-browser-context",
+];
+
 /// Blocks with which Codex Desktop starts a turn, and what in them says to do what: an automation,
 /// another thread, what was said to it by voice.
 const WAKE_UPS: [(&str, &str); 3] = [
@@ -184,9 +192,9 @@ fn shown_and_typed(text: &str) -> Option<(&str, &str)> {
         let rest = rest.trim_start_matches([' ', '\t']);
         rest.is_empty() || rest.starts_with(['\n', '\r'])
     };
-    // A person may write such a heading; what these programs show begins with one, or with a tag.
+    // A person may write such a heading, too.
     let begins = text.trim_start();
-    let is_shown = begins.starts_with("# ") || begins.starts_with('<');
+    let is_shown = SHOWN.iter().any(|shown| begins.starts_with(shown));
     let (at, heading) = match last(REQUEST, |_| true) {
         Some(at) => (at, REQUEST),
         None if is_shown => (last(SHORT_REQUEST, ends)?, SHORT_REQUEST),

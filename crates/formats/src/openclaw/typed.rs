@@ -161,12 +161,15 @@ impl Message {
 
 /// What stands before a message that is answered, that message, and what stands behind.
 fn replied(text: &str) -> Option<(&str, &str, &str)> {
-    let starts = text.match_indices(REPLIED.0).map(|(start, _)| start);
-    let is_whole_line = |start: &usize| {
-        let line = text[*start..].lines().next();
-        line.is_some_and(|line| line.ends_with(']'))
-    };
-    let start = { starts }.find(is_whole_line)?;
+    let mut at = 0;
+    let start = text.split_inclusive('\n').find_map(|line| {
+        let begin = at;
+        at += line.len();
+        let start = line.find(REPLIED.0)?;
+        line.trim_end_matches(['\n', '\r'])
+            .ends_with(']')
+            .then_some(begin + start)
+    })?;
     let end = start + text[start..].find(REPLIED.1)? + REPLIED.1.len();
     Some((&text[..start], &text[start..end], &text[end..]))
 }

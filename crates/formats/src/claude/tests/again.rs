@@ -97,11 +97,21 @@ fn history_that_is_written_again_counts_once() {
     other["message"]["content"] = "row back".into();
     let lines = [&before[..], &[other]].concat();
     assert_eq!(session(&lines).message_count, 31);
-    // And what goes on from another line: a compaction from what it kept.
+    // What is written again right below a new line goes on from there, and counts no more: so a
+    // compaction writes what it kept.
+    let summary = link("system", "c", "", 40, json!({"subtype": "hook"}));
     let mut below = before[0].clone();
-    below["parentUuid"] = "elsewhere".into();
-    let lines = [&before[..], &[below]].concat();
-    assert_eq!(session(&lines).message_count, 31);
+    below["parentUuid"] = "c".into();
+    let lines = [&before[..], &[summary, below]].concat();
+    assert_eq!(session(&lines).message_count, 30);
+    let (found, _) = related(&lines);
+    let last = found.last().unwrap();
+    assert_eq!(last.parent.as_deref(), Some("c"));
+    assert_eq!(
+        (last.role.as_deref(), last.is_message),
+        (Some("user"), false)
+    );
+    assert!(!last.is_beside && last.repeats == [Class::Prose, Class::Output]);
 }
 
 /// Some versions write all links of one hook under one id: each is one below another line.

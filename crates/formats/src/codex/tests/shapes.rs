@@ -398,3 +398,11 @@ fn that_the_state_was_saved_says_nothing() {
     assert!(Codex.knows(&talk.entries[1].0.kind));
     assert!(!Codex.knows(&talk.entries[4].0.kind));
 }
+
+/// A provider that numbers its calls gives the same ids to all threads that one started.
+#[test]
+fn numbered_calls_are_those_of_their_own_thread() {
+    assert!(super::super::fold::is_numbered("call_0") && super::super::fold::is_numbered("7"));
+    assert!(!super::super::fold::is_numbered("call_Zk3"));
+    assert!(!super::super::fold::is_numbered("call_9081726354"));
+}
