@@ -41,7 +41,7 @@ export function makeHome(count = 0) {
     // Nothing works on in the background when a test is over.
     CI: "true",
   };
-  const close = () => rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  const close = () => rmSync(home, { recursive: true, force: true, maxRetries: 20 });
   return { home, sessions, cwd, env, close };
 }
 
