@@ -4,47 +4,22 @@
 //! The library never looks at the process's own variables or home folder: an [`Environment`] says
 //! what they are. Only agents' settings files are read, and only when that is allowed.
 
-use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use crate::format::{AGENTS, Agent, FORMATS};
 use crate::source::root::RootSpec;
 use crate::stored_path::native;
 
+mod environment;
 mod foreign;
 mod not_read;
 mod of_new;
 mod others;
 
+pub use environment::Environment;
 pub use foreign::foreign_roots;
 pub use not_read::{NotRead, not_read};
 pub use of_new::root_of_new;
-
-/// What an agent started now, here, would find around it.
-#[derive(Clone)]
-pub struct Environment<'a> {
-    /// The user's home folder.
-    pub home: Option<PathBuf>,
-    /// The platform's folder for program data (`~/.local/share` or `$XDG_DATA_HOME` on Linux).
-    pub data_dir: Option<PathBuf>,
-    /// Looks up an environment variable.
-    pub var: &'a dyn Fn(&str) -> Option<OsString>,
-    /// The current directory: relative places and project settings are those of it.
-    pub cwd: PathBuf,
-    /// Whether the agents' settings files may be read.
-    pub read_settings: bool,
-}
-
-impl std::fmt::Debug for Environment<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Environment")
-            .field("home", &self.home)
-            .field("data_dir", &self.data_dir)
-            .field("cwd", &self.cwd)
-            .field("read_settings", &self.read_settings)
-            .finish_non_exhaustive()
-    }
-}
 
 /// Every place that is considered for every agent of [`AGENTS`], whether it exists or not.
 ///
@@ -307,6 +282,8 @@ fn percent_decoded(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
     /// The roots with the given variables.

@@ -767,20 +767,23 @@ fn a_session_is_lost_whatever_of_its_folder_comes_back() {
     assert_eq!(said["lost"], true, "{said}");
 }
 
+/// A line of a session that works in that folder.
+fn line_of(cwd: &Path, number: u32, parent: Value, more: &Value) -> String {
+    let mut line = json!({
+        "uuid": uuid(number), "parentUuid": parent, "sessionId": uuid(9), "isSidechain": false,
+        "cwd": cwd, "version": "2.1.330", "timestamp": "2026-01-05T10:00:00.000Z",
+    });
+    let fields = line.as_object_mut().unwrap();
+    fields.extend(more.as_object().unwrap().clone());
+    line.to_string()
+}
+
 /// A prompt of the agent's own is of no interest to who reads a session back; `--all` shows that
 /// it is there.
 #[test]
 fn entries_that_say_nothing_are_shown_where_all_are() {
     let home = Sandbox::new();
-    let talk = |number: u32, parent: Value, more: Value| {
-        let mut line = json!({
-            "uuid": uuid(number), "parentUuid": parent, "sessionId": uuid(9), "isSidechain": false,
-            "cwd": home.home, "version": "2.1.330", "timestamp": "2026-01-05T10:00:00.000Z",
-        });
-        let fields = line.as_object_mut().unwrap();
-        fields.extend(more.as_object().unwrap().clone());
-        line.to_string()
-    };
+    let talk = |number, parent, more| line_of(&home.home, number, parent, &more);
     let lines = [
         talk(
             1,
@@ -807,15 +810,7 @@ fn entries_that_say_nothing_are_shown_where_all_are() {
 #[test]
 fn what_a_local_command_printed_is_found_and_is_no_branch() {
     let home = Sandbox::new();
-    let line = |number: u32, parent: Value, more: Value| {
-        let mut line = json!({
-            "uuid": uuid(number), "parentUuid": parent, "sessionId": uuid(9), "isSidechain": false,
-            "cwd": home.home, "version": "2.1.330", "timestamp": "2026-01-05T10:00:00.000Z",
-        });
-        let fields = line.as_object_mut().unwrap();
-        fields.extend(more.as_object().unwrap().clone());
-        line.to_string()
-    };
+    let line = |number, parent, more| line_of(&home.home, number, parent, &more);
     let call = json!({"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}});
     let result = json!({"type": "tool_result", "tool_use_id": "t1", "content": "oars"});
     let printed = "<local-command-stdout>the numbat is full</local-command-stdout>";
