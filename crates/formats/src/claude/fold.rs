@@ -87,7 +87,7 @@ const LINES: usize = 16;
 const FIRST_LINES: usize = 2 << 10;
 
 /// A line that comes again, under its id and with what it said, says nothing, and its id is the
-/// first one's. An answer is one message, in how many lines ever. A line that agents drop is not
+/// first one's, unless it goes on from a new line right before it. An answer is one message, in how many lines ever. A line that agents drop is not
 /// known for the next.
 pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
     if !facts.agent_sees {
@@ -100,45 +100,35 @@ pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
         }
         return;
     }
-    // A link that nobody said is not gone through once more.
-    let line = facts.role.as_ref().and_then(|_| json::utf8(record.bytes));
-    let members = line.map(json::members).unwrap_or_default();
-    let member = |key: &str| {
-        let member = members.iter().rfind(|member| member.key == key)?;
-        Some(member.value)
-    };
-    if let Some(line) = known_by(record, facts, member)
-        && state.is_again(line)
-    {
+    if known_by(record, facts).is_some_and(|line| state.is_again(line)) {
         // What a compaction kept may be written again below its summary, and goes on from there.
         let goes_on = state.before.is_some() && facts.parent == state.before;
-        let repeat = Facts {
+        let mut repeat = Facts {
             kind: std::mem::take(&mut facts.kind),
             time_raw: facts.time_raw.take(),
             time_ms: facts.time_ms,
             agent_sees: true,
+            is_sidechain: facts.is_sidechain,
+            is_beside: !goes_on,
+            silent: !goes_on,
             repeats: vec![Class::Prose, Class::Output],
             ..Facts::default()
         };
-        *facts = match goes_on {
-            true => Facts {
-                id: facts.id.take(),
-                parent: facts.parent.take(),
-                role: facts.role.take(),
-                is_sidechain: facts.is_sidechain,
-                ..repeat
-            },
-            false => Facts {
-                is_beside: true,
-                silent: true,
-                ..repeat
-            },
-        };
-        state.before = None;
+        if goes_on {
+            (repeat.id, repeat.parent) = (facts.id.take(), facts.parent.take());
+            repeat.role = facts.role.take();
+        }
+        state.before.clone_from(&repeat.id);
+        *facts = repeat;
         return;
     }
-    state.before.clone_from(&facts.id);
-    let version = member("version").and_then(|version| json::Raw(Some(version)).text());
+    if facts.kind != facts::HOOK {
+        state.before.clone_from(&facts.id);
+    }
+    // Another version begins with a prompt.
+    let is_prompt = facts.role.as_deref() == Some("user");
+    let line = is_prompt.then(|| json::utf8(record.bytes)).flatten();
+    let version = line.and_then(|line| json::Raw(json::member(line, "version")).text());
     state.queue.pass(facts, version.as_deref());
     if facts.is_message && facts.role.as_deref() == Some("assistant") {
         facts.is_message = state.is_new_answer(answer(record.bytes, facts));
@@ -176,24 +166,33 @@ fn answer(record: &[u8], facts: &Facts) -> Option<u64> {
 /// A hash of what tells a line from others; `None` of one without an id. Written again it may have
 /// other fields around what was said, so of that only the message counts, with its pictures. What
 /// nobody said is a link, which is another one below another line.
-fn known_by<'m>(
-    record: Record<'_>,
-    facts: &Facts,
-    member: impl Fn(&str) -> Option<&'m str>,
-) -> Option<u64> {
+fn known_by(record: Record<'_>, facts: &Facts) -> Option<u64> {
     let id = facts.id.as_deref()?;
-    let said = ["message", "attachment", "content"].map(member);
-    let said = match &facts.role {
-        // It cannot be cut as it stands.
-        Some(_) if said == [None; 3] => return Some(record.hash),
-        Some(_) => said,
+    let what = match &facts.role {
+        Some(_) => json::utf8(record.bytes).and_then(said),
         // One id is that of many.
-        None if facts.kind == facts::HOOK => return Some(record.hash),
-        None => [facts.parent.as_deref(), None, None],
+        None if facts.kind == facts::HOOK => None,
+        None => Some(facts.parent.as_deref().unwrap_or_default()),
     };
-    let [a, b, c] = said.map(Option::unwrap_or_default);
-    let parts = [&facts.kind, id, a, b, c];
-    Some(stable_hash::of(parts.map(str::as_bytes)))
+    let Some(what) = what else {
+        return Some(record.hash);
+    };
+    Some(stable_hash::of([&facts.kind, id, what].map(str::as_bytes)))
+}
+
+/// What was said on a line, as it stands. What comes behind it, a result's twin above all, is not
+/// gone through once more.
+fn said(line: &str) -> Option<&str> {
+    let (mut said, start) = (None, line.len() - line.trim_start().len());
+    json::walk_object(line, start, &mut |key, at| {
+        let end = json::scan_value(line.as_bytes(), at)?;
+        if matches!(key, "message" | "attachment" | "content") {
+            said = line.get(at..end);
+            return None;
+        }
+        Some(end)
+    });
+    said
 }
 
 /// What is counted of an answer whose lines repeat its usage.

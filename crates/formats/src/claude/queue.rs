@@ -54,7 +54,10 @@ impl Queue {
         }
         self.attaches |= facts.kind == "attachment" && facts.role.is_some();
         let calls = u32::try_from(facts.calls.len()).unwrap_or(u32::MAX);
+        let ends = |why: &str| why != "tool_use";
         match facts.role.as_deref() {
+            // What the API's own tools gave back is part of the answer.
+            Some("assistant") if facts.stop_reason.as_deref().is_some_and(ends) => self.works = 0,
             Some("assistant") => self.works = self.works.saturating_add(calls),
             Some("toolResult") => self.works = self.works.saturating_sub(calls),
             // What is typed while the answer is written may begin the next turn, on a line of its

@@ -21,7 +21,8 @@ pub struct State {
     /// its header. See [`begin`].
     #[serde(skip_serializing_if = "is_default")]
     thread: Option<String>,
-    /// The thread of the last header.
+    /// The thread of the last header in a legacy rollout, by which calls are known that a provider
+    /// numbers.
     #[serde(skip_serializing_if = "is_default")]
     own: Option<String>,
     /// When a thread began that another one started, or that was forked: what is older is the other
@@ -222,7 +223,8 @@ fn begin(state: &mut State, header: Option<&Header>) {
         state.calls = 0;
     }
     state.thread = thread;
-    state.own = header.and_then(|header| header.id.clone());
+    let id = header.and_then(|header| header.id.clone());
+    state.own = id.filter(|_| state.is_legacy);
 }
 
 /// The thread whose lines a legacy rollout may repeat. Reviews and the like begin anew.
@@ -263,7 +265,7 @@ fn settle_call(state: &mut State, facts: &mut Facts) {
         state.calls += 1;
         // Some providers number the calls of each answer from the start: those of all threads that
         // one starts would be the same.
-        let thread = match is_numbered(id) {
+        let thread = match state.is_subagent && is_numbered(id) {
             true => &state.own,
             false => &state.thread,
         };
@@ -288,10 +290,11 @@ fn settle_call(state: &mut State, facts: &mut Facts) {
     }
 }
 
-/// Whether a provider numbered the call, `call_0`, from the start in each answer.
+/// Whether an id ends in a number of at most four digits, as those do of providers that number the
+/// calls of each answer: `call_0`, `functions.shell:0`.
 pub(super) fn is_numbered(id: &str) -> bool {
-    let number = id.rsplit(['_', '-']).next().unwrap_or_default();
-    number.len() < 5 && number.bytes().all(|byte| byte.is_ascii_digit())
+    let number = id.rsplit(['_', '-', ':']).next().unwrap_or_default();
+    (1..5).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A record of usage counts once for each answer. Where there are none, the counts do whose sum has

@@ -102,11 +102,16 @@ fn history_that_is_written_again_counts_once() {
     let summary = link("system", "c", "", 40, json!({"subtype": "hook"}));
     let mut below = before[0].clone();
     below["parentUuid"] = "c".into();
-    let lines = [&before[..], &[summary, below]].concat();
+    let lines = [&before[..], &[summary, below, before[1].clone()]].concat();
     assert_eq!(session(&lines).message_count, 30);
     let (found, _) = related(&lines);
-    let last = found.last().unwrap();
+    let [.., last, next] = &found[..] else {
+        panic!("two lines")
+    };
     assert_eq!(last.parent.as_deref(), Some("c"));
+    // And so does what hangs on that.
+    assert_eq!(next.parent, last.id);
+    assert!(next.id.is_some() && !next.is_message && next.usage.is_none());
     assert_eq!(
         (last.role.as_deref(), last.is_message),
         (Some("user"), false)

@@ -401,8 +401,16 @@ fn that_the_state_was_saved_says_nothing() {
 
 /// A provider that numbers its calls gives the same ids to all threads that one started.
 #[test]
-fn numbered_calls_are_those_of_their_own_thread() {
-    assert!(super::super::fold::is_numbered("call_0") && super::super::fold::is_numbered("7"));
-    assert!(!super::super::fold::is_numbered("call_Zk3"));
-    assert!(!super::super::fold::is_numbered("call_9081726354"));
+fn numbered_calls_are_told_by_their_ids() {
+    for (id, is_numbered) in [
+        ("call_0", true),
+        ("functions.shell:0", true),
+        ("7", true),
+        ("call_Zk3", false),
+        ("call_9081726354", false),
+        ("call_", false),
+        ("", false),
+    ] {
+        assert_eq!(super::super::fold::is_numbered(id), is_numbered, "{id}");
+    }
 }
