@@ -139,6 +139,16 @@ impl Entry {
         said(self.text(self.id, |decoded| &decoded.id))
     }
 
+    /// That id, as a part of the line where it stands there.
+    pub(super) fn shared_id(&self) -> Option<ByteString> {
+        let id = self.id()?;
+        let decoded = self.decoded.as_deref();
+        Some(match decoded.is_some_and(|decoded| decoded.id.is_some()) {
+            true => id.into(),
+            false => self.json.slice_ref(id),
+        })
+    }
+
     /// The parent's id.
     pub fn parent_id(&self) -> Option<&str> {
         said(self.text(self.parent, |decoded| &decoded.parent))

@@ -76,7 +76,6 @@ mod manager;
 mod message;
 mod migrate;
 mod open;
-mod places;
 mod profile;
 mod read;
 mod replace;

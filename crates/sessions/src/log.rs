@@ -4,8 +4,9 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use bytestring::ByteString;
+
 use super::entry::Entry;
-use super::places::EntryIndex;
 use super::value::Value;
 use sessionary_formats::model::{Leaf, sort_siblings};
 use sessionary_formats::pi::Dialect;
@@ -15,7 +16,8 @@ use sessionary_formats::pi::Dialect;
 pub(super) struct Log {
     dialect: Dialect,
     entries: Vec<Entry>,
-    by_id: EntryIndex,
+    /// Ids and places of entries, up to four billion of them.
+    by_id: HashMap<ByteString, u32>,
     labels: HashMap<Box<str>, LabelOf>,
     /// Labels set so far, those taken away too: their order.
     labelled: u64,
@@ -78,21 +80,28 @@ impl Log {
         let mut log = Self {
             dialect,
             entries: Vec::new(),
-            by_id: EntryIndex::with_capacity(entries.len()),
+            by_id: HashMap::with_capacity(entries.len()),
             labels: HashMap::new(),
             labelled: 0,
         };
         for (at, entry) in entries.iter().enumerate() {
             log.set_label(entry);
-            log.by_id.note(at, &entries);
+            log.note_id(entry, at);
         }
         Self { entries, ..log }
     }
 
     pub(super) fn push(&mut self, entry: Entry) {
         self.set_label(&entry);
+        self.note_id(&entry, self.entries.len());
         self.entries.push(entry);
-        self.by_id.note(self.entries.len() - 1, &self.entries);
+    }
+
+    /// Notes where the entry stands: what had its id before has it no more.
+    fn note_id(&mut self, entry: &Entry, at: usize) {
+        if let (Some(id), Ok(at)) = (entry.shared_id(), u32::try_from(at)) {
+            self.by_id.insert(id, at);
+        }
     }
 
     /// Notes the label that a label entry sets or takes away.
@@ -159,7 +168,7 @@ impl Log {
     }
 
     fn place_of(&self, id: &str) -> Option<usize> {
-        self.by_id.of(id, &self.entries)
+        self.by_id.get(id).map(|at| *at as usize)
     }
 
     fn parent_of(&self, at: usize) -> Option<usize> {
