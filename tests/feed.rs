@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use sessionary::index::{Feed, FeedEvent};
-use sessionary::{Config, Index, Indexer};
+use sessionary::index::{Feed, FeedEvent, ListScope};
+use sessionary::model::{ChangeKind, FeedPosition};
+use sessionary::{Config, Freshness, Index, Indexer};
 
 use crate::histories::dump::root;
 use crate::watching::session;
@@ -22,6 +23,15 @@ fn sync(config: &Config) {
     Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
 }
 
+/// Behind this number of the index that is there now.
+pub fn at(config: &Config, seq: i64) -> FeedPosition {
+    let feed = Index::subscribe(config, None).unwrap();
+    FeedPosition {
+        seq,
+        ..feed.position()
+    }
+}
+
 /// Nothing that was read before holds, and what is there now follows.
 fn begins_again(feed: &mut Feed) {
     assert_eq!(feed.poll().unwrap(), Some(FeedEvent::Missed));
@@ -36,7 +46,8 @@ fn begins_again(feed: &mut Feed) {
 fn a_feed_goes_on_in_the_catalogue_that_takes_anothers_place() {
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path());
-    let mut feeds = [None, Some(0)].map(|since| Index::subscribe(&config, since).unwrap());
+    let beginning = at(&config, 0);
+    let mut feeds = [None, Some(&beginning)].map(|since| Index::subscribe(&config, since).unwrap());
     assert_eq!(feeds[0].poll().unwrap(), None);
     assert!(matches!(
         feeds[1].poll().unwrap(),
@@ -64,8 +75,63 @@ fn a_feed_goes_on_in_the_catalogue_that_takes_anothers_place() {
 fn a_number_of_another_filling_is_no_place_in_this_one() {
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path());
-    let mut feed = Index::subscribe(&config, Some(1000)).unwrap();
-    begins_again(&mut feed);
+    for since in [at(&config, 1000), FeedPosition::default()] {
+        let mut feed = Index::subscribe(&config, Some(&since)).unwrap();
+        begins_again(&mut feed);
+    }
+}
+
+/// Numbers start again: the same one may have been given again by then.
+#[test]
+fn a_place_that_was_kept_is_known_to_be_of_an_index_that_was_rebuilt() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let kept = Index::subscribe(&config, None).unwrap().position();
+    let kept = serde_json::to_string(&kept).unwrap();
+    for number in 2..5 {
+        let file = place.path().join(format!("pi/{number}.jsonl"));
+        fs::write(file, session(number, "more")).unwrap();
+    }
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.rebuild(&mut |_| {}).unwrap();
+    drop(indexer);
+    let kept: FeedPosition = serde_json::from_str(&kept).unwrap();
+    assert!(kept.seq <= Index::subscribe(&config, None).unwrap().position().seq);
+    let mut feed = Index::subscribe(&config, Some(&kept)).unwrap();
+    assert_eq!(feed.poll().unwrap(), Some(FeedEvent::Missed));
+    // What follows was not given yet.
+    let behind = feed.position();
+    let mut again = Index::subscribe(&config, Some(&behind)).unwrap();
+    let follows = feed.poll().unwrap();
+    assert!(matches!(&follows, Some(FeedEvent::Changes(all)) if all.len() >= 4));
+    assert_eq!(again.poll().unwrap(), follows);
+    assert_eq!(again.position(), feed.position());
+}
+
+#[test]
+fn a_list_and_what_follows_have_no_gap_and_name_sessions_alike() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    fs::write(place.path().join("pi/two.jsonl"), session(2, "two")).unwrap();
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    let asked = index.ask(|snapshot| {
+        let list = snapshot.list(&ListScope::default())?;
+        Ok((list.sessions, snapshot.feed_position()?))
+    });
+    let (rows, position) = asked.unwrap();
+    let two = rows.iter().find(|row| row.path.ends_with("two.jsonl"));
+    let two = two.expect("a row").number;
+    let named = index.resolve(&rows[0].id, &Default::default()).unwrap();
+    assert_eq!((rows.len(), named.number), (2, rows[0].number));
+    fs::remove_file(place.path().join("pi/two.jsonl")).unwrap();
+    sync(&config);
+    let mut feed = Index::subscribe(&config, Some(&position)).unwrap();
+    let Some(FeedEvent::Changes(changes)) = feed.poll().unwrap() else {
+        panic!("it is gone");
+    };
+    let told: Vec<_> = changes.iter().map(|c| (c.session, c.what)).collect();
+    assert_eq!(told, [(two, ChangeKind::Gone)]);
+    assert_eq!(feed.position().seq, changes[0].seq);
 }
 
 #[test]

@@ -427,7 +427,7 @@ fn the_feed_leads_to_what_is_there() {
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path());
     let watcher = Watcher::start(&config);
-    let mut feed = Index::subscribe(&config, Some(0)).unwrap();
+    let mut feed = Index::subscribe(&config, Some(&crate::feed::at(&config, 0))).unwrap();
     let pi = place.path().join("pi");
     for number in 0..40_u32 {
         write(

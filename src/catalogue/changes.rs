@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use super::error::Error;
 use super::open::Catalogue;
-use crate::model::{ChangeKind, SessionChange};
+use crate::model::{ChangeKind, FeedPosition, SessionChange};
 
 /// Changes kept for those who poll.
 const CHANGES_KEPT: i64 = 100_000;
@@ -18,6 +18,16 @@ pub struct FeedRange {
     pub first: i64,
     /// The last number given.
     pub last: i64,
+}
+
+impl FeedRange {
+    /// Behind the last number.
+    pub fn end(self) -> FeedPosition {
+        FeedPosition {
+            index_id: self.index_id,
+            seq: self.last,
+        }
+    }
 }
 
 impl Catalogue {

@@ -323,8 +323,9 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let resume = may_resume(r, &agent, hidden.is_none())?
         .then(|| resume(&agent, &format, &path, (&id, own), &cwd))
         .flatten();
+    let session = r.get(0)?;
     Ok(StoredSession {
-        session: r.get(0)?,
+        session,
         base: base(r.get(31)?, r.get(32)?),
         format,
         version: r.get(5)?,
@@ -366,6 +367,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             gone_since: gone_ms.and_then(crate::model::iso),
             gone_since_ms: gone_ms,
             own: own.and_then(|own| serde_json::from_str(own).ok()),
+            number: session,
         },
     })
 }

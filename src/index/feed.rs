@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Config, Error, Index};
 use crate::catalogue::Catalogue;
-use crate::model::SessionChange;
+use crate::model::{FeedPosition, SessionChange};
 use crate::source::events::Events;
 use crate::source::identity::file_at;
 
@@ -21,24 +21,7 @@ const WHILE: Duration = Duration::from_millis(100);
 /// So often it checks where the system reports nothing.
 const SELDOM: Duration = Duration::from_secs(60);
 
-/// A reader's position in the feed.
-#[derive(Debug, Clone, Default)]
-pub(super) struct FeedCursor {
-    /// Of which filling of the catalogue.
-    index_id: String,
-    seq: i64,
-}
-
-impl FeedCursor {
-    /// Where the feed ends now.
-    pub(super) fn end(catalogue: &Catalogue) -> Result<FeedCursor, Error> {
-        let kept = catalogue.changes_kept()?;
-        Ok(FeedCursor {
-            index_id: kept.index_id,
-            seq: kept.last,
-        })
-    }
-
+impl FeedPosition {
     /// What follows, and whether something that followed is kept no more: another catalogue stands
     /// there, or too much has changed.
     pub(super) fn advance(
@@ -82,7 +65,7 @@ pub enum FeedEvent {
 pub struct Feed {
     path: PathBuf,
     catalogue: Catalogue,
-    position: FeedCursor,
+    position: FeedPosition,
     version: Option<i64>,
     /// Changes that are given next, after [`FeedEvent::Missed`] was given.
     changes: Vec<SessionChange>,
@@ -102,25 +85,48 @@ impl std::fmt::Debug for Feed {
 }
 
 impl Index {
-    /// The changes after number `since` of the feed, including future ones; `None`: only future
-    /// ones.
+    /// The changes behind `since`, including future ones; `None`: only future ones.
     ///
     /// It reads on a connection of its own and needs no watcher; without one, changes are committed
     /// by whatever sync finds them. While it waits, the system wakes it when the catalogue is
     /// written. Where the system reports nothing, it checks a hundred times a second for a commit,
     /// by reading one number in shared memory and the identity of the file.
     ///
-    /// After a rebuild the numbers start again. A reader that is subscribed at that time gets
-    /// [`FeedEvent::Missed`]. A reader that stores a number for later should store the `index_id`
-    /// of the view `freshness` with it, and subscribe with `Some(0)` when that has changed.
+    /// A list and what has changed since have no gap between them where the list and
+    /// [`Snapshot::feed_position`](super::Snapshot::feed_position) are of one snapshot. Where
+    /// `since` is of another filling, as that of an index which was rebuilt later, the reader gets
+    /// [`FeedEvent::Missed`]; so does who is subscribed while it is rebuilt.
+    ///
+    /// ```no_run
+    /// use sessionary::index::{FeedEvent, ListScope};
+    /// use sessionary::{Config, Freshness, Index};
+    /// # fn main() -> Result<(), sessionary::Error> {
+    /// # let config = Config::new("/tmp/index", vec![]);
+    /// let index = Index::open(&config, Freshness::Check)?;
+    /// let (list, position) =
+    ///     index.ask(|s| Ok((s.list(&ListScope::default())?, s.feed_position()?)))?;
+    /// let mut copy = list.sessions;
+    /// for event in Index::subscribe(&config, Some(&position))? {
+    ///     match event? {
+    ///         FeedEvent::Changes(changes) => {
+    ///             copy.retain(|row| changes.iter().all(|change| change.session != row.number));
+    ///             // … and those that are still there are listed again by their ids.
+    ///         }
+    ///         _ => break, // All sessions are to be listed again.
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// [`Error::NoIndex`] before there is an index.
-    pub fn subscribe(config: &Config, since: Option<i64>) -> Result<Feed, Error> {
+    pub fn subscribe(config: &Config, since: Option<&FeedPosition>) -> Result<Feed, Error> {
         let path = config.catalogue_path();
         let catalogue = Catalogue::open_readable(&path)?.ok_or(Error::NoIndex)?;
-        let mut position = FeedCursor::end(&catalogue)?;
-        position.seq = since.unwrap_or(position.seq);
+        let position = match since {
+            Some(since) => since.clone(),
+            None => catalogue.changes_kept()?.end(),
+        };
         Ok(Feed {
             path,
             catalogue,
@@ -134,6 +140,18 @@ impl Index {
 }
 
 impl Feed {
+    /// Up to where changes were given: who stores it can subscribe from there later. After
+    /// [`FeedEvent::Missed`] store it once all sessions were read again.
+    pub fn position(&self) -> FeedPosition {
+        FeedPosition {
+            index_id: self.position.index_id.clone(),
+            seq: match self.changes.first() {
+                Some(next) => next.seq - 1,
+                None => self.position.seq,
+            },
+        }
+    }
+
     /// What is new, without waiting; `None` when nothing is.
     ///
     /// # Errors

@@ -10,11 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::feed::FeedCursor;
 use super::{Config, Error, Event, Index, Indexer, writer_lock};
 use crate::catalogue::Catalogue;
 use crate::ingest::Audits;
-use crate::model::{Report, SessionChange, WatcherStatus, iso};
+use crate::model::{FeedPosition, Report, SessionChange, WatcherStatus, iso};
 use crate::source::clock::Jumps;
 use crate::source::events::{Events, Notifications};
 use crate::source::filesystem::Mounts;
@@ -211,7 +210,7 @@ struct Watch<'a> {
     unreadable: u64,
     /// Working directories for which it is known which roots follow.
     cwds: Vec<String>,
-    feed: FeedCursor,
+    feed: FeedPosition,
     executable: Option<Identity>,
     /// The id of the catalogue that was last scanned as a whole; `None` before the first scan.
     looked_at: Option<String>,
@@ -249,10 +248,10 @@ impl<'a> Watch<'a> {
         };
         indexer.config.cancel.wakes(events.waker());
         let jumps = Jumps::watch(events.waker());
-        let feed = match FeedCursor::end(&indexer.catalogue) {
+        let feed = match indexer.catalogue.changes_kept() {
             // The first scan rebuilds it.
-            Err(error) if error.is_damage() => FeedCursor::default(),
-            feed => feed?,
+            Err(error) if error.is_damage() => FeedPosition::default(),
+            kept => kept?.end(),
         };
         let now = Instant::now();
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

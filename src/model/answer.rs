@@ -26,6 +26,18 @@ pub enum ChangeKind {
     Gone,
 }
 
+/// A place in the feed of changes of one index.
+///
+/// The default is of no index: who reads on from there is told to read all sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeedPosition {
+    /// Of which filling of the index, as `index_id` of the view `freshness`: after a rebuild it is
+    /// another one, and the numbers start again.
+    pub index_id: String,
+    /// Number of the last change that is known.
+    pub seq: i64,
+}
+
 /// One change of a session: a row of the view `changes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(
@@ -37,7 +49,7 @@ pub enum ChangeKind {
 pub struct SessionChange {
     /// Number in the feed; each is larger than the one before.
     pub seq: i64,
-    /// Number of the session in this index.
+    /// Number of the session in this index, as [`SessionRow::number`].
     pub session: i64,
     /// What happened to it.
     pub what: ChangeKind,
@@ -150,6 +162,10 @@ pub struct SessionRow {
     /// `agentId`, …).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<serde_json::Value>,
+    /// Its number in this index, by which [`SessionChange::session`] names it: it stays until the
+    /// index is rebuilt.
+    #[serde(skip)]
+    pub number: i64,
 }
 
 /// The answer of `list`.

@@ -18,7 +18,7 @@ mod tool_use;
 mod zone;
 
 pub use answer::{
-    ChangeKind, ChildSession, Listing, SCHEMA_VERSION, SessionChange, SessionRow, ShownEntry,
+    ChangeKind, ChildSession, FeedPosition, Listing, SCHEMA_VERSION, SessionChange, SessionRow, ShownEntry,
     Transcript, Tree, TreeRow,
 };
 pub use blame::{

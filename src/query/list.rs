@@ -137,6 +137,7 @@ impl Snapshot<'_> {
         let mut read = self
             .catalogue
             .row_of(&format!("{}{}", row.head, row.json))?;
+        read.number = row.session;
         if scope.with_text {
             read.all_messages_text = Some(self.text_of(row.session, row.format)?);
         }

@@ -20,7 +20,7 @@ use crate::catalogue::Catalogue;
 use crate::config::Config;
 use crate::error::Error;
 use crate::ingest::{Agreement, WordsCache, WordsState};
-use crate::model::{BranchPlace, SessionRow};
+use crate::model::{BranchPlace, FeedPosition, SessionRow};
 use crate::query::session_lengths::SessionLengths;
 
 /// Files that hold other bytes than those catalogued, by their sources.
@@ -156,6 +156,15 @@ impl Snapshot<'_> {
     /// Whether all that is on disk is in what was answered so far.
     pub fn is_complete(&self) -> bool {
         self.stores.complete && self.changed.borrow().is_empty() && !self.is_refilled()
+    }
+
+    /// Where the feed ends in this state: [`Index::subscribe`](crate::Index::subscribe) gives from
+    /// there on what is committed after it.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn feed_position(&self) -> Result<FeedPosition, Error> {
+        Ok(self.catalogue.changes_kept()?.end())
     }
 
     /// Whether somebody has emptied the catalogue since it was opened, and has not come to the end

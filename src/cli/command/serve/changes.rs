@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use sessionary::index::{Feed, FeedEvent};
-use sessionary::model::{Cancel, SessionChange};
+use sessionary::model::{Cancel, FeedPosition, SessionChange};
 use sessionary::{Config, Error, Index};
 
 use crate::failure::Failure;
@@ -65,7 +65,15 @@ impl Changes {
 
     /// Begins to tell them, in the place of an earlier beginning.
     pub fn start(&self, since: Option<i64>, output: &OutputQueue) -> Result<(), Failure> {
-        let feed = Index::subscribe(&self.config, since)?;
+        let mut feed = Index::subscribe(&self.config, None)?;
+        if let Some(seq) = since {
+            // A number is one of the index that is there now.
+            let since = FeedPosition {
+                seq,
+                ..feed.position()
+            };
+            feed = Index::subscribe(&self.config, Some(&since))?;
+        }
         let (cancel, output) = (Cancel::default(), output.clone());
         if let Some(before) = self.lock().replace(cancel.clone()) {
             before.cancel();
