@@ -55,7 +55,8 @@ pub struct Config {
     /// The reader's time zone: of the days in searches, unless
     /// [`SearchScope`](crate::index::SearchScope) names one, and of `local_day` in reports.
     pub zone: Zone,
-    /// The home folder, which calls may name as `~`. A repository at its top or above it is of no
+    /// The home folder, which calls and the filters of a search may name as `~`; `None`: a `~` is
+    /// taken as it is. A repository at its top or above it is of no
     /// session: who keeps that in git does not work on one thing.
     pub home: Option<PathBuf>,
     /// Ends the reading of files from elsewhere.

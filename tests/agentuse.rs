@@ -247,7 +247,6 @@ fn secrets_are_nowhere_in_the_index() {
                 assert!(!found, "{case}: {form} is in the index");
             }
             let scope = SearchScope {
-                now_ms: None,
                 exact: true,
                 every_copy: true,
                 ..SearchScope::default()
@@ -344,7 +343,6 @@ fn a_check_looks_at_directories() {
         drop(indexer);
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         let scope = SearchScope {
-            now_ms: None,
             exact: true,
             every_copy: true,
             ..SearchScope::default()

@@ -220,7 +220,6 @@ fn history(seed: u64, log: &mut Vec<String>) {
     let word = ["walrus", "fooBar", "\"src/main.rs\"", "検索"][rng.random_range(0..4)];
     let scope = SearchScope {
         limit: Some(5),
-        now_ms: None,
         exact: true,
         every_copy: true,
         ..SearchScope::default()

@@ -83,7 +83,8 @@ impl Snapshot<'_> {
             true => syntax::parse_as_typed(query, now),
             false => syntax::parse(query, now)?,
         };
-        if let Some(home) = scope.home.as_deref().and_then(std::path::Path::to_str) {
+        let home = self.config().home.as_deref();
+        if let Some(home) = home.and_then(std::path::Path::to_str) {
             query.write_out_home(home);
         }
         for one in &mut query.alternatives {
@@ -247,6 +248,14 @@ impl<'a> Search<'a> {
     /// Whether somebody still wants the answer.
     fn is_wanted(&self) -> bool {
         !self.scope.cancel.is_cancelled() && !self.snapshot.config().cancel.is_cancelled()
+    }
+
+    /// The moment from which ages count, in ms; before all of them where none counts.
+    fn ages_from_ms(&self) -> i64 {
+        match self.scope.ignore_age {
+            true => i64::MIN,
+            false => self.shown.now_ms(),
+        }
     }
 
     /// # Errors

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use sessionary::index::{NameScope, SearchScope};
+use sessionary::{Freshness, Index};
 
 use super::{
     World, ask, entries, hits, message, scope, session, text_message, time, tool_call, tool_result,
@@ -173,11 +174,7 @@ fn a_whole_path_finds_what_is_named_as_seen_from_the_sessions_directory() {
             ("file:/x/sp\u{e4}ter.md", &["marks"]),
             ("file:/home/ada/eng", &[]),
         ] {
-            let scope = SearchScope {
-                home: Some("/home/ada".into()),
-                ..scope()
-            };
-            let answer = ask(index, query, &scope);
+            let answer = ask(index, query, &scope());
             let found: BTreeSet<&str> = entries(&answer).into_iter().collect();
             assert_eq!(found, expected.iter().copied().collect(), "{query}");
         }
@@ -369,10 +366,6 @@ fn paths_and_addresses_are_taken_as_they_are_printed() {
         ),
     )]);
     world.both(|index| {
-        let at_home = SearchScope {
-            home: Some("/home/ada".into()),
-            ..scope()
-        };
         for query in [
             "project:/home/ada/find-it rotor",
             "project:/home/ada rotor",
@@ -381,17 +374,19 @@ fn paths_and_addresses_are_taken_as_they_are_printed() {
             "project:*find* rotor",
             "project:f*it rotor",
         ] {
-            assert_eq!(ask(index, query, &at_home).total, 1, "{query}");
+            assert_eq!(ask(index, query, &scope()).total, 1, "{query}");
         }
         let root = world.place.config().roots[0].path.clone();
         let above = root.parent().unwrap().to_owned();
-        let home = SearchScope {
-            home: Some(above),
-            ..scope()
-        };
         let name = root.file_name().unwrap().to_str().unwrap();
-        assert_eq!(ask(index, &format!("root:~/{name} rotor"), &home).total, 1);
-        assert_eq!(ask(index, "project:/home/ad rotor", &at_home).total, 0);
+        let at_home = format!("root:~/{name} rotor");
+        for (home, total) in [(Some(above), 1), (None, 0)] {
+            let mut config = world.config();
+            config.home = home;
+            let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+            assert_eq!(ask(&index, &at_home, &scope()).total, total);
+        }
+        assert_eq!(ask(index, "project:/home/ad rotor", &scope()).total, 0);
         for (address, entry) in [
             ("3f2b8c1e-5a6b:Ab12cd34", "Ab12cd34"),
             ("3F2B8C1E-5a6b:Ab12cd34", "Ab12cd34"),

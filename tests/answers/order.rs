@@ -106,6 +106,19 @@ fn age_counts_a_little() {
         let answer = ask(index, "crankshaft", &scope());
         // A label is worth more than youth.
         assert_eq!(entries(&answer), ["l", "newest", "new", "old"]);
+        // So it does for who says no moment, as by the command.
+        let counts = |ignore_age| {
+            let scope = SearchScope {
+                ignore_age,
+                explain: true,
+                ..SearchScope::default()
+            };
+            let answer = ask(index, "crankshaft", &scope);
+            let old = hits(&answer).into_iter().find(|hit| hit.entry == "old");
+            old.and_then(|hit| hit.explanation).map(|why| why.recency)
+        };
+        assert!(counts(false) < Some(0.8), "{:?}", counts(false));
+        assert_eq!(counts(true), Some(1.0));
     });
 }
 

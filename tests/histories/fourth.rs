@@ -146,7 +146,6 @@ fn a_fourth_format_needs_the_public_api_alone() {
         // The overlay answers first, then the words.
         let index = Index::open(&config, Freshness::Check).unwrap();
         let scope = SearchScope {
-            now_ms: None,
             exact: true,
             every_copy: true,
             ..SearchScope::default()

@@ -210,7 +210,6 @@ impl Search {
             explain: self.explain,
             max_bytes: self.page.max_bytes(),
             cursor: self.page.cursor().map(str::to_owned),
-            home: screen.home.clone(),
             mask: match self.redact {
                 true => Some(Screen::MASK),
                 false => screen.mask(),

@@ -39,7 +39,6 @@ pub fn start(
     let mut asker = Asker {
         config: config.clone(),
         here: here.cloned(),
-        home: screen.home.clone(),
         mask: screen.mask(),
         clock: Clock::of(screen),
         pins: pins::file(&places::surroundings()),
@@ -81,7 +80,6 @@ pub fn start(
 struct Asker {
     config: Config,
     here: Option<Here>,
-    home: Option<PathBuf>,
     mask: Option<Mask>,
     clock: Clock,
     /// The file of the pins.
@@ -265,7 +263,6 @@ impl Asker {
                 // A fork is a session too, even where it only repeats.
                 every_copy: true,
                 now_ms: Some(self.clock.now_ms()),
-                home: self.home.clone(),
                 cancel: cancel.clone(),
                 mask: self.mask,
                 ..SearchScope::default()
@@ -401,7 +398,6 @@ mod tests {
         Asker {
             config,
             here: Some(Here::alone(folder.join("here"))),
-            home: None,
             mask: None,
             clock: Clock::set_to(0),
             pins: Some(folder.join("pins.json")),

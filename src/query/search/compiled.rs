@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
         let wanted = || !here_only.is_cancelled() && !everywhere.is_cancelled();
         let common = Scope {
             dead: &dead,
-            now_ms: self.scope.ages_from_ms(),
+            now_ms: self.ages_from_ms(),
             wanted: Some(&wanted),
             // Where no words are asked for, it is entries that are found.
             once_per_entry: questions.iter().all(|question| question.expr.is_none()),

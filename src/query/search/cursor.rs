@@ -45,7 +45,7 @@ pub(super) fn question(query: &str, scope: &SearchScope, zone: &Zone) -> u64 {
         scope.newest_first,
         scope.passages,
         scope.exact,
-        (scope.every_copy, scope.only_live),
+        (scope.every_copy, scope.only_live, scope.ignore_age),
         zone.name(),
     );
     hash(format!("{asked:?}").as_bytes())
@@ -220,6 +220,14 @@ mod tests {
                 "foo",
                 &SearchScope {
                     every_copy: true,
+                    ..scope.clone()
+                },
+                &Zone::UTC,
+            ),
+            question(
+                "foo",
+                &SearchScope {
+                    ignore_age: true,
                     ..scope.clone()
                 },
                 &Zone::UTC,

@@ -296,7 +296,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             context: Vec::new(),
             explanation: (search.scope)
                 .explain
-                .then(|| explanation(hit, factor, search.scope.ages_from_ms())),
+                .then(|| explanation(hit, factor, search.ages_from_ms())),
         };
         if !search.scope.every_copy {
             self.copies.remember(prints, self.at);

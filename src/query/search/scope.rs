@@ -1,7 +1,5 @@
 //! How is a search asked?
 
-use std::path::PathBuf;
-
 use crate::model::{Cancel, Mask, Zone};
 use crate::query::here::WhereScope;
 use crate::source::identity::now_ns;
@@ -22,9 +20,11 @@ pub struct SearchScope {
     /// Hits of one session on a page, at most. `None`: three where several words rank sessions and
     /// not all hits are asked for, else any number.
     pub per_session: Option<usize>,
-    /// The moment that `since:2w` and ages count from, in ms. `None`: `since:2w` counts from the
-    /// moment when it is asked, and no age lowers a score.
+    /// The moment that `since:2w` and ages count from, in ms; `None`: the moment when it is asked,
+    /// by the system's clock. Behind a cursor it is the moment of the first page.
     pub now_ms: Option<i64>,
+    /// No age lowers a score: the order of what does not change stays the same on any day.
+    pub ignore_age: bool,
     /// Do not look for words that are rarely found with a typo or another ending.
     pub exact: bool,
     /// Show text that several entries repeat once for each of them.
@@ -54,9 +54,6 @@ pub struct SearchScope {
     /// [`Facets::days`](crate::model::Facets::days). `None`: that of
     /// [`Config::zone`](crate::Config::zone).
     pub zone: Option<Zone>,
-    /// The folder that `~` stands for at the beginning of paths in filters; `None`: `~` is taken as
-    /// it is.
-    pub home: Option<PathBuf>,
     /// Ends this search from another thread, with [`Error::Cancelled`](crate::Error::Cancelled):
     /// keep a clone of it. [`Config::cancel`](crate::Config::cancel) ends every one.
     pub cancel: Cancel,
@@ -66,7 +63,7 @@ pub struct SearchScope {
 }
 
 impl Default for SearchScope {
-    /// Twenty hits of all sessions, best first, whatever their age.
+    /// Twenty hits of all sessions, best first, as the command shows them.
     fn default() -> SearchScope {
         SearchScope {
             at: WhereScope::default(),
@@ -75,6 +72,7 @@ impl Default for SearchScope {
             limit: Some(20),
             per_session: None,
             now_ms: None,
+            ignore_age: false,
             exact: false,
             every_copy: false,
             passages: false,
@@ -86,7 +84,6 @@ impl Default for SearchScope {
             max_bytes: None,
             cursor: None,
             zone: None,
-            home: None,
             cancel: Cancel::default(),
             mask: None,
         }
@@ -99,13 +96,8 @@ impl SearchScope {
         self.limit.unwrap_or(usize::MAX)
     }
 
-    /// What times in a query count from, in ms.
+    /// What times in a query and ages count from, in ms.
     pub(super) fn now_ms(&self) -> i64 {
         self.now_ms.unwrap_or_else(|| now_ns() / 1_000_000)
-    }
-
-    /// The moment from which ages count, in ms; before all of them where none counts.
-    pub(super) fn ages_from_ms(&self) -> i64 {
-        self.now_ms.unwrap_or(i64::MIN)
     }
 }

@@ -146,7 +146,6 @@ impl Answerer {
             explain: asked.explain,
             max_bytes: asked.page.max_bytes.filter(|most| *most > 0),
             cursor: asked.page.cursor.clone(),
-            home: screen.home.clone(),
             cancel: cancel.clone(),
             mask: screen.mask(),
             ..SearchScope::default()
