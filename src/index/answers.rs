@@ -14,6 +14,7 @@ use crate::query::{
     CommitScope, ListScope, NameScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope,
 };
 use crate::session::{Progress, SessionInfo, Setup};
+use crate::syntax::Query;
 
 impl Index {
     /// [`Snapshot::list`](Snapshot::list) of the newest snapshot.
@@ -72,6 +73,19 @@ impl Index {
         progress: &mut dyn FnMut(Event),
     ) -> Result<SearchAnswer, Error> {
         self.ask(|snapshot| snapshot.search_with(query, scope, progress))
+    }
+
+    /// [`Snapshot::search_query`](Snapshot::search_query) of the newest snapshot.
+    ///
+    /// # Errors
+    /// As [`Index::search`], but for [`Error::Query`].
+    pub fn search_query(
+        &self,
+        query: &Query,
+        scope: &SearchScope,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<SearchAnswer, Error> {
+        self.ask(|snapshot| snapshot.search_query(query, scope, progress))
     }
 
     /// [`Snapshot::children`](Snapshot::children) of the newest snapshot.

@@ -13,10 +13,11 @@ use crate::model::Event;
 use crate::model::{Expr, Ranking, SCHEMA_VERSION, SearchAnswer, UnindexedText, Zone};
 use crate::query::Snapshot;
 use crate::query::here::Here;
-use crate::syntax::{self, Now};
+use crate::syntax;
 use crate::words::{self, Order, Words};
 
 mod ascent;
+mod asking;
 mod authorship;
 mod compiled;
 mod counted;
@@ -50,72 +51,6 @@ const NEARLY_ALL: u64 = 20;
 
 /// Fewer hits than this are too few: words with a typo or another ending are looked for as well.
 const FEW: u64 = 3;
-
-impl Snapshot<'_> {
-    /// All passages that `query` matches in the scope, best first, grouped by session.
-    ///
-    /// # Errors
-    /// [`Error::Query`] when the query cannot be read, [`Error::Cursor`] when the cursor cannot,
-    /// [`Error::OtherCursor`] when it is of another question, [`Error::TooFewBytes`] when no answer
-    /// is so short, [`Error::Cancelled`].
-    pub fn search(&self, query: &str, scope: &SearchScope) -> Result<SearchAnswer, Error> {
-        self.search_with(query, scope, &mut |_| {})
-    }
-
-    /// As [`Snapshot::search`], with progress reported for queries that read all text through.
-    ///
-    /// # Errors
-    /// As [`Snapshot::search`].
-    pub fn search_with(
-        &self,
-        query: &str,
-        scope: &SearchScope,
-        progress: &mut dyn FnMut(Event),
-    ) -> Result<SearchAnswer, Error> {
-        let zone = scope.zone.as_ref().unwrap_or(&self.config().zone);
-        let question = cursor::question(query, scope, zone);
-        let shown = SeenHits::read(scope.cursor.as_deref(), question, scope.now_ms())?;
-        let now = Now {
-            ms: shown.now_ms(),
-            zone,
-        };
-        let mut query = match scope.as_typed {
-            true => syntax::parse_as_typed(query, now),
-            false => syntax::parse(query, now)?,
-        };
-        let home = self.config().home.as_deref();
-        if let Some(home) = home.and_then(std::path::Path::to_str) {
-            query.write_out_home(home);
-        }
-        for one in &mut query.alternatives {
-            one.filters.session.none.extend_from_slice(&scope.without);
-        }
-        if !self.stores.is_made {
-            return Ok(SearchAnswer {
-                complete: self.is_complete(),
-                pending_files: self.stores.pending_files,
-                ..empty_answer(&query, scope)
-            });
-        }
-        let mut ask = |found| {
-            let search = Search::new(self, &query, scope, zone, &shown, progress, found);
-            search.answer_from_stores()
-        };
-        let answered = ask(None).or_else(|failed| match failed.words_damage {
-            // All text is read instead.
-            Some(_) => ask(Some(WordsState {
-                damage: failed.words_damage,
-                ..WordsState::default()
-            })),
-            None => Err(failed),
-        });
-        progress(Event::Done);
-        let mut answer = answered.map_err(|failed| failed.error)?;
-        answer.complete &= self.is_complete();
-        answer.changed_files = self.changed_files();
-        Ok(answer)
-    }
-}
 
 /// An answer in which nothing was found yet.
 fn empty_answer(query: &syntax::Query, scope: &SearchScope) -> SearchAnswer {

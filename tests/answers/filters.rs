@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use sessionary::index::{NameScope, SearchScope};
-use sessionary::{Freshness, Index};
+use sessionary::syntax::{self, Now, Query};
+use sessionary::{Error, Freshness, Index};
 
 use super::{
     World, ask, entries, hits, message, scope, session, text_message, time, tool_call, tool_result,
@@ -397,5 +398,56 @@ fn paths_and_addresses_are_taken_as_they_are_printed() {
             let named: Vec<_> = named.iter().map(|one| one.entry.as_deref()).collect();
             assert_eq!(named, [Some(entry)], "{address}");
         }
+    });
+}
+
+/// What no text can say by mistake: the value is one, whatever stands in it.
+#[test]
+fn a_query_that_was_put_together_is_searched_as_one_that_was_typed() {
+    let said = |id: &str, cwd: &str| {
+        let text = format!("the rotor of {id} hums");
+        let entry = text_message(&format!("{id}e"), None, "user", &text);
+        session(id, cwd, &[entry])
+    };
+    let odd = r#"/home/ada/a" OR b\"#;
+    let world = World::new(&[
+        ("a", said("s1", odd)),
+        ("b", said("s2", "/home/ada/plain")),
+        ("c", said("s3", "/home/ada/plain")),
+    ]);
+    let of = |text: &str, cwd: &str| {
+        let mut query = syntax::parse(text, Now::utc(scope().now_ms.unwrap())).unwrap();
+        for one in &mut query.alternatives {
+            one.filters.cwd.any = vec![cwd.to_owned()];
+        }
+        query
+    };
+    world.both(|index| {
+        let found = |query: &Query, scope: &SearchScope| {
+            let answer = index.search_query(query, scope, &mut |_| {}).unwrap();
+            (answer.total, answer.cursor)
+        };
+        for (text, cwd, total) in [
+            ("rotor", odd, 1),
+            ("rotor hums", "~/plain", 2),
+            ("rotor role:user", "/home/ada", 3),
+            ("rotor cwd:/home/ada/plain", odd, 1),
+        ] {
+            assert_eq!(found(&of(text, cwd), &scope()).0, total, "{text} {cwd}");
+        }
+        let everything = ask(index, "-agent:nobody", &scope()).total;
+        assert_eq!(found(&Query::default(), &scope()).0, everything);
+        // Page by page, as long as it is the same query.
+        let mut page = SearchScope {
+            limit: Some(1),
+            every_copy: true,
+            ..scope()
+        };
+        let query = of("rotor", "/home/ada/plain");
+        page.cursor = found(&query, &page).1;
+        assert!(page.cursor.is_some());
+        assert_eq!(found(&query, &page).1, None);
+        let other = index.search_query(&of("rotor", odd), &page, &mut |_| {});
+        assert!(matches!(other, Err(Error::OtherCursor)), "{other:?}");
     });
 }
