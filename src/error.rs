@@ -209,6 +209,13 @@ pub enum Error {
         /// What the system said.
         error: std::io::Error,
     },
+    /// The writer that the caller gave takes no more: nothing is wrong with the session or the
+    /// index.
+    #[error("the output cannot be written")]
+    Output {
+        /// What the writer said.
+        source: std::io::Error,
+    },
 }
 
 impl Error {
@@ -277,6 +284,10 @@ impl Error {
             path: path.to_path_buf(),
             error,
         }
+    }
+
+    pub(crate) fn output(source: std::io::Error) -> Error {
+        Error::Output { source }
     }
 
     pub(crate) fn io(path: &Path, error: std::io::Error) -> Error {

@@ -320,7 +320,7 @@ impl Index {
     /// Run one SQL statement that only reads, on the public views, and keep its whole answer.
     pub fn sql(&self, query: &str) -> Result<Rows, Error> {
         let mut answer = Rows::default();
-        let mut ask = || {
+        let mut ask = || -> Result<StreamOutcome, Error> {
             answer = Rows::default();
             self.sql_each(query, None, &mut |part| {
                 match part {
@@ -339,16 +339,19 @@ impl Index {
     /// Run one SQL statement that only reads, on the public views, and give `each` its rows as
     /// SQLite finds them; `preview(entry)` is masked by `mask`. An error of `each` ends it. A
     /// snapshot is held until `each` has returned from the last row, so `each` should not block.
-    pub fn sql_each(
+    ///
+    /// # Errors
+    /// Those of `each`, and those of SQLite.
+    pub fn sql_each<E: From<Error>>(
         &self,
         query: &str,
         mask: Option<Mask>,
-        each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
-    ) -> Result<StreamOutcome, Error> {
+        each: &mut dyn FnMut(SqlPart<'_>) -> Result<(), E>,
+    ) -> Result<StreamOutcome, E> {
         let preview = preview(self.stores.config.formats.clone(), mask);
         let zone = &self.stores.config.zone;
-        let ended = self.made()?.sql(query, preview, zone, each)?;
-        let ended = ended.map_err(|error| Error::io("the output".as_ref(), error))?;
+        let ended = self.made()?.sql(query, preview, zone, each);
+        let ended = ended.map_err(Error::from)??;
         let is_refilled = self.stores.is_refilled(ended.was_scanned);
         Ok(StreamOutcome {
             complete: self.stores.complete && ended.changed.is_empty() && !is_refilled,

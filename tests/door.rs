@@ -1,13 +1,13 @@
 //! What does a program get that comes in by the library's front door?
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+use std::{fs, io};
 
-use sessionary::index::{BacklogSize, ListScope, SearchScope, Snapshot};
-use sessionary::{Cancel, Config, Error, Event, Freshness, Index, Indexer, RootSpec};
+use sessionary::index::{BacklogSize, ListScope, SearchScope, Snapshot, SqlPart};
+use sessionary::{Cancel, Config, Error, Event, Freshness, Index, Indexer, RootSpec, StoreFault};
 
 use crate::histories::dump::{clean, root};
 use crate::watching::{message, session};
@@ -410,4 +410,91 @@ fn the_library_starts_nothing_and_reads_no_environment() {
         }
     }
     assert!(read > 200, "{read}");
+}
+
+/// The disk of whoever asks is full.
+struct Full;
+
+impl io::Write for Full {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn what_the_callers_own_writer_says_is_no_error_of_a_session() {
+    let place = tempfile::tempdir().unwrap();
+    let index = Index::open(&config(place.path(), 1), Freshness::Check).unwrap();
+    let page = index.page(&ListScope::default()).unwrap();
+    let row = index
+        .list(&ListScope::default())
+        .unwrap()
+        .sessions
+        .remove(0);
+    for told in [
+        index.copy_raw(&row, None, &mut Full),
+        index.copy_raw(&row, Some("L2"), &mut Full),
+        index
+            .stream(|snapshot| snapshot.copy_branch(&row, None, &mut Full))
+            .map(drop),
+        index
+            .stream(|snapshot| snapshot.write_page(&page, &mut Full))
+            .map(drop),
+        index
+            .stream(|snapshot| snapshot.write_page_lines(&page, &mut Full))
+            .map(drop),
+    ] {
+        let Err(error) = &told else {
+            panic!("it was written");
+        };
+        assert!(matches!(error, Error::Output { .. }), "{error:?}");
+        let cause = std::error::Error::source(error).expect("a cause");
+        let cause = cause.downcast_ref::<io::Error>().expect("of the system");
+        assert_eq!(cause.kind(), io::ErrorKind::StorageFull);
+    }
+    // A file that cannot be read is another matter.
+    fs::remove_file(&row.path).unwrap();
+    let told = index.copy_raw(&row, None, &mut io::sink());
+    assert!(
+        !matches!(told, Ok(()) | Err(Error::Output { .. })),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn rows_of_sql_are_taken_until_the_taker_has_enough() {
+    enum Mine {
+        Enough,
+        Index(Error),
+    }
+    impl From<Error> for Mine {
+        fn from(error: Error) -> Mine {
+            Mine::Index(error)
+        }
+    }
+    let place = tempfile::tempdir().unwrap();
+    let index = Index::open(&config(place.path(), 1), Freshness::Check).unwrap();
+    let ask = |query: &str| {
+        let mut rows = 0;
+        let ended = index.sql_each(query, None, &mut |part| match part {
+            SqlPart::Row(_) if rows == 3 => Err(Mine::Enough),
+            SqlPart::Row(_) => {
+                rows += 1;
+                Ok(())
+            }
+            _ => Ok(()),
+        });
+        (rows, ended.map(drop))
+    };
+    let (rows, ended) = ask("SELECT start FROM entries");
+    assert!(rows == 3 && matches!(ended, Err(Mine::Enough)));
+    let (_, ended) = ask("DELETE FROM entries");
+    let Err(Mine::Index(error)) = ended else {
+        panic!("it only reads");
+    };
+    assert_eq!(error.fault(), Some(StoreFault::Query));
 }

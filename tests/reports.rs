@@ -421,7 +421,8 @@ fn raw_is_the_record_in_the_file_or_nothing() {
     fs::write(&file, format!("{header}\n\n {changed} \n")).expect("it");
     assert_eq!(raw(), serde_json::json!([[header], [null]]));
     let query = "SELECT raw(entry) FROM entries ORDER BY start";
-    let told = index.sql_each(query, None, &mut |_| Ok(())).expect("rows");
+    let told = index.sql_each(query, None, &mut |_| Ok::<(), sessionary::Error>(()));
+    let told = told.expect("rows");
     assert_eq!((told.complete, told.healed), (false, false));
     assert_eq!(told.changed_files, [fs::canonicalize(&file).expect("it")]);
     // Who has looked at the files reads it again, and is answered from what it says now.

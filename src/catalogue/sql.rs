@@ -51,13 +51,13 @@ pub struct SqlEnd {
 impl Catalogue {
     /// Run one statement that only reads, on a snapshot of its own; local days are those of `zone`.
     /// An error of `each` ends it and is given back.
-    pub fn sql(
+    pub fn sql<E>(
         &self,
         query: &str,
         preview: Preview,
         zone: &Zone,
-        each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
-    ) -> Result<std::io::Result<SqlEnd>, Error> {
+        each: &mut dyn FnMut(SqlPart<'_>) -> Result<(), E>,
+    ) -> Result<Result<SqlEnd, E>, Error> {
         // The authorizer goes onto a separate connection, so that our own statements stay allowed.
         let Some(mut own) = Catalogue::open_readable(self.path())? else {
             if self.is_replaced() {
@@ -87,11 +87,11 @@ impl Catalogue {
 
 /// Run a query and give `each` its columns and rows. SQLite's own failures are the outer error; a
 /// query that is not allowed or makes no sense is the middle one; an error of `each` the inner one.
-fn answer(
+fn answer<E>(
     connection: &mut Connection,
     query: &str,
-    each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
-) -> rusqlite::Result<Result<std::io::Result<()>, Error>> {
+    each: &mut dyn FnMut(SqlPart<'_>) -> Result<(), E>,
+) -> rusqlite::Result<Result<Result<(), E>, Error>> {
     connection.authorizer(Some(allow_reading))?;
     let mut statement = match prepare(connection, query)? {
         Ok(statement) => statement,

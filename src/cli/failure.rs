@@ -318,7 +318,7 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         }
         Error::NoName => (Kind::Usage, names().collect()),
         Error::Setting(bad) => (Kind::Usage, bad.hint.iter().cloned().collect()),
-        Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
+        Error::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => {
             (Kind::Closed, Vec::new())
         }
         error if error.fault() == Some(StoreFault::Locked) => (

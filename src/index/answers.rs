@@ -1,7 +1,7 @@
 //! The questions of every day, each asked of the newest [`Snapshot`]; [`Index::ask`] asks all
 //! others.
 
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use std::path::PathBuf;
 
 #[cfg(doc)]
@@ -15,6 +15,9 @@ use crate::query::{
 };
 use crate::session::{Progress, SessionInfo, Setup};
 use crate::syntax::Query;
+
+/// So many bytes of a file are copied at once.
+const PIECE: usize = 64 << 10;
 
 impl Index {
     /// [`Snapshot::list`](Snapshot::list) of the newest snapshot.
@@ -130,20 +133,26 @@ impl Index {
     /// Write what [`Index::raw`] gives to `out`. A whole file is copied without a snapshot.
     ///
     /// # Errors
-    /// As [`Index::raw`]; [`Error::Io`] of `out`.
+    /// As [`Index::raw`]; [`Error::Output`] of `out`.
     pub fn copy_raw(
         &self,
         session: &SessionRow,
         entry: Option<&str>,
         out: &mut dyn Write,
     ) -> Result<(), Error> {
-        let failed = |e| Error::io(&session.path, e);
-        match entry {
-            Some(_) => out.write_all(&self.raw(session, entry)?).map_err(failed),
-            None => {
-                let mut content = self.ask(|snapshot| snapshot.content(session))?;
-                std::io::copy(&mut content, out).map(drop).map_err(failed)
-            }
+        if entry.is_some() {
+            let bytes = self.raw(session, entry)?;
+            return out.write_all(&bytes).map_err(Error::output);
+        }
+        let mut content = self.ask(|snapshot| snapshot.content(session))?;
+        let mut buffer = vec![0; PIECE];
+        loop {
+            let length = match content.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                read => read.map_err(|error| Error::io(&session.path, error))?,
+            };
+            out.write_all(&buffer[..length]).map_err(Error::output)?;
         }
     }
 

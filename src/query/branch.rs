@@ -37,8 +37,8 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// [`Error::NotLines`]; [`Error::NoEntry`] when the leaf is not in the session;
-    /// [`Error::Changed`] when an entry's bytes have changed; [`Error::Io`] of the file or of
-    /// `out`.
+    /// [`Error::Changed`] when an entry's bytes have changed; [`Error::Io`] of the file,
+    /// [`Error::Output`] of `out`.
     pub fn copy_branch(
         &self,
         session: &SessionRow,
@@ -73,7 +73,7 @@ impl Snapshot<'_> {
             })?;
             out.write_all(&bytes)
                 .and_then(|()| out.write_all(b"\n"))
-                .map_err(|e| Error::io("the output".as_ref(), e))?;
+                .map_err(Error::output)?;
         }
         Ok(CopiedBranch {
             lines: keys.len() as u64,

@@ -45,7 +45,7 @@ impl Snapshot<'_> {
     /// Every call of `write` gets whole characters.
     ///
     /// # Errors
-    /// When the catalogue cannot be read, or `out` not be written.
+    /// When the catalogue cannot be read; [`Error::Output`] of `out`.
     pub fn write_page(&self, page: &ListPage, out: &mut dyn Write) -> Result<WrittenList, Error> {
         let open = "\"sessions\":[";
         let around = self.around(page)?;
@@ -58,25 +58,25 @@ impl Snapshot<'_> {
                 .try_for_each(|piece| out.write_all(piece.as_bytes()))
         })?;
         if separator != "," {
-            out.write_all(separator.as_bytes()).map_err(cannot_write)?;
+            out.write_all(separator.as_bytes()).map_err(Error::output)?;
         }
         // Whether the list is complete is known only now, after its rows.
         let around = self.around(page)?;
         let (_, after) = around.split_once(open).unwrap_or((&around, ""));
-        out.write_all(after.as_bytes()).map_err(cannot_write)?;
+        out.write_all(after.as_bytes()).map_err(Error::output)?;
         Ok(written)
     }
 
     /// A list without its rows.
     fn around(&self, page: &ListPage) -> Result<String, Error> {
-        serde_json::to_string(&self.listing(page)).map_err(|e| cannot_write(e.into()))
+        serde_json::to_string(&self.listing(page)).map_err(|e| Error::output(e.into()))
     }
 
     /// Write the rows of [`Snapshot::list_page`] as JSON Lines: each is written as soon as it is
     /// made.
     ///
     /// # Errors
-    /// When the catalogue cannot be read, or `out` not be written.
+    /// When the catalogue cannot be read; [`Error::Output`] of `out`.
     pub fn write_page_lines(
         &self,
         page: &ListPage,
@@ -107,12 +107,8 @@ impl Snapshot<'_> {
             } else {
                 write(&[&row.head, row.json])
             };
-            written.map_err(cannot_write)
+            written.map_err(Error::output)
         })?;
         Ok(self.written(page, sessions))
     }
-}
-
-fn cannot_write(error: std::io::Error) -> Error {
-    Error::io("the output".as_ref(), error)
 }

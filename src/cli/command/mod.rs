@@ -326,11 +326,8 @@ fn page(answer: Spool, index: &mut Index, screen: &Screen) -> Result<(), Failure
 }
 
 /// What went wrong while an answer was printed.
-fn cannot_print(error: std::io::Error) -> Error {
-    Error::Io {
-        path: "the output".into(),
-        error,
-    }
+fn cannot_print(source: std::io::Error) -> Error {
+    Error::Output { source }
 }
 
 /// This process becomes another program; only a failure comes back.

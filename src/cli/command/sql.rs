@@ -167,11 +167,11 @@ fn as_csv(
     let streamed = index.sql_each(query, screen.mask(), &mut |part| match part {
         SqlPart::Columns(names) => {
             let names: Vec<Value> = names.iter().map(|name| name.as_str().into()).collect();
-            csv::line(out, names.iter().map(shown))
+            csv::line(out, names.iter().map(shown)).map_err(super::cannot_print)
         }
         SqlPart::Row(values) => {
             rows += 1;
-            csv::line(out, values.iter().map(shown))
+            csv::line(out, values.iter().map(shown)).map_err(super::cannot_print)
         }
     })?;
     Ok((rows, streamed))
@@ -199,15 +199,19 @@ fn as_lines(
         }
         SqlPart::Row(values) => {
             rows += 1;
-            // Member by member: a map would put the columns in another order.
-            for (number, (key, value)) in keys.iter().zip(values).enumerate() {
-                let before = if number == 0 { '{' } else { ',' };
-                write!(out, "{before}{}:{value}", json!(key))?;
-            }
-            out.write_all(b"}\n")
+            object(&keys, values, out).map_err(super::cannot_print)
         }
     })?;
     Ok((rows, streamed))
+}
+
+/// A row as an object, member by member: a map would put the columns in another order.
+fn object(keys: &[String], values: &[Value], out: &mut dyn Write) -> io::Result<()> {
+    for (number, (key, value)) in keys.iter().zip(values).enumerate() {
+        let before = if number == 0 { '{' } else { ',' };
+        write!(out, "{before}{}:{value}", json!(key))?;
+    }
+    out.write_all(b"}\n")
 }
 
 /// One object with all rows, written as they come.
@@ -225,11 +229,12 @@ fn as_json(
                 out,
                 r#"{{"schema_version":{SCHEMA_VERSION},"columns":{names},"rows":["#
             )
+            .map_err(super::cannot_print)
         }
         SqlPart::Row(values) => {
             let comma = if rows > 0 { "," } else { "" };
             rows += 1;
-            write!(out, "{comma}{}", json!(values))
+            write!(out, "{comma}{}", json!(values)).map_err(super::cannot_print)
         }
     })?;
     out.write_all(b"]}\n").map_err(super::cannot_print)?;
@@ -249,7 +254,7 @@ fn as_table(
             SqlPart::Columns(names) => rows.columns = names.to_vec(),
             SqlPart::Row(values) => rows.rows.push(values.to_vec()),
         }
-        Ok(())
+        Ok::<(), Error>(())
     })?;
     let table = table(&rows, screen);
     out.write_all(table.as_bytes())
