@@ -345,7 +345,7 @@ impl Index {
     pub fn sql_each<E: From<Error>>(
         &self,
         query: &str,
-        mask: Option<Mask>,
+        mask: Option<&Mask>,
         each: &mut dyn FnMut(SqlPart<'_>) -> Result<(), E>,
     ) -> Result<StreamOutcome, E> {
         let preview = preview(self.stores.config.formats.clone(), mask);

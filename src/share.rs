@@ -38,7 +38,7 @@ impl SharedBytes {
 
     /// A file of this shape, with what `mask` knows left out. `is_at_rest`: it was not written to
     /// for a while, so that a text without an end of line is all of it.
-    pub(crate) fn masked(file: &[u8], shape: Shape, is_at_rest: bool, mask: Mask) -> SharedBytes {
+    pub(crate) fn masked(file: &[u8], shape: Shape, is_at_rest: bool, mask: &Mask) -> SharedBytes {
         let finished = match shape {
             _ if is_whole(file) => file,
             Shape::Text if is_at_rest => file,
@@ -58,7 +58,7 @@ impl SharedBytes {
     }
 
     /// Lines, on every core: to look for secrets takes longer than all else.
-    fn add_lines(&mut self, lines: &[u8], mask: Mask) {
+    fn add_lines(&mut self, lines: &[u8], mask: &Mask) {
         let pieces = pieces(lines);
         let masked = |lines: &&[u8]| {
             let mut masked = SharedBytes::default();
@@ -78,7 +78,7 @@ impl SharedBytes {
     }
 
     /// One line: the JSON in it, and whatever else a crash or two writers at once left there.
-    fn add_line(&mut self, line: &[u8], mask: Mask) {
+    fn add_line(&mut self, line: &[u8], mask: &Mask) {
         for piece in split(line) {
             let bytes = &line[piece.range];
             match piece.kind {
@@ -89,15 +89,15 @@ impl SharedBytes {
         }
     }
 
-    fn add_json(&mut self, json: &[u8], mask: Mask) {
+    fn add_json(&mut self, json: &[u8], mask: &Mask) {
         let text = String::from_utf8_lossy(json);
         let masked = masked_but(&text, mask, is_id);
         self.add(json, &text, masked);
     }
 
-    fn add_text(&mut self, bytes: &[u8], mask: Mask) {
+    fn add_text(&mut self, bytes: &[u8], mask: &Mask) {
         let text = String::from_utf8_lossy(bytes);
-        let masked = mask(&text);
+        let masked = mask.of(&text);
         self.add(bytes, &text, masked);
     }
 

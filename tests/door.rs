@@ -7,6 +7,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use sessionary::index::{BacklogSize, ListScope, SearchScope, Snapshot, SqlPart};
+use sessionary::model::Mask;
 use sessionary::{Cancel, Config, Error, Event, Freshness, Index, Indexer, RootSpec, StoreFault};
 
 use crate::histories::dump::{clean, root};
@@ -144,10 +145,10 @@ fn a_search_is_ended_while_it_counts() {
         facets: true,
         exact: true,
         // Called where the only hit is cut to a snippet.
-        mask: Some(|_| {
+        mask: Some(Mask::new(|_| {
             CANCEL.cancel();
             None
-        }),
+        })),
         ..SearchScope::default()
     };
     let ended = index.search("zanzibar", &scope(CANCEL.clone()));

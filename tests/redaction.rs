@@ -6,7 +6,8 @@ use insta::assert_snapshot;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
-use sessionary::index::{SearchScope, ShowScope};
+use sessionary::index::{ListScope, SearchScope, ShowScope};
+use sessionary::model::Mask;
 use sessionary::{Config, Freshness, Index};
 
 use crate::histories::dump::root;
@@ -583,6 +584,51 @@ fn what_is_to_be_exact_is() {
         .show(&found.sessions[0].session, &ShowScope::default())
         .expect("a transcript");
     assert!(format!("{shown:?}").contains(&token()));
+}
+
+/// What only a program knows to be secret it leaves out by itself.
+#[test]
+fn a_mask_may_hold_what_its_caller_knows() {
+    let home = home();
+    let sessions = home.home.join(".pi/agent/sessions");
+    let config = Config::new(
+        home.home.join(".cache/sessionary"),
+        vec![root("pi", "pi", &sessions)],
+    );
+    let index = Index::open(&config, Freshness::AsCommitted).expect("the index");
+    let known = vec!["Deploy".to_owned(), "walrus".to_owned()];
+    let mask = Mask::new(move |text| {
+        let masked = known.iter().fold(text.to_owned(), |text, secret| {
+            text.replace(secret.as_str(), "****")
+        });
+        (masked != text).then_some(masked)
+    });
+    let scope = SearchScope {
+        mask: Some(mask.clone()),
+        ..SearchScope::default()
+    };
+    let found = index.search("walrus", &scope).expect("hits");
+    let group = &found.sessions[0];
+    assert!(group.hits[0].snippet.starts_with("**** with "), "{found:?}");
+    let scope = ShowScope {
+        mask: Some(mask.clone()),
+        ..ShowScope::default()
+    };
+    let shown = index.show(&group.session, &scope).expect("a transcript");
+    let rows = index.list(&ListScope {
+        mask: Some(mask.clone()),
+        ..ListScope::default()
+    });
+    let mut said = format!("{shown:?} {:?}", rows.expect("a list").sessions);
+    let query = "SELECT preview(entry) FROM entries";
+    let streamed = index.sql_each(query, Some(&mask), &mut |part| {
+        said += &format!("{part:?}");
+        Ok::<(), sessionary::Error>(())
+    });
+    let _ = streamed.expect("rows");
+    for secret in ["Deploy", "walrus"] {
+        assert!(!said.contains(secret), "{said}");
+    }
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn files_of(index: &Index, repositories: &[String]) -> SharedFiles {
 
 /// What of a file may leave the machine; `None`: it is gone.
 fn read(index: &Index, file: &SharedFile, mask: Option<Mask>) -> Option<SharedBytes> {
-    let bytes = index.ask(|snapshot| snapshot.shared_bytes(file, mask));
+    let bytes = index.ask(|snapshot| snapshot.shared_bytes(file, mask.as_ref()));
     bytes.unwrap()
 }
 
@@ -143,7 +143,7 @@ fn pulled(index: &Index, mask: bool, place: &Path) -> Config {
     let host = place.join("team/laptop");
     let mut repositories = serde_json::Map::new();
     for file in shared(index).files {
-        let mask = mask.then_some(redact::redacted as Mask);
+        let mask = mask.then(|| Mask::new(redact::redacted));
         let bytes = read(index, &file, mask).unwrap();
         let path = host.join(&file.agent).join(&file.path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -281,7 +281,7 @@ fn pi(place: &Path, lines: &str) -> (Index, PathBuf) {
 
 fn bytes_of(index: &Index, at: usize) -> SharedBytes {
     let files = shared(index).files;
-    read(index, &files[at], Some(redact::redacted)).unwrap()
+    read(index, &files[at], Some(Mask::new(redact::redacted))).unwrap()
 }
 
 /// Put together here, so that nobody takes this file for one with secrets in it.

@@ -166,7 +166,7 @@ impl Index {
         scope: impl Into<TreeScope<'s>>,
     ) -> Result<Tree, Error> {
         let scope = scope.into();
-        self.ask(|snapshot| snapshot.tree(session, scope))
+        self.ask(|snapshot| snapshot.tree(session, scope.clone()))
     }
 
     /// Give `each` a session's tree piece by piece. An error of `each` ends it. The snapshot is

@@ -6,17 +6,17 @@ use sessionary_formats::json::masked;
 
 use super::{Listing, Mask, NamedMatch, SessionRow, Spending, SpendingBy, UnknownValue};
 
-fn text(text: &mut String, mask: Mask) {
-    if let Some(masked) = mask(text) {
+fn text(text: &mut String, mask: &Mask) {
+    if let Some(masked) = mask.of(text) {
         *text = masked;
     }
 }
 
-fn maybe(said: &mut Option<String>, mask: Mask) {
+fn maybe(said: &mut Option<String>, mask: &Mask) {
     said.iter_mut().for_each(|said| text(said, mask));
 }
 
-fn value(json: &mut Value, mask: Mask) {
+fn value(json: &mut Value, mask: &Mask) {
     let masked = masked(&json.to_string(), mask);
     if let Some(masked) = masked.and_then(|masked| serde_json::from_str(&masked).ok()) {
         *json = masked;
@@ -26,7 +26,7 @@ fn value(json: &mut Value, mask: Mask) {
 impl SessionRow {
     /// Masks what was said in it, and the names in it. Ids, paths and commands stay: they would
     /// lead nowhere.
-    pub fn mask(&mut self, mask: Mask) {
+    pub fn mask(&mut self, mask: &Mask) {
         text(&mut self.title, mask);
         text(&mut self.first_message, mask);
         for said in [&mut self.name, &mut self.all_messages_text] {
@@ -48,7 +48,7 @@ impl SessionRow {
 
 impl Spending {
     /// Masks the names of models and their providers.
-    pub fn mask(&mut self, mask: Mask) {
+    pub fn mask(&mut self, mask: &Mask) {
         let is_named = self.by == SpendingBy::Model;
         for row in self.rows.iter_mut().chain([&mut self.total]) {
             if is_named {
@@ -64,14 +64,14 @@ impl Spending {
 
 impl Listing {
     /// Masks its rows.
-    pub fn mask(&mut self, mask: Mask) {
+    pub fn mask(&mut self, mask: &Mask) {
         self.sessions.iter_mut().for_each(|row| row.mask(mask));
     }
 }
 
 impl UnknownValue {
     /// Masks what sessions and entries are called.
-    pub fn mask(&mut self, mask: Mask) {
+    pub fn mask(&mut self, mask: &Mask) {
         let all = self.known.iter_mut().chain(&mut self.suggestion);
         all.for_each(|said| text(said, mask));
     }
@@ -79,7 +79,7 @@ impl UnknownValue {
 
 impl NamedMatch {
     /// Masks the session.
-    pub fn mask(&mut self, mask: Mask) {
+    pub fn mask(&mut self, mask: &Mask) {
         self.session.mask(mask);
     }
 }

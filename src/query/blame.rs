@@ -74,7 +74,7 @@ impl Snapshot<'_> {
                 (*origin, *call) = (LineOrigin::Command, Some(by_command));
             }
         }
-        let shown = masked_lines(&scope.text, scope.mask);
+        let shown = masked_lines(&scope.text, scope.mask.as_ref());
         let numbered = found.into_iter().zip(shown).enumerate();
         let numbered = numbered.filter(|(at, _)| is_asked(*at));
         let blamed = numbered.map(|(at, ((origin, call), text))| BlamedLine {
@@ -90,7 +90,7 @@ impl Snapshot<'_> {
             changes: calls.edits() as u64,
             ..Blame::default()
         };
-        answer.calls = self.only_named(&mut answer.lines, &mut calls, scope.mask)?;
+        answer.calls = self.only_named(&mut answer.lines, &mut calls, scope.mask.as_ref())?;
         answer.complete = self.is_complete();
         answer.changed_files = self.changed_files();
         Ok(answer)
@@ -101,7 +101,7 @@ impl Snapshot<'_> {
         &self,
         lines: &mut [BlamedLine],
         calls: &mut Calls<'_>,
-        mask: Option<Mask>,
+        mask: Option<&Mask>,
     ) -> Result<Vec<LineCall>, Error> {
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
         places.extend(lines.iter().filter_map(|line| Some((line.call?, 0))));
@@ -125,7 +125,7 @@ impl Snapshot<'_> {
         let (all, _) = calls.under_all_names(FileNames::of(&scope.file), &scope.text)?;
         let mut found: HashMap<i64, FileSession> = HashMap::new();
         for name in &all {
-            self.add_touches(name, scope.mask, &mut calls, &mut found)?;
+            self.add_touches(name, scope.mask.as_ref(), &mut calls, &mut found)?;
         }
         let mut sessions: Vec<FileSession> = found.into_values().collect();
         for of in &mut sessions {
@@ -149,7 +149,7 @@ impl Snapshot<'_> {
     fn add_touches(
         &self,
         name: &FileName,
-        mask: Option<Mask>,
+        mask: Option<&Mask>,
         calls: &mut Calls<'_>,
         found: &mut HashMap<i64, FileSession>,
     ) -> Result<(), Error> {
@@ -188,7 +188,7 @@ impl Snapshot<'_> {
 }
 
 /// The lines of a text, masked as a whole.
-fn masked_lines(text: &str, mask: Option<Mask>) -> Vec<String> {
+fn masked_lines(text: &str, mask: Option<&Mask>) -> Vec<String> {
     let masked = masked(text, mask);
     let (before, after) = (lines(text), lines(&masked));
     if before.len() == after.len() {
@@ -206,8 +206,8 @@ fn masked_lines(text: &str, mask: Option<Mask>) -> Vec<String> {
     before.into_iter().enumerate().map(known).collect()
 }
 
-fn masked(text: &str, mask: Option<Mask>) -> String {
-    let masked = mask.and_then(|mask| mask(text));
+fn masked(text: &str, mask: Option<&Mask>) -> String {
+    let masked = mask.and_then(|mask| mask.of(text));
     masked.unwrap_or_else(|| text.to_owned())
 }
 

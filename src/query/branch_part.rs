@@ -239,7 +239,7 @@ impl Snapshot<'_> {
         session: &SessionRow,
         branch: &Branch,
         positions: impl IntoIterator<Item = usize>,
-        mask: Option<Mask>,
+        mask: Option<&Mask>,
         each: &mut dyn FnMut(usize, ShownEntry) -> Result<(), E>,
     ) -> Result<(), E> {
         let stored = self.stored(session)?;

@@ -141,7 +141,7 @@ impl Snapshot<'_> {
         if scope.with_text {
             read.all_messages_text = Some(self.text_of(row.session, row.format)?);
         }
-        if let Some(mask) = scope.mask {
+        if let Some(mask) = &scope.mask {
             read.mask(mask);
         }
         Ok(read)

@@ -98,7 +98,7 @@ impl Snapshot<'_> {
         let (mut sessions, mut text) = (0, String::new());
         page.each(self.catalogue, |row| {
             sessions += 1;
-            let mask = page.scope.mask;
+            let mask = page.scope.mask.as_ref();
             let mut is_masked = || mask.is_some_and(|mask| row.is_masked(mask, &mut text));
             let written = if page.scope.with_text || is_masked() {
                 let row = self.session_row(&page.scope, &row)?;

@@ -12,7 +12,7 @@ use crate::model::{MASKED_BEHIND, Mask, masked_behind};
 pub(super) fn mask_pieces<'a>(
     record: &[u8],
     pieces: impl Iterator<Item = &'a mut String>,
-    mask: Mask,
+    mask: &Mask,
 ) {
     let mut names: HashMap<String, BTreeSet<String>> = HashMap::new();
     // A text may occur many times: the mask is asked about each of its names only once.
@@ -46,7 +46,7 @@ pub(super) fn mask_pieces<'a>(
             }
             None => match behind.get(piece.as_str()) {
                 Some(masked) => masked.clone(),
-                None => mask(piece),
+                None => mask.of(piece),
             },
         };
         if let Some(masked) = masked {
@@ -56,13 +56,13 @@ pub(super) fn mask_pieces<'a>(
 }
 
 /// What a tool was given as a string of JSON.
-fn masked_given(names: &[&str], text: &str, mask: Mask) -> Option<String> {
+fn masked_given(names: &[&str], text: &str, mask: &Mask) -> Option<String> {
     let mut names = names.iter();
     names.find_map(|name| masked_arguments(name, text, mask))
 }
 
 /// All texts of a record but pictures and what is encrypted, masked.
-pub(super) fn all_texts(record: &[u8], mask: Option<Mask>) -> Vec<String> {
+pub(super) fn all_texts(record: &[u8], mask: Option<&Mask>) -> Vec<String> {
     let mut texts = Vec::new();
     named_leaves(record, &mut |names, leaf| {
         if let Leaf::Text(text) = leaf
@@ -79,14 +79,14 @@ pub(super) fn all_texts(record: &[u8], mask: Option<Mask>) -> Vec<String> {
 }
 
 /// A name that an agent or an extension gave: of a kind of entries, a role, a tool.
-pub(super) fn masked_name(name: String, mask: Option<Mask>) -> String {
-    mask.and_then(|mask| mask(&name)).unwrap_or(name)
+pub(super) fn masked_name(name: String, mask: Option<&Mask>) -> String {
+    mask.and_then(|mask| mask.of(&name)).unwrap_or(name)
 }
 
 /// Masks labels, by whatever they hang on.
-pub(super) fn mask_labels(labels: &mut HashMap<String, String>, mask: Mask) {
+pub(super) fn mask_labels(labels: &mut HashMap<String, String>, mask: &Mask) {
     for label in labels.values_mut() {
-        if let Some(masked) = mask(label) {
+        if let Some(masked) = mask.of(label) {
             *label = masked;
         }
     }

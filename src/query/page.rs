@@ -78,13 +78,13 @@ pub(super) struct Row<'a> {
 
 impl Row<'_> {
     /// Whether `mask` finds something in it. All that it looks through goes into `text`, at once.
-    pub fn is_masked(&self, mask: Mask, text: &mut String) -> bool {
+    pub fn is_masked(&self, mask: &Mask, text: &mut String) -> bool {
         text.clear();
         for part in said(self.json) {
             text.push_str(&part);
             text.push('\n');
         }
-        mask(text).is_some()
+        mask.of(text).is_some()
     }
 }
 

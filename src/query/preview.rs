@@ -11,14 +11,15 @@ use crate::model::Mask;
 const LONGEST: usize = 200;
 
 /// Previews of entries of these formats, masked before they are cut.
-pub(crate) fn preview(formats: Vec<&'static dyn Format>, mask: Option<Mask>) -> Preview {
+pub(crate) fn preview(formats: Vec<&'static dyn Format>, mask: Option<&Mask>) -> Preview {
+    let mask = mask.cloned();
     let line = move |format: &dyn Format, path: &Path, record: &[u8]| {
         let mut pieces: Vec<String> = format
             .passages_at(path, record)
             .into_iter()
             .flat_map(|passage| passage.pieces)
             .collect();
-        if let Some(mask) = mask {
+        if let Some(mask) = &mask {
             mask_pieces(record, pieces.iter_mut(), mask);
         }
         let words = pieces.iter().flat_map(|piece| piece.split_whitespace());

@@ -261,7 +261,7 @@ impl<'a> Search<'a> {
         }
         if self.scope.cursor.is_none() {
             self.name(answer)?;
-            if let Some(mask) = self.scope.mask {
+            if let Some(mask) = &self.scope.mask {
                 answer.named.iter_mut().for_each(|named| named.mask(mask));
             }
         }

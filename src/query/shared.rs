@@ -227,7 +227,7 @@ impl Snapshot<'_> {
     pub fn shared_bytes(
         &self,
         file: &SharedFile,
-        mask: Option<Mask>,
+        mask: Option<&Mask>,
     ) -> Result<Option<SharedBytes>, Error> {
         let (source, location) = match &file.place {
             SharedPlace::Beside(path) => {
@@ -289,7 +289,7 @@ impl Directories {
     }
 }
 
-fn masked(bytes: &[u8], shape: Shape, is_at_rest: bool, mask: Option<Mask>) -> SharedBytes {
+fn masked(bytes: &[u8], shape: Shape, is_at_rest: bool, mask: Option<&Mask>) -> SharedBytes {
     match mask {
         Some(mask) => SharedBytes::masked(bytes, shape, is_at_rest, mask),
         None => SharedBytes::raw(bytes.to_vec()),

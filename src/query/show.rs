@@ -103,7 +103,7 @@ impl Snapshot<'_> {
         let shown = self.shown_entries(session, &stored, scope)?;
         let mut labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
         let mut session = stored.row;
-        if let Some(mask) = scope.mask {
+        if let Some(mask) = &scope.mask {
             session.mask(mask);
             mask_labels(&mut labels, mask);
         }
@@ -125,7 +125,9 @@ impl Snapshot<'_> {
             complete: self.is_complete(),
             changed_files: self.changed_files(),
         }))?;
-        let mut reader = Reader::new(self).masking(scope.mask).asked(shown.focus);
+        let mut reader = Reader::new(self)
+            .masking(scope.mask.as_ref())
+            .asked(shown.focus);
         reader.everything = scope.everything;
         // Around one entry, unreadable bytes are shown only where they stand between the entries
         // that are shown.
@@ -247,7 +249,7 @@ impl Snapshot<'_> {
             let place = place.filter(|_| has_lines || scope.everything);
             let file =
                 place.and_then(|(path, format)| RangeReader::new(path.open(format).ok()?).ok());
-            let of_source = Unreadable::new(self.catalogue, source, file, scope.mask);
+            let of_source = Unreadable::new(self.catalogue, source, file, scope.mask.as_ref());
             unreadable.push(match scope.everything {
                 true => of_source.whole(has_lines),
                 false => of_source,
@@ -400,8 +402,11 @@ impl<'a> Reader<'a> {
     }
 
     /// From now on [`Reader::text`] is masked.
-    pub(super) fn masking(self, mask: Option<Mask>) -> Reader<'a> {
-        Reader { mask, ..self }
+    pub(super) fn masking(self, mask: Option<&Mask>) -> Reader<'a> {
+        Reader {
+            mask: mask.cloned(),
+            ..self
+        }
     }
 
     /// Of that entry the prompt is shown too where it holds nothing else: `kind:system` finds it.
@@ -437,8 +442,8 @@ impl<'a> Reader<'a> {
             line: entry.line,
             start: entry.start,
             end: entry.start + entry.length,
-            kind: masked_name(entry.kind, self.mask),
-            role: entry.role.map(|role| masked_name(role, self.mask)),
+            kind: masked_name(entry.kind, self.mask.as_ref()),
+            role: entry.role.map(|role| masked_name(role, self.mask.as_ref())),
         })
     }
 
@@ -488,12 +493,12 @@ impl<'a> Reader<'a> {
 
     fn masked_text(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
         let mut text = self.passages_of(entry, record);
-        if let Some(mask) = self.mask {
+        if let Some(mask) = &self.mask {
             let passages = text.iter_mut().flatten();
             mask_pieces(record, passages.flat_map(|(_, pieces)| pieces), mask);
         }
         if let Some(text) = text.as_mut().filter(|_| self.everything) {
-            text.push((Class::Output, all_texts(record, self.mask)));
+            text.push((Class::Output, all_texts(record, self.mask.as_ref())));
         }
         text
     }

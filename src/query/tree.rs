@@ -57,7 +57,7 @@ const SETTINGS: [&str; 15] = [
 ];
 
 /// Which entries a tree shows, and how.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub struct TreeScope<'a> {
     /// Which entries.
     pub filter: TreeFilter,
@@ -152,7 +152,7 @@ impl Snapshot<'_> {
         each: &mut dyn FnMut(TreePart<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let scope = scope.into();
-        let (filter, mask) = (scope.filter, scope.mask);
+        let (filter, mask) = (scope.filter, scope.mask.as_ref());
         let (catalogue, mut stored) = (self.catalogue, self.stored(session)?);
         let ask = OutlineQuery {
             without: Without::Beside,
@@ -396,7 +396,7 @@ fn one_line(
 }
 
 /// What an entry says of itself, apart from the others of its session.
-fn row_of(entry: StoredEntry, id: String, mask: Option<Mask>) -> TreeRow {
+fn row_of(entry: StoredEntry, id: String, mask: Option<&Mask>) -> TreeRow {
     TreeRow {
         id,
         parent: None,

@@ -54,13 +54,13 @@ impl<'c> Unreadable<'c> {
         catalogue: &'c Catalogue,
         source: i64,
         file: Option<RangeReader>,
-        mask: Option<Mask>,
+        mask: Option<&Mask>,
     ) -> Self {
         Unreadable {
             source,
             problems: Problems(catalogue.problems(source)).peekable(),
             file,
-            mask,
+            mask: mask.cloned(),
             has_lines: true,
             is_whole: false,
             rest: None,
@@ -176,7 +176,8 @@ impl<'c> Unreadable<'c> {
         if left > length {
             self.rest = Some((problem.clone(), from + length - REPEATED));
         }
-        Some(self.mask.and_then(|mask| mask(&text)).unwrap_or(text))
+        let masked = self.mask.as_ref().and_then(|mask| mask.of(&text));
+        Some(masked.unwrap_or(text))
     }
 
     /// What the bytes say, as the file stands now.
@@ -184,7 +185,7 @@ impl<'c> Unreadable<'c> {
         let file = self.file.as_mut()?;
         let bytes = file.bytes(problem.start, problem.length.min(READ));
         let text = String::from_utf8_lossy(bytes.ok()??).replace('\0', "");
-        Some(match self.mask {
+        Some(match &self.mask {
             Some(mask) => masked_beginning(&text, problem.length <= READ, mask),
             None => beginning(&text).to_owned(),
         })
@@ -200,7 +201,7 @@ fn beginning(text: &str) -> &str {
 ///
 /// A key that is cut in two may no longer look like one. So the text is cut only where a run of
 /// characters ends, and it is shown only as far as more of it would be masked alike.
-fn masked_beginning(text: &str, is_whole: bool, mask: Mask) -> String {
+fn masked_beginning(text: &str, is_whole: bool, mask: &Mask) -> String {
     let ends_run = |c: char| c.is_whitespace() || c == '"' || c == '\'';
     let known = match text.rfind(ends_run) {
         _ if is_whole => text,
@@ -209,7 +210,7 @@ fn masked_beginning(text: &str, is_whole: bool, mask: Mask) -> String {
     };
     let least = beginning(known).len();
     let end = known[least..].find(ends_run).map(|behind| least + behind);
-    let masked = |text: &str| mask(text).unwrap_or_else(|| text.to_owned());
+    let masked = |text: &str| mask.of(text).unwrap_or_else(|| text.to_owned());
     let (alone, all) = (masked(&known[..end.unwrap_or(known.len())]), masked(known));
     let alike = alone.chars().zip(all.chars()).take_while(|(a, b)| a == b);
     alike.take(PREVIEW).map(|(same, _)| same).collect()

@@ -1,6 +1,7 @@
 //! What does this machine have to share, as its index says?
 
 use sessionary::index::{Index, SharedFile, SharedFiles};
+use sessionary::model::Mask;
 use sessionary::redact::redacted;
 use sessionary::share::SharedBytes;
 
@@ -29,8 +30,10 @@ impl Sessions {
     /// # Errors
     /// When it cannot be read.
     pub fn bytes(&self, file: &SharedFile, raw: bool) -> Result<Option<SharedBytes>, Error> {
-        let mask = (!raw).then_some(redacted as fn(&str) -> Option<String>);
-        let bytes = self.0.ask(|snapshot| snapshot.shared_bytes(file, mask))?;
+        let mask = (!raw).then(|| Mask::new(redacted));
+        let bytes = self
+            .0
+            .ask(|snapshot| snapshot.shared_bytes(file, mask.as_ref()))?;
         Ok(bytes)
     }
 }

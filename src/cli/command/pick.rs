@@ -155,7 +155,7 @@ fn line(print: PrintFormat, session: &SessionRow, screen: &Screen) -> Result<Str
         PrintFormat::Json => {
             let mut session = session.clone();
             let mask = screen.mask();
-            mask.into_iter().for_each(|mask| session.mask(mask));
+            mask.into_iter().for_each(|mask| session.mask(&mask));
             let json = serde_json::to_string(&session)?;
             crate::output::text::terminal_safe_json(&json).into_owned()
         }

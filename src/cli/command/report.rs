@@ -143,7 +143,7 @@ pub fn run(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<Outcom
     screen
         .mask()
         .into_iter()
-        .for_each(|mask| spending.mask(mask));
+        .for_each(|mask| spending.mask(&mask));
     let prices = Prices::known();
     let answer = Answer::of(&spending, &prices);
     let is_found = spending.total.answers > 0;

@@ -95,7 +95,7 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
         screen
             .mask()
             .into_iter()
-            .for_each(|mask| session.mask(mask));
+            .for_each(|mask| session.mask(&mask));
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
             session: &session,

@@ -211,7 +211,7 @@ impl Search {
             max_bytes: self.page.max_bytes(),
             cursor: self.page.cursor().map(str::to_owned),
             mask: match self.redact {
-                true => Some(Screen::MASK),
+                true => Some(Screen::redacting()),
                 false => screen.mask(),
             },
             ..SearchScope::default()

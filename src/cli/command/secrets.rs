@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use sessionary::format::json;
 use sessionary::index::{ListScope, ShowScope, ShownPart, StreamOutcome};
-use sessionary::model::{SCHEMA_VERSION, SessionRow, ShownEntry, Sort};
+use sessionary::model::{Mask, SCHEMA_VERSION, SessionRow, ShownEntry, Sort};
 use sessionary::{Config, Index};
 
 use super::scope::ScopeArgs;
@@ -162,7 +162,7 @@ fn look_through(index: &Index, scope: &ListScope) -> Result<Answer, Failure> {
 /// these it is found.
 fn masked(session: SessionRow) -> Result<SessionRow, Failure> {
     let row = serde_json::to_string(&session)?;
-    Ok(match json::masked(&row, Screen::MASK) {
+    Ok(match json::masked(&row, &Screen::redacting()) {
         None => session,
         Some(row) => {
             let mut masked: SessionRow = serde_json::from_str(&row)?;
@@ -188,7 +188,7 @@ fn of_session(
     let scope = ShowScope {
         all: true,
         everything: true,
-        mask: Some(redact::noting),
+        mask: Some(Mask::new(redact::noting)),
         ..ShowScope::default()
     };
     let mut looked = LookedThrough::default();
@@ -220,7 +220,8 @@ fn of_session(
 
 impl Held {
     fn of(entry: ShownEntry) -> Self {
-        let masked = |text: String| Screen::MASK(&text).unwrap_or(text);
+        let mask = Screen::redacting();
+        let masked = |text: String| mask.of(&text).unwrap_or(text);
         Held {
             id: entry.id,
             role: entry.role.map(masked),

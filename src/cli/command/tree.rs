@@ -113,6 +113,7 @@ fn whole(
     let ((out, shown), streamed) = super::answer(|| {
         let mut out = Stream::default();
         let (mut before, mut shown, mut head) = (Vec::new(), 0, None);
+        let scope = scope.clone();
         let streamed = index.tree_each(session, scope, &mut |part| -> Result<(), Failure> {
             match part {
                 TreePart::Head(opening) => {
@@ -180,7 +181,7 @@ pub fn page(
 ) -> Result<Made, Failure> {
     let question = question(("tree", &session.path, scope.filter));
     session_page::page(&session.id, bounds, fields, question, |page, head| {
-        index.tree_each(session, scope, &mut |part| match part {
+        index.tree_each(session, scope.clone(), &mut |part| match part {
             TreePart::Head(opening) => {
                 *head = Some(opening.clone());
                 Ok(())

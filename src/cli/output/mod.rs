@@ -147,27 +147,29 @@ impl Screen {
     }
 
     /// What leaves keys and tokens out.
-    pub const MASK: Mask = redact::redacted;
+    pub fn redacting() -> Mask {
+        Mask::new(redact::redacted)
+    }
 
     /// What leaves keys and tokens out, if they are to be left out.
     pub fn mask(&self) -> Option<Mask> {
-        redact::now(self.redact()).then_some(Self::MASK)
+        redact::now(self.redact()).then(Self::redacting)
     }
 
     /// As [`Screen::mask`], for a text whose lines are told apart: none of them is lost.
     pub fn mask_by_line(&self) -> Option<Mask> {
-        redact::now(self.redact()).then_some(redact::redacted_by_line)
+        redact::now(self.redact()).then(|| Mask::new(redact::redacted_by_line))
     }
 
     /// What leaves keys and tokens out of what goes to a file: whoever is given it may pass it on.
     pub fn mask_of_files(&self) -> Option<Mask> {
         let leaves_out = self.redact() != Redact::Never;
-        leaves_out.then_some(Self::MASK)
+        leaves_out.then(Self::redacting)
     }
 
     /// Text of a session, as it may be printed.
     pub fn masked(&self, text: String) -> String {
-        let masked = self.mask().and_then(|mask| mask(&text));
+        let masked = self.mask().and_then(|mask| mask.of(&text));
         self.count(&text, masked.as_deref());
         masked.unwrap_or(text)
     }
@@ -188,7 +190,7 @@ impl Screen {
     /// JSON of a session, as it may be printed: with keys and strings redacted one by one it is
     /// whole still.
     pub fn masked_json(&self, text: &str) -> Option<Box<RawValue>> {
-        let masked = self.mask().and_then(|mask| json::masked(text, mask));
+        let masked = self.mask().and_then(|mask| json::masked(text, &mask));
         self.count(text, masked.as_deref());
         RawValue::from_string(masked.unwrap_or_else(|| text.to_owned())).ok()
     }

@@ -28,7 +28,7 @@ pub fn about(row: &SessionRow, screen: &Screen) -> Vec<(&'static str, String)> {
     all.retain(|(_, value)| !value.is_empty());
     if let Some(mask) = screen.mask_of_files() {
         for (_, value) in &mut all {
-            *value = mask(value).unwrap_or_else(|| std::mem::take(value));
+            *value = mask.of(value).unwrap_or_else(|| std::mem::take(value));
         }
     }
     all

@@ -282,7 +282,7 @@ impl Worker {
     /// What a session is called in the name of a file, without keys.
     fn title_of_file(&self, session: &SessionRow) -> String {
         let (_, title) = title(session);
-        let masked = self.screen.mask_of_files().and_then(|mask| mask(&title));
+        let masked = self.screen.mask_of_files().and_then(|mask| mask.of(&title));
         masked.unwrap_or(title)
     }
 

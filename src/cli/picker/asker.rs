@@ -194,7 +194,7 @@ impl Asker {
         let snapshot = index.snapshot()?;
         let all = ListScope {
             fold_subagents: true,
-            mask: self.mask,
+            mask: self.mask.clone(),
             limit: Some(question.rows + 1),
             ..ListScope::default()
         };
@@ -264,7 +264,7 @@ impl Asker {
                 every_copy: true,
                 now_ms: Some(self.clock.now_ms()),
                 cancel: cancel.clone(),
-                mask: self.mask,
+                mask: self.mask.clone(),
                 ..SearchScope::default()
             },
         )?;

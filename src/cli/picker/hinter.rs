@@ -79,7 +79,7 @@ impl Hinter {
         }
         let scope = ListScope {
             ids: Some(self.titles.find(&words, question.rows)),
-            mask: self.mask,
+            mask: self.mask.clone(),
             ..ListScope::default()
         };
         let listing = index.list(&scope).ok()?;
@@ -116,7 +116,7 @@ impl Hinter {
         let index = index.ok_or(Error::NoIndex)?;
         let mut titles = Titles::default();
         let scope = ListScope {
-            mask: self.mask,
+            mask: self.mask.clone(),
             ..ListScope::default()
         };
         let page = index.page(&scope)?;

@@ -176,7 +176,7 @@ impl Previewer {
             snapshot,
             session: &request.session,
             branch,
-            mask: self.mask,
+            mask: self.mask.clone(),
             cancel,
             look: Look {
                 palette: self.palette,
@@ -195,7 +195,7 @@ impl Previewer {
         };
         let snapshot = index.snapshot()?;
         if let PreviewPart::Tree(filter) = request.part {
-            return tree(&snapshot, request, filter, self.mask, cancel);
+            return tree(&snapshot, request, filter, self.mask.as_ref(), cancel);
         }
         let known = self.outline.take().filter(|known| known.is_of(request));
         let outline = match known {
@@ -345,10 +345,10 @@ impl BranchReader<'_> {
             true => Err(End::Failed(Error::Cancelled)),
             false => take(position, entry),
         };
-        let (session, branch) = (self.session, self.branch);
+        let (session, branch, mask) = (self.session, self.branch, self.mask.as_ref());
         let read = self
             .snapshot
-            .read_branch(session, branch, positions, self.mask, each);
+            .read_branch(session, branch, positions, mask, each);
         match read {
             Err(End::Failed(error)) => Err(error),
             Err(End::Enough) | Ok(()) => Ok(()),
@@ -361,7 +361,7 @@ fn tree(
     snapshot: &Snapshot<'_>,
     request: &PreviewRequest,
     filter: TreeFilter,
-    mask: Option<Mask>,
+    mask: Option<&Mask>,
     cancel: &Cancel,
 ) -> Result<PreviewContent, Error> {
     let ids = snapshot.short_entry_ids(&request.session)?;
@@ -369,7 +369,7 @@ fn tree(
     let (mut before, mut rows) = (Vec::new(), Vec::new());
     let scope = TreeScope {
         filter,
-        mask,
+        mask: mask.cloned(),
         ..TreeScope::default()
     };
     snapshot.tree_each(&request.session, scope, &mut |part| {

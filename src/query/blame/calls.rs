@@ -370,7 +370,7 @@ impl<'s> Calls<'s> {
     }
 
     /// A call as it is shown; `None`: its session is gone.
-    pub fn shown(&mut self, number: usize, mask: Option<Mask>) -> Result<Option<LineCall>, Error> {
+    pub fn shown(&mut self, number: usize, mask: Option<&Mask>) -> Result<Option<LineCall>, Error> {
         let call = &self.calls[number];
         let (key, session) = (call.key, call.made.session);
         let mut shown = LineCall {

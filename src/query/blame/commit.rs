@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::calls::Calls;
+use super::masked;
 use super::names::FileNames;
 use crate::blame::{Between, Origin, carry, is_telling, lines};
 use crate::commits::{self, ChangedFile, Commit};
@@ -52,15 +53,12 @@ impl Snapshot<'_> {
         let mut answer = CommitWriter {
             schema_version: SCHEMA_VERSION,
             commit: commit.id.clone(),
-            subject: match scope.mask.and_then(|mask| mask(&commit.subject)) {
-                Some(masked) => masked,
-                None => commit.subject.clone(),
-            },
+            subject: masked(&commit.subject, scope.mask.as_ref()),
             time: iso(commit.time_ms),
             time_ms: commit.time_ms,
             ..CommitWriter::default()
         };
-        let recorded = self.recorded(&commit, scope.mask)?;
+        let recorded = self.recorded(&commit, scope.mask.as_ref())?;
         let mut added = AddedLines::default();
         // What a commit that joins branches adds was made in others.
         if !commit.is_merge {
@@ -94,7 +92,7 @@ impl Snapshot<'_> {
     }
 
     /// The calls that made the commit and were told so, one of each session.
-    fn recorded(&self, commit: &Commit, mask: Option<Mask>) -> Result<Vec<LineCall>, Error> {
+    fn recorded(&self, commit: &Commit, mask: Option<&Mask>) -> Result<Vec<LineCall>, Error> {
         let (from, to) = (
             commit.time_ms.saturating_sub(NEAR_MS),
             commit.time_ms.saturating_add(NEAR_MS),
@@ -153,7 +151,7 @@ impl Snapshot<'_> {
         }
         for (number, count) in wrote {
             let session = calls.session_of(number);
-            let Some(call) = calls.shown(number, scope.mask)? else {
+            let Some(call) = calls.shown(number, scope.mask.as_ref())? else {
                 continue;
             };
             let of = added.by.entry(session).or_default();

@@ -147,7 +147,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             ready: Vec::new(),
             copies: Copies::default(),
             own: HashMap::new(),
-            reader: Reader::new(search.snapshot).masking(search.scope.mask),
+            reader: Reader::new(search.snapshot).masking(search.scope.mask.as_ref()),
             of_session: HashMap::new(),
             matched: false,
             unverified: 0,
@@ -271,12 +271,12 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             Order::Ranked => self.factor(hit, &entry, &pieces)?,
             Order::Newest => 1.0,
         };
-        if let Some(mask) = search.scope.mask {
+        if let Some(mask) = &search.scope.mask {
             mask_pieces(&record, pieces.iter_mut(), mask);
         }
         let pieces = told(self.matcher, &pieces, tool.as_deref());
         let (snippet, highlights) = snippet(self.matcher, hit.class, pieces);
-        let name = |name| masked_name(name, search.scope.mask);
+        let name = |name| masked_name(name, search.scope.mask.as_ref());
         let shown = Hit {
             address: String::new(),
             entry: address(&entry),
@@ -518,7 +518,7 @@ fn group_of(
     matches: Option<u64>,
 ) -> HitGroup {
     let mut row = session.row.clone();
-    if let Some(mask) = search.scope.mask {
+    if let Some(mask) = &search.scope.mask {
         row.mask(mask);
     }
     HitGroup {

@@ -58,7 +58,7 @@ impl Search<'_> {
                 known,
                 suggestion,
             };
-            if let Some(mask) = self.scope.mask {
+            if let Some(mask) = &self.scope.mask {
                 one.mask(mask);
             }
             unknown.push(one);

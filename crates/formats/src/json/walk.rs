@@ -177,19 +177,19 @@ pub fn is_encoded(string: &[u8]) -> bool {
 
 /// The text of `json` with strings and numbers masked, those behind names as [`masked_behind`]
 /// does; all else stays as it is written. `None`: nothing is to be masked.
-pub fn masked(json: &str, mask: Mask) -> Option<String> {
+pub fn masked(json: &str, mask: &Mask) -> Option<String> {
     masked_but(json, mask, |_| false)
 }
 
 /// As [`masked`], but for strings that are members of the outermost object, under a key that
 /// `stays`.
-pub fn masked_but(json: &str, mask: Mask, stays: impl Fn(&str) -> bool) -> Option<String> {
+pub fn masked_but(json: &str, mask: &Mask, stays: impl Fn(&str) -> bool) -> Option<String> {
     masked_within(json, mask, MOST_WITHIN, stays)
 }
 
 fn masked_within(
     json: &str,
-    mask: Mask,
+    mask: &Mask,
     within: u32,
     stays: impl Fn(&str) -> bool,
 ) -> Option<String> {
@@ -204,7 +204,7 @@ fn masked_within(
         let (range, masked) = match token {
             Token::Open { .. } => return depth += 1,
             Token::Close => return depth = depth.saturating_sub(1),
-            Token::Key(range) => (range, mask(key)),
+            Token::Key(range) => (range, mask.of(key)),
             Token::Text(range) if is_encoded(&json.as_bytes()[range.clone()]) => return,
             Token::Text(_) if depth == 1 && stays(key) => return,
             Token::Text(range) => {
@@ -236,11 +236,11 @@ fn may_open(number: &str) -> bool {
 
 /// What a tool was given, where it is JSON in a string under that key, with its strings and numbers
 /// masked, and as a text. `None`: it is none, or nothing is to be masked in these.
-pub fn masked_arguments(key: &str, text: &str, mask: Mask) -> Option<String> {
+pub fn masked_arguments(key: &str, text: &str, mask: &Mask) -> Option<String> {
     arguments_within(key, text, mask, MOST_WITHIN)
 }
 
-fn arguments_within(key: &str, text: &str, mask: Mask, within: u32) -> Option<String> {
+fn arguments_within(key: &str, text: &str, mask: &Mask, within: u32) -> Option<String> {
     if !are_arguments(key, text) {
         return None;
     }
@@ -249,7 +249,7 @@ fn arguments_within(key: &str, text: &str, mask: Mask, within: u32) -> Option<St
         return Some(TOO_DEEP.to_owned());
     };
     let masked = masked_within(text, mask, within, |_| false)?;
-    Some(mask(&masked).unwrap_or(masked))
+    Some(mask.of(&masked).unwrap_or(masked))
 }
 
 /// What is open in a JSON text.

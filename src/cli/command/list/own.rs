@@ -111,7 +111,8 @@ pub fn run(
     };
     let (asked, printed) = thread::scope(|scope| {
         let mask = screen.mask();
-        let printing = thread::Builder::new().spawn_scoped(scope, move || print(&rows, mask))?;
+        let printing =
+            thread::Builder::new().spawn_scoped(scope, move || print(&rows, mask.as_ref()))?;
         let each = &mut |row| is_read.store(give.send(row).is_ok(), Ordering::Relaxed);
         let asked = index
             .stream(|snapshot| snapshot.agent_list_each(&setup, directory, with_text, go_on, each));
@@ -127,7 +128,7 @@ pub fn run(
 }
 
 /// Prints each row as soon as it is there, and counts them.
-fn print(rows: &mpsc::Receiver<SessionInfo>, mask: Option<Mask>) -> Result<usize, Failure> {
+fn print(rows: &mpsc::Receiver<SessionInfo>, mask: Option<&Mask>) -> Result<usize, Failure> {
     let mut out = SafeJson(BufWriter::new(stdout().lock()));
     let (mut count, mut json) = (0, Vec::new());
     for mut row in rows {
@@ -166,12 +167,12 @@ fn write(row: &SessionInfo, json: &mut Vec<u8>) -> Result<(), Failure> {
 }
 
 /// Leaves keys and tokens out of what was said.
-fn masked(row: &mut SessionInfo, mask: Mask) {
+fn masked(row: &mut SessionInfo, mask: &Mask) {
     let said = [&mut row.name, &mut row.first_message]
         .into_iter()
         .flatten();
     for text in said.chain([&mut row.all_messages_text]) {
-        if let Some(masked) = mask(text) {
+        if let Some(masked) = mask.of(text) {
             *text = masked;
         }
     }

@@ -8,7 +8,7 @@ use sessionary::index::{Highlighter, ShowScope};
 use sessionary::model::{Class, HitGroup, ShownEntry};
 use sessionary::syntax::{self, Now};
 
-use super::tools::{Call, MASK};
+use super::tools::{Call, mask};
 
 /// A place is so many entries that follow each other.
 const PLACE: usize = 7;
@@ -122,7 +122,7 @@ impl Floor<'_> {
         let scope = ShowScope {
             entry: Some(entry.to_owned()),
             context: PLACE - 1,
-            mask: Some(MASK),
+            mask: Some(mask()),
             ..ShowScope::default()
         };
         let around = self.call.index.show(&group.session, &scope)?;

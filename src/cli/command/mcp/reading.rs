@@ -8,7 +8,7 @@ use sessionary::index::{ListScope, ShowScope, ShownPart, TreeFilter, TreePart, T
 use sessionary::model::{SessionRow, ShownEntry, Sort, TreeRow};
 
 use super::plain::{self, Page};
-use super::tools::{Call, ListSessions, MASK, SessionTree, ShowEntry};
+use super::tools::{Call, ListSessions, SessionTree, ShowEntry, mask};
 use crate::command::{answer, list as listing};
 use crate::failure::Failure;
 use crate::output::bounded::Item;
@@ -36,7 +36,7 @@ pub fn show(call: &Call, asked: &ShowEntry) -> Result<String, Failure> {
     let scope = ShowScope {
         entry: Some(entry),
         context: asked.context.min(CONTEXT),
-        mask: Some(MASK),
+        mask: Some(mask()),
         ..ShowScope::default()
     };
     let ((entries, focus, lost), streamed) = answer(|| {
@@ -168,7 +168,7 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
         let scope = TreeScope {
             // What tools gave back is read by show_entry alone.
             filter: TreeFilter::NoTools,
-            mask: Some(MASK),
+            mask: Some(mask()),
             without: Some(&|place| !pages.borrow().wants(u64::from(place))),
         };
         let streamed =

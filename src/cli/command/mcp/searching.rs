@@ -7,7 +7,7 @@ use sessionary::syntax::{self, Now};
 use super::fitting::Floor;
 use super::plain::{self, Page};
 use super::question;
-use super::tools::{Call, MASK, SearchSessions};
+use super::tools::{Call, SearchSessions, mask};
 use crate::command::list;
 use crate::failure::Failure;
 use crate::output::time::count;
@@ -45,7 +45,7 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         now_ms: Some(call.screen.now_ms),
         cursor: asked.cursor.clone(),
         cancel: call.cancel.clone(),
-        mask: Some(MASK),
+        mask: Some(mask()),
         without: [call.asking.as_slice(), &live].concat(),
         ..SearchScope::default()
     };

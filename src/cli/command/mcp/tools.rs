@@ -294,7 +294,9 @@ impl Toolbox {
 }
 
 /// Keys and tokens are left out, whatever is configured.
-pub const MASK: Mask = redact::redacted;
+pub fn mask() -> Mask {
+    Mask::new(redact::redacted)
+}
 
 impl Call {
     /// A subagent is told the id of the session that started it, and writes a session of its own.
@@ -309,7 +311,7 @@ impl Call {
     /// What may be listed.
     pub fn list_scope(&self, scope: ListScope) -> ListScope {
         let scope = ListScope {
-            mask: Some(MASK),
+            mask: Some(mask()),
             ..scope
         };
         match &self.place {

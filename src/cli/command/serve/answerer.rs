@@ -211,7 +211,7 @@ impl Answerer {
         self.ask(asked.as_committed, |index, screen| {
             let mut session = named(index, &asked.session)?;
             if let Some(mask) = screen.mask() {
-                session.mask(mask);
+                session.mask(&mask);
             }
             Ok(serde_json::to_string(&resume::Answer::of(&session)?)?)
         })
