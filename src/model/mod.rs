@@ -18,8 +18,8 @@ mod tool_use;
 mod zone;
 
 pub use answer::{
-    ChangeKind, ChildSession, FeedPosition, Listing, SCHEMA_VERSION, SessionChange, SessionRow, ShownEntry,
-    Transcript, Tree, TreeRow,
+    ChangeKind, ChildSession, FeedPosition, Listing, SCHEMA_VERSION, SessionChange, SessionRow,
+    ShownEntry, Transcript, Tree, TreeRow,
 };
 pub use blame::{
     Blame, BlamedLine, CommitEvidence, CommitSession, CommitWriter, FileLog, FileSession, LineCall,
