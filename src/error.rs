@@ -31,6 +31,19 @@ pub enum StoreFault {
     Other,
 }
 
+/// What a store of the index said.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct StoreError(Store);
+
+#[derive(Debug, thiserror::Error)]
+enum Store {
+    #[error(transparent)]
+    Catalogue(catalogue::Error),
+    #[error(transparent)]
+    Words(WordsError),
+}
+
 /// A setting that cannot be read, or followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -41,7 +54,8 @@ pub struct BadSetting {
     pub hint: Option<String>,
 }
 
-/// What can go wrong.
+/// What can go wrong. A message names what was touched; what was wrong there is its
+/// [`source`](std::error::Error::source), and [`with_causes`](crate::with_causes) says both.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -62,7 +76,7 @@ pub enum Error {
         index_dir: PathBuf,
     },
     /// What is wrong with the archive.
-    #[error("{0}")]
+    #[error(transparent)]
     Archive(Box<dyn std::error::Error + Send + Sync>),
     /// A file in which no format finds anything.
     #[error("{}: contains no entry of any known format", .path.display())]
@@ -183,31 +197,26 @@ pub enum Error {
         path: PathBuf,
     },
     /// A store of the index: the catalogue or the words.
-    #[error("{error}")]
-    Store {
-        /// What is wrong with it.
-        fault: StoreFault,
-        /// What it said, for people.
-        error: Box<dyn std::error::Error + Send + Sync>,
-    },
+    #[error(transparent)]
+    Store(StoreError),
     /// The index's folder, or a file in it, cannot be made or opened for writing.
-    #[error("{}: {error}", .path.display())]
+    #[error("{}", .path.display())]
     Unwritable {
         /// What was touched.
         path: PathBuf,
         /// What the system said.
-        error: std::io::Error,
+        source: std::io::Error,
     },
     /// The session room.
     #[error(transparent)]
     Session(#[from] crate::session::Error),
     /// A file or folder.
-    #[error("{}: {error}", .path.display())]
+    #[error("{}", .path.display())]
     Io {
         /// What was touched.
         path: PathBuf,
         /// What the system said.
-        error: std::io::Error,
+        source: std::io::Error,
     },
     /// The writer that the caller gave takes no more: nothing is wrong with the session or the
     /// index.
@@ -234,7 +243,7 @@ impl Error {
     /// What is wrong with a store, where it is that.
     pub fn fault(&self) -> Option<StoreFault> {
         match self {
-            Error::Store { fault, .. } => Some(*fault),
+            Error::Store(error) => Some(error.fault()),
             _ => None,
         }
     }
@@ -243,11 +252,11 @@ impl Error {
     /// does.
     pub fn cause(&self) -> Option<RefusalCause> {
         match self {
-            Error::Store { error, .. } => match error.downcast_ref::<catalogue::Error>() {
-                Some(error) => error.cause(),
-                None => self.of_words()?.is_full().then_some(RefusalCause::Full),
-            },
-            Error::Unwritable { error, .. } => Some(RefusalCause::of(error)),
+            Error::Store(StoreError(Store::Catalogue(error))) => error.cause(),
+            Error::Store(StoreError(Store::Words(error))) => {
+                error.is_full().then_some(RefusalCause::Full)
+            }
+            Error::Unwritable { source, .. } => Some(RefusalCause::of(source)),
             _ => None,
         }
     }
@@ -274,15 +283,15 @@ impl Error {
     /// What the words said.
     pub(crate) fn of_words(&self) -> Option<&WordsError> {
         match self {
-            Error::Store { error, .. } => error.downcast_ref(),
+            Error::Store(StoreError(Store::Words(error))) => Some(error),
             _ => None,
         }
     }
 
-    pub(crate) fn unwritable(path: &Path, error: std::io::Error) -> Error {
+    pub(crate) fn unwritable(path: &Path, source: std::io::Error) -> Error {
         Error::Unwritable {
             path: path.to_path_buf(),
-            error,
+            source,
         }
     }
 
@@ -290,18 +299,23 @@ impl Error {
         Error::Output { source }
     }
 
-    pub(crate) fn io(path: &Path, error: std::io::Error) -> Error {
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Error {
         Error::Io {
             path: path.to_path_buf(),
-            error,
+            source,
         }
     }
 }
 
-impl From<catalogue::Error> for Error {
-    fn from(error: catalogue::Error) -> Error {
+impl StoreError {
+    /// What is wrong with it.
+    pub fn fault(&self) -> StoreFault {
         use catalogue::Error as Catalogue;
-        let fault = match &error {
+        let error = match &self.0 {
+            Store::Catalogue(error) => error,
+            Store::Words(_) => return StoreFault::Words,
+        };
+        match error {
             Catalogue::Query { .. } => StoreFault::Query,
             Catalogue::Foreign { .. } | Catalogue::Newer { .. } => StoreFault::Foreign,
             Catalogue::Full { .. } => StoreFault::FullSession,
@@ -310,18 +324,20 @@ impl From<catalogue::Error> for Error {
             error if error.is_damage() => StoreFault::Damaged,
             error if error.is_refusal_to_write() => StoreFault::Refused,
             _ => StoreFault::Other,
-        };
-        Error::Store {
-            fault,
-            error: Box::new(error),
         }
+    }
+}
+
+impl From<catalogue::Error> for Error {
+    fn from(error: catalogue::Error) -> Error {
+        Error::Store(StoreError(Store::Catalogue(error)))
     }
 }
 
 impl From<archive::Error> for Error {
     fn from(error: archive::Error) -> Error {
         match error {
-            archive::Error::Io { path, error } => Error::Io { path, error },
+            archive::Error::Io { path, source } => Error::Io { path, source },
             error => Error::Archive(Box::new(error)),
         }
     }
@@ -331,10 +347,7 @@ impl From<WordsError> for Error {
     fn from(error: WordsError) -> Error {
         match error {
             WordsError::Cancelled => Error::Cancelled,
-            error => Error::Store {
-                fault: StoreFault::Words,
-                error: Box::new(error),
-            },
+            error => Error::Store(StoreError(Store::Words(error))),
         }
     }
 }
@@ -352,5 +365,61 @@ impl BadSetting {
             hint: Some(hint.into()),
             ..self
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+    use std::io::{self, ErrorKind};
+
+    use super::*;
+    use crate::causes::with_causes;
+
+    #[test]
+    fn what_the_system_said_is_the_source() {
+        let refused = || io::Error::from(ErrorKind::PermissionDenied);
+        let path = || PathBuf::from("here");
+        let (of_catalogue, of_archive) = (
+            catalogue::Error::Io {
+                path: path(),
+                source: refused(),
+            },
+            archive::Error::Io {
+                path: path(),
+                source: refused(),
+            },
+        );
+        let of_session = crate::session::Error::NoLock {
+            path: path(),
+            source: refused(),
+        };
+        for error in [
+            Error::io(&path(), refused()),
+            Error::unwritable(&path(), refused()),
+            of_catalogue.into(),
+            of_archive.into(),
+            of_session.into(),
+            WordsError::from(refused()).into(),
+        ] {
+            let source = error.source().and_then(|said| said.downcast_ref());
+            assert_eq!(
+                source.map(io::Error::kind),
+                Some(ErrorKind::PermissionDenied)
+            );
+            let (said, why) = (error.to_string(), refused().to_string());
+            assert!(!said.contains(&why), "{said}");
+            assert_eq!(with_causes(&error), format!("{said}: {why}"));
+        }
+    }
+
+    #[test]
+    fn what_sqlite_said_is_said_once() {
+        let full = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
+        let failed = catalogue::Error::Sqlite {
+            path: "here".into(),
+            error: rusqlite::Error::SqliteFailure(full, Some("it is full".to_owned())),
+        };
+        assert_eq!(with_causes(&Error::from(failed)), "here: it is full");
     }
 }

@@ -368,7 +368,7 @@ impl Index {
     pub fn save_catalogue(&self, file: &Path) -> Result<(u64, bool), Error> {
         self.made()?.save_as(file).map_err(|error| match error {
             // It is `file` that could not be written, not the index.
-            catalogue::Error::Io { path, error } => Error::Io { path, error },
+            catalogue::Error::Io { path, source } => Error::Io { path, source },
             error => error.into(),
         })?;
         let saved = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;

@@ -249,7 +249,7 @@ fn remove(path: &Path) -> Result<(), Error> {
 impl Error {
     /// A directory could not be removed for what is in it.
     fn is_not_empty(&self) -> bool {
-        matches!(self, Error::Io { error, .. } if error.kind() == io::ErrorKind::DirectoryNotEmpty)
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::DirectoryNotEmpty)
     }
 }
 

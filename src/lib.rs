@@ -44,6 +44,8 @@
 //!                       query: list · search · tree · show  ◄── both
 //! ```
 //!
+//! The message of an [`Error`] does not repeat its source: [`with_causes`] says both.
+//!
 //! Two doors: [`Index`] reads, [`Indexer`] writes. Every answer is given on one
 //! [`Snapshot`](index::Snapshot), a state of both stores that stays as it is while it is asked.
 //! Beside them [`session`] opens one session file, follows it and adds to it.
@@ -77,6 +79,7 @@
 mod archive;
 mod blame;
 mod catalogue;
+mod causes;
 mod commits;
 mod config;
 mod databases;
@@ -105,8 +108,9 @@ pub mod syntax;
 mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, WAL_BYTES};
+pub use causes::with_causes;
 pub use config::{Config, FollowLinks, ProjectRoots, Rules};
-pub use error::{Error, StoreFault};
+pub use error::{Error, StoreError, StoreFault};
 pub use index::{Freshness, Index, Indexer};
 pub use model::{Cancel, Event};
 #[doc(inline)]

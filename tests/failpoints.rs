@@ -19,7 +19,9 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::Report;
-use sessionary::{Cancel, Config, Error, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
+use sessionary::{
+    Cancel, Config, Error, Exclude, FollowLinks, Freshness, Index, Indexer, Rules, with_causes,
+};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
 use crate::histories::lines;
@@ -315,7 +317,7 @@ fn the_process_that_is_disturbed() {
     let done = disturb(&config, stage);
     let mut said = match done {
         Ok(notes) => format!("done\n{}\n", notes.join("\n")),
-        Err(error) => format!("error: {error}\n"),
+        Err(error) => format!("error: {}\n", with_causes(&error)),
     };
     // The disk goes on failing there: what can be read is read all the same.
     for (name, what) in disturbed {
@@ -325,7 +327,10 @@ fn the_process_that_is_disturbed() {
         fail::cfg(name, &format!("return({number})")).unwrap();
         for freshness in [Freshness::Check, Freshness::AsCommitted] {
             if let Err(error) = answers(&config, freshness) {
-                said.push_str(&format!("no answer: {freshness:?}: {error}\n"));
+                said.push_str(&format!(
+                    "no answer: {freshness:?}: {}\n",
+                    with_causes(&error)
+                ));
             }
         }
     }
@@ -346,7 +351,7 @@ fn disturb(config: &Config, stage: Stage) -> Result<Vec<String>, Error> {
             let mut index = Index::open(config, Freshness::Check)?;
             index.list(&ListScope::default())?;
             index.index_backlog(Duration::from_secs(60))?;
-            let obstacle = index.obstacle().map(ToString::to_string);
+            let obstacle = index.obstacle().map(|error| with_causes(error));
             obstacle.into_iter().collect()
         }
     };

@@ -6,7 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use sessionary::model::{Event, Report};
-use sessionary::{Config, Error, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
+use sessionary::{
+    Config, Error, Exclude, FollowLinks, Freshness, Index, Indexer, Rules, with_causes,
+};
 
 use crate::archive::{Home, every_content, is_whole, session, sync};
 use crate::exclusion::files_with;
@@ -174,7 +176,7 @@ fn damaged_bytes_are_never_given_out() {
     let refused = home.index().restore(&gone).unwrap();
     assert_eq!(refused.files, [] as [PathBuf; 0]);
     assert_eq!(refused.failed[0].path, home.file("a.jsonl"));
-    let refused = refused.failed[0].error.to_string();
+    let refused = with_causes(&refused.failed[0].error);
     assert!(refused.contains("damaged"), "{refused}");
     assert!(!home.file("a.jsonl").exists());
     // From its file it is kept anew.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// SQLite's own error.
+    /// SQLite's own error. It is in the message, and no source: its own source says it again.
     #[error("{}: {error}", .path.display())]
     Sqlite {
         /// The archive.
@@ -16,12 +16,12 @@ pub enum Error {
         error: rusqlite::Error,
     },
     /// A file or folder cannot be made, read or written.
-    #[error("{}: {error}", .path.display())]
+    #[error("{}", .path.display())]
     Io {
         /// What was touched.
         path: PathBuf,
         /// What the system said.
-        error: io::Error,
+        source: io::Error,
     },
     /// A file that is no archive of ours.
     #[error("{} is not an archive of sessionary (application id {found:#x}): move it away, or name another folder", .path.display())]
@@ -74,7 +74,7 @@ impl Error {
 impl From<Error> for io::Error {
     fn from(error: Error) -> io::Error {
         match error {
-            Error::Io { error, .. } => error,
+            Error::Io { source, .. } => source,
             error => io::Error::other(error),
         }
     }

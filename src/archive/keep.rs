@@ -272,10 +272,10 @@ impl Archive {
         Ok(())
     }
 
-    fn io(&self, error: std::io::Error) -> Error {
+    fn io(&self, source: std::io::Error) -> Error {
         Error::Io {
             path: self.path.clone(),
-            error,
+            source,
         }
     }
 }

@@ -58,8 +58,8 @@ impl Archive {
             private::options().create_new(true).append(true).open(&path)
         });
         match made {
-            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-                return Err(Error::Io { path, error });
+            Err(source) if source.kind() != std::io::ErrorKind::AlreadyExists => {
+                return Err(Error::Io { path, source });
             }
             _ => {}
         }
@@ -317,9 +317,9 @@ impl Archive {
 
     /// Fail at this step as if the disk had failed: see [`crate::failpoint`].
     pub(super) fn step(&self, name: &str) -> Result<(), Error> {
-        reach(name).map_err(|error| Error::Io {
+        reach(name).map_err(|source| Error::Io {
             path: self.path.clone(),
-            error,
+            source,
         })
     }
 

@@ -26,7 +26,7 @@ impl Archive {
         let path = place.path().ok_or_else(outside)?;
         match write(kept, &place.root, &path) {
             Ok(()) => Ok(Some(path)),
-            Err(error) => Err(Error::Io { path, error }),
+            Err(source) => Err(Error::Io { path, source }),
         }
     }
 }

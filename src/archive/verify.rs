@@ -9,6 +9,7 @@ use super::error::Error;
 use super::keep::chained;
 use super::open::Archive;
 use super::pack::unpacked;
+use crate::causes::with_causes;
 
 /// What verifying found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Archive {
         }
         match done {
             // Where pages are damaged it is no wonder that not all of it can be read.
-            Err(error) if !verified.damage.is_empty() => verified.damage.push(error.to_string()),
+            Err(error) if !verified.damage.is_empty() => verified.damage.push(with_causes(&error)),
             done => done?,
         }
         Ok(verified)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// SQLite's own error.
+    /// SQLite's own error. It is in the message, and no source: its own source says it again.
     #[error("{path}: {error}", path = .path.display())]
     Sqlite {
         /// The database.
@@ -75,12 +75,12 @@ pub enum Error {
         message: String,
     },
     /// The directory cannot be made or read.
-    #[error("{}: {error}", .path.display())]
+    #[error("{}", .path.display())]
     Io {
         /// What was touched.
         path: PathBuf,
         /// What the system said.
-        error: std::io::Error,
+        source: std::io::Error,
     },
 }
 

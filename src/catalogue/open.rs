@@ -159,9 +159,9 @@ impl Catalogue {
             Ok(())
         };
         let made = failpoint::reach("catalogue.create").and_then(|()| make());
-        made.map_err(|error| Error::Io {
+        made.map_err(|source| Error::Io {
             path: path.to_path_buf(),
-            error,
+            source,
         })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -173,7 +173,7 @@ impl Catalogue {
         if connection.is_readonly("main").map_err(err)? {
             return Err(Error::Io {
                 path: path.to_path_buf(),
-                error: std::io::ErrorKind::PermissionDenied.into(),
+                source: std::io::ErrorKind::PermissionDenied.into(),
             });
         }
         settle_plans(&connection).map_err(err)?;

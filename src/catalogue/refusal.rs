@@ -56,7 +56,7 @@ impl Error {
     /// database.
     pub fn cause(&self) -> Option<RefusalCause> {
         let (path, failure) = match self {
-            Error::Io { error, .. } => return Some(RefusalCause::of(error)),
+            Error::Io { source, .. } => return Some(RefusalCause::of(source)),
             Error::Sqlite {
                 path,
                 error: rusqlite::Error::SqliteFailure(failure, _),

@@ -14,9 +14,9 @@ impl Catalogue {
     /// # Errors
     /// [`Error::Io`] when `to` exists or its folder cannot be written.
     pub fn save_as(&self, to: &Path) -> Result<(), Error> {
-        let failed = |error: IoError| Error::Io {
+        let failed = |source: IoError| Error::Io {
             path: to.to_path_buf(),
-            error,
+            source,
         };
         let folder = match to.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use sessionary::index::RefusalCause;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::settings::BadSetting;
-use sessionary::{Error, StoreFault};
+use sessionary::{Error, StoreFault, with_causes};
 
 use crate::args;
 use crate::command::naming::MOST_CANDIDATES;
@@ -122,7 +122,7 @@ impl Failure {
         let (kind, hints) = kind_and_hints(error);
         Self {
             kind,
-            error: anyhow::Error::msg(error.to_string()),
+            error: anyhow::Error::msg(with_causes(error)),
             hints,
         }
     }
@@ -162,14 +162,14 @@ impl Failure {
         &self.hints
     }
 
-    /// What it says.
+    /// What it says, and why.
     pub fn message(&self) -> String {
-        self.error.to_string()
+        with_causes(self.error.as_ref())
     }
 
     /// What it says, and why, on one line.
     pub fn line(&self) -> String {
-        plain_line(&format!("{:#}", self.error))
+        plain_line(&self.message())
     }
 
     /// Whether the catalogue turned out to be damaged.
@@ -207,7 +207,7 @@ impl Failure {
             Kind::NotFound => 1,
             Kind::Usage | Kind::Ambiguous | Kind::Busy | Kind::Failed => 2,
         };
-        let message = format!("{:#}", self.error);
+        let message = self.message();
         if json {
             let error = ReportedError {
                 kind: self.kind,

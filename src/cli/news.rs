@@ -8,7 +8,7 @@ use std::thread::{Builder, sleep};
 use std::time::Duration;
 
 use sessionary::index::{FeedEvent, WatchEnd, WatchEvent, WatchOptions};
-use sessionary::{Config, Error, Event, Index, Indexer};
+use sessionary::{Config, Error, Event, Index, Indexer, with_causes};
 
 /// How often it is looked whether it was called off, while another process watches.
 const PAUSE: Duration = Duration::from_secs(60);
@@ -51,7 +51,7 @@ pub fn keep_current(config: &Config, say: &dyn Fn(News) -> bool) {
             }
             Ok(WatchEnd::Reconfigured) => break "other settings are in force by now".to_owned(),
             Ok(_) => break "another version of sessionary is at work".to_owned(),
-            Err(error) => break error.to_string(),
+            Err(error) => break with_causes(&error),
         }
     };
     say(News::Stopped(why));
@@ -140,8 +140,8 @@ fn listen(config: &Config, say: &dyn Fn(News) -> bool) -> Result<(), Error> {
 
 fn start(name: &str, config: &Config, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let started = Builder::new().name(name.to_owned()).spawn(work);
-    started.map(drop).map_err(|error| Error::Io {
+    started.map(drop).map_err(|source| Error::Io {
         path: config.index_dir.clone(),
-        error,
+        source,
     })
 }

@@ -12,6 +12,7 @@ use super::turns::BackgroundLock;
 use super::writer_lock::{WaitPolicy, WriterLock};
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, writer_lock};
 use crate::catalogue::{self, Catalogue};
+use crate::causes::with_causes;
 use crate::config::lasting;
 use crate::failpoint::reach;
 use crate::ingest::{self, HintedPaths, Keeper};
@@ -111,7 +112,7 @@ impl Indexer {
         let catalogue = match open() {
             Ok(catalogue) => catalogue,
             Err(error) if error.is_damage() => {
-                notes.push(format!("{error}; {REBUILT}"));
+                notes.push(format!("{}; {REBUILT}", with_causes(&error)));
                 remove_catalogue(&path)?;
                 open()?
             }
@@ -198,7 +199,8 @@ impl Indexer {
     ) -> Result<(), Error> {
         match self.prove_within(report) {
             Err(error) if error.is_refusal_to_write() => {
-                report.notes.push(format!("{error}; {UNPROVEN}"));
+                let why = with_causes(&error);
+                report.notes.push(format!("{why}; {UNPROVEN}"));
             }
             proven => proven?,
         }
@@ -224,7 +226,7 @@ impl Indexer {
         let why = match self.condemned() {
             Some(why) => why,
             None => match self.scan_roots(None, progress, &mut report) {
-                Err(error) if error.is_damage() => error.to_string(),
+                Err(error) if error.is_damage() => with_causes(&error),
                 synced => return synced.map(|()| report),
             },
         };
@@ -395,8 +397,8 @@ fn lock(
     loop {
         let lock = match open_lock(config, &directory, &path) {
             // Somebody removed the index between two steps.
-            Err(Error::Unwritable { error, .. } | Error::Io { error, .. })
-                if error.kind() == ErrorKind::NotFound && removals < MOST_REMOVALS =>
+            Err(Error::Unwritable { source, .. } | Error::Io { source, .. })
+                if source.kind() == ErrorKind::NotFound && removals < MOST_REMOVALS =>
             {
                 removals += 1;
                 continue;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::{Error, Event, Indexer};
+use crate::causes::with_causes;
 use crate::ingest::{self, WordsStage};
 use crate::model::Report;
 use crate::words::{self, Merge, WordsError};
@@ -50,8 +51,8 @@ impl Indexer {
         let why = match self.wipe_in_steps()? {
             Ok(true) => return Ok(()),
             Ok(false) => "another process reads the index".to_owned(),
-            Err(WordsStage::Words(error)) => error.to_string(),
-            Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => error.to_string(),
+            Err(WordsStage::Words(error)) => with_causes(&error),
+            Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => with_causes(&error),
             Err(error) => return Err(error.into()),
         };
         report.notes.push(format!("{why}; {UNWIPED}"));
@@ -67,7 +68,7 @@ impl Indexer {
         let why = match self.keeper.wipe(patience) {
             Ok(true) => return,
             Ok(false) => "another process uses the archive".to_owned(),
-            Err(error) => error.to_string(),
+            Err(error) => with_causes(&error),
         };
         report.notes.push(format!("{why}; {UNWIPED}"));
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::turns;
 use super::{Error, Indexer};
+use crate::causes::with_causes;
 use crate::ingest::{self, BatchLimits, WordsStage};
 use crate::model::{Event, Report};
 use crate::words::{Merge, WordsError};
@@ -117,7 +118,7 @@ impl Indexer {
         }
         match self.heal_within(&changed, report) {
             Err(error) if error.is_refusal_to_write() => {
-                report.note_once(format!("{error}; {POSTPONED}"));
+                report.note_once(format!("{}; {POSTPONED}", with_causes(&error)));
                 return Ok(true);
             }
             healed => healed?,
@@ -184,5 +185,5 @@ fn postponed(error: &WordsStage, tries_again: bool) -> Option<(String, &'static 
         WordsStage::Catalogue(error) if error.waits_for_another() => (!tries_again, DELAYED),
         WordsStage::Catalogue(error) => (error.is_refusal_to_write(), POSTPONED),
     };
-    is_postponed.then(|| (error.to_string(), follows))
+    is_postponed.then(|| (with_causes(error), follows))
 }

@@ -16,6 +16,7 @@ use super::targets::SyncedRoot;
 use crate::archive::{self, Archive, PackedBytes, SourcePath};
 use crate::catalogue::kept::RootArchive;
 use crate::catalogue::{Catalogue, Error};
+use crate::causes::with_causes;
 use crate::config::Config;
 use crate::format::names::is_beside_root;
 use crate::format::{Format, agent_called};
@@ -97,7 +98,7 @@ impl Keeper {
         match (&self.archive, &*self.failure.borrow(), &self.folder) {
             (None, Some(why), Some(folder)) => Err(Error::Io {
                 path: folder.clone(),
-                error: io::Error::other(why.clone()),
+                source: io::Error::other(why.clone()),
             }),
             (archive, ..) => Ok(archive.as_ref()),
         }
@@ -106,7 +107,7 @@ impl Keeper {
     fn failed(&self, error: archive::Error) -> Error {
         Error::Io {
             path: self.folder.clone().unwrap_or_default(),
-            error: error.into(),
+            source: error.into(),
         }
     }
 
@@ -130,7 +131,7 @@ impl Keeper {
                 if let Some(archive) = &self.archive {
                     archive.rollback();
                 }
-                self.failure.borrow_mut().get_or_insert(error.to_string());
+                self.failure.borrow_mut().get_or_insert(with_causes(&error));
                 None
             }
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::words::WordsStage;
 use crate::catalogue::{self, Catalogue};
+use crate::causes::with_causes;
 use crate::source::identity::{Identity, now_ns};
 use crate::words::{SCHEMA_REVISION, Words, WordsError, condemned};
 
@@ -151,7 +152,7 @@ fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<Agreement, Word
     let none = match Words::open(directory) {
         Ok(words) => return of_catalogue(Arc::new(words), catalogue),
         Err(error @ (WordsError::Unreadable(_) | WordsError::Condemned(_))) => WordsState {
-            damage: Some(error.to_string()),
+            damage: Some(with_causes(&error)),
             ..WordsState::default()
         },
         // To open them tantivy makes a lock file: without room for it all text is read instead.

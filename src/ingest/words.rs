@@ -9,6 +9,7 @@ use self::jobs::{add_all, adders, is_change};
 use super::open_words::{done_in, payload};
 use crate::catalogue::outbox::{OutboxItem, StaleKeys};
 use crate::catalogue::{self, Catalogue};
+use crate::causes::with_causes;
 use crate::format::Format;
 use crate::model::{Event, Report};
 use crate::words::{self, Words, WordsError, WordsLock, WordsWriter};
@@ -115,13 +116,13 @@ pub fn index_words(
         Ok(words) => match done_in(&words, catalogue)? {
             Ok(done) => match add(Some(done), report) {
                 // Damage that is found only now.
-                Err(WordsStage::Words(error)) if error.asks_for_rebuild() => error.to_string(),
+                Err(WordsStage::Words(error)) if error.asks_for_rebuild() => with_causes(&error),
                 added => return added,
             },
             Err(mismatch) => mismatch.to_string(),
         },
         Err(WordsError::Missing(_)) => String::new(),
-        Err(error) if error.asks_for_rebuild() => error.to_string(),
+        Err(error) if error.asks_for_rebuild() => with_causes(&error),
         Err(error) => return Err(error.into()),
     };
     if directory.exists() {

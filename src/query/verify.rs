@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use super::Stores;
 use crate::catalogue::Catalogue;
 use crate::catalogue::read::StoredSource;
+use crate::causes::with_causes;
 use crate::error::Error;
 use crate::format::Format;
 use crate::ingest::{Finding, compare_source};
@@ -51,7 +52,10 @@ pub(crate) fn verify(
     };
     match inspection.run(progress) {
         Err(error) if error.is_damage() => {
-            let what = format!("{error}; nothing more of it can be compared");
+            let what = format!(
+                "{}; nothing more of it can be compared",
+                with_causes(&error)
+            );
             inspection.differs("catalogue", None, what);
         }
         run => run?,

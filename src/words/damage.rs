@@ -11,6 +11,7 @@ use tantivy::Index;
 use tantivy::index::{SegmentComponent, SegmentMeta};
 
 use super::{Words, WordsError};
+use crate::causes::with_causes;
 use crate::private;
 
 /// The name of the mark, a file in the folder of the index that says why the index must not be read
@@ -102,7 +103,7 @@ impl Words {
             Ok(damaged) if !damaged.is_empty() => {
                 WordsError::Unreadable(format!("{} damaged", damaged.join(", "))).to_string()
             }
-            _ => error.to_string(),
+            _ => with_causes(error),
         }
     }
 }

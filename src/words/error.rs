@@ -35,11 +35,11 @@ pub enum WordsError {
     #[error("word index: no thread can be started: {0}")]
     NoThread(String),
     /// The file system refused.
-    #[error("word index: {0}")]
+    #[error("word index")]
     Io(#[source] std::io::Error),
-    /// tantivy failed otherwise.
+    /// tantivy failed otherwise: its words are in the message, without those that help nobody.
     #[error("word index: {}", said(.0))]
-    Engine(#[source] TantivyError),
+    Engine(TantivyError),
 }
 
 /// Nothing in this room waits for a descriptor: what would block is a thread, wherever tantivy
@@ -94,7 +94,11 @@ impl WordsError {
 
     /// Whether the disk is full.
     pub fn is_full(&self) -> bool {
-        is_full(self)
+        match self {
+            Self::Io(error) => is_full(error),
+            Self::Engine(error) => is_full(error),
+            _ => false,
+        }
     }
 
     /// Finds out that no segment can be named before tantivy does, which ends the process.

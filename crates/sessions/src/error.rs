@@ -4,23 +4,24 @@ use std::path::{Path, PathBuf};
 
 /// Why something could not be done. Where it was to change a session file, that file is as it was.
 /// ([`Error::Io`] where another program went on behind what could not be finished: appends say
-/// more; and [`Error::Unfinished`].)
+/// more; and [`Error::Unfinished`].) What the system said is the
+/// [`source`](std::error::Error::source), and not in the message where it would be its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Error {
     /// The file system said no.
-    #[error("{}: {error}", path.display())]
+    #[error("{}", path.display())]
     Io {
         path: PathBuf,
-        error: std::io::Error,
+        source: std::io::Error,
     },
     /// The file cannot be locked, and without a lock nothing is written: some network file systems
     /// have no locks.
-    #[error("{} cannot be locked, and nothing is written without a lock: {error}", path.display())]
+    #[error("{} cannot be locked, and nothing is written without a lock", path.display())]
     NoLock {
         path: PathBuf,
-        error: std::io::Error,
+        source: std::io::Error,
     },
     /// The file holds something, but its first entry is no session header. It is left alone.
     #[error("{} is not a valid session file: its first entry is not a header", path.display())]
@@ -69,11 +70,11 @@ pub enum Error {
 impl Error {
     pub(super) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
-        move |error| Self::Io { path, error }
+        move |source| Self::Io { path, source }
     }
 
     pub(super) fn no_lock(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
-        move |error| Self::NoLock { path, error }
+        move |source| Self::NoLock { path, source }
     }
 }

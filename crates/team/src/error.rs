@@ -10,12 +10,12 @@ use serde::Serialize;
 #[non_exhaustive]
 pub enum Error {
     /// A file or folder could not be read or written.
-    #[error("{path}: {error}")]
+    #[error("{path}")]
     Io {
         /// Which one.
         path: PathBuf,
         /// Why.
-        error: io::Error,
+        source: io::Error,
     },
     /// A file of this program's own says something that it never writes.
     #[error("{path}: {why}")]
@@ -49,9 +49,9 @@ pub enum Error {
 impl Error {
     /// For [`Result::map_err`]: it happened at this path.
     pub fn at(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
-        move |error| Error::Io {
+        move |source| Error::Io {
             path: path.to_path_buf(),
-            error,
+            source,
         }
     }
 

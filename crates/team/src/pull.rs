@@ -14,6 +14,7 @@ use std::sync::Mutex;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::Serialize;
+use sessionary::with_causes;
 
 use self::blocks::{ASKED_AT_ONCE, Blocks, SharedStore};
 use crate::block::Part;
@@ -80,14 +81,18 @@ pub fn pull(
                 let begun = Pull::begin(&store, data, host, &mut pulled.problems);
                 match begun.and_then(|pull| pull.all(&manifests)) {
                     Ok(done) => pulled.hosts.push(done),
-                    Err(error) => pulled.problems.push(Problem::new(host, error)),
+                    Err(error) => pulled
+                        .problems
+                        .push(Problem::new(host, with_causes(&error))),
                 }
             }
             Ok(None) => pulled.problems.push(Problem::new(
                 host,
                 "it has not said yet who it is; copies of its files stay as they are",
             )),
-            Err(error) => pulled.problems.push(Problem::new(host, error)),
+            Err(error) => pulled
+                .problems
+                .push(Problem::new(host, with_causes(&error))),
         }
     }
     Ok(pulled)

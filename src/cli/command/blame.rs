@@ -85,10 +85,10 @@ fn names_lines(typed: &Path) -> bool {
 
 /// What is asked about a file: of one that is there also what is in it.
 fn scope(file: &Path, line: Option<u64>, screen: &Screen) -> Result<BlameScope, Failure> {
-    let failed = |error| {
+    let failed = |source| {
         Failure::from(Error::Io {
             path: file.to_owned(),
-            error,
+            source,
         })
     };
     let metadata = std::fs::metadata(file).map_err(|error| match names_lines(file) {

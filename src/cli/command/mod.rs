@@ -58,7 +58,7 @@ use std::sync::Once;
 use sessionary::format::LONGEST_TITLE;
 use sessionary::index::StreamOutcome;
 use sessionary::model::SessionRow;
-use sessionary::{Config, Error, Freshness, Index, Indexer, RootSpec, StoreFault};
+use sessionary::{Config, Error, Freshness, Index, Indexer, RootSpec, StoreFault, with_causes};
 
 use crate::args::{Cli, Command, Global};
 use crate::background::afterwards;
@@ -310,7 +310,7 @@ fn why_pending(screen: &Screen, index: &Index) -> String {
         // Another one has emptied the index since it was opened, or holds it.
         None | Some(Error::Busy { .. }) => "another sessionary is writing the index".to_owned(),
         Some(error) => {
-            let why = screen.with_paths(&error.to_string());
+            let why = screen.with_paths(&with_causes(error));
             match error.fault() {
                 Some(StoreFault::Locked) => why,
                 _ => format!("{why}. --index puts the index in another place"),

@@ -9,7 +9,7 @@ use anyhow::Context;
 use sessionary::index::{ListScope, SessionFile};
 use sessionary::model::{Report, SessionRow};
 use sessionary::session::agentuse;
-use sessionary::{Config, Error, Index, Indexer};
+use sessionary::{Config, Error, Index, Indexer, with_causes};
 
 use self::restoring::reason;
 use super::foreign;
@@ -401,7 +401,7 @@ impl TrashResult {
         let why = match forgotten {
             Ok(true) => None,
             Ok(false) => Some(String::new()),
-            Err(error) => Some(format!(": {error}")),
+            Err(error) => Some(format!(": {}", with_causes(&error))),
         };
         if let Some(why) = why {
             let id = plain_line(&one.row.id);
@@ -420,7 +420,8 @@ impl TrashResult {
         let mut report = Report::default();
         let wiped = Indexer::open(config).and_then(|mut indexer| indexer.wipe(&mut report));
         let why = wiped.err().map(|error| {
-            format!("What was removed stays on the disk until a later sync wipes it: {error}")
+            let why = with_causes(&error);
+            format!("What was removed stays on the disk until a later sync wipes it: {why}")
         });
         self.remarks.extend(report.notes.into_iter().chain(why));
     }
@@ -439,8 +440,9 @@ pub fn move_to_trash(doomed: &[DeletionTarget], config: &Config) -> TrashResult 
         // After a failure too: part of it may be gone.
         if let Some(error) = uncatalogued(&one.files, config) {
             let id = plain_line(&one.row.id);
+            let why = with_causes(&error);
             done.remarks
-                .push(format!("The index still has {id}: {error}"));
+                .push(format!("The index still has {id}: {why}"));
         }
         if let Err(error) = moved {
             done.failed = Some(error);

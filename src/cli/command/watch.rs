@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use sessionary::index::{WatchEnd, WatchEvent, WatchOptions};
 use sessionary::model::{ChangeKind, SCHEMA_VERSION, SessionChange};
-use sessionary::{Config, Error, Indexer};
+use sessionary::{Config, Error, Indexer, with_causes};
 
 use crate::again;
 use crate::args::Global;
@@ -321,7 +321,7 @@ fn say(watched: &WatchEvent<'_>, known: &mut BTreeSet<String>, screen: &Screen, 
         )),
         WatchEvent::Delayed(error) => talk.line(&format!(
             "Nothing can be written now; trying again: {}",
-            screen.with_paths(&error.to_string())
+            screen.with_paths(&with_causes(error))
         )),
         WatchEvent::Checked { report, .. }
         | WatchEvent::Synced(report)

@@ -278,7 +278,9 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
 pub fn catalogued(files: &[PathBuf], config: &Config) -> Option<String> {
     // The session is written: what is wrong with the index is said, but is no failure of this
     // command.
-    uncatalogued(files, config).map(|error| format!("The index does not have it yet: {error}"))
+    let error = uncatalogued(files, config)?;
+    let why = sessionary::with_causes(&error);
+    Some(format!("The index does not have it yet: {why}"))
 }
 
 /// Brings the index, where there is one, up to these files. Where another process is at it, that

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use sessionary::index::{ListScope, SearchScope, Snapshot};
 use sessionary::model::{Cancel, Mask, SessionRow};
 use sessionary::syntax::{self, Alternative, FilterValue, Now};
-use sessionary::{Config, Error, Freshness, Index};
+use sessionary::{Config, Error, Freshness, Index, with_causes};
 
 use super::clock::Clock;
 use super::latest::Latest;
@@ -60,7 +60,7 @@ pub fn start(
                 Err(Error::Cancelled) => continue,
                 Ok(answer) => answer,
                 Err(error) => Answer {
-                    notes: vec![error.to_string()],
+                    notes: vec![with_causes(&error)],
                     ..Answer::default()
                 },
             };

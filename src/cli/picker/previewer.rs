@@ -14,7 +14,7 @@ use std::sync::mpsc::Sender;
 
 use sessionary::index::{Branch, Snapshot, TreeFilter, TreePart, TreeScope};
 use sessionary::model::{Cancel, Mask, SessionRow, ShownEntry, Zone};
-use sessionary::{Config, Error, Freshness, Index};
+use sessionary::{Config, Error, Freshness, Index, with_causes};
 
 use self::entry::{Look, block, has_match};
 use super::latest::Latest;
@@ -68,7 +68,7 @@ pub fn start(
                 // Another request is waiting.
                 Err(Error::Cancelled) => continue,
                 Ok(content) => content,
-                Err(error) => PreviewContent::Failed(plain_line(&error.to_string())),
+                Err(error) => PreviewContent::Failed(plain_line(&with_causes(&error))),
             };
             if say(content).is_err() {
                 return;

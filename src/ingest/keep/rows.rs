@@ -32,9 +32,9 @@ pub fn changed_rows(
     };
     match behind() {
         Ok(more) => Ok(Some(more)),
-        Err(error) if error.kind() == ErrorKind::Unsupported => Err(archive::Error::Io {
+        Err(source) if source.kind() == ErrorKind::Unsupported => Err(archive::Error::Io {
             path: place.path().unwrap_or_else(|| place.root.clone()),
-            error,
+            source,
         }),
         Err(_) => Ok(None),
     }

@@ -12,6 +12,7 @@ use super::Inspection;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::{OutboxItem, StaleKeys};
 use crate::catalogue::write::flag;
+use crate::causes::with_causes;
 use crate::error::Error;
 use crate::ingest::{Comparison, OpenSource, WordsState, passages};
 use crate::model::Class;
@@ -77,7 +78,7 @@ impl Passages {
         passages.held = match words.keys() {
             Ok(keys) => keys,
             Err(error) => {
-                inspection.differs("words", None, error.to_string());
+                inspection.differs("words", None, with_causes(&error));
                 return Ok(None);
             }
         };
@@ -149,7 +150,7 @@ fn damage_of(words: &Words) -> Vec<String> {
             .map(|name| format!("{name} is damaged"))
             .collect(),
         // Files that cannot even be listed count as damaged.
-        Err(error) => vec![error.to_string()],
+        Err(error) => vec![with_causes(&error)],
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use sessionary::format::remote_of;
 use sessionary::repository::Repository;
 use sessionary::settings::{self, Flags, Surroundings};
-use sessionary::{Config, Freshness, Index, Indexer};
+use sessionary::{Config, Freshness, Index, Indexer, with_causes};
 use sessionary_team::sessions::Sessions;
 use sessionary_team::settings::DataFolder;
 use sessionary_team::{Error, Settings, Store, store};
@@ -75,8 +75,9 @@ impl Context {
     pub fn sessions(&self) -> Result<Sessions, Error> {
         let index = Index::open(&self.config()?, Freshness::Check)?;
         if let Some(obstacle) = index.obstacle() {
+            let why = with_causes(obstacle);
             return Err(Error::refused(
-                format!("the index could not be brought up to date: {obstacle}"),
+                format!("the index could not be brought up to date: {why}"),
                 "nothing is shared from an index that may hold what is excluded; try again",
             ));
         }

@@ -1,6 +1,7 @@
 //! How is all of it removed from this machine?
 
 use clap::Args;
+use sessionary::with_causes;
 use sessionary_team::Error;
 use sessionary_team::push::{self, TakenBack};
 
@@ -54,8 +55,9 @@ fn still_known(error: Error, keep: bool) -> Error {
         true => "leave --keep",
         false => "leave",
     };
+    let why = with_causes(&error);
     Error::refused(
-        format!("what the index has read of other machines' sessions is there still: {error}"),
+        format!("what the index has read of other machines' sessions is there still: {why}"),
         format!("`sessionary team {leave}` again removes it, and the settings"),
     )
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use sessionary::model::{SCHEMA_VERSION, acts, terminal_safe_json};
+use sessionary::with_causes;
 use sessionary_team::{Error, Problem};
 
 /// How a verb ended that did not fail.
@@ -97,7 +98,7 @@ struct ReportedError<'a> {
 
 /// Say what went wrong and what helps, and give the exit code.
 pub fn report(error: &Error, json: bool) -> ExitCode {
-    let message = error.to_string();
+    let message = with_causes(error);
     match error {
         Error::Refused { what, hint } => say_error(Kind::Failed, what, &[hint.as_str()], json),
         Error::Index(sessionary::Error::Setting(bad)) => {

@@ -69,7 +69,7 @@ pub fn run(args: &Sql, context: &Context) -> Result<Outcome, Error> {
     });
     match ended {
         // Whoever read it has gone.
-        Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {}
         Err(refused) if is_of_the_query(&refused) => {
             return Err(Error::refused(refused.to_string(), DIALECT));
         }

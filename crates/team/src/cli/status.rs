@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde::Serialize;
+use sessionary::with_causes;
 use sessionary_team::{Error, Problem};
 
 use crate::context::Context;
@@ -53,7 +54,9 @@ pub fn run(_: &Status, context: &Context) -> Result<Outcome, Error> {
                     bytes: found.files.values().map(|of| of.bytes()).sum(),
                 });
             }
-            Err(error) => answer.problems.push(Problem::new(host, error)),
+            Err(error) => answer
+                .problems
+                .push(Problem::new(host, with_causes(&error))),
         }
     }
     match context.json {

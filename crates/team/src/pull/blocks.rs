@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use sessionary::with_causes;
+
 use super::Failed;
 use crate::block::{BlockId, Part};
 use crate::store::Store;
@@ -78,7 +80,7 @@ impl<'a> Blocks<'a> {
             ids = vec![&part.id];
             store.packed(self.host, &ids)
         });
-        let mut all = all.map_err(|error| Failed::Wrong(error.to_string()))?;
+        let mut all = all.map_err(|error| Failed::Wrong(with_causes(&error)))?;
         self.packed.clear();
         for id in ids {
             // Parts that say the same are one block.

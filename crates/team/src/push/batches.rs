@@ -16,9 +16,9 @@ impl Push<'_> {
         if !self.blocks.insert(part.id.clone()) {
             return Ok(());
         }
-        let packed = block::pack(bytes).map_err(|error| Error::Io {
+        let packed = block::pack(bytes).map_err(|source| Error::Io {
             path: "zstd".into(),
-            error,
+            source,
         })?;
         self.pushed.sent_blocks += 1;
         self.pushed.sent_bytes += packed.len() as u64;

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sessionary::index::SharedFile;
 use sessionary::redact::redacted;
 use sessionary::share::SharedBytes;
+use sessionary::with_causes;
 
 use super::taking_back::ids;
 use super::{Push, PushedSession};
@@ -135,7 +136,7 @@ impl Push<'_> {
         let why = match sessions.bytes(file, self.options.raw) {
             // It has gone since it was listed.
             Ok(None) => return None,
-            Err(why) => why.to_string(),
+            Err(error) => with_causes(&error),
             Ok(Some(shared)) if shared.bytes.len() as u64 > LARGEST => TOO_LARGE.to_owned(),
             // Readers would put an empty file in the place of their good copy.
             Ok(Some(shared)) if shared.bytes.is_empty() && (had_bytes || shared.unfinished > 0) => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sessionary::index::NotRestored;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
-use sessionary::{Config, Error, Index};
+use sessionary::{Config, Error, Index, with_causes};
 
 use super::{NOTHING_KEPT, Restore, chosen};
 use crate::command::export::may_lie_at;
@@ -43,8 +43,8 @@ impl<'a> FailedFile<'a> {
         let NotRestored { path, error } = failed;
         let message = match error {
             // The path is said already.
-            Error::Io { path: of, error } if of == path => error.to_string(),
-            error => error.to_string(),
+            Error::Io { path: of, source } if of == path => source.to_string(),
+            error => with_causes(error),
         };
         Self { path, message }
     }

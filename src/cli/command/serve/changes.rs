@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sessionary::index::{Feed, FeedEvent};
 use sessionary::model::{Cancel, FeedPosition, SessionChange};
-use sessionary::{Config, Error, Index};
+use sessionary::{Config, Error, Index, with_causes};
 
 use crate::failure::Failure;
 use crate::rpc::OutputQueue;
@@ -83,7 +83,7 @@ impl Changes {
             Ok(None) => {}
             Ok(Some(ended)) => say(&output, &ChangeNotice::Ended { ended }),
             Err(error) => {
-                let ended = error.to_string();
+                let ended = with_causes(&error);
                 say(&output, &ChangeNotice::Ended { ended });
             }
         };

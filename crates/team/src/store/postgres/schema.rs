@@ -1,6 +1,7 @@
 //! Which tables does the database have? Numbered files make them, each once, in one transaction.
 
 use postgres::Client;
+use sessionary::with_causes;
 
 use super::failed;
 use crate::error::Error;
@@ -31,7 +32,8 @@ pub fn bring_up_to_date(client: &mut Client) -> Result<(), Error> {
         _ => {}
     }
     refuse_schema_of_another(client)?;
-    migrate(client).map_err(|why| {
+    migrate(client).map_err(|error| {
+        let why = with_causes(&error);
         Error::refused(
             format!("the tables of the database are missing or old, and cannot be made: {why}"),
             "let a role that may create schemas and roles run `sessionary team init` once",

@@ -45,9 +45,9 @@ pub fn answer(
     if names.is_empty() {
         return Err(Error::refused("it asks nothing", "one SELECT is answered"));
     }
-    let output = |error| Error::Io {
+    let output = |source| Error::Io {
         path: "the output".into(),
-        error,
+        source,
     };
     each(SqlPart::Columns(&names)).map_err(output)?;
     // Names may be there twice, so columns are counted.
