@@ -301,15 +301,7 @@ impl Run {
 
     /// Several words in an index that stays open. Asked last: it makes this process large.
     fn open_index(&self, rows: &mut Vec<Row>) -> Result<()> {
-        let root = RootSpec {
-            agent: self.agent.to_owned(),
-            format: self.agent.to_owned(),
-            path: self.root.clone(),
-            label: None,
-            host: None,
-            flat: false,
-            why: "the benchmark".to_owned(),
-        };
+        let root = RootSpec::new(self.agent, self.root.clone());
         let config = Config::new(&self.index, vec![root]);
         let index = Index::open(&config, Freshness::AsCommitted)?;
         for (name, query, _) in SEVERAL_WORDS {

@@ -382,15 +382,7 @@ fn judge() -> Result<()> {
     let sessions = folder.path().join("sessions");
     relevance::write(&sessions)?;
     let config = |name: &str| {
-        let root = sessionary::RootSpec {
-            agent: "pi".to_owned(),
-            format: "pi".to_owned(),
-            path: sessions.clone(),
-            label: None,
-            host: None,
-            flat: false,
-            why: "the benchmark".to_owned(),
-        };
+        let root = sessionary::RootSpec::new("pi", sessions.clone());
         sessionary::Config::new(folder.path().join(name), vec![root])
     };
     let states = relevance::States::make(&sessions, config)?;
@@ -417,15 +409,7 @@ fn judge() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let sessions = folder.path().join("sessions");
     let queries = remembered::write(&sessions)?;
-    let root = sessionary::RootSpec {
-        agent: "pi".to_owned(),
-        format: "pi".to_owned(),
-        path: sessions,
-        label: None,
-        host: None,
-        flat: false,
-        why: "the benchmark".to_owned(),
-    };
+    let root = sessionary::RootSpec::new("pi", sessions);
     let config = sessionary::Config::new(folder.path().join("index"), vec![root]);
     sessionary::Indexer::open(&config)?.sync(&mut |_| {})?;
     let index = sessionary::Index::open(&config, sessionary::Freshness::AsCommitted)?;

@@ -39,15 +39,7 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, appends: u32) -> Resul
             .stderr(Stdio::null())
             .spawn()?,
     );
-    let spec = RootSpec {
-        agent: "pi".into(),
-        format: "pi".into(),
-        path: root,
-        label: None,
-        host: None,
-        flat: false,
-        why: "the benchmark".into(),
-    };
+    let spec = RootSpec::new("pi", root);
     let config = Config::new(&index_dir, vec![spec]);
     eprintln!("waiting until {} sessions are indexed", files.len());
     let index = loop {

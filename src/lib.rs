@@ -118,7 +118,7 @@ pub use sessionary_formats as format;
 #[doc(inline)]
 pub use sessionary_sessions as session;
 pub use source::exclude::{BadGlob, Exclude};
-pub use source::root::RootSpec;
+pub use source::root::{RootOrigin, RootSpec};
 
 use sessionary_sessions::threads;
 

@@ -7,7 +7,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::format::{AGENTS, Agent, FORMATS};
-use crate::source::root::RootSpec;
+use crate::source::root::{RootOrigin, RootSpec};
 use crate::stored_path::native;
 
 mod environment;
@@ -70,9 +70,9 @@ fn in_project(agent: &Agent, environment: &Environment<'_>, project: &Path) -> V
     if agent.in_projects && environment.read_settings {
         let folder = project.join(agent.dir_default);
         let kept = agent.sessions.iter().map(|sessions| folder.join(sessions));
-        let why = || format!("{} in a project", agent.dir_default);
+        let why = RootOrigin::Project(agent.dir_default.to_owned());
         let kept = kept.filter(|path| path.is_dir());
-        roots.extend(kept.map(|path| root(agent, path, false, why())));
+        roots.extend(kept.map(|path| root(agent, path, false, why.clone())));
     }
     roots
 }
@@ -98,7 +98,7 @@ fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
     let mut roots = Vec::new();
     let folder = agent_folder(agent, environment);
     if let Some((folder, why)) = &folder {
-        let also = agent.dir_also.filter(|_| why == DEFAULT);
+        let also = agent.dir_also.filter(|_| *why == RootOrigin::Default);
         let sessions = |folder: &Path| {
             let all = agent.sessions.iter();
             all.map(|sessions| below(folder, sessions))
@@ -117,14 +117,17 @@ fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
         }
     }
     if let (Some((_, why)), Some(home)) = (&folder, &environment.home)
-        && why == DEFAULT
+        && *why == RootOrigin::Default
         && environment.read_settings
     {
         let before = agent.dirs_before.iter().map(|before| home.join(before));
         for folder in before.filter(|folder| folder.is_dir()) {
-            let why = || "under an earlier name".to_owned();
-            let all = agent.sessions.iter();
-            roots.extend(all.map(|sessions| root(agent, below(&folder, sessions), false, why())));
+            let why = RootOrigin::EarlierName;
+            let all = agent
+                .sessions
+                .iter()
+                .map(|sessions| below(&folder, sessions));
+            roots.extend(all.map(|path| root(agent, path, false, why.clone())));
         }
     }
     roots.extend(variable_roots(agent, environment));
@@ -140,12 +143,12 @@ fn variable_roots(agent: &Agent, environment: &Environment<'_>) -> impl Iterator
     agent.flat_variables.iter().filter_map(move |variable| {
         let value = (environment.var)(variable).filter(|value| !value.is_empty())?;
         let path = session_folder(agent, Path::new(&value), environment);
-        Some(root(agent, path, true, format!("${variable}")))
+        Some(root(agent, path, true, variable_named(variable)))
     })
 }
 
 /// The folder below which the agent keeps everything, and what says so.
-fn agent_folder(agent: &Agent, environment: &Environment<'_>) -> Option<(PathBuf, String)> {
+fn agent_folder(agent: &Agent, environment: &Environment<'_>) -> Option<(PathBuf, RootOrigin)> {
     let deciding = agent
         .dir_variables
         .iter()
@@ -155,7 +158,7 @@ fn agent_folder(agent: &Agent, environment: &Environment<'_>) -> Option<(PathBuf
     {
         return Some((
             agent_path(agent, Path::new(&value), environment),
-            format!("${variable}"),
+            variable_named(variable),
         ));
     }
     if let Some((variable, below)) = agent.above_variable
@@ -163,7 +166,7 @@ fn agent_folder(agent: &Agent, environment: &Environment<'_>) -> Option<(PathBuf
     {
         return Some((
             agent_path(agent, Path::new(&value), environment).join(below),
-            format!("${variable}"),
+            variable_named(variable),
         ));
     }
     let above = if agent.data_dir {
@@ -171,11 +174,12 @@ fn agent_folder(agent: &Agent, environment: &Environment<'_>) -> Option<(PathBuf
     } else {
         environment.home.as_ref()
     };
-    Some((above?.join(agent.dir_default), DEFAULT.to_owned()))
+    Some((above?.join(agent.dir_default), RootOrigin::Default))
 }
 
-/// What says where an agent keeps its sessions when nothing else does.
-const DEFAULT: &str = "default";
+fn variable_named(name: &str) -> RootOrigin {
+    RootOrigin::Variable(name.to_owned())
+}
 
 fn settings_root(agent: &Agent, environment: &Environment<'_>, file: &Path) -> Option<RootSpec> {
     if !environment.read_settings {
@@ -194,19 +198,16 @@ fn settings_root(agent: &Agent, environment: &Environment<'_>, file: &Path) -> O
         agent,
         path,
         true,
-        format!("sessionDir of {}", file.display()),
+        RootOrigin::Setting(file.to_owned()),
     ))
 }
 
-fn root(agent: &Agent, path: PathBuf, flat: bool, why: String) -> RootSpec {
+fn root(agent: &Agent, path: PathBuf, flat: bool, why: RootOrigin) -> RootSpec {
     RootSpec {
-        agent: agent.name.to_owned(),
         format: agent.format.to_owned(),
-        path: native(path),
-        label: None,
-        host: None,
         flat,
         why,
+        ..RootSpec::new(agent.name, native(path))
     }
 }
 

@@ -32,15 +32,7 @@ fn cases() -> BTreeMap<String, Value> {
 }
 
 fn root(path: &Path) -> RootSpec {
-    RootSpec {
-        agent: "agentuse".into(),
-        format: "agentuse".into(),
-        path: path.to_path_buf(),
-        label: None,
-        host: None,
-        flat: false,
-        why: "test".into(),
-    }
+    RootSpec::new("agentuse", path.to_path_buf())
 }
 
 fn config(index_dir: &Path, case: &str) -> Config {

@@ -19,15 +19,7 @@ fn fixtures() -> PathBuf {
 }
 
 fn config(index_dir: &Path, projects: &Path) -> Config {
-    let root = RootSpec {
-        agent: "claude".into(),
-        format: "claude".into(),
-        path: projects.to_path_buf(),
-        label: None,
-        host: None,
-        flat: false,
-        why: "test".into(),
-    };
+    let root = RootSpec::new("claude", projects.to_path_buf());
     Config::new(index_dir.to_path_buf(), vec![root])
 }
 

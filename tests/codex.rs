@@ -39,15 +39,8 @@ impl Home {
     }
 
     fn config(&self) -> Config {
-        let roots = ["sessions", "archived_sessions"].map(|folder| RootSpec {
-            agent: "codex".into(),
-            format: "codex".into(),
-            path: self.codex().join(folder),
-            label: None,
-            host: None,
-            flat: false,
-            why: "test".into(),
-        });
+        let roots = ["sessions", "archived_sessions"]
+            .map(|folder| RootSpec::new("codex", self.codex().join(folder)));
         Config::new(self.folder.path().join("index"), roots.to_vec())
     }
 

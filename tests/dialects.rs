@@ -241,13 +241,8 @@ fn row(info: &SessionInfo) -> Value {
 /// A folder of sessions that is read in that dialect.
 fn root(setup: &Setup, dialect: &Dialect) -> RootSpec {
     RootSpec {
-        agent: setup.profile.agent.into(),
         format: dialect.name.into(),
-        path: setup.sessions.clone(),
-        label: None,
-        host: None,
-        flat: false,
-        why: "asked for".into(),
+        ..RootSpec::new(setup.profile.agent, setup.sessions.clone())
     }
 }
 

@@ -28,15 +28,8 @@ fn write(home: &Path, file: &str, cwd: &str, text: &str) {
 fn config(home: &Path, globs: &[&str]) -> Config {
     let agentuse =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agentuse/subagents/project");
-    let roots = [("pi", home.join("pi")), ("agentuse", agentuse)].map(|(name, path)| RootSpec {
-        agent: name.into(),
-        format: name.into(),
-        path,
-        label: None,
-        host: None,
-        flat: false,
-        why: "test".into(),
-    });
+    let roots = [("pi", home.join("pi")), ("agentuse", agentuse)]
+        .map(|(name, path)| RootSpec::new(name, path));
     Config {
         rules: Rules::set(Exclude::new(globs).unwrap(), FollowLinks::WithinRoots),
         ..Config::new(home.join("index"), roots.to_vec())

@@ -50,15 +50,7 @@ impl Place {
     }
 
     pub fn config(&self) -> Config {
-        let roots = ["pi", "clido"].map(|format| RootSpec {
-            agent: format.to_owned(),
-            format: format.to_owned(),
-            path: self.root(format),
-            label: None,
-            host: None,
-            flat: false,
-            why: "a test".to_owned(),
-        });
+        let roots = ["pi", "clido"].map(|format| RootSpec::new(format, self.root(format)));
         Config::new(self.index_dir(), roots.to_vec())
     }
 

@@ -293,15 +293,7 @@ fn of_the_library(oracle: &Oracle, new: &Golden) -> Vec<Session> {
 /// What an index lists is what the files say, value by value and row by row.
 fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
     let folder = tempfile::tempdir().expect("a folder");
-    let root = RootSpec {
-        agent: "pi".into(),
-        format: "pi".into(),
-        path: setup.sessions.clone(),
-        label: None,
-        host: None,
-        flat: false,
-        why: "asked for".into(),
-    };
+    let root = RootSpec::new("pi", setup.sessions.clone());
     let mut config = Config::new(folder.path(), vec![root]);
     // As the agent does.
     config.rules = Rules::set(Exclude::default(), FollowLinks::Everywhere);

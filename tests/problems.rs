@@ -229,15 +229,7 @@ fn a_file_that_changes_under_a_reader_is_one_file_and_its_entries_say_so() {
     let answer = r#"{"type":"message","id":"a2","parentId":"a1","timestamp":"2026-01-05T09:00:02.000Z","message":{"role":"toolResult","toolCallId":"c","toolName":"bash","content":[{"type":"text","text":"walrus"}],"isError":false,"timestamp":1767603602000}}"#;
     let text = format!("{}{answer}\n", session("0a", "walrus"));
     let path = home.write(".pi/agent/sessions/--a--/one.jsonl", &text);
-    let root = RootSpec {
-        agent: "pi".into(),
-        format: "pi".into(),
-        path: home.home.join(".pi/agent/sessions"),
-        label: None,
-        host: None,
-        flat: false,
-        why: "test".into(),
-    };
+    let root = RootSpec::new("pi", home.home.join(".pi/agent/sessions"));
     let config = Config::new(home.home.join("index"), vec![root]);
     let index = Index::open(&config, Freshness::Check).expect("an index");
     let scope = SearchScope::default();

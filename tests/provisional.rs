@@ -37,15 +37,7 @@ fn config(home: &Path) -> Config {
     }
     // A file that was changed just now is looked into once more by the next check.
     std::thread::sleep(Duration::from_millis(50));
-    let root = RootSpec {
-        agent: "pi".into(),
-        format: "pi".into(),
-        path: home.join("sessions"),
-        label: None,
-        host: None,
-        flat: false,
-        why: "test".into(),
-    };
+    let root = RootSpec::new("pi", home.join("sessions"));
     Config::new(home.join("index"), vec![root])
 }
 

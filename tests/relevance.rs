@@ -20,15 +20,7 @@ fn judged_queries_find_their_target() {
     let sessions = folder.path().join("sessions");
     judged::write(&sessions).unwrap();
     let config = |name: &str| {
-        let root = RootSpec {
-            agent: "pi".to_owned(),
-            format: "pi".to_owned(),
-            path: sessions.clone(),
-            label: None,
-            host: None,
-            flat: false,
-            why: "a test".to_owned(),
-        };
+        let root = RootSpec::new("pi", sessions.clone());
         Config::new(folder.path().join(name), vec![root])
     };
     let states = judged::States::make(&sessions, config).unwrap();
@@ -75,15 +67,7 @@ fn a_few_remembered_words_find_the_session() {
     let sessions = folder.path().join("sessions");
     let queries = remembered::write(&sessions).unwrap();
     assert!(queries.len() >= 150);
-    let root = RootSpec {
-        agent: "pi".to_owned(),
-        format: "pi".to_owned(),
-        path: sessions,
-        label: None,
-        host: None,
-        flat: false,
-        why: "a test".to_owned(),
-    };
+    let root = RootSpec::new("pi", sessions);
     let config = Config::new(folder.path().join("index"), vec![root]);
     Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();

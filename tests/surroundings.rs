@@ -66,7 +66,8 @@ impl Place {
         assert_eq!(shown["file"], json!(file));
         let status = self.json(&["status", "--roots", "--json"]);
         let config = Config::of(&surroundings).unwrap();
-        let ours = |root: &RootSpec| json!([root.agent, root.path, root.label, root.why]);
+        let ours =
+            |root: &RootSpec| json!([root.agent, root.path, root.label, root.why.to_string()]);
         let ours: Vec<Value> = config.roots.iter().map(ours).collect();
         let theirs =
             |root: &Value| json!([root["agent"], root["path"], root["label"], root["why"]]);

@@ -268,15 +268,10 @@ fn today_is_one_day_on_all_pages_of_a_search() {
 fn reports_are_of_the_readers_zone_whoever_writes_the_index() {
     let sandbox = sandbox();
     let config = |zone: &str| {
-        let roots = vec![sessionary::RootSpec {
-            agent: "pi".to_owned(),
-            format: "pi".to_owned(),
-            path: sandbox.home.join(".pi/agent/sessions"),
-            label: None,
-            host: None,
-            flat: false,
-            why: "here".to_owned(),
-        }];
+        let roots = vec![sessionary::RootSpec::new(
+            "pi",
+            sandbox.home.join(".pi/agent/sessions"),
+        )];
         let mut config = sessionary::Config::new(sandbox.home.join("index"), roots);
         config.zone = sessionary::model::Zone::named(zone).expect("a zone");
         config

@@ -376,13 +376,8 @@ mod tests {
 
     fn root(catalogue: &Catalogue, agent: &str) -> i64 {
         let spec = RootSpec {
-            agent: agent.into(),
-            format: agent.into(),
-            path: "/sessions".into(),
-            label: None,
-            host: None,
             flat: true,
-            why: "the test".into(),
+            ..RootSpec::new(agent, "/sessions")
         };
         catalogue.ensure_root(&spec).unwrap()
     }

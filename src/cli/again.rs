@@ -7,8 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sessionary::Config;
 use sessionary::format::{AGENTS, Agent};
+use sessionary::{Config, RootOrigin};
 
 use crate::args::Global;
 
@@ -41,7 +41,11 @@ pub fn sessions_meant(global: &Global, config: &Config) -> io::Result<Vec<String
     if global.follow_links {
         words.push("--follow-links".into());
     }
-    for root in config.roots.iter().filter(|root| root.why == "--root") {
+    for root in config
+        .roots
+        .iter()
+        .filter(|root| root.why == RootOrigin::Flag)
+    {
         let label = root.label.as_ref().map(|label| format!("={label}"));
         // A dialect is not its agent's usual format.
         let is_usual = |agent: &Agent| agent.name == root.agent && agent.format == root.format;

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sessionary::Config;
+use sessionary::{Config, RootOrigin};
 
 use crate::again;
 use crate::args::Global;
@@ -148,12 +148,10 @@ fn command_line(global: &Global, config: &Config) -> io::Result<Vec<String>> {
 /// Variables by which roots were found: the system does not read a shell's settings.
 fn variables(config: &Config) -> io::Result<Vec<(String, String)>> {
     let mut names: Vec<&str> = PLACES.to_vec();
-    names.extend(
-        config
-            .roots
-            .iter()
-            .filter_map(|root| root.why.strip_prefix('$')),
-    );
+    names.extend(config.roots.iter().filter_map(|root| match &root.why {
+        RootOrigin::Variable(name) => Some(name.as_str()),
+        _ => None,
+    }));
     names.sort_unstable();
     names.dedup();
     let set = |name: &str| {

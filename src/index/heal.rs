@@ -149,15 +149,7 @@ mod tests {
             let said = format!("{{\"type\":\"message\",\"id\":\"a\",\"message\":{message}}}\n");
             fs::write(folder.join("s.jsonl"), header.to_owned() + &said).unwrap();
         };
-        let spec = RootSpec {
-            agent: "pi".into(),
-            format: "pi".into(),
-            path: folder.parent().unwrap().to_owned(),
-            label: None,
-            host: None,
-            flat: false,
-            why: "the test".into(),
-        };
+        let spec = RootSpec::new("pi", folder.parent().unwrap().to_owned());
         write("walrus");
         let config = Config::new(place.path().join("index"), vec![spec]);
         let mut indexer = Indexer::open(&config).unwrap();

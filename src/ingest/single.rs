@@ -85,13 +85,8 @@ fn read_as(
     format: &'static dyn Format,
 ) -> Result<std::io::Result<(Catalogue, RootSpec, u8)>, Error> {
     let spec = RootSpec {
-        agent: format.name().to_owned(),
-        format: format.name().to_owned(),
-        path: path.parent().unwrap_or(path).to_path_buf(),
-        label: None,
-        host: None,
         flat: true,
-        why: "named".to_owned(),
+        ..RootSpec::new(format.name(), path.parent().unwrap_or(path))
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (path, name) = match within.map(file_name) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::source::root::{RootSpec, named};
+use crate::source::root::{RootOrigin, RootSpec};
 
 /// Folders of hosts, and of agents of a host, that are looked at.
 const MOST: usize = 10_000;
@@ -16,15 +16,12 @@ pub fn foreign_roots(team: &Path) -> Vec<RootSpec> {
         .flat_map(|host| {
             let agents = folders(&team.join(&host)).into_iter();
             agents.filter_map(move |name| {
-                let (agent, format) = named(&name)?;
+                let root = RootSpec::named(&name, team.join(&host).join(&name))?;
                 Some(RootSpec {
-                    agent: agent.to_owned(),
-                    format: format.to_owned(),
-                    path: team.join(&host).join(&name),
                     label: Some(host.clone()),
                     host: Some(host.clone()),
-                    flat: false,
-                    why: "team".to_owned(),
+                    why: RootOrigin::Team,
+                    ..root
                 })
             })
         })

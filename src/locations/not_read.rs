@@ -244,15 +244,7 @@ mod tests {
         assert_eq!(found(home.path(), &[], &[]), []);
         fs::write(place.join("one.jsonl"), "1").unwrap();
         assert_eq!(found(home.path(), &[], &[]).len(), 1);
-        let root = RootSpec {
-            agent: "pi".to_owned(),
-            format: "pi".to_owned(),
-            path: home.path().join(".junie"),
-            label: None,
-            host: None,
-            flat: false,
-            why: "--root".to_owned(),
-        };
+        let root = RootSpec::new("pi", home.path().join(".junie"));
         assert_eq!(found(home.path(), &[], &[root]), []);
     }
 
@@ -263,15 +255,7 @@ mod tests {
         let path = home.path().join("opencode");
         let info = path.join("project/code-tides/storage/session/info");
         fs::create_dir_all(&info).unwrap();
-        let root = |format: &str| RootSpec {
-            agent: format.to_owned(),
-            format: format.to_owned(),
-            path: path.clone(),
-            label: None,
-            host: None,
-            flat: false,
-            why: "--root".to_owned(),
-        };
+        let root = |format: &str| RootSpec::new(format, path.clone());
         fs::write(path.join("project/code-tides/app.json"), "{}").unwrap();
         assert_eq!(found(home.path(), &[], &[root("opencode")]), []);
         fs::write(info.join("ses_1.json"), "{}").unwrap();

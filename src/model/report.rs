@@ -81,7 +81,8 @@ pub struct RootStatus {
     pub agent: String,
     pub label: Option<String>,
     pub path: PathBuf,
-    /// Where the path comes from: default, a variable, a settings file, a flag.
+    /// Where the path comes from: default, a variable, a settings file, a flag. As
+    /// [`RootOrigin`](crate::RootOrigin) says it.
     pub why: String,
     pub exists: bool,
     pub files: u64,

@@ -113,7 +113,7 @@ fn root_status(spec: &RootSpec, known: Option<&RootCounts>) -> RootStatus {
         agent: spec.agent.clone(),
         label: spec.label.clone(),
         path: spec.path.clone(),
-        why: spec.why.clone(),
+        why: spec.why.to_string(),
         exists: spec.path.is_dir(),
         files: known.map_or(0, |root| root.files),
         sessions: known.map_or(0, |root| root.sessions),

@@ -14,7 +14,7 @@ use crate::config::{FollowLinks, Rules};
 use crate::format::{AGENTS, FORMATS};
 use crate::locations::{self, Environment, foreign_roots};
 use crate::source::exclude::Exclude;
-use crate::source::root::{BY_FILE, BY_FLAG, RootSpec, named};
+use crate::source::root::{RootOrigin, RootSpec};
 
 impl Settings {
     /// What these settings ask for: the index, and every place that is to be looked at. What is to
@@ -79,9 +79,10 @@ impl Settings {
         }
         for text in &flags.roots {
             let root = surroundings.ask(cwd, |environment| {
-                let wrong = |what: &str| BadSetting::new(format!("{BY_FLAG} {text}: {what}"));
+                let wrong = |what: &str| BadSetting::new(format!("--root {text}: {what}"));
                 let example = "--root pi:~/backup/sessions=laptop";
-                parse_root(text, BY_FLAG, environment).map_err(|bad| bad.said(wrong, example))
+                parse_root(text, RootOrigin::Flag, environment)
+                    .map_err(|bad| bad.said(wrong, example))
             })?;
             add(&mut roots, root);
         }
@@ -165,7 +166,7 @@ fn root_of_file(written: &Written, environment: &Environment<'_>) -> Result<Root
     if let Some(hint) = without_variable(place) {
         return Err(wrong("the folder begins with a variable").hint(hint));
     }
-    parse_root(text, BY_FILE, environment).map_err(|bad| bad.said(wrong, EXAMPLE_OF_ROOTS))
+    parse_root(text, RootOrigin::File, environment).map_err(|bad| bad.said(wrong, EXAMPLE_OF_ROOTS))
 }
 
 /// Why a text names no root.
@@ -189,14 +190,18 @@ impl BadRoot {
 }
 
 /// Reads `FORMAT:DIR[=LABEL]`.
-fn parse_root(text: &str, why: &str, environment: &Environment<'_>) -> Result<RootSpec, BadRoot> {
+fn parse_root(
+    text: &str,
+    why: RootOrigin,
+    environment: &Environment<'_>,
+) -> Result<RootSpec, BadRoot> {
     let Some((name, place)) = text
         .split_once(':')
         .filter(|(name, place)| !name.is_empty() && !place.is_empty())
     else {
         return Err(BadRoot::Shape);
     };
-    let Some((agent, format)) = named(name) else {
+    let Some(root) = RootSpec::named(name, place) else {
         return Err(BadRoot::Name(name.to_owned()));
     };
     let expand = |place: &str| lasting(&locations::expand(Path::new(place), environment));
@@ -209,13 +214,10 @@ fn parse_root(text: &str, why: &str, environment: &Environment<'_>) -> Result<Ro
         _ => (whole, None),
     };
     Ok(RootSpec {
-        agent: agent.to_owned(),
-        format: format.to_owned(),
         path,
         label,
-        host: None,
-        flat: false,
-        why: why.to_owned(),
+        why,
+        ..root
     })
 }
 
@@ -278,7 +280,7 @@ mod tests {
             cwd: "/here".into(),
             read_settings: false,
         };
-        parse_root(text, "--root", &environment)
+        parse_root(text, RootOrigin::Flag, &environment)
     }
 
     #[test]

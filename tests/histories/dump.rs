@@ -134,12 +134,7 @@ pub fn clean(index: &Index, when: &str) {
 /// A root for one agent.
 pub fn root(agent: &str, format: &str, path: &Path) -> RootSpec {
     RootSpec {
-        agent: agent.into(),
         format: format.into(),
-        path: path.to_path_buf(),
-        label: None,
-        host: None,
-        flat: false,
-        why: "test".into(),
+        ..RootSpec::new(agent, path.to_path_buf())
     }
 }

@@ -286,15 +286,7 @@ fn what_is_written_is_read_back_and_listed() {
     );
 
     // The other reader, that of the index, has the same.
-    let root = RootSpec {
-        agent: "agentuse".into(),
-        format: "agentuse".into(),
-        path: place.path().join("project"),
-        label: None,
-        host: None,
-        flat: false,
-        why: "asked for".into(),
-    };
+    let root = RootSpec::new("agentuse", place.path().join("project"));
     let config = Config::new(place.path().join("index"), vec![root]);
     let index = Index::open(&config, Freshness::Check).expect("an index");
     let rows = index.list(&ListScope::default()).expect("a list").sessions;

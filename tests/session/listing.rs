@@ -10,13 +10,8 @@ use super::{Place, user};
 fn root(place: &Place, flat: bool) -> RootSpec {
     let of_flat = place.setup.flat.as_ref().filter(|_| flat);
     RootSpec {
-        agent: "pi".into(),
-        format: "pi".into(),
-        path: of_flat.unwrap_or(&place.setup.sessions).clone(),
-        label: None,
-        host: None,
         flat,
-        why: "asked for".into(),
+        ..RootSpec::new("pi", of_flat.unwrap_or(&place.setup.sessions).clone())
     }
 }
 

@@ -58,7 +58,9 @@ use std::sync::Once;
 use sessionary::format::LONGEST_TITLE;
 use sessionary::index::StreamOutcome;
 use sessionary::model::SessionRow;
-use sessionary::{Config, Error, Freshness, Index, Indexer, RootSpec, StoreFault, with_causes};
+use sessionary::{
+    Config, Error, Freshness, Index, Indexer, RootOrigin, RootSpec, StoreFault, with_causes,
+};
 
 use crate::args::{Cli, Command, Global};
 use crate::background::afterwards;
@@ -116,7 +118,7 @@ fn config(global: &Global, command: Option<&Command>, screen: &Screen) -> Result
 fn say_missing(config: &Config, screen: &Screen) {
     static SAID: Once = Once::new();
     let is_missing = |root: &&RootSpec| {
-        root.why == "--root" && root.path.try_exists().is_ok_and(|exists| !exists)
+        root.why == RootOrigin::Flag && root.path.try_exists().is_ok_and(|exists| !exists)
     };
     SAID.call_once(|| {
         for root in config.roots.iter().filter(is_missing) {

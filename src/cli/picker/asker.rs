@@ -384,15 +384,7 @@ mod tests {
             let file = sessions.join(format!("{number}.jsonl"));
             fs::write(file, lines.join("\n") + "\n").expect("a file");
         }
-        let root = RootSpec {
-            agent: "pi".to_owned(),
-            format: "pi".to_owned(),
-            path: folder.join("pi"),
-            label: None,
-            host: None,
-            flat: false,
-            why: "test".to_owned(),
-        };
+        let root = RootSpec::new("pi", folder.join("pi"));
         let config = Config::new(folder.join("index"), vec![root]);
         drop(Index::open(&config, Freshness::Check).expect("an index"));
         Asker {

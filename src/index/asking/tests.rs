@@ -49,15 +49,7 @@ fn place() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(folder.path()).unwrap().join("sessions");
     fs::create_dir(&root).unwrap();
-    let spec = RootSpec {
-        agent: "pi".into(),
-        format: "pi".into(),
-        path: root.clone(),
-        label: None,
-        host: None,
-        flat: false,
-        why: "the test".into(),
-    };
+    let spec = RootSpec::new("pi", root.clone());
     Place {
         config: Config::new(folder.path().join("index"), vec![spec]),
         file: root.join("one.jsonl"),

@@ -22,15 +22,7 @@ fn walrus() -> (tempfile::TempDir, Config) {
     let header = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n";
     let said = "{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"user\",\"content\":\"walrus\"}}\n";
     std::fs::write(folder.join("s.jsonl"), header.to_owned() + said).unwrap();
-    let spec = crate::source::root::RootSpec {
-        agent: "pi".into(),
-        format: "pi".into(),
-        path: folder.parent().unwrap().to_owned(),
-        label: None,
-        host: None,
-        flat: false,
-        why: "the test".into(),
-    };
+    let spec = crate::source::root::RootSpec::new("pi", folder.parent().unwrap().to_owned());
     let config = Config::new(place.path().join("index"), vec![spec]);
     (place, config)
 }

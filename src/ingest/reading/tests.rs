@@ -49,13 +49,8 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let catalogue = Catalogue::in_memory().unwrap();
         let spec = RootSpec {
-            agent: "pi".into(),
-            format: "pi".into(),
-            path: folder.path().to_path_buf(),
-            label: None,
-            host: None,
             flat: true,
-            why: "the test".into(),
+            ..RootSpec::new("pi", folder.path().to_path_buf())
         };
         Place {
             root: catalogue.ensure_root(&spec).unwrap(),

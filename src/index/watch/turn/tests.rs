@@ -41,15 +41,7 @@ fn watching(test: impl FnOnce(&mut Watch<'_>, &Path)) {
         format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{LINE}\n"),
     )
     .unwrap();
-    let spec = RootSpec {
-        agent: "pi".into(),
-        format: "pi".into(),
-        path: root,
-        label: None,
-        host: None,
-        flat: false,
-        why: "the test".into(),
-    };
+    let spec = RootSpec::new("pi", root);
     let config = Config::new(place.path().join("index"), vec![spec]);
     let (options, mut on_event) = (
         WatchOptions::default(),
