@@ -54,6 +54,7 @@ pub use crate::words::panic_is_caught;
 
 /// How current an [`Index`] must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Freshness {
     /// Look at every file first and catalogue what is new.
     Check,
@@ -250,6 +251,7 @@ impl Index {
     /// Leave what is open to the end of the process: the kernel gives memory and a hundred mapped
     /// files back faster at once than one by one. For programs that end with the answer. What must
     /// be closed with care is closed.
+    #[doc(hidden)]
     pub fn leave(self) {
         match self.stores.is_made && !self.stores.catalogue.is_clean() {
             true => drop(self),

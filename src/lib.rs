@@ -54,9 +54,11 @@
 //! read; [`syntax`], the query language; [`index_files`], what lies in an index directory;
 //! [`locations`], where agents keep their sessions; [`settings`], what the user has set.
 //! [`repository`], which working trees a git repository has; [`redact`], which parts of a text are
-//! keys and tokens; [`share`], what of a session's file may leave the machine; [`regular`], how a
-//! file is read in whose place something else may stand.
+//! keys and tokens; [`share`], what of a session's file may leave the machine.
 //! `docs/architecture.md` draws the rooms and the main paths.
+//!
+//! Items that no page shows (`#[doc(hidden)]`) are there for the command and the crates beside this
+//! one: they are no promise, and may change in any version.
 //!
 //! The library prints nothing, reads no environment (but the current directory, where [`session`]
 //! or a [root](RootSpec) is given a relative path), starts no process, and opens session files
@@ -97,6 +99,7 @@ mod private;
 mod process;
 mod query;
 pub mod redact;
+#[doc(hidden)]
 pub mod regular;
 pub mod repository;
 pub mod settings;

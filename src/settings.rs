@@ -18,6 +18,7 @@ mod places;
 mod surroundings;
 mod timezone;
 
+#[doc(hidden)]
 pub use self::file::KEYS;
 pub use self::places::known_names;
 pub use self::surroundings::Surroundings;

@@ -582,7 +582,7 @@ fn a_fork_knows_its_parent_however_its_path_is_spelled() {
     );
     let fork = lines(&[&header, &question(), &answer()]);
     fs::write(folder.join("fork.jsonl"), fork).expect("the fork");
-    for dialect in &Dialect::ALL {
+    for dialect in Dialect::ALL {
         let setup = Setup::new(Profile::PI, &sessions);
         let at = place.join(dialect.name);
         let config = Config::new(at, vec![root(&setup, dialect)]).with_format(dialect);

@@ -141,6 +141,7 @@ fn key(row: &SessionRow, sort: Sort) -> Option<f64> {
         Sort::Cost => row.cost,
         Sort::Size => Some(row.bytes as f64),
         Sort::Errors => Some(row.errors as f64),
+        _ => panic!("an order that no list here has"),
     }
 }
 

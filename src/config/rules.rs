@@ -26,6 +26,7 @@ pub(crate) fn is_file_of_rules(name: &str) -> bool {
 
 /// Where symbolic links below a root may lead.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FollowLinks {
     /// Only to what lies below a root of the same agent. Others are listed as files that are no
     /// source.

@@ -64,6 +64,7 @@ impl Indexer {
     ///
     /// # Errors
     /// [`Error::NotOurs`] for another user's directory.
+    #[doc(hidden)]
     pub fn make_folders(config: &Config) -> Result<(), Error> {
         make_private(&config.index_dir, &config.generation_dir())
     }

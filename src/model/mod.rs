@@ -48,14 +48,18 @@ pub use sessionary_formats::model::{
 pub use short_ids::ShortIds;
 pub use spending::{Spending, SpendingBy, Spent, Tokens, WithoutCost};
 pub use standing::Standing;
-pub use terminal_controls::{acts, is_safe_json, json_escape, terminal_safe_json};
+#[doc(hidden)]
+pub use terminal_controls::acts;
+pub use terminal_controls::{is_safe_json, json_escape, terminal_safe_json};
 pub use tool_use::{ToolReport, ToolUse};
 pub use zone::Zone;
 
 /// Kinds of entries that set a session's model or how much it thinks (pi and its forks): nobody
 /// said, thought, ran or printed them.
-pub const SETTINGS: [&str; 2] = ["model_change", "thinking_level_change"];
+#[doc(hidden)]
+pub const SETTINGS: &[&str] = &["model_change", "thinking_level_change"];
 
 /// An entry's key is its session's number followed by so many bits that count arrivals in the
 /// session.
+#[doc(hidden)]
 pub const ARRIVAL_BITS: u32 = 24;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 /// `Substring` and `Regex` look at the text as it is written, piece by piece; no index knows them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Expr {
     /// A word, identifier, path.
     Word(String),
@@ -55,6 +56,7 @@ impl Expr {
 
 /// By what a list is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Sort {
     /// As the agents sort their own lists; what they would not list comes last.
     #[default]

@@ -279,5 +279,6 @@ pub struct Verification {
     /// Numbers of the sources whose files hold other bytes than were catalogued: they are to be
     /// read again from the beginning, for nothing else may tell the next sync so.
     #[serde(skip)]
+    #[doc(hidden)]
     pub condemned: Vec<i64>,
 }

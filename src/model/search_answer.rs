@@ -53,6 +53,7 @@ pub struct Hit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum EntryPlace {
     /// A row of a database.
     Row {

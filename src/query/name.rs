@@ -29,6 +29,7 @@ pub struct NameScope {
 
 /// How much of what a session is called has to be given, in any case, blanks as one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TitleMatch {
     /// Its name in full.
     WholeName,
@@ -56,6 +57,7 @@ impl NameScope {
 }
 
 /// How far from the newest session a name is that counts from it: `last` is 0, `last~2` is 2.
+#[doc(hidden)]
 pub fn steps_from_last(name: &str) -> Option<usize> {
     let rest = name.strip_prefix("last")?;
     match rest.strip_prefix('~') {

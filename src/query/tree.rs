@@ -16,6 +16,7 @@ use crate::query::Snapshot;
 
 /// pi's filters of the tree view (formats: section 13 of the pi sheet).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum TreeFilter {
     /// Without labels, names, settings and custom entries.
     #[default]

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::{BadSetting, Redact};
 
 /// Keys of the file, each with what it is for.
-pub const KEYS: [(&str, &str); 9] = [
+pub const KEYS: &[(&str, &str)] = &[
     ("index", "folder of the index"),
     ("roots", "more session folders, each as --root takes it"),
     (
@@ -202,7 +202,8 @@ fn suggestion(name: &str) -> String {
         .map(|(known, _)| (strsim::jaro_winkler(name, known), known))
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .filter(|(similar, _)| *similar > 0.7);
-    let known = KEYS.map(|(known, _)| known).join(", ");
+    let known: Vec<&str> = KEYS.iter().map(|(known, _)| *known).collect();
+    let known = known.join(", ");
     match near {
         Some((_, near)) => format!("did you mean `{near}`? Known keys: {known}"),
         None => format!("known keys: {known}"),

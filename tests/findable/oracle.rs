@@ -231,6 +231,7 @@ impl CompiledExpr {
             }
             Expr::Or(members) => CompiledExpr::Any(members.iter().map(CompiledExpr::new).collect()),
             Expr::Not(inner) => CompiledExpr::Not(Box::new(CompiledExpr::new(inner))),
+            _ => panic!("{expr:?}"),
         }
     }
 

@@ -28,6 +28,7 @@ pub enum Shape {
 
 /// The time by which an agent's own list is sorted, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ListOrder {
     /// When the session was last modified, as the agent says.
     Modified,
@@ -37,6 +38,7 @@ pub enum ListOrder {
 
 /// How the agent changes a file it has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WriteMode {
     /// Grows at the end: growth is proven by the tail before it.
     Append,

@@ -124,4 +124,4 @@ pub const CURRENT_SESSION_VERSION: i64 = sessionary_formats::pi::CURRENT_VERSION
 
 /// The thinking levels that pi 0.87 knows, least first. A session may hold others; pi then takes
 /// the nearest that the model has, or none.
-pub const THINKING_LEVELS: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+pub const THINKING_LEVELS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];

@@ -7,6 +7,7 @@ use sessionary_formats::pi::Dialect;
 
 /// When a new session's file appears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Creation {
     /// With the first message of the user or the model.
     FirstMessage,
@@ -16,6 +17,7 @@ pub enum Creation {
 
 /// Which id a new session gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SessionIds {
     /// A random UUID (version 4).
     Random,
@@ -25,6 +27,7 @@ pub enum SessionIds {
 
 /// What the `fromId` of a branch summary names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FromId {
     /// The leaf that was left.
     Left,

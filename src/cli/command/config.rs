@@ -114,7 +114,7 @@ fn printed(settings: &Settings, screen: &Screen) -> String {
         [] => "(none)".to_owned(),
         some => some.join(", "),
     };
-    for (key, what_for) in KEYS {
+    for &(key, what_for) in KEYS {
         let (value, source) = match key {
             "index" => (screen.path(&settings.index.value), settings.index.source),
             "roots" => (list(&settings.roots.value), settings.roots.source),

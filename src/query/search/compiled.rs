@@ -321,7 +321,7 @@ impl<'q> CompiledAlternative<'q> {
         let kinds = &entry_filter.filters.kind;
         let mut without_kinds = kinds.none.clone();
         if question.expr.is_none() && kinds.any.is_empty() && kinds.none.is_empty() {
-            without_kinds.extend(SETTINGS.map(str::to_owned));
+            without_kinds.extend(SETTINGS.iter().map(|kind| (*kind).to_owned()));
         }
         CompiledAlternative {
             question: *question,

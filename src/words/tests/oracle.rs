@@ -485,10 +485,11 @@ pub fn holds(expr: &Expr, class: Class, tokens: &[(u32, String)], pieces: &[Stri
             let word = single(text).or(asked.whole);
             word.is_some_and(|word| tokens.iter().any(|(_, token)| token.starts_with(&word)))
         }
-        Expr::Substring(_) | Expr::Regex(_) => pieces.iter().any(|piece| in_text(expr, piece)),
         Expr::And(members) => members.iter().all(holds),
         Expr::Or(members) => members.iter().any(holds),
         Expr::Not(inner) => !holds(inner),
+        // Substrings and regular expressions; it knows no other.
+        _ => pieces.iter().any(|piece| in_text(expr, piece)),
     }
 }
 

@@ -15,6 +15,7 @@ pub type Hunk = Vec<HunkLine>;
 
 /// A line of a patch, without its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum HunkLine {
     /// It stands before and after.
     Same(String),

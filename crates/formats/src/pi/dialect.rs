@@ -5,6 +5,7 @@ use crate::json;
 
 /// Which of a session's names counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Names {
     /// The last one; an empty one takes the name away. (pi 0.73.1, 0.87.1)
     Last,
@@ -15,6 +16,7 @@ pub enum Names {
 
 /// What a byte order mark does at the beginning of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ByteOrderMark {
     /// Nothing. (pi 0.73.1, indusagi 0.12.15)
     PassedOver,
@@ -25,6 +27,7 @@ pub enum ByteOrderMark {
 
 /// What a line is that is JSON, but no object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Scalars {
     /// An entry without an id; `null`, `false`, `0` and `""` are nothing. (pi 0.87.1)
     Truthy,
@@ -37,6 +40,7 @@ pub enum Scalars {
 
 /// What the `version` of a header says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Versions {
     /// What JavaScript takes for the number when it compares: `"1"` is 1, `[2]` is 2; what is no
     /// number is current. (pi 0.73.1, 0.87.1, indusagi 0.12.15)
@@ -48,6 +52,7 @@ pub enum Versions {
 
 /// What the agent's list does with a message or name that is not of the type it should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OddValues {
     /// It leaves the session out. (pi 0.73.1, 0.87.1, indusagi 0.12.15)
     HideSession,
@@ -58,6 +63,7 @@ pub enum OddValues {
 
 /// What bytes are that are no UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BadBytes {
     /// Replacement characters. (pi 0.73.1, 0.87.1, indusagi 0.12.15)
     Replaced,
@@ -122,7 +128,7 @@ impl Dialect {
     };
 
     /// The dialects that this build knows.
-    pub const ALL: [Self; 3] = [Self::PI, Self::INDUSAGI, Self::PINDUSAGI];
+    pub const ALL: &'static [Self] = &[Self::PI, Self::INDUSAGI, Self::PINDUSAGI];
 
     /// How many bytes at the beginning of a file with this beginning are no part of its first line.
     pub fn passed_over(&self, beginning: &[u8]) -> usize {

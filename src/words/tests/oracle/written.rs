@@ -41,6 +41,6 @@ pub fn in_text(expr: &Expr, text: &str) -> bool {
             .crlf(true)
             .build()
             .is_ok_and(|regex| regex.is_match(text)),
-        _ => false,
+        _ => panic!("more than the text tells of {expr:?}"),
     }
 }
