@@ -45,10 +45,10 @@ pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{WatchEnd, WatchEvent, WatchOptions, caught_up};
 pub use crate::catalogue::{Column, RefusalCause, Rows, SqlPart, Table, Values};
 pub use crate::query::{
-    BlameScope, Branch, CommitScope, CopiedBranch, Highlighter, ListPage, ListScope,
-    MOST_CALLED_SO, NameScope, SearchScope, SessionFile, SharedFile, SharedFiles, ShowScope,
-    ShownPart, Snapshot, SpendingScope, TitleMatch, TreeFilter, TreePart, TreeScope, UnsharedFile,
-    WhereScope, WrittenList, steps_from_last,
+    AgentListScope, BlameScope, Branch, CommitScope, CopiedBranch, Highlighter, ListPage,
+    ListScope, MOST_CALLED_SO, NameScope, SearchScope, SessionFile, SharedFile, SharedFiles,
+    ShowScope, ShownPart, Snapshot, SpendingScope, TitleMatch, TreeFilter, TreePart, TreeScope,
+    UnsharedFile, WhereScope, WrittenList, steps_from_last,
 };
 pub use crate::words::panic_is_caught;
 
@@ -60,6 +60,16 @@ pub enum Freshness {
     Check,
     /// As the last writer left it.
     AsCommitted,
+}
+
+/// A copy that [`Index::save_catalogue`] has made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SavedCatalogue {
+    /// Its length.
+    pub bytes: u64,
+    /// Whether all files were catalogued when it was made.
+    pub complete: bool,
 }
 
 /// The reader. It takes no lock that a writer needs, except for a moment to try whether it is held.
@@ -362,19 +372,21 @@ impl Index {
         })
     }
 
-    /// Save the catalogue as it is now as one new file, readable by its owner alone: its length,
-    /// and whether all files were catalogued.
+    /// Save the catalogue as it is now as one new file, readable by its owner alone.
     ///
     /// # Errors
     /// When `file` exists or its folder cannot be written; [`Error::NoIndex`] without an index.
-    pub fn save_catalogue(&self, file: &Path) -> Result<(u64, bool), Error> {
+    pub fn save_catalogue(&self, file: &Path) -> Result<SavedCatalogue, Error> {
         self.made()?.save_as(file).map_err(|error| match error {
             // It is `file` that could not be written, not the index.
             catalogue::Error::Io { path, source } => Error::Io { path, source },
             error => error.into(),
         })?;
         let saved = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
-        Ok((saved.len(), self.stores.complete))
+        Ok(SavedCatalogue {
+            bytes: saved.len(),
+            complete: self.stores.complete,
+        })
     }
 
     fn made(&self) -> Result<&Catalogue, Error> {

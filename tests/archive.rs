@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sessionary::index::{ListScope, SearchScope};
+use sessionary::index::{AgentListScope, ListScope, SearchScope};
 use sessionary::model::{Report, SessionRow};
 use sessionary::session::{Profile, SessionManager, Setup};
 use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, Indexer, Rules};
@@ -155,7 +155,11 @@ fn an_agents_own_list_is_without_the_sessions_whose_files_are_gone() {
     let theirs = SessionManager::list_all(setup, go_on).unwrap();
     assert_eq!(theirs.len(), 1);
     for directory in [None, Some("/code")] {
-        let ours = home.index().agent_list(setup, directory, true, go_on);
+        let scope = AgentListScope {
+            cwd: directory.map(str::to_owned),
+            with_text: true,
+        };
+        let ours = home.index().agent_list(setup, &scope, go_on);
         assert_eq!(ours.unwrap(), theirs, "{directory:?}");
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sessionary::format::pi::{Dialect, Names};
-use sessionary::index::{ListScope, TreeFilter};
+use sessionary::index::{AgentListScope, ListScope, TreeFilter};
 use sessionary::session::{
     BranchSummaryEntry, CompactionEntry, ContentBlock, Error, Profile, SessionInfo, SessionManager,
     Setup, TextContent, UserMessage,
@@ -257,7 +257,11 @@ fn our_list(setup: &Setup, dialect: &'static Dialect, index: &Path) -> Rows {
     let config = Config::new(index, vec![root(setup, dialect)]).with_format(dialect);
     let index = Index::open(&config, Freshness::Check).expect("an index");
     assert!(index.is_complete());
-    let indexed = index.agent_list(setup, None, true, go_on);
+    let with_text = AgentListScope {
+        with_text: true,
+        ..AgentListScope::default()
+    };
+    let indexed = index.agent_list(setup, &with_text, go_on);
     let indexed = indexed.expect("a list");
     let order = |all: &[SessionInfo]| all.iter().map(|info| info.modified_ms).collect::<Vec<_>>();
     assert!(order(&indexed).is_sorted_by(|a, b| a >= b));

@@ -15,6 +15,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
+use sessionary::index::AgentListScope;
 use sessionary::session::{Error, Profile, SessionInfo, SessionManager, Setup};
 use sessionary::{Config, Exclude, FollowLinks, Freshness, Index, RootSpec, Rules};
 
@@ -304,7 +305,11 @@ fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
         calls.fetch_add(1, Ordering::Relaxed);
         ControlFlow::Continue(())
     };
-    let ours = index.agent_list(setup, None, true, &progress);
+    let with_text = AgentListScope {
+        with_text: true,
+        ..AgentListScope::default()
+    };
+    let ours = index.agent_list(setup, &with_text, &progress);
     assert_eq!(calls.into_inner(), all.len());
     let ours = ours.expect("a list");
     for (ours, theirs) in ours.iter().zip(all) {
@@ -316,10 +321,15 @@ fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
         theirs
             .iter_mut()
             .for_each(|info| info.all_messages_text.clear());
-        let ours = index.agent_list(setup, Some(cwd), false, go_on);
+        let scope = AgentListScope {
+            cwd: Some(cwd.clone()),
+            ..AgentListScope::default()
+        };
+        let ours = index.agent_list(setup, &scope, go_on);
         assert_eq!(ours.expect("a list"), theirs, "{cwd}");
     }
-    let given_up = index.agent_list(setup, None, false, &|_, _| ControlFlow::Break(()));
+    let all = AgentListScope::default();
+    let given_up = index.agent_list(setup, &all, &|_, _| ControlFlow::Break(()));
     assert!(matches!(given_up, Err(sessionary::Error::Cancelled)));
 }
 

@@ -11,7 +11,8 @@ use crate::model::{
     ChildSession, Class, CommitWriter, Listing, SearchAnswer, SessionRow, Status, Transcript, Tree,
 };
 use crate::query::{
-    CommitScope, ListScope, NameScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope,
+    AgentListScope, CommitScope, ListScope, NameScope, SearchScope, ShowScope, ShownPart, TreePart,
+    TreeScope,
 };
 use crate::session::{Progress, SessionInfo, Setup};
 use crate::syntax::Query;
@@ -191,11 +192,10 @@ impl Index {
     pub fn agent_list(
         &self,
         setup: &Setup,
-        cwd: Option<&str>,
-        with_text: bool,
+        scope: &AgentListScope,
         progress: Progress<'_>,
     ) -> Result<Vec<SessionInfo>, Error> {
-        self.ask(|snapshot| snapshot.agent_list(setup, cwd, with_text, progress))
+        self.ask(|snapshot| snapshot.agent_list(setup, scope, progress))
     }
 
     /// [`Snapshot::commit`](Snapshot::commit) of the newest snapshot.

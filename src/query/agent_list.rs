@@ -8,11 +8,20 @@ use crate::catalogue::agent_list::AgentRow;
 use crate::error::Error;
 use crate::session::{self, Progress, SessionInfo, SessionManager, Setup, in_order, read_again};
 
+/// Which sessions an agent's own list is to show, and how much of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AgentListScope {
+    /// Only those of this working directory, as [`SessionManager::list`] has them; `None`: all.
+    pub cwd: Option<String>,
+    /// With what was said in each. Without it [`SessionInfo::all_messages_text`] stays empty, and
+    /// no session file is read.
+    pub with_text: bool,
+}
+
 impl Snapshot<'_> {
     /// What [`SessionManager::list`] gives for a working directory, or without one
     /// [`SessionManager::list_all`]: the same values in the same order, out of the index as it was
-    /// opened. Without `with_text` [`SessionInfo::all_messages_text`] stays empty, and no session
-    /// file is read.
+    /// opened.
     ///
     /// Where the index does not know the folder, or could not be brought up to the files, they are
     /// read. A file that could not be read when the index was opened is tried again, alone. What is
@@ -24,12 +33,11 @@ impl Snapshot<'_> {
     pub fn agent_list(
         &self,
         setup: &Setup,
-        cwd: Option<&str>,
-        with_text: bool,
+        scope: &AgentListScope,
         progress: Progress<'_>,
     ) -> Result<Vec<SessionInfo>, Error> {
         let mut found = Vec::new();
-        self.agent_list_each(setup, cwd, with_text, progress, &mut |row| found.push(row))?;
+        self.agent_list_each(setup, scope, progress, &mut |row| found.push(row))?;
         Ok(found)
     }
 
@@ -42,11 +50,11 @@ impl Snapshot<'_> {
     pub fn agent_list_each(
         &self,
         setup: &Setup,
-        cwd: Option<&str>,
-        with_text: bool,
+        scope: &AgentListScope,
         progress: Progress<'_>,
         each: &mut dyn FnMut(SessionInfo),
     ) -> Result<(), Error> {
+        let cwd = scope.cwd.as_deref();
         let Some(rows) = self.agent_rows(setup, cwd)? else {
             let read = match cwd {
                 Some(cwd) => SessionManager::list(setup, cwd, progress),
@@ -57,14 +65,14 @@ impl Snapshot<'_> {
                 error => error.into(),
             })?;
             read.into_iter().for_each(|mut info| {
-                if !with_text {
+                if !scope.with_text {
                     info.all_messages_text.clear();
                 }
                 each(info);
             });
             return Ok(());
         };
-        if with_text {
+        if scope.with_text {
             return self.each_with_text(rows, setup, progress, each);
         }
         let all = rows.len();

@@ -36,6 +36,7 @@ mod unknown_types;
 mod unreadable;
 mod verify;
 
+pub use agent_list::AgentListScope;
 pub use blame::{BlameScope, CommitScope};
 pub use branch::CopiedBranch;
 pub use branch_part::Branch;

@@ -2,10 +2,18 @@
 
 use std::ops::ControlFlow;
 
+use sessionary::index::AgentListScope;
 use sessionary::session::{SessionInfo, SessionManager};
 use sessionary::{Config, Freshness, Index, RootSpec};
 
 use super::{Place, user};
+
+fn scope(cwd: Option<&str>, with_text: bool) -> AgentListScope {
+    AgentListScope {
+        cwd: cwd.map(str::to_owned),
+        with_text,
+    }
+}
 
 fn root(place: &Place, flat: bool) -> RootSpec {
     let of_flat = place.setup.flat.as_ref().filter(|_| flat);
@@ -40,16 +48,20 @@ fn an_index_lists_a_flat_folder_and_what_it_does_not_know_as_the_files_say() {
     };
     for index in [index("knows", true), index("does-not", false)] {
         for cwd in [Some("/a"), Some("/b"), Some("/c"), None] {
-            let ours = index.agent_list(setup, cwd, true, go_on).expect("a list");
+            let ours = index
+                .agent_list(setup, &scope(cwd, true), go_on)
+                .expect("a list");
             assert_eq!(ours, list(cwd));
-            let short = index.agent_list(setup, cwd, false, go_on).expect("a list");
+            let short = index
+                .agent_list(setup, &scope(cwd, false), go_on)
+                .expect("a list");
             assert!(said(&short).iter().all(String::is_empty));
         }
     }
     // What the index has is not read again.
     let known = index("knows", true);
     std::fs::remove_dir_all(place.folder.path().join("flat")).expect("removed");
-    let kept = known.agent_list(setup, Some("/a"), false, go_on);
+    let kept = known.agent_list(setup, &scope(Some("/a"), false), go_on);
     assert_eq!(kept.expect("a list").len(), 2);
 }
 
@@ -85,7 +97,9 @@ fn an_unreadable_file_is_tried_again_alone() {
                 Some(cwd) => SessionManager::list(setup, cwd, go_on),
                 None => SessionManager::list_all(setup, go_on),
             };
-            let ours = index.agent_list(setup, cwd, true, go_on).expect("a list");
+            let ours = index
+                .agent_list(setup, &scope(cwd, true), go_on)
+                .expect("a list");
             assert_eq!(ours, theirs.expect("a list"), "{when} {cwd:?}");
         }
     };
@@ -98,7 +112,9 @@ fn an_unreadable_file_is_tried_again_alone() {
     others
         .iter()
         .for_each(|path| fs::remove_file(path).expect("removed"));
-    let ours = index.agent_list(setup, None, false, go_on).expect("a list");
+    let ours = index
+        .agent_list(setup, &scope(None, false), go_on)
+        .expect("a list");
     assert_eq!(ours.len(), 3);
 }
 
@@ -117,8 +133,9 @@ fn a_row_whose_file_has_changed_is_read_from_it() {
     let rows = |cwd: Option<&str>, with_text: bool| {
         let mut rows = Vec::new();
         let each = &mut |row: SessionInfo| rows.push(row);
-        let asked =
-            index.stream(|snapshot| snapshot.agent_list_each(setup, cwd, with_text, go_on, each));
+        let asked = index.stream(|snapshot| {
+            snapshot.agent_list_each(setup, &scope(cwd, with_text), go_on, each)
+        });
         let _ = asked.expect("a list");
         rows
     };
@@ -141,7 +158,7 @@ fn a_row_whose_file_has_changed_is_read_from_it() {
     let mut count = 0;
     let give_up = &|_, _| ControlFlow::Break(());
     let given_up = index.stream(|snapshot| {
-        snapshot.agent_list_each(setup, None, true, give_up, &mut |_| count += 1)
+        snapshot.agent_list_each(setup, &scope(None, true), give_up, &mut |_| count += 1)
     });
     assert!(matches!(given_up, Err(sessionary::Error::Cancelled)) && count == 0);
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::{Value, json};
-use sessionary::index::{Rows, SqlPart, StreamOutcome};
+use sessionary::index::{Rows, SavedCatalogue, SqlPart, StreamOutcome};
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::{Config, Error, Index};
 
@@ -272,7 +272,9 @@ struct SnapshotReport<'a> {
 }
 
 fn snapshot(file: &Path, index: &mut Index, screen: &Screen) -> Result<Outcome, Failure> {
-    let (bytes, complete) = index.save_catalogue(file)?;
+    let SavedCatalogue {
+        bytes, complete, ..
+    } = index.save_catalogue(file)?;
     if screen.json {
         screen.json(&SnapshotReport {
             schema_version: SCHEMA_VERSION,

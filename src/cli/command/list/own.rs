@@ -11,6 +11,7 @@ use std::thread;
 
 use clap::Args;
 use serde::Serialize;
+use sessionary::index::AgentListScope;
 use sessionary::model::Mask;
 use sessionary::session::{Profile, SessionInfo, Setup};
 use sessionary::{Config, Freshness, Index, RootSpec};
@@ -101,7 +102,10 @@ pub fn run(
 ) -> Result<Outcome, Failure> {
     let setup = args.setup(config)?;
     let index = Index::open(config, Freshness::Check)?;
-    let directory = args.directory.as_deref();
+    let scope = AgentListScope {
+        cwd: args.directory.clone(),
+        with_text,
+    };
     let (give, rows) = mpsc::channel();
     let is_read = AtomicBool::new(true);
     // What nobody reads is not waited for by who asks the index, nor read for nobody.
@@ -114,8 +118,7 @@ pub fn run(
         let printing =
             thread::Builder::new().spawn_scoped(scope, move || print(&rows, mask.as_ref()))?;
         let each = &mut |row| is_read.store(give.send(row).is_ok(), Ordering::Relaxed);
-        let asked = index
-            .stream(|snapshot| snapshot.agent_list_each(&setup, directory, with_text, go_on, each));
+        let asked = index.stream(|snapshot| snapshot.agent_list_each(&setup, &scope, go_on, each));
         drop(give);
         let printed = printing.join();
         Ok::<_, io::Error>((asked, printed.unwrap_or_else(|why| resume_unwind(why))))
