@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sessionary::index::{FeedEvent, SearchScope, WatchEnd, WatchOptions, caught_up};
-use sessionary::model::{ChangeKind, SessionChange};
+use sessionary::model::{ChangeKind, SessionChange, WatchMode};
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
@@ -415,7 +415,7 @@ fn polling_finds_the_same() {
     until("the append is found", || number(&config, entries) == 3);
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     let status = index.status().unwrap().watcher.unwrap();
-    assert_eq!((status.mode.as_str(), status.lag_ms), ("poll", None));
+    assert_eq!((status.mode, status.lag_ms), (WatchMode::Poll, None));
     assert!(status.why.unwrap().contains("asked for"));
     assert!(watcher.log().polling);
     watcher.stop();

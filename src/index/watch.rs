@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use super::{Config, Error, Event, Index, Indexer, writer_lock};
 use crate::catalogue::Catalogue;
 use crate::ingest::Audits;
-use crate::model::{FeedPosition, Report, SessionChange, WatcherStatus, iso};
+use crate::model::{FeedPosition, Report, SessionChange, WatchMode, WatcherStatus, iso};
 use crate::source::clock::Jumps;
 use crate::source::events::{Events, Notifications};
 use crate::source::filesystem::Mounts;
@@ -451,7 +451,10 @@ impl Index {
             pid: live.state.pid,
             since: iso(live.state.since_ms),
             since_ms: Some(live.state.since_ms),
-            mode: if live.state.watches { "watch" } else { "poll" }.to_owned(),
+            mode: match live.state.watches {
+                true => WatchMode::Watch,
+                false => WatchMode::Poll,
+            },
             why: live.state.why,
             directories: live.state.directories,
             lag_ms: lag.map(|lag| lag.as_secs_f64() * 1000.0),

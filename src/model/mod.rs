@@ -32,8 +32,8 @@ pub use json_text::shorten;
 pub use project::project_name;
 pub use query::{Expr, Sort};
 pub use report::{
-    Difference, FileVerdict, Report, RootStatus, StageMs, Status, StoredRoot, UnknownTypes,
-    UnreadablePath, Verdict, Verification, WatcherStatus,
+    Difference, FileVerdict, Report, RootStatus, StageMs, Status, StoreName, StoredRoot,
+    UnknownTypes, UnreadablePath, Verdict, Verification, WatchMode, WatcherStatus,
 };
 pub use search_answer::{
     BranchPlace, Count, EntryPlace, Explanation, Facets, Hit, HitGroup, NamedMatch, Neighbour,

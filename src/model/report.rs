@@ -197,7 +197,8 @@ pub struct WatcherStatus {
     pub since_ms: Option<i64>,
     /// `watch` where the system tells of changes, `poll` where all files are looked at again and
     /// again.
-    pub mode: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub mode: WatchMode,
     /// Why it polls, or why its word is no proof that the index equals the files.
     pub why: Option<String>,
     /// Directories that it watches.
@@ -207,13 +208,43 @@ pub struct WatcherStatus {
     pub lag_ms: Option<f64>,
 }
 
+/// How a watcher learns of changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum WatchMode {
+    /// The system tells of them.
+    Watch,
+    /// All files are looked at again and again.
+    Poll,
+}
+
+/// A store of the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum StoreName {
+    /// The catalogue: sessions, entries, calls, usage.
+    Catalogue,
+    /// The words: full text.
+    Words,
+}
+
+impl std::fmt::Display for StoreName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            StoreName::Catalogue => "catalogue",
+            StoreName::Words => "words",
+        })
+    }
+}
+
 /// What `verify` says of a file, or of a store as a whole: that it differs, or that it is behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 #[non_exhaustive]
 pub struct Difference {
-    /// `catalogue` or `words`.
-    pub store: String,
+    pub store: StoreName,
     pub source: Option<PathBuf>,
     pub what: String,
 }
@@ -281,4 +312,21 @@ pub struct Verification {
     #[serde(skip)]
     #[doc(hidden)]
     pub condemned: Vec<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stores_and_watchers_are_named_in_lower_case() {
+        let names = serde_json::json!([
+            StoreName::Catalogue,
+            StoreName::Words,
+            WatchMode::Watch,
+            WatchMode::Poll
+        ]);
+        assert_eq!(names.to_string(), r#"["catalogue","words","watch","poll"]"#);
+        assert_eq!(StoreName::Words.to_string(), "words");
+    }
 }

@@ -19,7 +19,7 @@ use crate::format::Format;
 use crate::ingest::{Finding, compare_source};
 use crate::model::Event;
 use crate::model::{
-    Difference, FileVerdict, SCHEMA_VERSION, UnreadablePath, Verdict, Verification,
+    Difference, FileVerdict, SCHEMA_VERSION, StoreName, UnreadablePath, Verdict, Verification,
 };
 use crate::source::content::Location;
 
@@ -34,7 +34,7 @@ pub(crate) fn verify(
         return Ok(Verification {
             schema_version: SCHEMA_VERSION,
             differences: vec![difference(
-                "catalogue",
+                StoreName::Catalogue,
                 None,
                 "there is no catalogue".into(),
             )],
@@ -56,7 +56,7 @@ pub(crate) fn verify(
                 "{}; nothing more of it can be compared",
                 with_causes(&error)
             );
-            inspection.differs("catalogue", None, what);
+            inspection.differs(StoreName::Catalogue, None, what);
         }
         run => run?,
     }
@@ -64,9 +64,9 @@ pub(crate) fn verify(
     Ok(inspection.end())
 }
 
-fn difference(store: &str, source: Option<PathBuf>, what: String) -> Difference {
+fn difference(store: StoreName, source: Option<PathBuf>, what: String) -> Difference {
     Difference {
-        store: store.to_string(),
+        store,
         source,
         what,
     }
@@ -111,29 +111,29 @@ impl<'i> Inspection<'i> {
         let catalogue = self.catalogue;
         if let Some(said) = catalogue.integrity()? {
             catalogue.condemn(&format!("{}: {said}", catalogue.path().display()));
-            self.differs("catalogue", None, said);
+            self.differs(StoreName::Catalogue, None, said);
         }
         if catalogue.is_wipe_requested()? {
             let what =
                 "what was removed has not been wiped from the disk yet: the next sync does it";
-            self.behind("catalogue", None, what.into());
+            self.behind(StoreName::Catalogue, None, what.into());
         }
         if catalogue.excluded_by()? != self.stores.config.left_out_by() {
             let what = "the exclusion rules have changed since the last sync";
             // A running writer does this before anything else.
             match self.stores.config.has_writer() {
-                true => self.behind("catalogue", None, what.into()),
-                false => self.differs("catalogue", None, what.into()),
+                true => self.behind(StoreName::Catalogue, None, what.into()),
+                false => self.differs(StoreName::Catalogue, None, what.into()),
             }
         }
         for what in catalogue.orphans()? {
-            self.differs("catalogue", None, what);
+            self.differs(StoreName::Catalogue, None, what);
         }
         let unready = catalogue.ready_rows_that_differ()?;
         if unready > 0 {
             let what =
                 format!("{unready} sessions have a list row that differs from their columns");
-            self.differs("catalogue", None, what);
+            self.differs(StoreName::Catalogue, None, what);
         }
         for (wrong, what) in [
             (
@@ -154,7 +154,7 @@ impl<'i> Inspection<'i> {
             ),
         ] {
             if wrong > 0 {
-                self.differs("catalogue", None, format!("{wrong} {what}"));
+                self.differs(StoreName::Catalogue, None, format!("{wrong} {what}"));
             }
         }
         Ok(())
@@ -212,14 +212,14 @@ impl<'i> Inspection<'i> {
         }
         match compared.finding {
             Finding::Equal => self.note(path, Verdict::Equal, None),
-            Finding::Behind(what) => self.behind("catalogue", Some(path), what),
+            Finding::Behind(what) => self.behind(StoreName::Catalogue, Some(path), what),
             Finding::OtherBytes => {
                 self.found.condemned.extend(compared.source);
                 let what =
                     "its bytes are not those that were catalogued: the next sync reads it again";
-                self.behind("catalogue", Some(path), what.into());
+                self.behind(StoreName::Catalogue, Some(path), what.into());
             }
-            Finding::Differs(what) => self.differs("catalogue", Some(path), what),
+            Finding::Differs(what) => self.differs(StoreName::Catalogue, Some(path), what),
             Finding::Unread(reason) => {
                 self.unread(path, reason);
                 return Ok(passages);
@@ -229,7 +229,7 @@ impl<'i> Inspection<'i> {
         Ok(passages)
     }
 
-    fn differs(&mut self, store: &str, path: Option<&Path>, what: String) {
+    fn differs(&mut self, store: StoreName, path: Option<&Path>, what: String) {
         if let Some(path) = path {
             self.note(path, Verdict::Differs, Some(format!("{store}: {what}")));
         }
@@ -237,7 +237,7 @@ impl<'i> Inspection<'i> {
         self.found.differences.push(difference(store, path, what));
     }
 
-    fn behind(&mut self, store: &str, path: Option<&Path>, what: String) {
+    fn behind(&mut self, store: StoreName, path: Option<&Path>, what: String) {
         if let Some(path) = path {
             self.note(path, Verdict::Behind, Some(what.clone()));
         }

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 use sessionary::locations::NotRead;
-use sessionary::model::{RootStatus, SCHEMA_VERSION, Status, WatcherStatus};
+use sessionary::model::{RootStatus, SCHEMA_VERSION, Status, WatchMode, WatcherStatus};
 use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
@@ -175,12 +175,12 @@ fn watched(watcher: &WatcherStatus, screen: &Screen) -> String {
         "" | "now" => String::new(),
         age => format!(" for {age}"),
     };
-    let does = match (watcher.mode.as_str(), watcher.lag_ms) {
-        ("watch", Some(lag)) => format!(
+    let does = match (watcher.mode, watcher.lag_ms) {
+        (WatchMode::Watch, Some(lag)) => format!(
             "watches {}{since}, {lag:.1} ms behind",
             count(watcher.directories, "directory")
         ),
-        ("watch", None) => format!("watches{since}, but does not answer"),
+        (WatchMode::Watch, None) => format!("watches{since}, but does not answer"),
         _ => format!("polls{since}"),
     };
     let why = match &watcher.why {

@@ -75,7 +75,7 @@ fn printed(verification: &Verification, screen: &Screen) -> String {
     // What is of no file.
     let whole = |all: &[Difference]| {
         let all = all.iter().filter(|one| one.source.is_none());
-        all.map(|one| (plain_line(&one.store), plain_line(&one.what)))
+        all.map(|one| (one.store.to_string(), plain_line(&one.what)))
             .collect::<Vec<_>>()
     };
     for (store, what) in whole(&verification.differences) {

@@ -12,6 +12,7 @@ use crate::catalogue::read::StoredSource;
 use crate::error::Error;
 use crate::format::Format;
 use crate::ingest::{DatabaseListing, Look, leave_out, look_at_names};
+use crate::model::StoreName;
 use crate::source::content::is_in_database;
 use crate::source::discover::{Discovery, ForeignFile, discover};
 use crate::source::fingerprints::{DirectoryFingerprint, Folder, Folders, parent};
@@ -55,7 +56,7 @@ impl<'i> Inspection<'i> {
         };
         if !stored.is_as_asked {
             let what = "its format, label, shape or machine differs from what is asked for";
-            self.differs("catalogue", Some(&spec.path), what.to_owned());
+            self.differs(StoreName::Catalogue, Some(&spec.path), what.to_owned());
         }
         let mut discovery = discover(&spec.path, spec.flat, format, &config.links(spec));
         let (none, no_more) = (Folders::default(), HashSet::new());
@@ -77,9 +78,9 @@ impl<'i> Inspection<'i> {
         } else if left.files != stored.excluded {
             let what = "has a different number of excluded files".to_owned();
             match exclude.is_empty() {
-                true => self.differs("catalogue", Some(&spec.path), what),
+                true => self.differs(StoreName::Catalogue, Some(&spec.path), what),
                 // All files are looked at each time.
-                false => self.behind("catalogue", Some(&spec.path), what),
+                false => self.behind(StoreName::Catalogue, Some(&spec.path), what),
             }
         }
         let gone = match discovery.error {
@@ -171,8 +172,8 @@ impl<'i> Inspection<'i> {
     fn mismatch(&mut self, root: &RootComparison<'_>, relative: &str, what: &str) {
         let path = root.path(relative);
         match root.is_known(parent(relative)) {
-            true => self.differs("catalogue", Some(&path), what.to_owned()),
-            false => self.behind("catalogue", Some(&path), what.to_owned()),
+            true => self.differs(StoreName::Catalogue, Some(&path), what.to_owned()),
+            false => self.behind(StoreName::Catalogue, Some(&path), what.to_owned()),
         }
     }
 
@@ -246,7 +247,11 @@ impl<'i> Inspection<'i> {
         }
         let vouches = |relative: &str| relative.is_empty() || root.is_known(parent(relative));
         let mut mismatch = |relative: &str, what: &str| {
-            self.differs("catalogue", Some(&root.path(relative)), what.to_owned());
+            self.differs(
+                StoreName::Catalogue,
+                Some(&root.path(relative)),
+                what.to_owned(),
+            );
         };
         let mut folders = root.stored.folders.clone();
         for folder in &root.discovery.folders {

@@ -15,7 +15,7 @@ use crate::catalogue::write::flag;
 use crate::causes::with_causes;
 use crate::error::Error;
 use crate::ingest::{Comparison, OpenSource, WordsState, passages};
-use crate::model::Class;
+use crate::model::{Class, StoreName};
 use crate::source::content::Location;
 use crate::words::{Words, condemn};
 
@@ -58,7 +58,7 @@ impl Passages {
             }
         };
         if let Some(why) = &found.damage {
-            inspection.differs("words", None, why.clone());
+            inspection.differs(StoreName::Words, None, why.clone());
             return Ok(None);
         }
         let mut passages = Passages {
@@ -78,7 +78,7 @@ impl Passages {
         passages.held = match words.keys() {
             Ok(keys) => keys,
             Err(error) => {
-                inspection.differs("words", None, with_causes(&error));
+                inspection.differs(StoreName::Words, None, with_causes(&error));
                 return Ok(None);
             }
         };
@@ -232,7 +232,7 @@ impl Inspection<'_> {
         let why = format!("the words cannot be read: {}", damaged.join(", "));
         condemn(&self.stores.config.words_dir(), &why);
         for what in damaged {
-            self.differs("words", None, what);
+            self.differs(StoreName::Words, None, what);
         }
     }
 
@@ -243,13 +243,13 @@ impl Inspection<'_> {
         let differences = self.differences(&suspects);
         if differences.nowhere > 0 {
             let what = format!("{} entries are in no file", differences.nowhere);
-            self.differs("words", None, what);
+            self.differs(StoreName::Words, None, what);
         }
         // Whoever rebuilds the words has thrown away what was there, and has not put it into the
         // outbox yet.
         let is_rebuilt = !suspects.has_words && self.stores.config.has_writer();
         if is_rebuilt && !differences.by_source.is_empty() {
-            self.behind("words", None, "are being rebuilt".into());
+            self.behind(StoreName::Words, None, "are being rebuilt".into());
             return Ok(());
         }
         for (source, (what, entries)) in differences.by_source {
@@ -258,7 +258,7 @@ impl Inspection<'_> {
                 _ => format!("{what}; and {} more entries", entries - 1),
             };
             if let Some((path, _)) = suspects.places.get(&source) {
-                self.differs("words", Some(path), what);
+                self.differs(StoreName::Words, Some(path), what);
             }
         }
         Ok(())
