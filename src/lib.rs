@@ -12,7 +12,7 @@
 //! let config = Config::of(&Surroundings { variables, home, cwd })?;
 //! let index = Index::open(&config, Freshness::Check)?;
 //! for session in index.list(&ListScope::default())?.sessions {
-//!     println!("{} {}", session.id, session.first_message);
+//!     println!("{} {}", session.id, session.title);
 //! }
 //! for group in index.search("linker error", &SearchScope::default())?.sessions {
 //!     println!("{} {}", group.session.id, group.hits[0].address);

@@ -352,7 +352,7 @@ fn titles_and_commands() {
     let index = store.index();
     let row = only(&index);
     assert_eq!(row.name.as_deref(), Some("The winch"));
-    assert_eq!(row.first_message, "Explain @winch.md");
+    assert_eq!(row.first_message.as_deref(), Some("Explain @winch.md"));
     assert_eq!(classes_of(&index, "anchors"), [Prose, Output]);
     assert_eq!(classes_of(&index, "explain"), [Prose]);
     assert_eq!(classes_of(&index, "brief"), [Prose]);

@@ -11,7 +11,7 @@ use super::error::Error;
 use super::open::Catalogue;
 use crate::archive::SourcePath;
 use crate::format::{agent_called, resume};
-use crate::model::{Base, SessionRow};
+use crate::model::{Base, NO_MESSAGES, SessionRow};
 use crate::source::checkpoint::{NO_REVISION, Proof, ReadState};
 use crate::source::content::Location;
 use crate::source::identity::Identity;
@@ -312,12 +312,12 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let hidden: Option<String> = r.get(16)?;
     let (agent, path, id): (String, String, String) = (r.get(6)?, r.get(8)?, r.get(9)?);
     let (cwd, format): (String, String) = (r.get(10)?, r.get(2)?);
-    let (name, first): (Option<String>, Option<String>) = (r.get(11)?, r.get(15)?);
-    let first_message = first.unwrap_or_else(|| "(no messages)".into());
+    let (name, first_message): (Option<String>, Option<String>) = (r.get(11)?, r.get(15)?);
     let named = name.clone().filter(|name| !name.is_empty());
     let title = named
         .or(r.get(28)?)
-        .unwrap_or_else(|| first_message.clone());
+        .or_else(|| first_message.clone())
+        .unwrap_or_else(|| NO_MESSAGES.to_owned());
     let (created_ms, gone_ms): (Option<i64>, Option<i64>) = (r.get(13)?, r.get(34)?);
     let own = r.get_ref(26)?.as_str_or_null().ok().flatten();
     let resume = may_resume(r, &agent, hidden.is_none())?

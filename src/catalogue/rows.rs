@@ -237,7 +237,7 @@ mod tests {
             id: named.to_owned(),
             cwd: named.to_owned(),
             name: Some(format!("{named} the name")),
-            first_message: format!("{named} the message"),
+            first_message: Some(format!("{named} the message")),
             provider: Some(named.to_owned()),
             model: Some("the model".to_owned()),
             git_branch: Some("the branch".to_owned()),

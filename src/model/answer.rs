@@ -12,6 +12,9 @@ use super::{Class, Resume};
 /// Version of the JSON that the command prints.
 pub const SCHEMA_VERSION: u32 = 1;
 
+/// What stands in the place of a first message, and of a title, where nothing was said.
+pub(crate) const NO_MESSAGES: &str = "(no messages)";
+
 /// What happened to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -104,9 +107,16 @@ pub struct SessionRow {
     /// Messages (pi) or turns (clido).
     #[serde(rename = "messageCount")]
     pub message_count: u64,
-    /// First user message, "(no messages)" when there is none.
-    #[serde(rename = "firstMessage")]
-    pub first_message: String,
+    /// First user message; `None` when there is none, for which JSON has "(no messages)".
+    #[serde(rename = "firstMessage", with = "first_message")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "String",
+            description = "First user message, \"(no messages)\" when there is none."
+        )
+    )]
+    pub first_message: Option<String>,
     /// User and assistant text, only when asked for.
     #[serde(rename = "allMessagesText", skip_serializing_if = "Option::is_none")]
     pub all_messages_text: Option<String>,
@@ -371,4 +381,38 @@ pub struct Transcript {
     /// stands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_files: Vec<PathBuf>,
+}
+
+/// The first message as JSON has it, which has one for every session, as pi's list does.
+mod first_message {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::NO_MESSAGES;
+
+    pub fn serialize<S: Serializer>(said: &Option<String>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(said.as_deref().unwrap_or(NO_MESSAGES))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+        let said = String::deserialize(from)?;
+        Ok((said != NO_MESSAGES).then_some(said))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_without_messages_is_written_as_ever_and_read_as_one() {
+        for (said, written) in [(Some("Hello"), "Hello"), (None, "(no messages)")] {
+            let row = SessionRow {
+                first_message: said.map(str::to_owned),
+                ..SessionRow::default()
+            };
+            let json = serde_json::to_value(&row).unwrap();
+            assert_eq!(json["firstMessage"], written);
+            assert_eq!(serde_json::from_value::<SessionRow>(json).unwrap(), row);
+        }
+    }
 }

@@ -28,8 +28,11 @@ impl SessionRow {
     /// lead nowhere.
     pub fn mask(&mut self, mask: &Mask) {
         text(&mut self.title, mask);
-        text(&mut self.first_message, mask);
-        for said in [&mut self.name, &mut self.all_messages_text] {
+        for said in [
+            &mut self.first_message,
+            &mut self.name,
+            &mut self.all_messages_text,
+        ] {
             maybe(said, mask);
         }
         for named in [

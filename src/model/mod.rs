@@ -17,6 +17,7 @@ mod terminal_controls;
 mod tool_use;
 mod zone;
 
+pub(crate) use answer::NO_MESSAGES;
 pub use answer::{
     ChangeKind, ChildSession, FeedPosition, Listing, SCHEMA_VERSION, SessionChange, SessionRow,
     ShownEntry, Transcript, Tree, TreeRow,

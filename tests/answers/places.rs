@@ -69,7 +69,7 @@ fn a_hit_says_where_its_bytes_are_and_what_its_session_is_called() {
         let answer = ask(index, "walrus", &scope());
         let group = &answer.sessions[0];
         assert_eq!(group.session.title, "Find the walrus");
-        assert_eq!(group.session.first_message, "/clear");
+        assert_eq!(group.session.first_message.as_deref(), Some("/clear"));
         assert_eq!(group.matches, None);
         let EntryPlace::Bytes {
             file,

@@ -448,7 +448,8 @@ fn title_within(row: &SessionRow, most: usize) -> (Tone, String) {
 /// Whether the title is the beginning of something longer that was typed, which nothing in it
 /// says.
 fn is_cut(row: &SessionRow) -> bool {
-    let (typed, title) = (plain_line(&row.first_message), plain_line(&row.title));
+    let typed = plain_line(row.first_message.as_deref().unwrap_or_default());
+    let title = plain_line(&row.title);
     let goes_on = typed.len() > title.len() && typed.starts_with(&title);
     row.title.chars().count() == LONGEST_TITLE && (goes_on || !typed.ends_with(&title))
 }

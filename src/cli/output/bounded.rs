@@ -59,8 +59,9 @@ impl PageArgs {
 /// Those of a session, at the head of an answer about it.
 pub fn texts_of(session: &mut SessionRow) -> Texts<'_> {
     let name = session.name.as_mut().map(|name| ("name", name));
-    let first = ("firstMessage", &mut session.first_message);
-    std::iter::once(first).chain(name).collect()
+    let first = session.first_message.as_mut();
+    let first = first.map(|text| ("firstMessage", text));
+    first.into_iter().chain(name).collect()
 }
 
 /// Texts that may be cut, with the names by which an answer says so, the dearest last.
@@ -107,7 +108,8 @@ impl Item for SessionRow {
             .map(|text| ("allMessagesText", text))
             .into_iter()
             .collect();
-        texts.push(("firstMessage", &mut self.first_message));
+        let first = self.first_message.as_mut();
+        texts.extend(first.map(|text| ("firstMessage", text)));
         texts.extend(self.name.as_mut().map(|name| ("name", name)));
         texts
     }

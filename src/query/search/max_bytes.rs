@@ -171,7 +171,9 @@ fn rows(answer: &mut SearchAnswer) -> impl Iterator<Item = &mut SessionRow> {
 }
 
 fn first_messages(answer: &mut SearchAnswer) -> Vec<&mut String> {
-    rows(answer).map(|row| &mut row.first_message).collect()
+    rows(answer)
+        .filter_map(|row| row.first_message.as_mut())
+        .collect()
 }
 
 fn names(answer: &mut SearchAnswer) -> Vec<&mut String> {
