@@ -39,7 +39,8 @@
 //! # }
 //! ```
 //!
-//! How the lines of a session file are read is the crate `sessionary-formats`, here as [`formats`].
+//! How the lines of a session file are read is the crate `sessionary-formats`, here as
+//! [`mod@format`].
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -111,7 +112,8 @@ pub use message::{
 #[doc(hidden)]
 pub use profile::plain;
 pub use profile::{Creation, FromId, Profile, SessionIds};
-pub use sessionary_formats as formats;
+#[doc(no_inline)]
+pub use sessionary_formats as format;
 pub use typed::{
     BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
     LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
