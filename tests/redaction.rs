@@ -596,7 +596,7 @@ fn a_mask_may_hold_what_its_caller_knows() {
         vec![root("pi", "pi", &sessions)],
     );
     let index = Index::open(&config, Freshness::Check).expect("the index");
-    let known = vec!["Deploy".to_owned(), "walrus".to_owned()];
+    let known = ["Deploy".to_owned(), "walrus".to_owned()];
     let mask = Mask::new(move |text| {
         let masked = known.iter().fold(text.to_owned(), |text, secret| {
             text.replace(secret.as_str(), "****")

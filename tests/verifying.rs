@@ -273,7 +273,7 @@ fn real_differences_are_found_beside_writers() {
         let verified = place.verify();
         let found = verified.differences.iter();
         let found: BTreeSet<_> = found
-            .map(|one| (one.store.clone(), one.source.clone()))
+            .map(|one| (one.store.to_string(), one.source.clone()))
             .collect();
         assert_eq!(found, expected, "{:#?}", verified.differences);
         for (_, path) in &expected {

@@ -313,11 +313,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let (agent, path, id): (String, String, String) = (r.get(6)?, r.get(8)?, r.get(9)?);
     let (cwd, format): (String, String) = (r.get(10)?, r.get(2)?);
     let (name, first_message): (Option<String>, Option<String>) = (r.get(11)?, r.get(15)?);
-    let named = name.clone().filter(|name| !name.is_empty());
-    let title = named
-        .or(r.get(28)?)
-        .or_else(|| first_message.clone())
-        .unwrap_or_else(|| NO_MESSAGES.to_owned());
+    let title = title(name.as_deref(), r.get(28)?, first_message.as_deref());
     let (created_ms, gone_ms): (Option<i64>, Option<i64>) = (r.get(13)?, r.get(34)?);
     let own = r.get_ref(26)?.as_str_or_null().ok().flatten();
     let resume = may_resume(r, &agent, hidden.is_none())?
@@ -370,6 +366,14 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             number: session,
         },
     })
+}
+
+/// What people call a session by: the name that it was given, else the title that its first prompt
+/// makes, else what was said first.
+fn title(name: Option<&str>, made: Option<String>, first_message: Option<&str>) -> String {
+    let named = name.filter(|name| !name.is_empty()).map(str::to_owned);
+    let said = || first_message.unwrap_or(NO_MESSAGES).to_owned();
+    named.or(made).unwrap_or_else(said)
 }
 
 /// Whether its agent takes the session up again, which it lists or not. It finds nothing of one

@@ -108,10 +108,7 @@ impl Snapshot<'_> {
             mask_labels(&mut labels, mask);
         }
         let stored_entry = |key: i64| catalogue.entry(key).map_err(Error::from);
-        let focus = match shown.focus {
-            Some(key) => stored_entry(key)?.map(|entry| address(&entry)),
-            None => None,
-        };
+        let focus = shown.focus.map(stored_entry).transpose()?.flatten();
         let mut unreadable = match scope.all {
             true => self.unreadable(stored.session, scope)?,
             false => Vec::new(),
@@ -120,14 +117,13 @@ impl Snapshot<'_> {
             schema_version: SCHEMA_VERSION,
             session,
             entries: Vec::new(),
-            focus,
+            focus: focus.as_ref().map(address),
             lost: shown.lineage.lost.clone(),
             complete: self.is_complete(),
             changed_files: self.changed_files(),
         }))?;
-        let mut reader = Reader::new(self)
-            .masking(scope.mask.as_ref())
-            .asked(shown.focus);
+        let mask = scope.mask.as_ref();
+        let mut reader = Reader::new(self).masking(mask).asked(shown.focus);
         reader.everything = scope.everything;
         // Around one entry, unreadable bytes are shown only where they stand between the entries
         // that are shown.

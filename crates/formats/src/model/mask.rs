@@ -3,10 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+/// A text with what is not to be read replaced; `None`: nothing is to be.
+type Replace = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 /// Makes text of sessions unreadable, by a function that the caller gives and that may hold what
 /// the caller knows to be secret. Clones are one function.
 #[derive(Clone)]
-pub struct Mask(Arc<dyn Fn(&str) -> Option<String> + Send + Sync>);
+pub struct Mask(Arc<Replace>);
 
 impl Mask {
     /// By this function: it gives a text with what is not to be read replaced; `None`: nothing is

@@ -102,7 +102,7 @@ pub fn run(
 ) -> Result<Outcome, Failure> {
     let setup = args.setup(config)?;
     let index = Index::open(config, Freshness::Check)?;
-    let scope = AgentListScope {
+    let asked_for = AgentListScope {
         cwd: args.directory.clone(),
         with_text,
     };
@@ -118,7 +118,8 @@ pub fn run(
         let printing =
             thread::Builder::new().spawn_scoped(scope, move || print(&rows, mask.as_ref()))?;
         let each = &mut |row| is_read.store(give.send(row).is_ok(), Ordering::Relaxed);
-        let asked = index.stream(|snapshot| snapshot.agent_list_each(&setup, &scope, go_on, each));
+        let asked =
+            index.stream(|snapshot| snapshot.agent_list_each(&setup, &asked_for, go_on, each));
         drop(give);
         let printed = printing.join();
         Ok::<_, io::Error>((asked, printed.unwrap_or_else(|why| resume_unwind(why))))
