@@ -34,7 +34,7 @@ pub enum StoreFault {
 /// What a store of the index said.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct StoreError(Store);
+pub struct StoreError(Box<Store>);
 
 #[derive(Debug, thiserror::Error)]
 enum Store {
@@ -252,10 +252,10 @@ impl Error {
     /// does.
     pub fn cause(&self) -> Option<RefusalCause> {
         match self {
-            Error::Store(StoreError(Store::Catalogue(error))) => error.cause(),
-            Error::Store(StoreError(Store::Words(error))) => {
-                error.is_full().then_some(RefusalCause::Full)
-            }
+            Error::Store(said) => match &*said.0 {
+                Store::Catalogue(error) => error.cause(),
+                Store::Words(error) => error.is_full().then_some(RefusalCause::Full),
+            },
             Error::Unwritable { source, .. } => Some(RefusalCause::of(source)),
             _ => None,
         }
@@ -283,7 +283,10 @@ impl Error {
     /// What the words said.
     pub(crate) fn of_words(&self) -> Option<&WordsError> {
         match self {
-            Error::Store(StoreError(Store::Words(error))) => Some(error),
+            Error::Store(said) => match &*said.0 {
+                Store::Words(error) => Some(error),
+                Store::Catalogue(_) => None,
+            },
             _ => None,
         }
     }
@@ -311,7 +314,7 @@ impl StoreError {
     /// What is wrong with it.
     pub fn fault(&self) -> StoreFault {
         use catalogue::Error as Catalogue;
-        let error = match &self.0 {
+        let error = match &*self.0 {
             Store::Catalogue(error) => error,
             Store::Words(_) => return StoreFault::Words,
         };
@@ -330,7 +333,7 @@ impl StoreError {
 
 impl From<catalogue::Error> for Error {
     fn from(error: catalogue::Error) -> Error {
-        Error::Store(StoreError(Store::Catalogue(error)))
+        Error::Store(StoreError(Box::new(Store::Catalogue(error))))
     }
 }
 
@@ -347,7 +350,7 @@ impl From<WordsError> for Error {
     fn from(error: WordsError) -> Error {
         match error {
             WordsError::Cancelled => Error::Cancelled,
-            error => Error::Store(StoreError(Store::Words(error))),
+            error => Error::Store(StoreError(Box::new(Store::Words(error)))),
         }
     }
 }
