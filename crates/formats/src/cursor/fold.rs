@@ -1,21 +1,37 @@
 //! What a Cursor transcript is as a session: a fold over its lines.
 
+use serde::{Deserialize, Serialize};
+
 use super::place;
 use crate::SourceFacts;
 use crate::model::{Facts, Fold, SessionFacts};
 
+/// What only this fold keeps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// When the first prompt was sent of which that is written.
+    begun_raw: Option<String>,
+    begun_ms: Option<i64>,
+}
+
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
-    fold.entries += 1;
+    fold.count(facts);
     fold.seen += u64::from(facts.agent_sees);
     fold.messages += u64::from(facts.is_message);
+    fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
+    if fold.cursor.begun_ms.is_none() {
+        fold.cursor.begun_raw.clone_from(&facts.time_raw);
+        fold.cursor.begun_ms = facts.time_ms;
+    }
     if fold.first_message.is_none() {
         fold.first_message = facts.user_text.clone();
     }
     fold.note_typed(facts);
 }
 
-/// The values of the list. A transcript is one file, and its time the file's.
+/// The values of the list. A transcript is one file, and its time the file's where it says none.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let Some(source) = sources.first() else {
         return SessionFacts::default();
@@ -29,7 +45,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     SessionFacts {
         id: stem.to_string_lossy().into_owned(),
         parent_session: place::parent(source.relative),
-        modified_ms: source.mtime_ms,
+        created_raw: fold.cursor.begun_raw.clone(),
+        created_ms: fold.cursor.begun_ms,
+        modified_ms: fold.last_message_ms.unwrap_or(source.mtime_ms),
         message_count: fold.messages,
         first_message: fold.first_message.clone(),
         typed: fold.typed.clone().filter(|_| !is_subagent),

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::said;
 use crate::injected_blocks;
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Class, Facts, Passage};
@@ -145,8 +146,11 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
     };
     match line.role.as_str() {
         Some("user") => {
-            let typed = line
-                .texts()?
+            let texts = line.texts()?;
+            let time = texts.iter().find_map(|text| said::time(text));
+            facts.time_raw = time.map(str::to_owned);
+            facts.time_ms = time.and_then(said::time_ms);
+            let typed = texts
                 .iter()
                 .filter_map(|text| typed(text))
                 .collect::<Vec<_>>();
@@ -177,6 +181,7 @@ fn typed(text: &str) -> Option<String> {
         let query = rest.split_once(QUERY[1]).map_or(rest, |(query, _)| query);
         return Some(query.trim().to_owned()).filter(|query| !query.is_empty());
     }
+    let text = said::without_time(text);
     let mut typed = String::new();
     let mut at = 0;
     for block in injected_blocks(text) {

@@ -1,5 +1,5 @@
 //! Cursor's transcripts (`agent-transcripts`): what was said and which tools were called, one JSON
-//! line each. They say no times, models, tokens, ids or results of tools.
+//! line each. They say no models, tokens, ids or results of tools, and when only of prompts.
 
 use std::path::Path;
 
@@ -9,8 +9,11 @@ use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 mod fold;
 mod line;
 mod place;
+mod said;
 #[cfg(test)]
 mod tests;
+
+pub use fold::State;
 
 /// The format of Cursor's transcripts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,7 +25,7 @@ impl Format for Cursor {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {

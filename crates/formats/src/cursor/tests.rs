@@ -44,7 +44,7 @@ fn no_hit_in_wrappers() {
 }
 
 #[test]
-fn no_times_models_or_tokens() {
+fn no_models_or_tokens_and_no_times_but_of_prompts() {
     let read = read("talk");
     assert!(
         read.entries
@@ -60,6 +60,38 @@ fn no_times_models_or_tokens() {
         session.own.as_deref(),
         Some(r#"{"project":"home-ada-code-app"}"#)
     );
+}
+
+/// `<timestamp>Friday, May 8, 2026, 6:05 AM (UTC+5:30)</timestamp>` before `<user_query>`, or
+/// behind what is attached: in 107 of 109 prompts of 857 records that Cursor wrote in May 2026, as
+/// the study of potsherd's says (`cursor agent transcripts`).
+#[test]
+fn prompts_say_when_they_were_sent() {
+    let read = read("times");
+    let times: Vec<_> = read.entries.iter().map(|facts| facts.time_ms).collect();
+    let at = crate::json::date_ms;
+    assert_eq!(
+        times,
+        [
+            at("2026-05-08T00:35:00Z"),
+            None,
+            at("2026-05-10T19:17:00Z"),
+            at("2026-08-31T09:52:00Z"),
+            at("2026-09-01T10:00:00Z"),
+            // What a person typed or attached is no stamp.
+            None,
+        ]
+    );
+    let session = &read.session;
+    assert_eq!(session.created_ms, at("2026-05-08T00:35:00Z"));
+    assert_eq!(
+        session.created_raw.as_deref(),
+        Some("Friday, May 8, 2026, 6:05 AM (UTC+5:30)")
+    );
+    assert_eq!(Some(session.modified_ms), at("2026-09-01T10:00:00Z"));
+    // A stamp is nothing that somebody typed, though no other tag may stand behind it.
+    assert_eq!(read.prose[4], "No tags around this.");
+    assert_eq!(read.found("(UTC"), 1);
 }
 
 #[test]

@@ -140,6 +140,9 @@ pub struct Fold {
     /// What only Copilot's fold keeps.
     #[serde(skip_serializing_if = "is_default")]
     pub copilot: crate::copilot::State,
+    /// What only Cursor's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cursor: crate::cursor::State,
     /// What only induscode's fold keeps.
     #[serde(skip_serializing_if = "is_default")]
     pub induscode: crate::induscode::State,
