@@ -3,7 +3,6 @@
 use serde::Deserialize;
 
 use super::said;
-use crate::injected_blocks;
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Class, Facts, Passage};
 use crate::pieces::Pieces;
@@ -150,10 +149,8 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
             let time = texts.iter().find_map(|text| said::time(text));
             facts.time_raw = time.map(str::to_owned);
             facts.time_ms = time.and_then(said::time_ms);
-            let typed = texts
-                .iter()
-                .filter_map(|text| typed(text))
-                .collect::<Vec<_>>();
+            let said = texts.iter().map(|text| said::said(text));
+            let typed: Vec<_> = said.flat_map(|said| said.typed).collect();
             facts.is_message = !typed.is_empty();
             match facts.is_message {
                 true => facts.user_text = Some(typed.join("\n\n")),
@@ -171,25 +168,6 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
         _ => {}
     }
     Some(facts)
-}
-
-/// What a person typed: Cursor puts it between `<user_query>` tags, and its own words between
-/// others. `None`: nothing.
-fn typed(text: &str) -> Option<String> {
-    const QUERY: [&str; 2] = ["<user_query>", "</user_query>"];
-    if let Some((_, rest)) = text.split_once(QUERY[0]) {
-        let query = rest.split_once(QUERY[1]).map_or(rest, |(query, _)| query);
-        return Some(query.trim().to_owned()).filter(|query| !query.is_empty());
-    }
-    let text = said::without_time(text);
-    let mut typed = String::new();
-    let mut at = 0;
-    for block in injected_blocks(text) {
-        typed.push_str(&text[at..block.start]);
-        at = block.end;
-    }
-    typed.push_str(&text[at..]);
-    Some(typed.trim().to_owned()).filter(|typed| !typed.is_empty())
 }
 
 fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
@@ -213,7 +191,8 @@ fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
     Some(())
 }
 
-/// All searchable text of one record: of a user's line only what was typed.
+/// All searchable text of one record: of a user's line what was typed, and as output what Cursor
+/// asked and gave notice of.
 pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
     json::tiers(record, |text| {
         let mut pieces = Pieces::default();
@@ -222,9 +201,10 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
         };
         match line.role.as_str() {
             Some("user") => {
-                for text in line.texts()?.iter().filter_map(|text| typed(text)) {
-                    let json = serde_json::Value::from(text).to_string();
-                    pieces.prose(&Raw(Some(&json)));
+                for said in line.texts()?.iter().map(|text| said::said(text)) {
+                    said.typed.iter().for_each(|text| pieces.prose_text(text));
+                    let injected = said.injected.iter();
+                    injected.for_each(|text| pieces.output_text(text));
                 }
             }
             Some("assistant") => of_assistant(&line, &mut pieces)?,

@@ -25,7 +25,7 @@ impl Format for Cursor {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn shape(&self) -> Shape {

@@ -94,6 +94,69 @@ fn prompts_say_when_they_were_sent() {
     assert_eq!(read.found("(UTC"), 1);
 }
 
+/// What Cursor asks stands right behind `<user_query>` (4 of 4 in potsherd's study), what people
+/// typed on a line of its own (105 of 105): behind a subagent with fixed words, behind a task with
+/// `<system_notification>`, as chats that Cursor 3.3.16 exported have it (CodeStorm-Hub/petsphere).
+/// Older lines of its command line have what people typed right behind the tag, too.
+#[test]
+fn what_cursor_asks_is_injected() {
+    let read = read("injected");
+    let roles: Vec<_> = read
+        .entries
+        .iter()
+        .map(|facts| facts.role.as_deref().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        roles,
+        ["user", "injected", "injected", "injected", "user", "user"]
+    );
+    assert_eq!(
+        read.prose,
+        [
+            "Briefly: what sings?",
+            "Ask a whale.",
+            "What about <system_notification>?"
+        ]
+    );
+    assert_eq!(read.session.message_count, 3);
+    // What a notice says is found, and no tag of it.
+    assert_eq!(read.found("title: Start the zither"), 1);
+    assert_eq!(read.output.len(), 4);
+    assert_eq!(
+        read.output[3],
+        "Briefly inform the user about the task result, and follow up."
+    );
+}
+
+/// Queries that waited are one text, each with its time, as in the same exported chats. One ends
+/// with the last closing tag before the next (potsherd's study).
+#[test]
+fn queries_that_waited_are_all_read() {
+    let read = read("queued");
+    let mut typed = read.entries.iter().map(|facts| facts.user_text.as_deref());
+    assert_eq!(
+        typed.next(),
+        Some(Some("First the ice.\n\nThen the snow.\n\nAnd the picture."))
+    );
+    // With what Cursor asks in between it is a person's all the same.
+    assert_eq!(typed.next(), Some(Some("I typed this.")));
+    let pasted = "Close it with </user_query> and go on:\n<user_query>inner</user_query>\nas here";
+    assert_eq!(typed.next(), Some(Some(pasted)));
+    assert_eq!(typed.next(), Some(Some("Never closed.")));
+    assert_eq!(
+        read.prose,
+        [
+            "First the ice.",
+            "Then the snow.",
+            "And the picture.",
+            "I typed this.",
+            pasted,
+            "Never closed."
+        ]
+    );
+    assert_eq!(read.output.len(), 2);
+}
+
 #[test]
 fn calls_and_files() {
     let read = read("talk");
