@@ -3,8 +3,9 @@
 use serde::Deserialize;
 
 use super::said;
+use crate::edits::patch;
 use crate::json::{self, Loose, Raw, Text};
-use crate::model::{Call, Class, Facts, Passage};
+use crate::model::{Call, Class, Facts, FileTouch, Passage};
 use crate::pieces::Pieces;
 use crate::tools::{touches, used};
 
@@ -53,6 +54,10 @@ struct Input<'a> {
     file_path: Text<'a>,
     #[serde(borrow)]
     target_file: Text<'a>,
+    #[serde(borrow)]
+    target_notebook: Text<'a>,
+    #[serde(borrow)]
+    paths: Raw<'a>,
     #[serde(borrow)]
     command: Text<'a>,
     #[serde(borrow)]
@@ -170,25 +175,63 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
     Some(facts)
 }
 
+/// Notes a call. The input of `ApplyPatch` is the patch, a text. `None` where the second tier is
+/// needed.
 fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
+    let tool = block.name.shown();
+    if let Some(patch) = block.input.text() {
+        let touched = patch::touched(&patch, None);
+        let subject = touched.first().map(|file| file.path.clone());
+        facts.files.extend(touched);
+        facts.calls.push(Call {
+            tool,
+            subject,
+            ..Call::default()
+        });
+        return Some(());
+    }
     let input = match block.input.0 {
         Some(_) => block.input.parse::<Loose<Input<'_>>>()?,
         None => Loose::Missing,
     };
     let none = Input::default();
     let input = input.object().unwrap_or(&none);
-    let tool = block.name.shown();
-    let paths = [&input.path, &input.file_path, &input.target_file];
-    let path = paths.into_iter().find_map(Text::owned);
+    let listed = input.paths.items()?;
+    let paths = [
+        &input.path,
+        &input.file_path,
+        &input.target_file,
+        &input.target_notebook,
+    ];
+    let named = paths.into_iter().find_map(Text::owned);
+    let mut paths = named.into_iter().chain(
+        listed
+            .iter()
+            .filter_map(|path| Some(path.text()?.into_owned())),
+    );
+    let path = paths.next();
     let others = [&input.pattern, &input.query, &input.url];
-    let modified = tool.as_deref().and_then(touches);
+    let modified = tool.as_deref().and_then(touches_file);
     let subject = used(facts, path, modified, &input.command, &others);
+    if let Some(modified) = modified {
+        facts
+            .files
+            .extend(paths.map(|path| FileTouch { path, modified }));
+    }
     facts.calls.push(Call {
         tool,
         subject,
         ..Call::default()
     });
     Some(())
+}
+
+/// Whether one of Cursor's tools reads or modifies the file it is given.
+fn touches_file(tool: &str) -> Option<bool> {
+    match tool {
+        "EditNotebook" | "edit_notebook" | "Delete" | "delete_file" => Some(true),
+        tool => touches(tool),
+    }
 }
 
 /// All searchable text of one record: of a user's line what was typed, and as output what Cursor

@@ -25,7 +25,7 @@ impl Format for Cursor {
     }
 
     fn revision(&self) -> u32 {
-        5
+        6
     }
 
     fn shape(&self) -> Shape {

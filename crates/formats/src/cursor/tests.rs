@@ -179,6 +179,40 @@ fn calls_and_files() {
     assert_eq!(read.of_kind("turn_ended").len(), 1);
 }
 
+/// The input of `ApplyPatch` is a text (120 of 120 in potsherd's study), and a call of `Delete`,
+/// `EditNotebook` or `ReadLints` names its file by `path`, `target_notebook` or `paths`.
+#[test]
+fn files_of_every_tool() {
+    let read = read("tools");
+    let touched: Vec<_> = read
+        .entries
+        .iter()
+        .flat_map(|facts| &facts.files)
+        .map(|file| (file.path.as_str(), file.modified))
+        .collect();
+    assert_eq!(
+        touched,
+        [
+            ("/home/ada/code/app/src/new.rs", true),
+            ("/home/ada/code/app/src/seal.rs", true),
+            ("/home/ada/code/app/old.rs", true),
+            ("/home/ada/code/app/n.ipynb", true),
+        ]
+    );
+    let calls = read.entries.iter().flat_map(|facts| &facts.calls);
+    let subjects: Vec<_> = calls.map(|call| call.subject.as_deref()).collect();
+    assert_eq!(
+        subjects,
+        [
+            Some("/home/ada/code/app/src/new.rs"),
+            Some("/home/ada/code/app/old.rs"),
+            Some("/home/ada/code/app/n.ipynb"),
+            Some("/home/ada/code/app/src/seal.rs"),
+        ]
+    );
+    assert_eq!(read.found("+fn walrus()"), 1);
+}
+
 #[test]
 fn older_places() {
     let sessions = sessions(&Cursor, "older-places");
