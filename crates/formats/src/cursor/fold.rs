@@ -13,6 +13,8 @@ pub struct State {
     /// When the first prompt was sent of which that is written.
     begun_raw: Option<String>,
     begun_ms: Option<i64>,
+    /// The first directory that fits the folder's name.
+    cwd: Option<String>,
 }
 
 /// Add one line, in file order.
@@ -24,6 +26,10 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if fold.cursor.begun_ms.is_none() {
         fold.cursor.begun_raw.clone_from(&facts.time_raw);
         fold.cursor.begun_ms = facts.time_ms;
+    }
+    if fold.cursor.cwd.is_none() {
+        let header = facts.header.as_ref();
+        fold.cursor.cwd = header.and_then(|header| header.cwd.clone());
     }
     if fold.first_message.is_none() {
         fold.first_message = facts.user_text.clone();
@@ -44,6 +50,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let own = project.map(|project| serde_json::json!({ "project": project }).to_string());
     SessionFacts {
         id: stem.to_string_lossy().into_owned(),
+        cwd: fold.cursor.cwd.clone().unwrap_or_default(),
         parent_session: place::parent(source.relative),
         created_raw: fold.cursor.begun_raw.clone(),
         created_ms: fold.cursor.begun_ms,

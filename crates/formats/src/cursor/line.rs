@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use super::said;
+use super::{place, said};
 use crate::edits::patch;
 use crate::json::{self, Loose, Raw, Text};
-use crate::model::{Call, Class, Facts, FileTouch, Passage};
+use crate::model::{Call, Class, Facts, FileTouch, Header, Passage};
 use crate::pieces::Pieces;
 use crate::tools::{touches, used};
 
@@ -59,6 +59,10 @@ struct Input<'a> {
     #[serde(borrow)]
     paths: Raw<'a>,
     #[serde(borrow)]
+    target_directory: Text<'a>,
+    #[serde(borrow)]
+    working_directory: Text<'a>,
+    #[serde(borrow)]
     command: Text<'a>,
     #[serde(borrow)]
     pattern: Text<'a>,
@@ -95,21 +99,20 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The facts of one record.
-pub(super) fn facts(record: &[u8]) -> Facts {
+/// The facts of one record of a transcript in the folder of this project.
+pub(super) fn facts(record: &[u8], project: Option<&str>) -> Facts {
     json::tiers(record, |text| {
         Some(match json::parse::<Loose<Line<'_>>>(text)? {
-            Loose::Object(line) => of_line(&line)?,
+            Loose::Object(line) => of_line(&line, project)?,
             _ => Facts::default(),
         })
     })
     .unwrap_or_default()
 }
 
-/// The facts of one record of a subagent's: what was asked of it was asked by a model. Its session
-/// is called by that all the same.
-pub(super) fn facts_of_subagent(record: &[u8]) -> Facts {
-    let mut facts = facts(record);
+/// The facts of a record of a subagent's: what was asked of it was asked by a model. Its session is
+/// called by that all the same.
+pub(super) fn of_subagent(mut facts: Facts) -> Facts {
     if facts.role.as_deref() == Some("user") {
         facts.role = Some("injected".to_owned());
         facts.is_message = false;
@@ -139,7 +142,7 @@ pub(super) fn passages_of_text(file: &[u8]) -> Vec<Passage> {
 }
 
 /// `None` where a part of the line needs the second tier.
-fn of_line(line: &Line<'_>) -> Option<Facts> {
+fn of_line(line: &Line<'_>, project: Option<&str>) -> Option<Facts> {
     let kind = line.kind.owned();
     let mut facts = Facts {
         // Lines with a role have no type.
@@ -166,7 +169,8 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
             facts.is_message = true;
             for block in line.blocks()? {
                 if block.kind.as_str() == Some("tool_use") {
-                    call(&block, &mut facts)?;
+                    let named = call(&block, &mut facts)?;
+                    note_directory(project, &named, &mut facts);
                 }
             }
         }
@@ -175,20 +179,31 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
     Some(facts)
 }
 
-/// Notes a call. The input of `ApplyPatch` is the patch, a text. `None` where the second tier is
-/// needed.
-fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
+/// Notes the project's directory, where one of the paths that a call names lies in it.
+fn note_directory(project: Option<&str>, named: &[String], facts: &mut Facts) {
+    let of = |path: &String| place::directory(project?, path).map(str::to_owned);
+    if facts.header.is_none() {
+        facts.header = named.iter().find_map(of).map(|cwd| Header {
+            cwd: Some(cwd),
+            ..Header::default()
+        });
+    }
+}
+
+/// Notes a call, and gives the paths that it names. The input of `ApplyPatch` is the patch, a text.
+/// `None` where the second tier is needed.
+fn call(block: &Block<'_>, facts: &mut Facts) -> Option<Vec<String>> {
     let tool = block.name.shown();
     if let Some(patch) = block.input.text() {
         let touched = patch::touched(&patch, None);
-        let subject = touched.first().map(|file| file.path.clone());
+        let named: Vec<_> = touched.iter().map(|file| file.path.clone()).collect();
         facts.files.extend(touched);
         facts.calls.push(Call {
             tool,
-            subject,
+            subject: named.first().cloned(),
             ..Call::default()
         });
-        return Some(());
+        return Some(named);
     }
     let input = match block.input.0 {
         Some(_) => block.input.parse::<Loose<Input<'_>>>()?,
@@ -196,34 +211,41 @@ fn call(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
     };
     let none = Input::default();
     let input = input.object().unwrap_or(&none);
-    let listed = input.paths.items()?;
     let paths = [
         &input.path,
         &input.file_path,
         &input.target_file,
         &input.target_notebook,
     ];
-    let named = paths.into_iter().find_map(Text::owned);
-    let mut paths = named.into_iter().chain(
+    let mut named: Vec<_> = paths
+        .into_iter()
+        .find_map(Text::owned)
+        .into_iter()
+        .collect();
+    let listed = input.paths.items()?;
+    named.extend(
         listed
             .iter()
             .filter_map(|path| Some(path.text()?.into_owned())),
     );
-    let path = paths.next();
     let others = [&input.pattern, &input.query, &input.url];
     let modified = tool.as_deref().and_then(touches_file);
+    let path = named.first().cloned();
     let subject = used(facts, path, modified, &input.command, &others);
     if let Some(modified) = modified {
+        let others = named.iter().skip(1).cloned();
         facts
             .files
-            .extend(paths.map(|path| FileTouch { path, modified }));
+            .extend(others.map(|path| FileTouch { path, modified }));
     }
     facts.calls.push(Call {
         tool,
         subject,
         ..Call::default()
     });
-    Some(())
+    let folders = [&input.target_directory, &input.working_directory];
+    named.extend(folders.into_iter().filter_map(Text::owned));
+    Some(named)
 }
 
 /// Whether one of Cursor's tools reads or modifies the file it is given.

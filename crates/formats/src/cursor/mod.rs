@@ -25,7 +25,7 @@ impl Format for Cursor {
     }
 
     fn revision(&self) -> u32 {
-        6
+        7
     }
 
     fn shape(&self) -> Shape {
@@ -54,14 +54,19 @@ impl Format for Cursor {
     }
 
     fn facts(&self, record: &[u8]) -> Facts {
-        line::facts(record)
+        line::facts(record, None)
     }
 
     fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
         match place::shape(path) {
             Shape::Text => line::facts_of_text(),
-            _ if place::is_subagent(path) => line::facts_of_subagent(record),
-            _ => line::facts(record),
+            _ => {
+                let facts = line::facts(record, place::project(path).as_deref());
+                match place::is_subagent(path) {
+                    true => line::of_subagent(facts),
+                    false => facts,
+                }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Cursor's transcripts, case by case: `fixtures/cursor.py` writes them.
 
-use super::Cursor;
+use super::{Cursor, place};
 use crate::testing::{MTIME, Read, only, sessions};
 
 const ID: &str = "6d0b1f6e-0000-4000-8000-0000000000e1";
@@ -54,7 +54,7 @@ fn no_models_or_tokens_and_no_times_but_of_prompts() {
     let session = read.session;
     assert_eq!((session.created_ms, session.modified_ms), (None, MTIME));
     assert_eq!((session.tokens, session.model), (None, None));
-    // The directory is not known, only a name made from it.
+    // Where no call names a path in the directory only a name made from it is known.
     assert_eq!(session.cwd, "");
     assert_eq!(
         session.own.as_deref(),
@@ -211,6 +211,51 @@ fn files_of_every_tool() {
         ]
     );
     assert_eq!(read.found("+fn walrus()"), 1);
+}
+
+/// A path that a call names lies in the directory, if its beginning gives the folder's name: every
+/// run of other signs is a hyphen (lucifer1004/cursor-helper, `folder_id.rs`; potsherd's study found
+/// both real projects so), drives are small letters (`c-Programm` of `C:\Programm`).
+#[test]
+fn the_directory_is_what_the_folder_is_called_after() {
+    let read = read("tools");
+    assert_eq!(read.session.cwd, "/home/ada/code/app");
+    for (project, path, directory) in [
+        (
+            "Users-zebra-maths-practice",
+            "/Users/zebra/maths_practice/src/a.rs",
+            Some("/Users/zebra/maths_practice"),
+        ),
+        (
+            "Users-zebra-maths-practice",
+            "/Users/zebra/maths_practice",
+            Some("/Users/zebra/maths_practice"),
+        ),
+        (
+            "Users-me-claude",
+            "/Users/me/.claude/x",
+            Some("/Users/me/.claude"),
+        ),
+        ("home-ada-a-b", "/home/ada/a - b/x", Some("/home/ada/a - b")),
+        (
+            "c-Users-ada-app",
+            "C:\\Users\\ada\\app\\x.rs",
+            Some("C:\\Users\\ada\\app"),
+        ),
+        (
+            "c-Users-ada-app",
+            "c:/Users/ada/app/x.rs",
+            Some("c:/Users/ada/app"),
+        ),
+        ("home-ada-app", "/home/ada/app2/x", None),
+        ("home-ada-app", "/home/ada", None),
+        ("home-ada-app", "home/ada/app/x", None),
+        ("home-ada-app", "\\home\\ada\\app", None),
+        ("empty-window", "/home/ada/app/x", None),
+        ("", "/", None),
+    ] {
+        assert_eq!(place::directory(project, path), directory, "{path}");
+    }
 }
 
 #[test]
