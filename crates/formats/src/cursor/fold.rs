@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::place;
+use super::{TURN_ENDED, place};
 use crate::SourceFacts;
 use crate::model::{Facts, Fold, SessionFacts};
 
@@ -15,6 +15,8 @@ pub struct State {
     begun_ms: Option<i64>,
     /// The first directory that fits the folder's name.
     cwd: Option<String>,
+    /// It does not only say how turns ended.
+    says_more: bool,
 }
 
 /// Add one line, in file order.
@@ -22,6 +24,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.count(facts);
     fold.seen += u64::from(facts.agent_sees);
     fold.messages += u64::from(facts.is_message);
+    fold.cursor.says_more |= facts.kind != TURN_ENDED;
     fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
     if fold.cursor.begun_ms.is_none() {
         fold.cursor.begun_raw.clone_from(&facts.time_raw);
@@ -60,8 +63,17 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         typed: fold.typed.clone().filter(|_| !is_subagent),
         entry_count: fold.entries,
         is_subagent,
-        hidden: (fold.entries == 0).then(|| "empty file".to_owned()),
+        hidden: hidden(fold).map(str::to_owned),
+        error_count: fold.errors,
         own,
         ..SessionFacts::default()
+    }
+}
+
+fn hidden(fold: &Fold) -> Option<&'static str> {
+    match fold {
+        fold if fold.entries == 0 => Some("empty file"),
+        fold if !fold.cursor.says_more => Some("no messages"),
+        _ => None,
     }
 }

@@ -19,6 +19,11 @@ struct Line<'a> {
     role: Text<'a>,
     #[serde(borrow)]
     message: Loose<Message<'a>>,
+    /// How a turn ended.
+    #[serde(borrow)]
+    status: Text<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
 }
 
 #[derive(Deserialize, Default)]
@@ -73,15 +78,15 @@ struct Input<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The content's blocks. `None` where the second tier is needed.
-    fn blocks(&self) -> Option<Vec<Block<'a>>> {
+    /// The content's blocks, each with its JSON. `None` where the second tier is needed.
+    fn blocks(&self) -> Option<Vec<(Raw<'a>, Block<'a>)>> {
         let Some(message) = self.message.object() else {
             return Some(Vec::new());
         };
         let mut blocks = Vec::new();
         for block in message.content.items()? {
-            if let Loose::Object(block) = block.parse::<Loose<Block<'_>>>()? {
-                blocks.push(block);
+            if let Loose::Object(parsed) = block.parse::<Loose<Block<'_>>>()? {
+                blocks.push((block, parsed));
             }
         }
         Some(blocks)
@@ -93,9 +98,9 @@ impl<'a> Line<'a> {
         if let Some(text) = message.and_then(|message| message.content.text()) {
             return Some(vec![text.into_owned()]);
         }
-        let is_text = |block: &Block<'_>| block.kind.as_str() == Some("text");
-        let blocks = self.blocks()?.into_iter().filter(is_text);
-        Some(blocks.filter_map(|block| block.text.shown()).collect())
+        let blocks = self.blocks()?.into_iter().map(|(_, block)| block);
+        let texts = blocks.filter(|block| block.kind.as_str() == Some("text"));
+        Some(texts.filter_map(|block| block.text.shown()).collect())
     }
 }
 
@@ -167,12 +172,18 @@ fn of_line(line: &Line<'_>, project: Option<&str>) -> Option<Facts> {
         }
         Some("assistant") => {
             facts.is_message = true;
-            for block in line.blocks()? {
+            for (_, block) in line.blocks()? {
                 if block.kind.as_str() == Some("tool_use") {
                     let named = call(&block, &mut facts)?;
                     note_directory(project, &named, &mut facts);
                 }
             }
+        }
+        Some("system") => facts.has_prompt = !line.texts()?.is_empty(),
+        // A turn that failed, or that somebody broke off.
+        None => {
+            let has_failed = matches!(line.status.as_str(), Some("error" | "aborted"));
+            facts.is_error = has_failed || line.error.is_value();
         }
         _ => {}
     }
@@ -271,11 +282,34 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
                     let injected = said.injected.iter();
                     injected.for_each(|text| pieces.output_text(text));
                 }
+                let blocks = line.blocks()?.into_iter();
+                let others = blocks.filter(|(_, block)| block.kind.as_str() != Some("text"));
+                others.for_each(|(raw, _)| add_unknown(&raw, &mut pieces));
             }
             Some("assistant") => of_assistant(&line, &mut pieces)?,
-            _ => {}
+            Some("system") => {}
+            Some(_) => {
+                if let Some(message) = line.message.object() {
+                    add_unknown(&message.content, &mut pieces);
+                }
+            }
+            None => pieces.output(&line.error),
         }
         Some(pieces.into_passages())
+    })
+    .unwrap_or_default()
+}
+
+/// What no transcript that is known has, as results of tools: it is found all the same.
+fn add_unknown(value: &Raw<'_>, pieces: &mut Pieces) {
+    pieces.unknown(value.0.unwrap_or_default());
+}
+
+/// What the model is told in Cursor's name.
+pub(super) fn prompts(record: &[u8]) -> Vec<String> {
+    json::tiers(record, |text| match json::parse::<Loose<Line<'_>>>(text)? {
+        Loose::Object(line) if line.role.as_str() == Some("system") => line.texts(),
+        _ => Some(Vec::new()),
     })
     .unwrap_or_default()
 }
@@ -286,7 +320,7 @@ fn of_assistant(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
     {
         pieces.prose(&message.content);
     }
-    for block in line.blocks()? {
+    for (raw, block) in line.blocks()? {
         match block.kind.as_str().unwrap_or_default() {
             "text" => pieces.prose(&block.text),
             "thinking" => pieces.prose(&block.thinking),
@@ -294,7 +328,7 @@ fn of_assistant(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
                 pieces.output(&block.name);
                 pieces.leaves_of_arguments(&block.input);
             }
-            _ => {}
+            _ => add_unknown(&raw, pieces),
         }
     }
     Some(())

@@ -15,6 +15,9 @@ mod tests;
 
 pub use fold::State;
 
+/// The type of a line that says that a turn ended, and how.
+const TURN_ENDED: &str = "turn_ended";
+
 /// The format of Cursor's transcripts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cursor;
@@ -25,7 +28,12 @@ impl Format for Cursor {
     }
 
     fn revision(&self) -> u32 {
-        7
+        8
+    }
+
+    /// Of a chat of the editor only that its turns ended may be written here.
+    fn kinds_that_stand_alone(&self) -> &'static [&'static str] {
+        &[TURN_ENDED]
     }
 
     fn shape(&self) -> Shape {
@@ -78,6 +86,13 @@ impl Format for Cursor {
         match place::shape(path) {
             Shape::Text => line::passages_of_text(record),
             _ => line::passages(record),
+        }
+    }
+
+    fn prompts_at(&self, path: &Path, record: &[u8]) -> Vec<String> {
+        match place::shape(path) {
+            Shape::Text => Vec::new(),
+            _ => line::prompts(record),
         }
     }
 

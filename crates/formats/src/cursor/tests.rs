@@ -296,6 +296,42 @@ fn subagents_hang_below_their_session() {
     assert!(!parent.is_subagent && parent.parent_session.is_none());
 }
 
+/// `turn_ended` says why a turn failed or that it was broken off; of a chat of the editor, whose
+/// talk is in its database, a transcript may hold nothing else (a reader's `cursor_ide.rs`).
+#[test]
+fn turns_that_failed_are_errors() {
+    let sessions = sessions(&Cursor, "turns");
+    let [failed, alone] = [ID, KID].map(|id| {
+        let mut all = sessions.values();
+        all.find(|read| read.session.id == id).unwrap()
+    });
+    let errors: Vec<_> = failed.entries.iter().map(|facts| facts.is_error).collect();
+    assert_eq!(errors, [false, false, true, true]);
+    assert_eq!(failed.session.error_count, 2);
+    assert_eq!(
+        failed.output,
+        [
+            "The connection broke.",
+            "User aborted/interrupted manually."
+        ]
+    );
+    assert_eq!(failed.session.hidden, None);
+    assert_eq!(alone.session.hidden.as_deref(), Some("no messages"));
+}
+
+/// None of it is in the 857 records of potsherd's study; others' fixtures have it.
+#[test]
+fn results_and_other_roles_are_found() {
+    let read = read("unknown");
+    assert_eq!(
+        read.output,
+        ["ice.txt", "a floe", "Shell", "a result", "A new block."]
+    );
+    assert_eq!(read.prompts, ["Be a good walrus."]);
+    assert_eq!(read.prose, ["Look.", "Done."]);
+    assert_eq!(read.session.message_count, 2);
+}
+
 #[test]
 fn odd_lines_cost_nothing_but_themselves() {
     let read = read("odd-lines");
