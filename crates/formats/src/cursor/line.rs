@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{place, said};
 use crate::edits::patch;
 use crate::json::{self, Loose, Raw, Text};
-use crate::model::{Call, Class, Facts, FileTouch, Header, Passage};
+use crate::model::{Call, Facts, FileTouch, Header, Passage};
 use crate::pieces::Pieces;
 use crate::tools::{touches, used};
 
@@ -125,27 +125,6 @@ pub(super) fn of_subagent(mut facts: Facts) -> Facts {
     facts
 }
 
-/// A plain transcript does not say where one message ends.
-pub(super) fn facts_of_text() -> Facts {
-    Facts {
-        kind: "transcript".to_owned(),
-        agent_sees: true,
-        ..Facts::default()
-    }
-}
-
-pub(super) fn passages_of_text(file: &[u8]) -> Vec<Passage> {
-    let text = String::from_utf8_lossy(file);
-    let passage = Passage {
-        class: Class::Prose,
-        pieces: vec![text.into_owned()],
-    };
-    Some(passage)
-        .filter(|_| !file.is_empty())
-        .into_iter()
-        .collect()
-}
-
 /// `None` where a part of the line needs the second tier.
 fn of_line(line: &Line<'_>, project: Option<&str>) -> Option<Facts> {
     let kind = line.kind.owned();
@@ -191,7 +170,7 @@ fn of_line(line: &Line<'_>, project: Option<&str>) -> Option<Facts> {
 }
 
 /// Notes the project's directory, where one of the paths that a call names lies in it.
-fn note_directory(project: Option<&str>, named: &[String], facts: &mut Facts) {
+pub(super) fn note_directory(project: Option<&str>, named: &[String], facts: &mut Facts) {
     let of = |path: &String| place::directory(project?, path).map(str::to_owned);
     if facts.header.is_none() {
         facts.header = named.iter().find_map(of).map(|cwd| Header {
@@ -240,23 +219,32 @@ fn call(block: &Block<'_>, facts: &mut Facts) -> Option<Vec<String>> {
             .filter_map(|path| Some(path.text()?.into_owned())),
     );
     let others = [&input.pattern, &input.query, &input.url];
+    note_call(facts, tool, &named, &input.command, &others);
+    let folders = [&input.target_directory, &input.working_directory];
+    named.extend(folders.into_iter().filter_map(Text::owned));
+    Some(named)
+}
+
+/// Notes a call of a tool that is about a command, else the first file, else one of the others.
+pub(super) fn note_call(
+    facts: &mut Facts,
+    tool: Option<String>,
+    files: &[String],
+    command: &Text<'_>,
+    others: &[&Text<'_>],
+) {
     let modified = tool.as_deref().and_then(touches_file);
-    let path = named.first().cloned();
-    let subject = used(facts, path, modified, &input.command, &others);
+    let subject = used(facts, files.first().cloned(), modified, command, others);
     if let Some(modified) = modified {
-        let others = named.iter().skip(1).cloned();
-        facts
-            .files
-            .extend(others.map(|path| FileTouch { path, modified }));
+        let further = files.iter().skip(1).cloned();
+        let touched = further.map(|path| FileTouch { path, modified });
+        facts.files.extend(touched);
     }
     facts.calls.push(Call {
         tool,
         subject,
         ..Call::default()
     });
-    let folders = [&input.target_directory, &input.working_directory];
-    named.extend(folders.into_iter().filter_map(Text::owned));
-    Some(named)
 }
 
 /// Whether one of Cursor's tools reads or modifies the file it is given.

@@ -9,6 +9,7 @@ use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 mod fold;
 mod line;
 mod place;
+mod plain;
 mod said;
 #[cfg(test)]
 mod tests;
@@ -28,7 +29,7 @@ impl Format for Cursor {
     }
 
     fn revision(&self) -> u32 {
-        8
+        9
     }
 
     /// Of a chat of the editor only that its turns ended may be written here.
@@ -67,7 +68,7 @@ impl Format for Cursor {
 
     fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
         match place::shape(path) {
-            Shape::Text => line::facts_of_text(),
+            Shape::Text => plain::facts(record, place::project(path).as_deref()),
             _ => {
                 let facts = line::facts(record, place::project(path).as_deref());
                 match place::is_subagent(path) {
@@ -84,7 +85,7 @@ impl Format for Cursor {
 
     fn passages_at(&self, path: &Path, record: &[u8]) -> Vec<Passage> {
         match place::shape(path) {
-            Shape::Text => line::passages_of_text(record),
+            Shape::Text => plain::passages(record),
             _ => line::passages(record),
         }
     }

@@ -267,11 +267,62 @@ fn older_places() {
         sessions.values().next().unwrap().prose,
         ["A plain question."]
     );
-    // Plain text does not say who said what: it is one entry.
+    // Plain text is one entry.
     let plain = sessions.values().last().unwrap();
     assert_eq!(plain.entries.len(), 1);
     assert_eq!(plain.found("An older answer."), 1);
-    assert_eq!(plain.session.first_message, None);
+    assert_eq!(
+        plain.session.first_message.as_deref(),
+        Some("An older question.")
+    );
+    assert_eq!(plain.session.message_count, 1);
+}
+
+/// `user:` or `assistant:` alone on a line begins a message, `[Thinking]`, `[Tool call] NAME` and
+/// `[Tool result]` what they say; arguments and results are indented (wesm/agentsview, `cursor.go`
+/// and its tests, and three more readers).
+#[test]
+fn a_plain_transcript_has_a_title_calls_and_files() {
+    let read = read("txt");
+    assert_eq!(
+        read.session.typed.as_deref(),
+        Some("Find the beluga. assistant: is it there?")
+    );
+    assert_eq!(read.session.message_count, 1);
+    let [facts] = &read.entries[..] else {
+        panic!("{} entries", read.entries.len());
+    };
+    let calls: Vec<_> = facts
+        .calls
+        .iter()
+        .map(|call| (call.tool.as_deref(), call.subject.as_deref()))
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            (Some("Grep"), Some("/home/ada/code/app/src")),
+            (Some("StrReplace"), Some("src/w.rs")),
+            (Some("Shell"), Some("ls -l")),
+        ]
+    );
+    let files: Vec<_> = facts.files.iter().map(|file| &*file.path).collect();
+    assert_eq!(files, ["src/w.rs"]);
+    assert_eq!(read.session.cwd, "/home/ada/code/app");
+    let prose: Vec<_> = read.prose.iter().map(|text| text.trim()).collect();
+    assert_eq!(
+        prose,
+        [
+            "Find the beluga.\nassistant:\nis it there?",
+            "They want a whale.\nA white one.",
+            "It is in the sea.",
+            "Now rename it.",
+            "Renamed."
+        ]
+    );
+    let output: Vec<_> = read.output.iter().map(|text| text.trim()).collect();
+    assert_eq!(output[1], "Grep\n  src/w.rs:3: beluga");
+    assert_eq!(output.len(), 4);
+    assert_eq!(read.found("zeppelin"), 0);
 }
 
 #[test]
