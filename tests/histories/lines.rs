@@ -268,7 +268,14 @@ pub fn cursor(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
     match rng.random_range(0..8) {
         0..3 => of(
             "user",
-            part(&format!(r"<user_query>\n{said}\n</user_query>")),
+            // Some say when they were sent.
+            part(&match id.is_multiple_of(2) {
+                true => format!(r"<user_query>\n{said}\n</user_query>"),
+                false => format!(
+                    r"<timestamp>Friday, May 8, 2026, 6:{:02} AM (UTC+5:30)</timestamp>\n<user_query>\n{said}\n</user_query>",
+                    id % 60
+                ),
+            }),
         ),
         3..5 => of("assistant", part(&said)),
         5 => of(
@@ -277,6 +284,9 @@ pub fn cursor(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
                 r#"{{"type":"tool_use","name":"read_file","input":{{"target_file":"/w/{id}"}}}}"#
             ),
         ),
+        6 if id.is_multiple_of(2) => {
+            r#"{"type":"turn_ended","status":"error","error":"It broke."}"#.to_owned()
+        }
         6 => r#"{"type":"turn_ended"}"#.to_owned(),
         _ => return junk(rng),
     }
