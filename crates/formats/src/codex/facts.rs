@@ -235,6 +235,7 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
             facts.name = Some(payload.thread_name.owned().unwrap_or_default());
             facts.silent = false;
         }
+        "entered_review_mode" | "EnteredReviewMode" => review(item, facts),
         // Told again with each change of it.
         "thread_goal_updated" => {
             let goal = payload.goal.object().and_then(|goal| goal.objective.text());
@@ -243,6 +244,16 @@ fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
         _ => {}
     }
     Some(())
+}
+
+/// A review begins: what was typed behind `/review`, if something was.
+fn review(item: &Payload<'_>, facts: &mut Facts) {
+    if let Some(asked) = item.reviews() {
+        facts.silent = false;
+        facts.role = Some("user".to_owned());
+        facts.is_message = true;
+        facts.user_text = Some(asked.trim().to_owned());
+    }
 }
 
 /// What was sent: by a person, unless it is what a program starts a turn with.

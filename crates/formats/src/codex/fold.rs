@@ -56,6 +56,9 @@ pub struct State {
     /// The goal that was told last.
     #[serde(skip_serializing_if = "is_default")]
     goal: Option<u64>,
+    /// What was typed behind the last `/review`.
+    #[serde(skip_serializing_if = "is_default")]
+    review: Option<u64>,
     /// What the last item of the user's says that was taken for Codex's own.
     #[serde(skip_serializing_if = "is_default")]
     injected: Option<u64>,
@@ -108,6 +111,18 @@ impl State {
         }
         let injected = self.injected.take();
         injected.is_some() && injected == facts.user_text.as_deref().map(known_by)
+    }
+
+    /// Whether an event says once more what was typed behind the last `/review`: as what was sent to
+    /// the model that reviews.
+    fn repeats_review(&mut self, facts: &Facts) -> bool {
+        let said = facts.user_text.as_deref().map(known_by);
+        match facts.kind.as_str() {
+            "entered_review_mode" | "item_completed" if !facts.silent => self.review = said,
+            "exited_review_mode" | "task_complete" | "turn_complete" => self.review = None,
+            _ => return facts.silent && said.is_some() && said == self.review,
+        }
+        false
     }
 
     /// Whether a line is of the thread that started this one, or from which it was forked, with the
@@ -186,6 +201,7 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     }
     state.goes_on &= facts.role.as_deref() != Some("assistant");
     let is_typed = state.is_typed_after_all(facts);
+    let is_repeat = state.repeats_review(facts);
     match facts.calls.is_empty() {
         false => settle_call(state, facts),
         // The end of a turn repeats the error that was told in it.
@@ -193,6 +209,7 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
             facts.is_error &= !state.has_failed;
             facts.silent = !facts.is_error;
         }
+        true if is_repeat => {}
         true if facts.role.is_some() => facts.silent &= state.has_items && !is_typed,
         true => {}
     }

@@ -3,6 +3,8 @@
 //! Since the middle of 2025 every line is an envelope around a payload; before, the payload stood
 //! alone. Payloads of all types are one struct: hardly a key means two things.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use crate::json::{self, Count, Flag, Int, Loose, Num, Raw, Text, Texts};
@@ -117,6 +119,14 @@ pub(super) struct Payload<'a> {
     pub thread_name: Text<'a>,
     #[serde(borrow)]
     pub goal: Loose<Goal<'a>>,
+    /// Of a review: what is to be reviewed.
+    #[serde(borrow)]
+    pub target: Loose<Target<'a>>,
+    /// What a review's model was asked, as Codex wrote it in 2025, and what its person was shown.
+    #[serde(borrow)]
+    pub prompt: Raw<'a>,
+    #[serde(borrow)]
+    pub user_facing_hint: Raw<'a>,
     pub started_at_ms: Int,
     pub completed_at_ms: Int,
     /// See [`Payload::item`].
@@ -158,6 +168,21 @@ impl<'a> Payload<'a> {
             Loose::Object(item) => Some(item),
             _ => None,
         })
+    }
+
+    /// What a person typed behind `/review`. Of a branch, a commit or what is not committed Codex
+    /// itself says what is to be reviewed; before there were targets, such a prompt was another text
+    /// than what its person was shown.
+    pub fn reviews(&self) -> Option<Cow<'a, str>> {
+        let asked = match self.target.object() {
+            Some(target) => target.instructions.text()?,
+            None => {
+                let prompt = self.prompt.text()?;
+                let shown = self.user_facing_hint.text()?;
+                Some(prompt).filter(|prompt| prompt.trim() == shown.trim())?
+            }
+        };
+        (!asked.trim().is_empty()).then_some(asked)
     }
 }
 
@@ -230,6 +255,14 @@ pub(super) struct Failure<'a> {
 pub(super) struct Goal<'a> {
     #[serde(borrow)]
     pub objective: Raw<'a>,
+}
+
+/// What a review is of.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Target<'a> {
+    #[serde(borrow)]
+    pub instructions: Raw<'a>,
 }
 
 #[derive(Deserialize, Default)]

@@ -35,7 +35,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        12
+        13
     }
 
     fn knows(&self, kind: &str) -> bool {

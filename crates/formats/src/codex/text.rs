@@ -155,6 +155,11 @@ fn event(payload: &Payload<'_>, pieces: &mut Pieces) -> Option<()> {
                 pieces.text(Class::Prose, name);
             }
         }
+        "entered_review_mode" | "EnteredReviewMode" => {
+            if let Some(asked) = item.reviews() {
+                pieces.text(Class::Prose, &asked);
+            }
+        }
         "thread_goal_updated" => {
             if let Loose::Object(goal) = &payload.goal {
                 pieces.prose(&goal.objective);

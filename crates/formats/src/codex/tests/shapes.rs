@@ -414,3 +414,54 @@ fn numbered_calls_are_told_by_their_ids() {
         assert_eq!(super::super::fold::is_numbered(id), is_numbered, "{id}");
     }
 }
+
+/// `/review` begins with an event, of which the rollout's policy keeps the request: with a target
+/// since November 2025 (`codex-rs/protocol`, `ReviewTarget`), before with the prompt, which was what
+/// its person had typed where they were shown the same (`chatwidget.rs`, `open_custom_prompt`). In
+/// paginated rollouts it is an item. What was typed is sent to the model that reviews, and some
+/// versions write that as a message of the person's.
+#[test]
+fn what_was_typed_behind_review_is_found_once() {
+    let custom = json!({"type": "custom", "instructions": " Mind the anchor "});
+    let old = |prompt: &str, hint: &str| json!({"type": "entered_review_mode", "prompt": prompt, "user_facing_hint": hint});
+    let entered = json!({"type": "EnteredReviewMode", "id": "i1", "target": custom});
+    for begins in [
+        json!({"type": "entered_review_mode", "target": custom, "user_facing_hint": "Mind"}),
+        json!({"type": "item_completed", "item": entered}),
+        old("Mind the anchor", "Mind the anchor"),
+    ] {
+        for repeats in [
+            vec![],
+            vec![sent("Mind the anchor"), sent("Mind the anchor")],
+        ] {
+            let begins = [header(&json!({})), event(&begins)];
+            let ends = event(&json!({"type": "exited_review_mode", "review_output": null}));
+            let answer = item("assistant", "It holds.");
+            let rollout = read(&[&begins[..], &repeats, &[ends, answer]].concat());
+            let found: Vec<_> = rollout.said().into_iter().map(|(role, _)| role).collect();
+            assert_eq!(found, ["user", "assistant"]);
+            assert_eq!(rollout.said()[0].1.trim(), "Mind the anchor");
+            assert_eq!(rollout.session.message_count, 2);
+            let first = rollout.session.first_message.as_deref();
+            assert_eq!(first, Some("Mind the anchor"));
+        }
+    }
+    // What is to be reviewed says Codex.
+    let branch = json!({"type": "baseBranch", "branch": "main"});
+    for begins in [
+        json!({"type": "entered_review_mode", "target": branch, "user_facing_hint": "main"}),
+        json!({"type": "entered_review_mode", "target": {"type": "custom", "instructions": " "}}),
+        old("Review the changes against main.", "changes against main"),
+    ] {
+        let rollout = read(&[header(&json!({})), event(&begins)]);
+        assert!(rollout.said().is_empty(), "{begins}");
+        assert_eq!(rollout.session.message_count, 0);
+        assert_eq!(rollout.session.hidden.as_deref(), Some("no message"));
+    }
+    // In a later turn the same may be typed.
+    let begins = json!({"type": "entered_review_mode", "target": custom});
+    let ends = event(&json!({"type": "exited_review_mode"}));
+    let again = sent("Mind the anchor");
+    let rollout = read(&[header(&json!({})), event(&begins), ends, again]);
+    assert_eq!(roles(&rollout), ["user", "user"]);
+}
