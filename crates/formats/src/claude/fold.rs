@@ -1,11 +1,12 @@
 //! What a session of Claude Code's is: the fold over its lines, and the values of its list.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::again::{Again, Known, Lines};
 use super::queue::Queue;
 use super::{OWN_FILE_GONE, facts, place};
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage, sum_costs};
@@ -56,10 +57,8 @@ pub struct State {
     answers: Vec<Answer>,
     /// Hashes of the ids of the last answers that count as messages.
     said: VecDeque<u64>,
-    /// Hashes of the first lines, any of which may come again.
-    first_lines: BTreeSet<u64>,
-    /// Hashes of the last lines behind those.
-    lines: VecDeque<u64>,
+    /// The lines so far, any of which may come again.
+    lines: Lines,
     /// The id of the line before, where it was new.
     before: Option<String>,
     /// What waits to be said.
@@ -77,19 +76,15 @@ struct Begun {
     at_ms: Option<i64>,
 }
 
-/// Lines that are remembered, of which one may come again, or be summarized: the desktop writes the
-/// first of a person's twice.
+/// Lines that are remembered, of which one may be summarized.
 const LINES: usize = 16;
 
-/// So many first lines are remembered for good: taken up again, compacted once more or driven by
-/// `stream-json`, versions write all that came before into the file again, or the end of it. A line
-/// takes 8 bytes and its place in a tree, and up to 21 where the state is stored.
-const FIRST_LINES: usize = 2 << 10;
-
-/// A line that comes again, under its id and with what it said, says nothing, and its id is the
-/// first one's, unless it goes on from a new line right before it. An answer is one message, in how many lines ever. A line that agents drop is not
-/// known for the next.
-pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
+/// A line that comes again, with what it said, says nothing. Under its id that is the first one's,
+/// unless it goes on from a new line right before it; under a new one others go on from it. `latest`
+/// is when the last line before it was said. An answer is one message, in how many lines ever. A
+/// line that agents drop is not known for the next.
+pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
+    let (state, latest) = (&mut fold.claude, fold.last_message_ms);
     if !facts.agent_sees {
         return;
     }
@@ -100,26 +95,10 @@ pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
         }
         return;
     }
-    if known_by(record, facts).is_some_and(|line| state.is_again(line)) {
-        // What a compaction kept may be written again below its summary, and goes on from there.
-        let goes_on = state.before.is_some() && facts.parent == state.before;
-        let mut repeat = Facts {
-            kind: std::mem::take(&mut facts.kind),
-            time_raw: facts.time_raw.take(),
-            time_ms: facts.time_ms,
-            agent_sees: true,
-            is_sidechain: facts.is_sidechain,
-            is_beside: !goes_on,
-            silent: !goes_on,
-            repeats: vec![Class::Prose, Class::Output],
-            ..Facts::default()
-        };
-        if goes_on {
-            (repeat.id, repeat.parent) = (facts.id.take(), facts.parent.take());
-            repeat.role = facts.role.take();
-        }
-        state.before.clone_from(&repeat.id);
-        *facts = repeat;
+    let known = Known::of(record, facts);
+    let again = known.map_or(Again::No, |known| state.lines.again(&known, latest, facts));
+    if again != Again::No {
+        repeat(state, again, facts);
         return;
     }
     if facts.kind != facts::HOOK {
@@ -133,6 +112,30 @@ pub(super) fn relate(state: &mut State, record: Record<'_>, facts: &mut Facts) {
     if facts.is_message && facts.role.as_deref() == Some("assistant") {
         facts.is_message = state.is_new_answer(answer(record.bytes, facts));
     }
+}
+
+/// What is left of a line that comes again.
+fn repeat(state: &mut State, again: Again, facts: &mut Facts) {
+    // What a compaction kept may be written again below its summary, and goes on from there.
+    let is_below = state.before.is_some() && facts.parent == state.before;
+    let goes_on = is_below || again == Again::Renamed;
+    let mut repeat = Facts {
+        kind: std::mem::take(&mut facts.kind),
+        time_raw: facts.time_raw.take(),
+        time_ms: facts.time_ms,
+        agent_sees: true,
+        is_sidechain: facts.is_sidechain,
+        is_beside: !goes_on,
+        silent: !goes_on,
+        repeats: vec![Class::Prose, Class::Output],
+        ..Facts::default()
+    };
+    if goes_on {
+        (repeat.id, repeat.parent) = (facts.id.take(), facts.parent.take());
+        repeat.role = facts.role.take();
+    }
+    state.before.clone_from(&repeat.id);
+    *facts = repeat;
 }
 
 /// Many lines of a hook have one `uuid`, by which none of them can be told: what follows one goes
@@ -161,38 +164,6 @@ fn answer(record: &[u8], facts: &Facts) -> Option<u64> {
     let text = |of: &str, key: &str| Some(json::Raw(json::member(of, key)).text()?.into_owned());
     let request = text(line, "requestId").unwrap_or_default();
     known_by(&text(json::member(line, "message")?, "id")?, &request)
-}
-
-/// A hash of what tells a line from others; `None` of one without an id. Written again it may have
-/// other fields around what was said, so of that only the message counts, with its pictures. What
-/// nobody said is a link, which is another one below another line.
-fn known_by(record: Record<'_>, facts: &Facts) -> Option<u64> {
-    let id = facts.id.as_deref()?;
-    let what = match &facts.role {
-        Some(_) => json::utf8(record.bytes).and_then(said),
-        // One id is that of many.
-        None if facts.kind == facts::HOOK => None,
-        None => Some(facts.parent.as_deref().unwrap_or_default()),
-    };
-    let Some(what) = what else {
-        return Some(record.hash);
-    };
-    Some(stable_hash::of([&facts.kind, id, what].map(str::as_bytes)))
-}
-
-/// What was said on a line, as it stands. What comes behind it, a result's twin above all, is not
-/// gone through once more.
-fn said(line: &str) -> Option<&str> {
-    let (mut said, start) = (None, line.len() - line.trim_start().len());
-    json::walk_object(line, start, &mut |key, at| {
-        let end = json::scan_value(line.as_bytes(), at)?;
-        if matches!(key, "message" | "attachment" | "content") {
-            said = line.get(at..end);
-            return None;
-        }
-        Some(end)
-    });
-    said
 }
 
 /// What is counted of an answer whose lines repeat its usage.
@@ -518,22 +489,6 @@ impl State {
         }
         self.said.push_back(id);
         true
-    }
-
-    /// Whether a line came before that is known by this, as far as lines are remembered.
-    fn is_again(&mut self, line: u64) -> bool {
-        if self.first_lines.contains(&line) || self.lines.contains(&line) {
-            return true;
-        }
-        if self.first_lines.len() < FIRST_LINES {
-            self.first_lines.insert(line);
-            return false;
-        }
-        if self.lines.len() == LINES {
-            self.lines.pop_front();
-        }
-        self.lines.push_back(line);
-        false
     }
 
     /// Whether it is of `agent-<id>.meta.json`.

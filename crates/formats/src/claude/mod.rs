@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Format, Record, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
+mod again;
 mod facts;
 mod fold;
 mod line;
@@ -34,7 +35,7 @@ impl Format for Claude {
     }
 
     fn revision(&self) -> u32 {
-        12
+        13
     }
 
     fn knows(&self, kind: &str) -> bool {
@@ -123,7 +124,7 @@ impl Format for Claude {
     }
 
     fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
-        fold::relate(&mut fold.claude, record, facts);
+        fold::relate(fold, record, facts);
     }
 
     fn fold(&self, fold: &mut Fold, facts: &Facts) {

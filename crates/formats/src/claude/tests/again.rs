@@ -136,15 +136,93 @@ fn links_of_one_id_are_told_apart_by_what_they_hang_on() {
 fn the_first_lines_and_the_last_ones_are_remembered() {
     let mut fold = Fold::default();
     let mut is_again = |number: usize| {
-        let line = typed(&format!("u{number}"), "", 1, "row").to_string();
+        let line = typed(&format!("u{number}"), "", 1, &format!("row {number}")).to_string();
         let mut facts = Claude.facts(line.as_bytes());
         Claude.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
         facts.is_beside
     };
-    let first = 2 << 10;
+    let first = 4 << 10;
     assert!((0..first + 40).all(|number| !is_again(number)));
     assert!(is_again(0) && is_again(first - 1) && is_again(first + 30));
     assert!(!is_again(first));
+}
+
+/// A long session that is taken up again.
+#[test]
+fn history_of_four_thousand_lines_counts_once() {
+    let before: Vec<Value> = (0..1020).flat_map(turn).collect();
+    let after = turn(1020);
+    let (_, fold) = related(&[&before[..], &before[..], &after].concat());
+    assert_eq!((fold.messages, fold.errors), (3063, 1021));
+    assert_eq!(fold.tokens, Some(2042 * 135));
+    // As where the lines before a copy were read in another run.
+    let (_, fold) = related(&before);
+    let text = serde_json::to_string(&fold).unwrap();
+    assert!(text.len() < 60_000, "{}", text.len());
+    assert_eq!(serde_json::from_str::<Fold>(&text).unwrap(), fold);
+}
+
+/// The lines under new ids, each going on from the one before and the first one from `above`.
+fn renamed(lines: &[Value], above: &str) -> Vec<Value> {
+    let mut above = above.to_owned();
+    let rename = |(number, line): (usize, &Value)| {
+        let mut line = line.clone();
+        line["parentUuid"] = std::mem::replace(&mut above, format!("kept{number}")).into();
+        line["uuid"] = above.clone().into();
+        line
+    };
+    lines.iter().enumerate().map(rename).collect()
+}
+
+/// Some compactions write what they kept below their summary under new ids, with its times and, of
+/// answers, `message.id`.
+#[test]
+fn what_a_compaction_kept_under_new_ids_counts_once() {
+    let before: Vec<Value> = (0..12).flat_map(turn).collect();
+    let more = json!({"subtype": "compact_boundary"});
+    let boundary = link("system", "c", "", 50, more);
+    let kept = renamed(&before[4..], "c");
+    let mut after = turn(12);
+    after[0]["parentUuid"] = kept[kept.len() - 1]["uuid"].clone();
+    for line in &mut after {
+        line["timestamp"] = "2026-03-01T10:09:00.000Z".into();
+    }
+    let lines = [&before[..], &[boundary], &kept, &kept, &after].concat();
+    let of_all = session(&lines);
+    assert_eq!((of_all.message_count, of_all.error_count), (39, 13));
+    assert_eq!(of_all.tokens, Some(26 * 135));
+    assert_eq!(of_all.leaf.as_deref(), Some("b12"));
+    let (found, fold) = related(&lines);
+    assert_eq!(fold, super::fold(&lines));
+    let kept_at = before.len() + 1;
+    for (line, facts) in kept.iter().zip(&found[kept_at..]) {
+        // The thread goes on from them.
+        let names = |key: &str| line[key].as_str().map(str::to_owned);
+        assert_eq!(
+            (&facts.id, &facts.parent),
+            (&names("uuid"), &names("parentUuid"))
+        );
+        assert!(!facts.is_beside && facts.role.is_some());
+        assert_eq!(facts.repeats, [Class::Prose, Class::Output]);
+        assert!(facts.calls.is_empty() && facts.usage.is_none() && !facts.is_message);
+    }
+    // What is written once more under these ids is the same line.
+    let again = &found[kept_at + kept.len()..kept_at + 2 * kept.len()];
+    assert!(
+        again[1..]
+            .iter()
+            .all(|facts| facts.is_beside && facts.id.is_none())
+    );
+}
+
+/// Sessions that programs made have one time for all that was said.
+#[test]
+fn what_is_said_twice_at_one_time_counts_twice() {
+    let lines = [typed("u1", "", 1, "row on"), typed("u2", "u1", 1, "row on")];
+    assert_eq!(session(&lines).message_count, 2);
+    // Whatever it says, a line is another one at another time.
+    let lines = [typed("u1", "", 1, "row on"), typed("u2", "u1", 2, "row on")];
+    assert_eq!(session(&lines).message_count, 2);
 }
 
 fn queued(operation: &str, content: Option<&str>) -> Value {
