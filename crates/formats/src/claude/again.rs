@@ -14,8 +14,8 @@ use crate::{Record, json, stable_hash};
 /// the first of a person's twice.
 const LINES: usize = 16;
 
-/// By so many marks the first lines are remembered for good: two for a line that says something, one
-/// for a link. A mark takes 8 bytes and its place in a tree, and 7 where the state is stored.
+/// By so many marks the first lines are remembered for good: two for a line that says something,
+/// one for a link. A mark takes 8 bytes and its place in a tree, and 7 where the state is stored.
 const MARKS: usize = 8 << 10;
 
 /// The bits of a hash that are a mark. Among so many marks one that is another line's is found once
@@ -131,13 +131,12 @@ fn said(line: &str) -> Option<&str> {
     said
 }
 
-/// Marks, stored as the text of what each is more than the one before it: six bits a sign, the lowest
-/// ones first, with [`MORE`] where others follow.
+/// Marks, stored as the text of what each is more than the one before it: [`BITS`] bits a sign, the
+/// lowest ones first, with [`MORE`] where others follow.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Marks(BTreeSet<u64>);
 
-/// The signs of a text in which marks are stored, each of five bits: those with [`MORE`] are the
-/// second half.
+/// The signs of a text in which marks are stored: those with [`MORE`] are the second half.
 const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const BITS: u32 = 5;
 const MORE: u64 = 1 << BITS;

@@ -58,7 +58,7 @@ pub struct State {
     /// Hashes of the ids of the last answers that count as messages.
     said: VecDeque<u64>,
     /// The lines so far, any of which may come again.
-    lines: Lines,
+    history: Lines,
     /// The id of the line before, where it was new.
     before: Option<String>,
     /// What waits to be said.
@@ -80,9 +80,8 @@ struct Begun {
 const LINES: usize = 16;
 
 /// A line that comes again, with what it said, says nothing. Under its id that is the first one's,
-/// unless it goes on from a new line right before it; under a new one others go on from it. `latest`
-/// is when the last line before it was said. An answer is one message, in how many lines ever. A
-/// line that agents drop is not known for the next.
+/// unless it goes on from a new line right before it; under a new one others go on from it. An
+/// answer is one message, in how many lines ever. A line that agents drop is not known for the next.
 pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     let (state, latest) = (&mut fold.claude, fold.last_message_ms);
     if !facts.agent_sees {
@@ -96,7 +95,9 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         return;
     }
     let known = Known::of(record, facts);
-    let again = known.map_or(Again::No, |known| state.lines.again(&known, latest, facts));
+    let again = known.map_or(Again::No, |known| {
+        state.history.again(&known, latest, facts)
+    });
     if again != Again::No {
         repeat(state, again, facts);
         return;

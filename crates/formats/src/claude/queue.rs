@@ -29,6 +29,9 @@ pub(super) struct Queue {
     attaches: bool,
     /// How many tools work that the model called: while any does, it is given what is queued.
     works: u32,
+    /// All of them have answered, and the model has said nothing since: it is given what is queued
+    /// now when it calls the next one.
+    thinks: bool,
     /// What waits: whether a person typed it.
     waiting: VecDeque<bool>,
 }
@@ -55,6 +58,8 @@ impl Queue {
         self.attaches |= facts.kind == "attachment" && facts.role.is_some();
         let calls = u32::try_from(facts.calls.len()).unwrap_or(u32::MAX);
         let ends = |why: &str| why != "tool_use";
+        let is_answer = facts.role.as_deref() == Some("toolResult");
+        self.thinks = is_answer || self.thinks && facts.role.is_none();
         match facts.role.as_deref() {
             // What the API's own tools gave back is part of the answer.
             Some("assistant") if facts.stop_reason.as_deref().is_some_and(ends) => self.works = 0,
@@ -86,7 +91,7 @@ impl Queue {
                     self.waiting.pop_front();
                 }
                 self.waiting.push_back(is_typed);
-                if is_alone && is_typed && self.works > 0 {
+                if is_alone && is_typed && (self.works > 0 || self.thinks) {
                     facts.role = Some("user".to_owned());
                     facts.repeats.clear();
                 }

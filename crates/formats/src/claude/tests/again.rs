@@ -288,6 +288,44 @@ fn what_was_typed_while_the_agent_worked_is_found_where_its_queue_alone_says_it(
     );
 }
 
+/// Between two calls the model thinks: what comes then it is given with the next answer of a tool.
+#[test]
+fn what_was_typed_between_two_calls_is_found_where_its_queue_alone_says_it() {
+    let [prompt, call, result, answer] = turn(0).map(|mut line| {
+        line["version"] = "2.0.73".into();
+        line
+    });
+    let enqueue = queued("enqueue", Some("mind the heron"));
+    let mut next = call.clone();
+    next["uuid"] = "a1".into();
+    next["parentUuid"] = "r0".into();
+    next["message"]["id"] = "msg_a1".into();
+    let progress = link(
+        "progress",
+        "p",
+        "r0",
+        2,
+        json!({"data": {"type": "hook_progress"}}),
+    );
+    let lines = [
+        prompt.clone(),
+        call.clone(),
+        result.clone(),
+        progress,
+        enqueue.clone(),
+        next,
+        queued("remove", None),
+        answer.clone(),
+    ];
+    let (found, fold) = related(&lines);
+    assert_eq!(found[4].role.as_deref(), Some("user"));
+    assert!(found[4].repeats.is_empty() && found[6].is_message);
+    assert_eq!(fold.messages, 5);
+    // What comes while the answer is written may begin the next turn, on a line of its own.
+    let (found, _) = related(&[prompt, call, result, answer, enqueue]);
+    assert_eq!(found[4].repeats, [Class::Prose]);
+}
+
 /// `claude -p` writes each prompt to its queue, when nothing is under way.
 #[test]
 fn a_prompt_that_begins_a_turn_is_found_once() {
