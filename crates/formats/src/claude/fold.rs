@@ -81,7 +81,8 @@ const LINES: usize = 16;
 
 /// A line that comes again, with what it said, says nothing. Under its id that is the first one's,
 /// unless it goes on from a new line right before it; under a new one others go on from it. An
-/// answer is one message, in how many lines ever. A line that agents drop is not known for the next.
+/// answer is one message, in how many lines ever. A line that agents drop is not known for the
+/// next.
 pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     let (state, latest) = (&mut fold.claude, fold.last_message_ms);
     if !facts.agent_sees {

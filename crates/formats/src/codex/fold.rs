@@ -113,8 +113,8 @@ impl State {
         injected.is_some() && injected == facts.user_text.as_deref().map(known_by)
     }
 
-    /// Whether an event says once more what was typed behind the last `/review`: as what was sent to
-    /// the model that reviews.
+    /// Whether an event says once more what was typed behind the last `/review`: as what was sent
+    /// to the model that reviews.
     fn repeats_review(&mut self, facts: &Facts) -> bool {
         let said = facts.user_text.as_deref().map(known_by);
         match facts.kind.as_str() {

@@ -171,8 +171,8 @@ impl<'a> Payload<'a> {
     }
 
     /// What a person typed behind `/review`. Of a branch, a commit or what is not committed Codex
-    /// itself says what is to be reviewed; before there were targets, such a prompt was another text
-    /// than what its person was shown.
+    /// itself says what is to be reviewed; before there were targets, such a prompt was another
+    /// text than what its person was shown.
     pub fn reviews(&self) -> Option<Cow<'a, str>> {
         let asked = match self.target.object() {
             Some(target) => target.instructions.text()?,
