@@ -2,6 +2,7 @@
 //! files whose authors are known.
 
 mod certain;
+mod commands;
 mod stores;
 
 use std::process::Command;

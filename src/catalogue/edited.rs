@@ -1,5 +1,6 @@
 //! Which entries may have changed a file, and how did their calls end?
 
+use super::answered::NEAR;
 use super::error::Error;
 use super::open::Catalogue;
 use super::write::key_range;
@@ -57,6 +58,17 @@ impl Catalogue {
         self.all(sql, [text], |r| r.get(0))
     }
 
+    /// Entries with calls whose answer says that they changed a file of this name, and that answer.
+    pub fn calls_changing(&self, name: &str) -> Result<Vec<(i64, i64)>, Error> {
+        let sql = "SELECT DISTINCT c.key, a.key FROM _files f
+              CROSS JOIN _calls a ON a.key = f.key AND a.is_result
+              CROSS JOIN _calls c ON c.key BETWEEN a.key - ?2 AND a.key AND c.answer = a.key
+            WHERE f.modified AND substr(f.path, -length(?1)) = ?1 ORDER BY c.key";
+        self.all(sql, rusqlite::params![name, NEAR], |r| {
+            Ok((r.get(0)?, r.get(1)?))
+        })
+    }
+
     /// Entries between these times with calls whose command, or another argument that says what
     /// they are about, holds this text.
     pub fn entries_calling_between(
@@ -88,7 +100,7 @@ impl Catalogue {
 
     /// Show the working directory of each session of this machine with each path that it says it
     /// read or modified, when, and whether all calls that may have done so failed; as often as it
-    /// says so.
+    /// says so. What an answer says was modified may have been removed.
     pub fn each_touched_path(
         &self,
         mut each: impl FnMut(&str, &str, Option<i64>, bool),
@@ -97,7 +109,8 @@ impl Catalogue {
                 coalesce((SELECT min(c.is_error IS 1) FROM _calls c WHERE c.key = f.key AND NOT c.is_result), 0)
             FROM _files f JOIN _entries e USING (key) JOIN _sessions s ON s.session = f.key >> 24
                 JOIN _roots r ON r.root = s.root
-            WHERE r.host = ''";
+            WHERE r.host = '' AND NOT (r.format = 'claude' AND f.modified
+                AND EXISTS (SELECT 1 FROM _calls a WHERE a.key = f.key AND a.is_result))";
         self.each(sql, [], |r| {
             let (cwd, path) = (r.get_ref(0)?.as_str()?, r.get_ref(1)?.as_str()?);
             each(cwd, path, r.get(2)?, r.get(3)?);

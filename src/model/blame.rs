@@ -73,7 +73,8 @@ pub enum LineOrigin {
     Edit,
     /// The call wrote it but for its white space: a formatter, or somebody, changed that.
     WhiteSpace,
-    /// It stands in a command that names the file, and the call ran that.
+    /// It stands in a command that names the file, or that is recorded to have changed it, and the
+    /// call ran that.
     Command,
     /// No session is known to have written it, or several may have.
     #[default]

@@ -9,6 +9,7 @@
 mod call;
 mod outcome;
 pub(crate) mod patch;
+mod recorded;
 pub(crate) mod shell;
 mod tool;
 
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 pub use outcome::{Outcome, outcomes};
 pub use patch::{Hunk, HunkLine};
+pub use recorded::{CommandChange, command_changes};
 pub use shell::{Document, End, SimpleCommand, simple_commands};
 pub use tool::Change;
 

@@ -7,7 +7,7 @@ use super::renames::FileName;
 use crate::blame::SessionEdit;
 use crate::catalogue::entries::StoredEntry;
 use crate::error::Error;
-use crate::format::edits::{Command, commands, simple_commands};
+use crate::format::edits::{Command, command_changes, commands, simple_commands};
 use crate::model::{ARRIVAL_BITS, SessionRow};
 
 /// A command that was run.
@@ -86,7 +86,38 @@ impl Calls<'_> {
                 filling.push(call);
             }
         }
+        filling.extend(self.recorded(name)?);
         Ok(filling)
+    }
+
+    /// The commands of which their agent records that they changed a file of this name, with what
+    /// of that stands in them.
+    fn recorded(&mut self, name: &FileName) -> Result<Vec<FileCall>, Error> {
+        let names = &name.names;
+        let told = self.snapshot.catalogue.calls_changing(names.file_name())?;
+        let mut found = Vec::new();
+        for (key, answer) in told {
+            let Some((_, record)) = self.record(answer)? else {
+                continue;
+            };
+            let changes = command_changes(&record);
+            for run in self.run_commands(&[key])? {
+                let ms = run.entry.searched_ms;
+                let is_meant = |path: &str| names.mean(path, None, &run.session);
+                let is_its = |id: &str| run.command.call_id.as_deref() == Some(id);
+                let changes = changes.iter().filter(|it| is_its(&it.call_id));
+                let changes = changes.filter(|it| is_meant(&it.path));
+                let lines = changes.flat_map(|it| it.lines_in(&run.command.text));
+                let filled: String = lines.flat_map(|line| [line, "\n"]).collect();
+                if name.counts(ms) && !filled.is_empty() {
+                    let mut call = run.call();
+                    call.made.filled = filled;
+                    call.made.is_uncertain = name.may_be_of_another(ms);
+                    found.push(call);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// The calls among these entries that made a commit of this name and subject, and were told so.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::line::{Attachment, Block, Content, Input, Line, Message, Twin, blocks};
 use crate::json::{self, Loose, Text};
-use crate::model::{Call, Class, Compaction, Facts, Header, Usage};
+use crate::model::{Call, Class, Compaction, Facts, FileTouch, Header, Usage};
 use crate::tools::{touches, used};
 
 /// The model of what Claude Code itself says in the model's place.
@@ -262,6 +262,9 @@ fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
         answer(line, block, facts)?;
     }
     facts.has_image |= objects().any(|block| block.is("image"));
+    if facts.calls.len() == 1 {
+        changed_by_command(line, facts);
+    }
     if !facts.calls.is_empty() {
         facts.role = Some("toolResult".to_owned());
         return Some(());
@@ -437,6 +440,20 @@ fn answer<I>(line: &WholeLine<'_>, block: &Block<'_, I>, facts: &mut Facts) -> O
         ..Call::default()
     });
     Some(())
+}
+
+/// What changed in the repository while a command ran, as versions since 2.1.269 write it in the
+/// modes that ask for nothing; not where other commands changed it, too. It says not who did it.
+fn changed_by_command(line: &WholeLine<'_>, facts: &mut Facts) {
+    let twin = line.tool_use_result.object();
+    let told = twin.and_then(|twin| twin.bash_edit_diff.object());
+    if let Some(told) = told.filter(|told| told.shared.0 != Some(true)) {
+        let paths = told.changed_files.0.iter().filter_map(Text::owned);
+        facts.files.extend(paths.map(|path| FileTouch {
+            path,
+            modified: true,
+        }));
+    }
 }
 
 fn assistant(line: &WholeLine<'_>, facts: &mut Facts) {

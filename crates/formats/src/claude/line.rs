@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::json::{self, Count, Flag, Int, Loose, Mixed, Num, Raw, Text};
+use crate::json::{self, Count, Flag, Int, Loose, Mixed, Num, Raw, Text, Texts};
 
 /// What facts need of a message's content, read with its line: no block is gone through twice.
 pub(super) type Content<'a> = Mixed<'a, IgnoredAny, Loose<Block<'a, Loose<Box<Input<'a>>>>>>;
@@ -224,6 +224,20 @@ pub(super) struct Twin<'a> {
     pub file_path: Text<'a>,
     #[serde(borrow)]
     pub agent_id: Text<'a>,
+    /// Of a command (2.1.269): what it made of files.
+    #[serde(borrow)]
+    pub bash_edit_diff: Loose<Box<BashEditDiff<'a>>>,
+}
+
+/// What changed in the repository while a command ran.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct BashEditDiff<'a> {
+    /// All files, or 200 of them.
+    #[serde(borrow)]
+    pub changed_files: Texts<'a>,
+    /// Another command changed the repository meanwhile.
+    pub shared: Flag,
 }
 
 #[derive(Deserialize, Default)]

@@ -1207,3 +1207,32 @@ fn what_nests_without_end_beside_a_session_says_nothing() {
     let found = Claude.facts_at(Path::new(&beside), meta.as_bytes());
     assert_eq!((found.kind.as_str(), found.name), ("meta", None));
 }
+
+/// What changed while a command ran (2.1.269): giulio333/ClaudeLens, issue 265; `shared` (2.1.280):
+/// another command changed the repository, too.
+#[test]
+fn a_command_touches_what_it_changed() {
+    let block =
+        json!({"type": "tool_result", "tool_use_id": "t1", "content": "", "is_error": false});
+    let of = |diff: Value| {
+        let twin = json!({"stdout": "", "stderr": "", "bashEditDiff": diff});
+        let files = facts(&answered("r", "a", 3, block.clone(), twin)).files;
+        let files = files.into_iter().map(|file| (file.path, file.modified));
+        files.collect::<Vec<_>>()
+    };
+    let changed = json!(["/home/ada/boat/oar.rs", 7, "/home/ada/boat/mast.rs"]);
+    let expected = ["/home/ada/boat/oar.rs", "/home/ada/boat/mast.rs"];
+    let expected = expected.map(|path| (path.to_owned(), true));
+    assert_eq!(
+        of(json!({"files": [], "moreFiles": 2, "changedFiles": changed})),
+        expected
+    );
+    assert_eq!(
+        of(json!({"files": [], "shared": true, "changedFiles": changed})),
+        []
+    );
+    assert_eq!(
+        of(json!({"files": [], "moreFiles": 0, "skipped": true})),
+        []
+    );
+}

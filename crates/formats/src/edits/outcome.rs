@@ -48,25 +48,32 @@ pub fn outcomes(record: &[u8]) -> Vec<Outcome> {
 /// Claude Code: `toolUseResult` beside the block, which is the only one then.
 fn claude(record: &Value) -> Option<Outcome> {
     let result = record["toolUseResult"].as_object()?;
+    let id = answered(record)?;
+    let of = |key: &str| result.get(key).unwrap_or(&Value::Null);
+    Some(Outcome {
+        call_id: Some(id.to_owned()),
+        before: of("originalFile").as_str().map(str::to_owned),
+        is_new: of("type").as_str().map(|kind| kind == "create"),
+        hunks: hunks(of("structuredPatch")).filter(|hunks| !hunks.is_empty()),
+        is_altered: of("userModified") == true,
+    })
+}
+
+/// The call that a line of Claude Code's answers, if that is one.
+pub(super) fn answered(record: &Value) -> Option<&str> {
     let blocks = items(&record["message"]["content"]);
     let mut ids = blocks.filter_map(|block| block["tool_use_id"].as_str());
-    let (Some(id), None) = (ids.next(), ids.next()) else {
-        return None;
-    };
-    let of = |key: &str| result.get(key).unwrap_or(&Value::Null);
+    ids.next().filter(|_| ids.next().is_none())
+}
+
+/// Changed lines as Claude Code writes them; `None`: one of them is none.
+pub(super) fn hunks(of: &Value) -> Option<Vec<Hunk>> {
     let hunk = |hunk: &Value| -> Option<Hunk> {
         let lines = items(&hunk["lines"]).map(|line| line.as_str());
         let lines = lines.filter(|line| !line.is_some_and(|line| line.starts_with('\\')));
         lines.map(|line| signed(line?)).collect()
     };
-    let hunks: Option<Vec<Hunk>> = items(of("structuredPatch")).map(hunk).collect();
-    Some(Outcome {
-        call_id: Some(id.to_owned()),
-        before: of("originalFile").as_str().map(str::to_owned),
-        is_new: of("type").as_str().map(|kind| kind == "create"),
-        hunks: hunks.filter(|hunks| !hunks.is_empty()),
-        is_altered: of("userModified") == true,
-    })
+    items(of).map(hunk).collect()
 }
 
 /// `None`: it is no line of a change, of which none holds an end of a line.

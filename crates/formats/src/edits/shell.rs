@@ -3,11 +3,13 @@
 //! command is not known, and a word with such a thing is not plain.
 
 mod course;
+mod given;
 mod patches;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
+pub(crate) use given::given;
 pub(crate) use patches::patches;
 
 /// A program that a command runs.

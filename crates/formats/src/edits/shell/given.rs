@@ -1,0 +1,111 @@
+//! What does a command give to programs that may write it into a file?
+
+use super::{SimpleCommand, simple_commands};
+
+/// Programs that look for what they are given, compare it, or ask another agent.
+const READERS: [&str; 20] = [
+    "[",
+    "[[",
+    "ack",
+    "ag",
+    "agentuse",
+    "claude",
+    "cmp",
+    "codex",
+    "copilot",
+    "cursor-agent",
+    "diff",
+    "egrep",
+    "fgrep",
+    "gemini",
+    "grep",
+    "opencode",
+    "pi",
+    "qwen",
+    "rg",
+    "test",
+];
+
+/// What git does without changing files in its working tree.
+const HARMLESS: [&str; 19] = [
+    "add",
+    "blame",
+    "branch",
+    "cat-file",
+    "commit",
+    "config",
+    "describe",
+    "diff",
+    "fetch",
+    "grep",
+    "log",
+    "ls-files",
+    "push",
+    "remote",
+    "rev-list",
+    "rev-parse",
+    "show",
+    "status",
+    "tag",
+];
+
+/// Other programs that bring versions of files.
+const VERSIONS: [&str; 7] = ["gh", "glab", "gt", "hg", "jj", "sl", "svn"];
+
+const SHELLS: [&str; 5] = ["bash", "dash", "eval", "sh", "zsh"];
+
+/// So deep a command is looked for within another one.
+const MOST_DEPTH: usize = 3;
+
+/// The words and documents that a command gives to programs which may write them. `None`: it may
+/// bring files to another version, whose lines are nobody's who ran it.
+pub(crate) fn given(command: &str) -> Option<Vec<String>> {
+    let mut texts = Vec::new();
+    add_given(&simple_commands(command), MOST_DEPTH, &mut texts)?;
+    Some(texts)
+}
+
+fn add_given(commands: &[SimpleCommand], depth: usize, texts: &mut Vec<String>) -> Option<()> {
+    for command in commands {
+        add_given(&command.substituted, depth, texts)?;
+        if command.given_to(&VERSIONS).is_some() {
+            return None;
+        }
+        if command.given_to(&["git"]).is_some() {
+            let fills = command.writes.iter().any(|file| file != "/dev/null");
+            let is_harmless = |of: &&str| !fills && HARMLESS.contains(of);
+            command.of_git().filter(is_harmless)?;
+            continue;
+        }
+        if let Some(script) = command.script().filter(|_| depth > 0) {
+            add_given(&simple_commands(script), depth - 1, texts)?;
+            continue;
+        }
+        if command.given_to(&READERS).is_none() {
+            texts.extend(command.program().iter().skip(1).cloned());
+            texts.extend(command.document.iter().map(|of| of.text.clone()));
+        }
+    }
+    Some(())
+}
+
+impl SimpleCommand {
+    /// What git is told to do.
+    pub fn of_git(&self) -> Option<&str> {
+        let mut words = self.given_to(&["git"])?.iter().map(String::as_str);
+        loop {
+            match words.next()? {
+                "-C" | "-c" | "--git-dir" | "--work-tree" => drop(words.next()),
+                word if word.starts_with('-') => {}
+                word => return Some(word),
+            }
+        }
+    }
+
+    /// The commands that a shell is given as a word.
+    pub fn script(&self) -> Option<&str> {
+        let given = self.given_to(&SHELLS)?;
+        let script = given.iter().find(|word| !word.starts_with('-'));
+        script.map(String::as_str)
+    }
+}
