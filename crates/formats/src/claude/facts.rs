@@ -17,7 +17,7 @@ const SYNTHETIC: &str = "<synthetic>";
 pub(super) const HOOK: &str = "saved_hook_context";
 
 /// With what a text begins that a program puts where prompts are.
-const INJECTED: [&str; 11] = [
+const INJECTED: [&str; 9] = [
     "<command-name>",
     "<command-message>",
     "<local-command-",
@@ -26,13 +26,12 @@ const INJECTED: [&str; 11] = [
     "<channel source=",
     "<bash-stdout>",
     "<bash-stderr>",
-    "Caveat:",
     "[Request interrupted",
-    "This session is being continued from a previous conversation",
 ];
 
-/// With what messages of other programs begin, unless their line says that a person typed it.
-const NOTICES: [&str; 10] = [
+/// With what messages of Claude Code and of other programs begin, unless their line says that a
+/// person typed it.
+const NOTICES: [&str; 14] = [
     "<agent-notification>",
     "<bash-notification>",
     "<agent-message",
@@ -40,9 +39,20 @@ const NOTICES: [&str; 10] = [
     "<session-start-hook>",
     "<tick>",
     "Another Claude session sent a message:\n",
+    "Caveat:",
+    "Operation stopped by hook: ",
     "The coordinator sent a message while you were working:",
     "Stop hook feedback:\n",
+    "This session is being continued from a previous conversation",
+    "This skill can only be invoked by Claude, not directly by users.",
     "[SYSTEM NOTIFICATION - NOT USER INPUT]",
+];
+
+/// What Claude Code answers to a command that it does not run, and all of it, unless its line says
+/// that a person typed it.
+const REFUSALS: [&str; 2] = [
+    "Commands are in the form `/command [args]`",
+    "Operation stopped by hook",
 ];
 
 /// What programs put before what a person typed, in a block or a text of its own or in one with it.
@@ -388,10 +398,18 @@ pub(super) fn typed_of(text: &str, is_sure: bool) -> Option<&str> {
     let said = behind(text);
     let is_put = said.is_empty() && !text.trim().is_empty();
     let begins = |with: &[&str]| with.iter().any(|begin| said.starts_with(begin));
-    let is_injected = begins(&INJECTED) || !is_sure && begins(&NOTICES);
+    let is_notice = || begins(&NOTICES) || is_refusal(said.trim_end());
+    let is_injected = begins(&INJECTED) || !is_sure && is_notice();
     let put_between = |(begin, end): &(&str, &str)| said.strip_prefix(*begin)?.strip_suffix(*end);
     let said = TYPED.iter().find_map(put_between).unwrap_or(said);
     (!is_put && !is_injected).then_some(said)
+}
+
+/// Whether Claude Code says with this that it runs no such command.
+fn is_refusal(said: &str) -> bool {
+    let skill = said.strip_prefix("Unknown skill: ");
+    let is_name = |name: &str| !name.is_empty() && !name.contains(char::is_whitespace);
+    skill.is_some_and(is_name) || REFUSALS.contains(&said)
 }
 
 /// What stands behind reminders and what an editor shows. That shows any file: it ends with the

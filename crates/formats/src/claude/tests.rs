@@ -507,7 +507,6 @@ fn typed_is_what_a_person_typed() {
         "<channel source=\"telegram\">hello</channel>",
         "<ide_opened_file>a.rs</ide_opened_file>",
         "<ide_selection>a</ide_selection>",
-        "Caveat: the messages below",
         "[Request interrupted by user]",
     ] {
         assert_eq!(role(&typed("u", "", 1, text)), "injected", "{text}");
@@ -523,6 +522,15 @@ fn typed_is_what_a_person_typed() {
         "The coordinator sent a message while you were working: use red",
         "Stop hook feedback:\n- [lint]: failed",
         "[SYSTEM NOTIFICATION - NOT USER INPUT]\n<task-notification>done</task-notification>",
+        "Caveat: the messages below",
+        "This session is being continued from a previous conversation that ran out of context.",
+        // Of versions 2.1.4 to 2.1.29 (entireio/cli, 00/c9e2351016/0/full.jsonl, line 6), and of
+        // commands that Claude Code does not run.
+        "Operation stopped by hook: Another session is active",
+        "Operation stopped by hook",
+        "Unknown skill: rebase",
+        "Commands are in the form `/command [args]`",
+        "This skill can only be invoked by Claude, not directly by users. Ask Claude to use the \"x\" skill for you.",
     ] {
         // A person who pastes one is believed, where the line says that it was typed.
         let mut line = typed("u", "", 1, text);
@@ -585,9 +593,15 @@ fn a_prompt_is_of_the_origin_that_it_names() {
     for text in [
         "Another Claude session sent a message: what is that?",
         "Stop hook feedback: where is it shown?",
+        "Operation stopped by hooks: why?",
+        "Unknown skill: rebase, it says",
+        "Unknown skill: ",
+        "Commands are in the form `/command [args]`, it says",
         "<goal>Paint the hull</goal>",
     ] {
-        assert!(facts(&typed("u", "", 1, text)).is_message, "{text}");
+        let mut line = typed("u", "", 1, text);
+        line.as_object_mut().unwrap().remove("promptSource");
+        assert!(facts(&line).is_message, "{text}");
     }
 }
 
