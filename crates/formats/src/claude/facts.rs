@@ -6,8 +6,9 @@ use memchr::memmem;
 use serde_json::{Map, Value};
 
 use super::line::{Attachment, Block, Content, Input, Line, Message, Twin, blocks};
+use super::usage::{advisor_usage, usage};
 use crate::json::{self, Loose, Text};
-use crate::model::{Call, Class, Compaction, Facts, FileTouch, Header, Usage};
+use crate::model::{Call, Class, Compaction, Facts, FileTouch, Header};
 use crate::tools::{touches, used};
 
 /// The model of what Claude Code itself says in the model's place.
@@ -489,6 +490,11 @@ fn assistant(line: &WholeLine<'_>, facts: &mut Facts) {
     facts.stop_reason = message.stop_reason.owned();
     facts.thinking_level = line.effort.owned();
     facts.usage = usage(line, message);
+    if let Some(advisors) = advisor_usage(message) {
+        // It is no message by itself: the answer that asked the advisor has other lines.
+        facts.usage = Some(advisors);
+        facts.is_message = false;
+    }
     // Some servers give one id to all that they say.
     let response = facts
         .usage
@@ -503,28 +509,6 @@ fn assistant(line: &WholeLine<'_>, facts: &mut Facts) {
             call(block, facts);
         }
     }
-}
-
-fn usage<C>(line: &WholeLine<'_>, message: &Message<'_, C>) -> Option<Usage> {
-    let tokens = message.usage.object()?;
-    let details = tokens.output_tokens_details.object();
-    Some(Usage {
-        model: message.model.owned(),
-        response_id: message.id.owned(),
-        input: tokens.input_tokens.0,
-        output: tokens.output_tokens.0,
-        cache_read: tokens.cache_read_input_tokens.0,
-        cache_write: tokens.cache_creation_input_tokens.0,
-        reasoning: details.and_then(|details| details.thinking_tokens.0),
-        cost_total: line.cost_usd.0.filter(is_cost),
-        is_repeated: message.id.as_str().is_some_and(|id| !id.is_empty()),
-        ..Usage::default()
-    })
-}
-
-/// Nothing is spent backwards, nor without end.
-pub(super) fn is_cost(dollars: &f64) -> bool {
-    dollars.is_finite() && *dollars >= 0.0
 }
 
 fn call(block: &Block<'_, Loose<Box<Input<'_>>>>, facts: &mut Facts) {

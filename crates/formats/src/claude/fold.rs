@@ -521,6 +521,6 @@ impl State {
     fn cost(&self) -> Option<f64> {
         let own: Value = serde_json::from_str(self.own.as_deref()?).ok()?;
         let total = own.get("totalCostUSD")?.as_f64();
-        total.filter(facts::is_cost)
+        total.filter(super::usage::is_cost)
     }
 }

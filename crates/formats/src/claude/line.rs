@@ -123,18 +123,37 @@ pub(super) struct Message<'a, C = Raw<'a>> {
     pub content: C,
     #[serde(borrow)]
     pub stop_reason: Text<'a>,
-    pub usage: Loose<Box<Tokens>>,
+    #[serde(borrow)]
+    pub usage: Loose<Box<Tokens<'a>>>,
 }
 
 /// Tokens of one answer, which each of its lines repeats.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Tokens {
+pub(super) struct Tokens<'a> {
     pub input_tokens: Count,
     pub output_tokens: Count,
     pub cache_creation_input_tokens: Count,
     pub cache_read_input_tokens: Count,
     pub output_tokens_details: Loose<OutputTokens>,
+    /// The requests that it took, those among them that are not in the sums: [`Iteration`].
+    #[serde(borrow)]
+    pub iterations: Raw<'a>,
+}
+
+/// A request of an answer.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Iteration<'a> {
+    /// `message`, `compaction`, and `advisor_message`, which alone is in no sum.
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub model: Text<'a>,
+    pub input_tokens: Count,
+    pub output_tokens: Count,
+    pub cache_creation_input_tokens: Count,
+    pub cache_read_input_tokens: Count,
 }
 
 #[derive(Deserialize, Default)]

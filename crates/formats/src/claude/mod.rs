@@ -17,6 +17,7 @@ mod queue;
 mod tests;
 mod text;
 mod types;
+mod usage;
 
 pub use fold::State;
 use place::Kind;

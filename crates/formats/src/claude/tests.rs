@@ -1222,6 +1222,54 @@ fn what_nests_without_end_beside_a_session_says_nothing() {
     assert_eq!((found.kind.as_str(), found.name), ("meta", None));
 }
 
+/// `usage.iterations` of type `advisor_message`: in no sum of the answer, as the server writes it
+/// (beside 4 and 683 tokens of claude-sonnet-5 stand 91,627 and 18,716 of claude-opus-4-8).
+#[test]
+fn what_an_advisor_took_counts_once_under_its_own_model() {
+    let one = |kind: &str, model: Value, input: i64, output: i64| {
+        json!({"type": kind, "model": model, "input_tokens": input, "output_tokens": output,
+            "cache_read_input_tokens": 7, "cache_creation_input_tokens": 5})
+    };
+    let iterations = json!([
+        one("message", Value::Null, 60, 3),
+        one("advisor_message", json!("claude-opus-4-8"), 900, 40),
+        one("compaction", Value::Null, 20, 1),
+        one("advisor_message", json!("claude-opus-4-8"), 90, 2),
+        one("message", Value::Null, 20, 6),
+    ]);
+    let of = |uuid: &str, parent: &str, block: Value| {
+        let mut line = said(uuid, parent, 2, "msg_1", block, 10);
+        line["message"]["usage"]["iterations"] = iterations.clone();
+        line
+    };
+    let asked = json!({"type": "server_tool_use", "id": "srv_1", "name": "advisor", "input": {}});
+    let told = json!({"type": "advisor_tool_result", "tool_use_id": "srv_1",
+        "content": {"type": "advisor_result", "text": "Use oak."}});
+    let told = of("a2", "a1", told);
+    let usage = facts(&told).usage.unwrap();
+    assert_eq!(usage.model.as_deref(), Some("claude-opus-4-8"));
+    assert_eq!((usage.input, usage.output), (Some(990), Some(42)));
+    assert_eq!((usage.cache_read, usage.cache_write), (Some(14), Some(10)));
+    assert_eq!(usage.response_id.as_deref(), Some("msg_1/advisor"));
+    let lines = [
+        typed("u", "", 1, "Which wood?"),
+        of("a1", "u", asked),
+        told.clone(),
+        of("a3", "a2", text("Oak.")),
+    ];
+    let all = fold(&lines);
+    // The answer's 100, 10, 20 and 10, and the advisor's.
+    assert_eq!(all.tokens, Some(140 + 990 + 42 + 14 + 10));
+    assert_eq!(
+        (all.messages, all.model.as_deref()),
+        (2, Some("claude-opus-5-5"))
+    );
+    // Without these figures the line repeats those of its answer.
+    let mut plain = told;
+    plain["message"]["usage"]["iterations"] = json!([one("message", Value::Null, 1, 1)]);
+    assert_eq!(facts(&plain).usage.unwrap().output, Some(10));
+}
+
 /// What changed while a command ran (2.1.269): giulio333/ClaudeLens, issue 265; `shared` (2.1.280):
 /// another command changed the repository, too.
 #[test]
