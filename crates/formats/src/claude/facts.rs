@@ -155,7 +155,7 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
         parent: line.parent_uuid.owned(),
         time_raw: line.timestamp.owned(),
         time_ms: line.timestamp.as_str().and_then(json::date_ms),
-        git_branch: line.git_branch.owned().filter(|branch| !branch.is_empty()),
+        git_branch: line.git_branch.owned().filter(|branch| is_branch(branch)),
         agent_sees: true,
         is_sidechain: line.is_sidechain.0 == Some(true),
         header: header(line),
@@ -180,6 +180,12 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
         }
     }
     Some(facts)
+}
+
+/// Where there is no branch, Claude Code writes `HEAD`: outside of repositories, and where a commit
+/// is checked out.
+fn is_branch(written: &str) -> bool {
+    !written.is_empty() && written != "HEAD"
 }
 
 /// What the line says about its session: its id, where it runs, and the session that the line was

@@ -1270,6 +1270,15 @@ fn what_an_advisor_took_counts_once_under_its_own_model() {
     assert_eq!(facts(&plain).usage.unwrap().output, Some(10));
 }
 
+/// LeaderOnePro, 0/full.jsonl (2.1.267): the environment says that there is no repository.
+#[test]
+fn head_is_no_branch() {
+    let mut line = typed("u", "", 1, "Hello");
+    assert_eq!(facts(&line).git_branch.as_deref(), Some("main"));
+    line["gitBranch"] = json!("HEAD");
+    assert_eq!(facts(&line).git_branch, None);
+}
+
 /// What changed while a command ran (2.1.269): giulio333/ClaudeLens, issue 265; `shared` (2.1.280):
 /// another command changed the repository, too.
 #[test]
