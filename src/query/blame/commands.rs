@@ -7,7 +7,9 @@ use super::renames::FileName;
 use crate::blame::SessionEdit;
 use crate::catalogue::entries::StoredEntry;
 use crate::error::Error;
-use crate::format::edits::{Command, command_changes, commands, simple_commands};
+use crate::format::edits::{
+    Command, End, SimpleCommand, command_changes, commands, simple_commands,
+};
 use crate::model::{ARRIVAL_BITS, SessionRow};
 
 /// A command that was run.
@@ -130,7 +132,15 @@ impl Calls<'_> {
     ) -> Result<Vec<usize>, Error> {
         let mut found = Vec::new();
         for run in self.run_commands(keys)? {
-            if commits(&run.command.text) && self.is_told(&run, commit, subject)? {
+            let text = &run.command.text;
+            let names: &dyn Fn(&str) -> bool = match (commits(text), shows_commit(text)) {
+                (true, true) => {
+                    &|said| names_commit(said, commit, subject) || shows(said, commit, subject)
+                }
+                (true, false) => &|said| names_commit(said, commit, subject),
+                (false, _) => continue,
+            };
+            if self.is_told(&run, names)? {
                 found.push(run.call());
             }
         }
@@ -139,8 +149,8 @@ impl Calls<'_> {
         Ok((0..self.calls.len()).collect())
     }
 
-    /// Whether the answer of a command names a commit as `git commit` does.
-    fn is_told(&mut self, run: &RunCommand, commit: &str, subject: &str) -> Result<bool, Error> {
+    /// Whether the answer of a command names a commit.
+    fn is_told(&mut self, run: &RunCommand, names: &dyn Fn(&str) -> bool) -> Result<bool, Error> {
         let answer = match run.answer {
             Some(answer) => self.snapshot.catalogue.entry(answer)?,
             None => Some(run.entry.clone()),
@@ -150,7 +160,7 @@ impl Calls<'_> {
         };
         let text = self.reader.text(&answer)?.unwrap_or_default();
         let mut pieces = text.iter().flat_map(|(_, pieces)| pieces);
-        Ok(pieces.any(|piece| names_commit(piece, commit, subject)))
+        Ok(pieces.any(|piece| names(piece)))
     }
 }
 
@@ -200,7 +210,10 @@ impl RunCommand {
 /// So deep a command is looked for within another one.
 const MOST_DEPTH: usize = 3;
 
-/// Whether a command runs `git commit`.
+/// What git prints the name of a commit for that it makes.
+pub(super) const COMMITTING: [&str; 4] = ["commit", "cherry-pick", "revert", "rebase"];
+
+/// Whether a command runs `git commit`, or what else makes a commit and says so.
 fn commits(command: &str) -> bool {
     commits_within(command, MOST_DEPTH)
 }
@@ -208,30 +221,79 @@ fn commits(command: &str) -> bool {
 /// A shell or `$(…)` may run it.
 fn commits_within(command: &str, depth: usize) -> bool {
     simple_commands(command).iter().any(|command| {
-        let given = command.given_to(&["git"]);
-        let script = command.given_to(&["sh", "bash", "zsh", "dash"]);
-        let script = script.and_then(|given| given.iter().find(|word| !word.starts_with('-')));
         let substitutions = command
             .words
             .iter()
             .filter_map(|word| word.split_once("$("));
         let inner = substitutions.map(|(_, inner)| inner);
-        let mut inner = inner.chain(script.map(String::as_str));
-        given.is_some_and(is_commit)
+        let mut inner = inner.chain(command.script());
+        command.of_git().is_some_and(|of| COMMITTING.contains(&of))
             || depth > 0 && inner.any(|inner| commits_within(inner, depth - 1))
     })
 }
 
-/// Whether git is told to commit.
-fn is_commit(given: &[String]) -> bool {
-    let mut words = given.iter().map(String::as_str);
-    loop {
-        match words.next() {
-            Some("-C" | "-c" | "--git-dir" | "--work-tree") => drop(words.next()),
-            Some(word) if word.starts_with('-') => {}
-            word => return word == Some("commit"),
+/// What git does without showing names of commits at the beginning of lines.
+const NAMELESS: [&str; 7] = ["add", "commit", "config", "diff", "push", "rm", "status"];
+
+/// Whether a command shows the commit right after it has made one, in the same folder, and no
+/// other: `git commit -q -m x && git log -1 --oneline`. Behind `;` it may be an earlier one.
+fn shows_commit(command: &str) -> bool {
+    // In which folder it was made.
+    let (mut made, mut is_shown) = (None, false);
+    for command in simple_commands(command) {
+        let folder = command.folder.clone();
+        let is_made = made.is_some() && made == folder;
+        let is_head = shows_head(&command);
+        let shows_others = |of: &str| !is_head && !NAMELESS.contains(&of);
+        if is_head && !is_made || command.of_git().is_some_and(shows_others) {
+            return false;
         }
+        is_shown |= is_head;
+        let is_turned = command.words.iter().any(|word| word == "!");
+        let of_git = command.given_to(&["git"]).and_then(<[String]>::first);
+        if of_git.is_some_and(|of| of == "commit") && !is_turned {
+            made = folder;
+        }
+        made = made.filter(|_| command.end == End::And);
     }
+    is_shown
+}
+
+/// Whether a command shows the commit that is checked out, and no other.
+fn shows_head(command: &SimpleCommand) -> bool {
+    const HOW: [&str; 8] = [
+        "-1",
+        "-n1",
+        "--abbrev-commit",
+        "--max-count=1",
+        "--no-decorate",
+        "--oneline",
+        "--short",
+        "--stat",
+    ];
+    let given = command.given_to(&["git"]).unwrap_or_default();
+    let words: Vec<&str> = given.iter().map(String::as_str).collect();
+    let words = words.strip_prefix(&["--no-pager"]).unwrap_or(&words);
+    let is_how = |word: &&str| {
+        let is_format = word.starts_with("--format=") || word.starts_with("--pretty=");
+        is_format || HOW.contains(word)
+    };
+    let is_one = |word: &&str| matches!(*word, "-1" | "-n1" | "--max-count=1");
+    match words {
+        ["log", given @ ..] => given.iter().all(is_how) && given.iter().any(is_one),
+        ["rev-parse", given @ .., "HEAD"] => given.iter().all(is_how),
+        _ => false,
+    }
+}
+
+/// Whether a text names this commit as `git log` and `git rev-parse` do, on a line.
+fn shows(text: &str, commit: &str, subject: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.strip_prefix("commit ").unwrap_or(line).trim_end();
+        let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let is_it = name.len() >= 7 && commit.starts_with(name);
+        is_it && (rest.is_empty() || rest.starts_with(subject.trim()))
+    })
 }
 
 /// Whether a line says that this commit was made: `[main 1a2b3c4] What changed`.
@@ -267,11 +329,15 @@ mod tests {
             ("timeout 60 /usr/bin/git commit -m x", true),
             ("bash -c \"git add -A && git commit -m x\"", true),
             ("sudo -u ada git commit -m x", true),
+            ("git cherry-pick 0123456 && git push", true),
+            ("git revert --no-edit HEAD", true),
+            ("GIT_EDITOR=true git rebase --continue", true),
             ("sessionary search git commit", false),
             ("echo git commit", false),
             ("git log -1 --format='[%h] %s' # last commit", false),
             ("sessionary search 'git commit'", false),
             ("git commit-tree x; git log commit", false),
+            ("git log --grep revert", false),
         ] {
             assert_eq!(commits(command), is, "{command}");
         }
@@ -289,6 +355,55 @@ mod tests {
                 is,
                 "{text}"
             );
+        }
+    }
+
+    /// Real: KuzniAI/opencode-entire-plugin, 0/full.jsonl (Claude Code 2.1.284).
+    #[test]
+    fn which_commands_show_what_they_committed() {
+        for (command, is) in [
+            (
+                "git add -A && git commit -q -m x && git log --oneline -1 && git status --short",
+                true,
+            ),
+            (
+                "git commit -qm x >/dev/null && git push && git log -1 --format='%h %s'",
+                true,
+            ),
+            (
+                "cd x; git commit -q -m x && git rev-parse --short HEAD",
+                true,
+            ),
+            // An earlier one, if nothing was committed; others; another one.
+            ("git commit -q -m x; git log --oneline -1", false),
+            ("git commit -q -m x || true && git log --oneline -1", false),
+            ("git commit -q -m x && git log --oneline -5", false),
+            ("git commit -q -m x && git log --oneline", false),
+            ("git commit -q -m x && git log --oneline -1 --all", false),
+            ("git -C y commit -q -m x && git log --oneline -1", false),
+            ("git commit -q -m x && git -C y log --oneline -1", false),
+            ("git commit -q -m x && cd y && git log --oneline -1", false),
+            ("git commit -q -m x && git log --oneline -1 main", false),
+            ("git commit -q -m x && git rev-parse HEAD main", false),
+            ("git log --oneline -1 && git commit -q -m x", false),
+            (
+                "git commit -q -m x && git log -1 && git log --oneline -9",
+                false,
+            ),
+            ("! git commit -q -m x && git log --oneline -1", false),
+        ] {
+            assert_eq!(shows_commit(command), is, "{command}");
+        }
+        for (text, is) in [
+            ("hook\n0123456 What changed\n M a.rs", true),
+            ("0123456\n", true),
+            ("commit 0123456789\nAuthor: Ada", true),
+            ("012345 What changed", false),
+            ("0123457 What changed", false),
+            ("0123456 Something else", false),
+            ("see 0123456 What changed", false),
+        ] {
+            assert_eq!(shows(text, "0123456789", "What changed"), is, "{text}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::calls::Calls;
+use super::commands::COMMITTING;
 use super::masked;
 use super::names::FileNames;
 use crate::blame::{Between, Origin, carry, is_telling, lines};
@@ -98,7 +99,12 @@ impl Snapshot<'_> {
             commit.time_ms.saturating_add(NEAR_MS),
         );
         let mut calls = Calls::new(self);
-        let keys = self.catalogue.entries_calling_between("commit", from, to)?;
+        let mut keys = Vec::new();
+        for text in COMMITTING {
+            keys.extend(self.catalogue.entries_calling_between(text, from, to)?);
+        }
+        keys.sort_unstable();
+        keys.dedup();
         let made = calls.committing(&keys, &commit.id, &commit.subject)?;
         let mut recorded: Vec<LineCall> = Vec::new();
         for number in made {
