@@ -380,6 +380,39 @@ fn a_folder_that_is_gone_is_of_its_own_repository() {
     }
 }
 
+/// Where Claude Code makes work trees (HexRaysSA/ida-hcli, 0/full.jsonl, 2.1.260), which it
+/// removes, and others (entireio/cli). The repository has no remote.
+#[test]
+fn a_work_tree_that_is_gone_is_of_the_repository_around_it() {
+    for (folder, expected) in [
+        (".claude/worktrees/mast", Value::from(FIRST)),
+        (".worktrees/mast", Value::from(FIRST)),
+        (".claude/worktrees", Value::Null),
+        (".claude/worktrees/mast/oars", Value::Null),
+        ("vendor/mast", Value::Null),
+    ] {
+        let home = Sandbox::new();
+        let Some(_) = git(&home, &["init", "-q"]) else {
+            return;
+        };
+        let made = committed(&home, "main.rs", FILE).expect("a commit");
+        let gone = home.home.join("code/parser").join(folder);
+        let steps = prompted(&[Step::Write("main.rs", FILE)]);
+        Session {
+            agent: "codex",
+            id: FIRST,
+            cwd: "gone",
+            minute: 0,
+            steps: &steps,
+        }
+        .write(&home);
+        let mut lines = records(&home, FIRST);
+        lines[0]["payload"]["cwd"] = json!(gone);
+        write_records(&home, FIRST, &lines);
+        assert_eq!(making(&home, &made).1, expected, "{folder}");
+    }
+}
+
 #[test]
 fn a_call_runs_where_its_turn_does() {
     let home = Sandbox::new();

@@ -108,9 +108,10 @@ impl FileNames {
             FileIdentity::Anywhere { relative, trees } => {
                 let top = above(&named, relative)?;
                 // Where there is no such folder, the session itself has to have run in it, in a
-                // checkout of the same repository.
+                // checkout of the same repository, or where agents make its work trees.
                 let remote = self.checkout.as_ref().map(|checkout| &checkout.remote);
-                let is_of_it = || remote.is_some() && session.repository.as_ref() == remote;
+                let is_remote = || remote.is_some() && session.repository.as_ref() == remote;
+                let is_of_it = || is_remote() || trees.iter().any(|tree| is_work_tree(top, tree));
                 let is_gone = || !top.exists() && Path::new(cwd).starts_with(top) && is_of_it();
                 (trees.iter().any(|tree| tree == top) || is_gone()).then(|| top.to_path_buf())
             }
@@ -135,6 +136,14 @@ impl Checkout {
         let is_of_it = session.repository.as_ref() == Some(&self.remote);
         (is_of_it && Path::new(&session.cwd).starts_with(top)).then(|| top.to_path_buf())
     }
+}
+
+/// Whether a folder is where Claude Code, and others, make work trees of the one around it, which
+/// they remove afterwards: `.claude/worktrees/NAME` and `.worktrees/NAME`.
+fn is_work_tree(folder: &Path, around: &Path) -> bool {
+    let places = [".claude/worktrees", ".worktrees"];
+    let mut places = places.iter().map(|place| around.join(place));
+    places.any(|place| folder.parent() == Some(&place))
 }
 
 /// The folder below which a path is this one.
