@@ -89,11 +89,22 @@ impl State {
     fn stand(&mut self, facts: &mut Facts) {
         let is_change = matches!(facts.kind.as_str(), "$set" | "$rewindTo");
         let is_told = |id: &String| self.messages.get(id).is_some_and(|message| message.is_told);
-        let last = self.last.clone().filter(|id| is_change && is_told(id));
+        let last = self.on_branch(self.last.clone());
+        let last = last.filter(|id| is_change && is_told(id));
         if last.is_some() && last != self.stands {
             facts.stands_at.clone_from(&last);
             self.stands = last;
         }
+    }
+
+    /// The message itself, or the one before it where it only repeats what tools gave back: that is
+    /// on no branch.
+    fn on_branch(&self, mut id: Option<String>) -> Option<String> {
+        let of = |id: &Option<String>| id.as_ref().and_then(|id| self.messages.get(id));
+        while let Some(copy) = of(&id).filter(|message| message.is_copy) {
+            id.clone_from(&copy.before);
+        }
+        id
     }
 
     /// Notes that the agent forgets a message and all behind it; all, if it does not know it.
@@ -129,19 +140,22 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
         facts.role = Some("injected".to_owned());
         facts.is_message = false;
     }
-    let is_unknown = !state.messages.contains_key(&id);
-    let last = state.last.clone();
-    let message = state.place(&id, last.clone());
-    facts.parent.clone_from(&message.before);
+    let last = state.on_branch(state.last.clone());
+    // A line that sets all messages places them before it is known which of them are copies.
+    let before = state.messages.get(&id).map(|known| known.before.clone());
+    facts.parent = before.map_or_else(|| last.clone(), |before| state.on_branch(before));
     // Where it was taken back and is said again.
-    let is_last = is_unknown || message.before == last;
+    let is_last = facts.parent == last;
+    let message = state.place(&id, last);
     let was_told = message.is_told;
     relate_message(message, record, facts);
     relate_calls(state, &id, facts);
     let is_copy = facts.role.as_deref() == Some("toolResult") && !facts.repeats.is_empty();
     facts.is_beside = is_copy;
     if is_copy {
-        state.place(&id, last).is_copy = true;
+        let message = state.place(&id, None);
+        message.is_copy = true;
+        message.before.clone_from(&facts.parent);
         return;
     }
     if is_last {

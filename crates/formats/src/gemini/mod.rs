@@ -29,7 +29,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        7
+        8
     }
 
     fn shape(&self) -> Shape {

@@ -288,3 +288,103 @@ fn a_command_that_failed_is_an_error() {
     read["toolCalls"][0]["name"] = json!("read_file");
     assert!(!Gemini.facts(read.to_string().as_bytes()).is_error);
 }
+
+/// The facts of all entries of these lines, cut and read on from what was stored after each line, and
+/// the fold over all.
+fn read_lines(lines: &[Value]) -> (Vec<Facts>, Fold) {
+    let relative = Path::new("aviary/chats/session-2026-01-05T09-00-7d1c0a52.jsonl");
+    let mut fold = Fold::default();
+    let mut found = Vec::new();
+    for line in lines {
+        let line = line.to_string().into_bytes();
+        fold = serde_json::from_value(serde_json::to_value(&fold).unwrap()).unwrap();
+        Gemini.fold_line(&mut fold, &line);
+        let mut within = Gemini.entries_within(&fold, &line);
+        if within.is_empty() {
+            within.push(0..line.len());
+        }
+        for at in within {
+            let record = &line[at];
+            let mut facts = Gemini.facts_at(relative, record);
+            Gemini.relate(&mut fold, Record::of(record), &mut facts);
+            Gemini.fold(&mut fold, &facts);
+            found.push(facts);
+        }
+    }
+    (found, fold)
+}
+
+/// A session that was compressed, as 0.61.0 does it (`chatCompressionService`,
+/// `updateMessagesFromHistory`): what it keeps of the conversation has new ids, and so have the
+/// answers of tools.
+fn compressed(behind: &[Value]) -> Vec<Value> {
+    let user =
+        |id: &str, text: &str| json!({"id": id, "type": "user", "content": [{"text": text}]});
+    let gemini = |id: &str, parts: Value| json!({"id": id, "type": "gemini", "content": parts});
+    let mut call = shell("success", "Output: lynx");
+    call["id"] = json!("g2");
+    let given = call["toolCalls"][0]["result"].clone();
+    let asked = json!([{"functionCall": {"id": "c1", "name": "run_shell_command", "args": {"command": "ls"}}}]);
+    let kept = json!([
+        user("k1", "<state_snapshot>\nibis\n</state_snapshot>"),
+        gemini(
+            "k2",
+            json!([{"text": "Got it. Thanks for the additional context!"}])
+        ),
+        user("k3", "walrus two"),
+        gemini("k4", asked),
+        json!({"id": "k5", "type": "user", "content": given}),
+        gemini("k6", json!([{"text": "answer two"}])),
+    ]);
+    let mut answer = gemini("g3", json!("answer two"));
+    answer["thoughts"] = json!([{"subject": "Walrus", "description": "I count"}]);
+    let mut lines = vec![
+        header("main"),
+        user("u1", "whale one"),
+        gemini("g1", json!("answer one")),
+        user("u2", "walrus two"),
+        call,
+        json!({"id": "r2", "type": "user", "content": given}),
+        answer,
+        json!({"$set": {"messages": kept}}),
+    ];
+    lines.extend(behind.iter().cloned());
+    lines
+}
+
+#[test]
+fn a_compressed_session_goes_on_from_what_was_kept() {
+    let prompt = json!({"id": "u3", "type": "user", "content": "heron three"});
+    let (facts, fold) = read_lines(&compressed(&[prompt]));
+    let parent = |id: &str| {
+        let entry = facts.iter().find(|facts| facts.id.as_deref() == Some(id));
+        entry.unwrap().parent.clone()
+    };
+    let mut branch = vec![fold.leaf.unwrap()];
+    while let Some(before) = parent(branch.last().unwrap()) {
+        branch.push(before);
+    }
+    branch.reverse();
+    assert_eq!(branch, ["k1", "k2", "k3", "k4", "k6", "u3"]);
+}
+
+/// Where the last that is kept is an answer of a tool's, the session stands before it.
+#[test]
+fn what_tools_gave_back_is_on_no_branch() {
+    let mut lines = compressed(&[json!({"id": "u3", "type": "user", "content": "heron three"})]);
+    let set = lines[7]["$set"]["messages"].as_array_mut().unwrap();
+    set.truncate(5);
+    let mut second = set[4].clone();
+    second["id"] = json!("k7");
+    set.push(second);
+    let stands = read_lines(&lines[..8]).1.leaf;
+    assert_eq!(stands.as_deref(), Some("k4"));
+    let (facts, _) = read_lines(&lines);
+    let parents: Vec<_> = facts
+        .iter()
+        .rev()
+        .take(4)
+        .map(|f| f.parent.as_deref())
+        .collect();
+    assert_eq!(parents, [Some("k4"), None, Some("k4"), Some("k4")]);
+}
