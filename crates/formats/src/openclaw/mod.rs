@@ -193,7 +193,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        8
+        9
     }
 
     fn shape(&self) -> Shape {

@@ -99,6 +99,9 @@ fn typed_text_is_told_from_injected_text() {
 #[test]
 fn typed_text_is_told_from_news_before_it() {
     let event = "System: [2026-01-20 09:59:00] Node: Mac connected";
+    // So versions since April 2026 write it (public transcripts of April to June).
+    let untrusted = "System (untrusted): [2026-04-09 15:09:01 UTC] Exec failed (tide, signal 9)";
+    let told = "Conversation info (untrusted metadata):\n```json\n{\"sender\":\"ada\"}\n```";
     let group = "[Chat messages since your last reply - for context]\n\
                  [Discord #general bob 2026-01-20 10:02 UTC] hi\n\n\
                  [Current message - respond to this]\n";
@@ -109,6 +112,12 @@ fn typed_text_is_told_from_news_before_it() {
     for (text, left, is_own) in [
         (heartbeat, heartbeat, true),
         (&format!("{event}\n\n{heartbeat}"), heartbeat, true),
+        (&format!("{untrusted}\n\n{heartbeat}"), heartbeat, true),
+        (
+            &format!("{untrusted}\n{untrusted}\n\n{told}\n\nwhy"),
+            "why",
+            false,
+        ),
         (event, "", true),
         (
             &format!(
@@ -144,6 +153,11 @@ fn typed_text_is_told_from_news_before_it() {
         (
             "System: all is well\n\nwhy",
             "System: all is well\n\nwhy",
+            false,
+        ),
+        (
+            "System (untrusted): all is well",
+            "System (untrusted): all is well",
             false,
         ),
         ("System: [tides] rise", "System: [tides] rise", false),

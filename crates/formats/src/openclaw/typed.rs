@@ -15,8 +15,9 @@ const OWN: [&str; 3] = [
     "Read HEARTBEAT.md if it exists",
 ];
 
-/// How the line of something that happened since the last message begins.
-const EVENT: &str = "System: ";
+/// How the line of something that happened since the last message begins: in versions until March
+/// 2026, and since April.
+const EVENTS: [&str; 2] = ["System: ", "System (untrusted): "];
 
 /// What others said in a group stands between the first of these and the second.
 const HISTORY: (&str, &str) = (
@@ -177,14 +178,18 @@ fn replied(text: &str) -> Option<(&str, &str, &str)> {
 /// Where the lines end of what happened: a block up to an empty line, in which one says when.
 fn events(text: &str) -> Option<usize> {
     let block = text.split("\n\n").next().unwrap_or_default();
-    let is_dated = block.lines().any(|line| {
-        let said = line
-            .strip_prefix(EVENT)
-            .and_then(|said| said.strip_prefix('['));
-        said.and_then(|said| said.split_once(']'))
-            .is_some_and(|(time, _)| is_dated(time))
-    });
-    (is_dated && block.starts_with(EVENT)).then_some(block.len())
+    event(text)?;
+    let is_dated = |said: &str| {
+        let said = said.strip_prefix('[').and_then(|said| said.split_once(']'));
+        said.is_some_and(|(time, _)| is_dated(time))
+    };
+    let is_news = block.lines().filter_map(event).any(is_dated);
+    is_news.then_some(block.len())
+}
+
+/// What stands in a line of something that happened, behind its mark.
+fn event(line: &str) -> Option<&str> {
+    EVENTS.iter().find_map(|begin| line.strip_prefix(begin))
 }
 
 /// Where what others said ends, and the mark behind it.
