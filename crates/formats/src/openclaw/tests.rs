@@ -120,6 +120,11 @@ fn typed_text_is_told_from_news_before_it() {
         ),
         (event, "", true),
         (
+            "System: [2026-01-20T09:59:00Z] Node: Mac connected\n\n[Slack Ada] why",
+            "why",
+            false,
+        ),
+        (
             &format!(
                 "System: WhatsApp: linked\n{event}\n\n[Telegram Ada 2026-01-20 10:02 UTC] why"
             ),

@@ -240,13 +240,15 @@ fn is_envelope(text: &str) -> bool {
 
 /// Whether it holds a time.
 fn is_dated(text: &str) -> bool {
-    [TIME, TIME_UTC]
+    [TIME, TIME_UTC, TIME_UTC_SECONDS]
         .iter()
         .any(|pattern| holds(text.as_bytes(), pattern))
 }
 
 const TIME: &[u8] = b"0000-00-00 00:00";
 const TIME_UTC: &[u8] = b"0000-00-00T00:00Z";
+/// Of what happened, where `envelopeTimezone` is `utc` (2026.1.24, `formatUtcTimestamp`).
+const TIME_UTC_SECONDS: &[u8] = b"0000-00-00T00:00:00Z";
 
 /// Whether a text holds a pattern, in which `0` is any digit, with no further letter behind it.
 fn holds(text: &[u8], pattern: &[u8]) -> bool {
