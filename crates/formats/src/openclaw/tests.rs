@@ -95,6 +95,88 @@ fn typed_text_is_told_from_injected_text() {
     }
 }
 
+/// What else the program puts in and says, by what 2026.1.24 and later versions write.
+#[test]
+fn typed_text_is_told_from_threads_notes_and_prompts_of_its_program() {
+    let event = "System: [2026-01-20 09:59:00 UTC] Exec finished (keen, code 0)";
+    let done = "An async command you ran earlier has completed. The result is shown in the system \
+                messages above. Please relay it.";
+    let due = "A scheduled reminder has been triggered. The reminder content is:\n\nFeed the owl";
+    let note = "Note: The previous agent run was aborted by the user. Resume carefully or ask for \
+                clarification.";
+    let told = "Conversation info (untrusted metadata):\n```json\n{\"sender\":\"ada\"}\n```";
+    let sender = "[Slack #pond Ada 2026-01-20 10:02 UTC]";
+    let starter = "[Thread starter - for context]\n[Slack #pond Bob 2026-01-19 09:00 UTC] old";
+    let history = "[Thread history - for context]\n[Slack Bob (user) 2026-01-19 09:00 UTC] old\n\n\
+                   [Slack Owl (assistant) 2026-01-19 09:01 UTC] hoot";
+    let forwarded = "[Forwarded from Bob at 2026-01-19T10:00:00.000Z]";
+    let photo = "[media attached: /w/x.jpg (image/jpeg) | /w/x.jpg]\n\
+                 To send an image back, add a line like: MEDIA:https://example.com/image.jpg (no \
+                 spaces). Keep caption in the text body.\n";
+    let quoted = "[Quoting Bob id:5]\n\"old text\"\n[/Quoting]";
+    for (text, left, is_own) in [
+        (&*format!("{event}\n\n{done}"), done, true),
+        (&format!("{event}\n\n{due}"), due, true),
+        (&format!("{note}\n\n{sender} why"), "why", false),
+        (&format!("{event}\n\n{note}\n\n{told}\n\nwhy"), "why", false),
+        (
+            &format!("{starter}\n\nmore\n\n{sender} why\n\n{sender} said"),
+            &format!("why\n\n{sender} said"),
+            false,
+        ),
+        (
+            &format!("{starter}\n\n{event}\n\n{told}\n\nwhy"),
+            "why",
+            false,
+        ),
+        (
+            &format!("{photo}{starter}\n\nwhy\n\nso"),
+            "why\n\nso",
+            false,
+        ),
+        (&format!("{history}\n\n{sender} why"), "why", false),
+        (
+            &format!("{history}\n\n{told}\n\nwhy\n\n{sender} said"),
+            &format!("why\n\n{sender} said"),
+            false,
+        ),
+        (starter, "", true),
+        (&format!("{sender} {forwarded}\nwhy"), "why", false),
+        (&format!("{photo}{sender} why"), "why", false),
+        (&format!("{sender} why\n\n{quoted}"), "why", false),
+        // What only looks alike stays.
+        (
+            "why [Forwarded from Bob]\nno",
+            "why [Forwarded from Bob]\nno",
+            false,
+        ),
+        (forwarded, forwarded, false),
+        (
+            "A scheduled reminder has been triggered. Why?",
+            "A scheduled reminder has been triggered. Why?",
+            false,
+        ),
+        (
+            "Note: The previous agent run was long",
+            "Note: The previous agent run was long",
+            false,
+        ),
+        (
+            "[Thread starter - for context]",
+            "[Thread starter - for context]",
+            false,
+        ),
+        ("[Quoting Bob]\nno", "[Quoting Bob]\nno", false),
+    ] {
+        assert_eq!(typed(text), (left.to_owned(), is_own), "{text}");
+    }
+    let sent = Message::of(&format!("{starter}\n\n{sender} {forwarded}\nwhy"));
+    assert_eq!(
+        sent.put_in,
+        [starter, &sender[1..sender.len() - 1], forwarded]
+    );
+}
+
 /// What the program puts before a message, in a chat as in a group, hides no sender behind it.
 #[test]
 fn typed_text_is_told_from_news_before_it() {

@@ -8,12 +8,33 @@ const CONTEXT: (&str, &str) = (
 );
 
 /// How messages begin that nobody typed: of tasks that are due, of a session's start, and of the
-/// heartbeat, every half an hour.
-const OWN: [&str; 3] = [
+/// heartbeat, every half an hour, which says other things where a command has ended (2026.1.24,
+/// `heartbeat-runner`) or a reminder is due (public transcripts since February 2026).
+const OWN: [&str; 6] = [
     "[cron:",
     "A new session was started via /new or /reset",
     "Read HEARTBEAT.md if it exists",
+    "An async command you ran earlier has completed. The result is shown in the system messages",
+    "A scheduled reminder has been triggered. The reminder ",
+    "A scheduled cron event was triggered, but no event content was found.",
 ];
+
+/// What the model is told after its answer was broken off (2026.1.24, `applySessionHints`).
+const NOTE: &str = "Note: The previous agent run was aborted by the user. Resume carefully or ask \
+                    for clarification.";
+
+/// How what stands above a thread begins (2026.1.24, `get-reply-run`), and all that was said in it
+/// (public transcripts since March 2026). Nothing marks its end.
+const THREADS: [&str; 2] = [
+    "[Thread starter - for context]\n",
+    "[Thread history - for context]\n",
+];
+
+/// Paragraphs of a thread that are looked at for its end.
+const LONGEST_THREAD: usize = 4096;
+
+/// How the line begins that says who wrote what was sent on (2026.1.24, `bot-message-context`).
+const FORWARDED: &str = "[Forwarded from ";
 
 /// How the line of something that happened since the last message begins: in versions until March
 /// 2026, and since April.
@@ -25,15 +46,20 @@ const HISTORY: (&str, &str) = (
     "[Current message - respond to this]",
 );
 
-/// How lines begin that say where what was sent with a message lies, and how to send such a thing.
-const MEDIA: [&str; 2] = [
+/// How lines begin that say where what was sent with a message lies, and how to send such a thing,
+/// as versions until and since January 2026 say it.
+const MEDIA: [&str; 3] = [
     "[media attached",
     "To send an image back, prefer the message tool",
+    "To send an image back, add a line like: MEDIA:",
 ];
 
 /// The message that one answers stands between these, the first of which goes on to the end of
-/// its line.
-const REPLIED: (&str, &str) = ("[Replying to ", "[/Replying]");
+/// its line. Later versions quote a part of it (its source since February 2026, `replySuffix`).
+const REPLIED: [(&str, &str); 2] = [
+    ("[Replying to ", "[/Replying]"),
+    ("[Quoting ", "[/Quoting]"),
+];
 
 /// Channels by whose names the line of a sender begins, as OpenClaw's own list has them
 /// (`stripEnvelope`).
@@ -68,10 +94,13 @@ pub(super) struct Message {
 impl Message {
     pub fn of(text: &str) -> Message {
         let mut message = Message::default();
-        let left = message.without_context(text);
-        let left = message.without_replied(&left);
+        let mut left = message.without_context(text);
+        for marks in REPLIED {
+            left = message.without_replied(&left, marks);
+        }
         let left = message.without_news(left.trim_start());
-        let left = message.without_sender(left).to_owned();
+        let left = message.without_sender(left);
+        let left = message.without_origin(left).to_owned();
         message.typed = message.without_ids(&left).trim().to_owned();
         message
     }
@@ -96,11 +125,11 @@ impl Message {
         left
     }
 
-    /// Without the messages that it answers.
-    fn without_replied(&mut self, text: &str) -> String {
+    /// Without the messages that it answers, which stand between these marks.
+    fn without_replied(&mut self, text: &str, marks: (&str, &str)) -> String {
         let mut left = String::new();
         let mut rest = text;
-        while let Some((before, block, behind)) = replied(rest) {
+        while let Some((before, block, behind)) = replied(rest, marks) {
             left.push_str(before);
             self.put_in.push(block.to_owned());
             rest = behind;
@@ -116,6 +145,8 @@ impl Message {
         while let Some(end) = events(rest)
             .or_else(|| history(rest))
             .or_else(|| media(rest))
+            .or_else(|| rest.starts_with(NOTE).then_some(NOTE.len()))
+            .or_else(|| thread(rest))
         {
             self.put_in.push(rest[..end].trim_end().to_owned());
             rest = rest[end..].trim_start();
@@ -147,6 +178,21 @@ impl Message {
         }
     }
 
+    /// Without the line that says who wrote what was sent on.
+    fn without_origin<'t>(&mut self, text: &'t str) -> &'t str {
+        let line = text.trim_start().lines().next().unwrap_or_default();
+        let Some((_, behind)) = text.split_once(line) else {
+            return text;
+        };
+        match line.starts_with(FORWARDED) && line.ends_with(']') && !behind.trim().is_empty() {
+            true => {
+                self.put_in.push(line.to_owned());
+                behind
+            }
+            false => text,
+        }
+    }
+
     /// Without lines that say which of a channel's messages it is.
     fn without_ids(&mut self, text: &str) -> String {
         let mut left = String::new();
@@ -161,17 +207,17 @@ impl Message {
 }
 
 /// What stands before a message that is answered, that message, and what stands behind.
-fn replied(text: &str) -> Option<(&str, &str, &str)> {
+fn replied<'t>(text: &'t str, marks: (&str, &str)) -> Option<(&'t str, &'t str, &'t str)> {
     let mut at = 0;
     let start = text.split_inclusive('\n').find_map(|line| {
         let begin = at;
         at += line.len();
-        let start = line.find(REPLIED.0)?;
+        let start = line.find(marks.0)?;
         line.trim_end_matches(['\n', '\r'])
             .ends_with(']')
             .then_some(begin + start)
     })?;
-    let end = start + text[start..].find(REPLIED.1)? + REPLIED.1.len();
+    let end = start + text[start..].find(marks.1)? + marks.1.len();
     Some((&text[..start], &text[start..end], &text[end..]))
 }
 
@@ -199,24 +245,61 @@ fn history(text: &str) -> Option<usize> {
     Some(HISTORY.0.len() + end)
 }
 
+/// Where a thread ends: before what happened, metadata or the sender of the message behind it, else
+/// with its first paragraph. What was said in it has senders, too.
+fn thread(text: &str) -> Option<usize> {
+    let which = THREADS.iter().position(|begin| text.starts_with(begin))?;
+    let behind: Vec<usize> = paragraphs(text).take(LONGEST_THREAD).collect();
+    let is_behind = |at: &&usize| {
+        let rest = &text[**at..];
+        events(rest).is_some() || untrusted(rest).is_some()
+    };
+    let has_sender = |at: &&usize| sender(&text[**at..]).is_some();
+    let end = behind.iter().find(is_behind).or_else(|| match which {
+        0 => behind.iter().find(has_sender),
+        _ => behind.iter().rev().find(has_sender),
+    });
+    end.or(behind.first()).copied().or(Some(text.len()))
+}
+
+/// Where the paragraphs behind the first one begin.
+fn paragraphs(text: &str) -> impl Iterator<Item = usize> {
+    text.match_indices("\n\n")
+        .map(|(at, empty)| at + empty.len())
+}
+
+/// Who sent a message and when, if its first line says so in brackets.
+fn sender(text: &str) -> Option<&str> {
+    let line = text.lines().next()?.strip_prefix('[')?;
+    let (sent, _) = line.split_once(']')?;
+    is_envelope(sent).then_some(sent)
+}
+
 /// Where a line about what was sent ends.
 fn media(text: &str) -> Option<usize> {
     let line = text.lines().next()?;
-    let is_media = line.starts_with(MEDIA[0]) && line.ends_with(']') || line.starts_with(MEDIA[1]);
+    let is_hint = || MEDIA[1..].iter().any(|begin| line.starts_with(begin));
+    let is_media = line.starts_with(MEDIA[0]) && line.ends_with(']') || is_hint();
     is_media.then_some(line.len())
 }
 
 /// `LABEL (untrusted …): ```json … ```` at the beginning, and what follows.
 fn untrusted(text: &str) -> Option<(&str, &str)> {
     const LONGEST_LABEL: usize = 80;
-    let fence = text.find("```")?;
+    // `):` and what is blank before the fence.
+    const FENCE_BEHIND: usize = 16;
+    let begin = &text.as_bytes()[..text.len().min(LONGEST_LABEL + FENCE_BEHIND)];
+    let fence = memchr::memmem::find(begin, b"```")?;
     let label = text[..fence].trim_end().strip_suffix("):")?;
     let (name, inside) = label.rsplit_once(" (")?;
     let is_label = label.len() <= LONGEST_LABEL
         && name.starts_with(|c: char| c.is_ascii_uppercase())
         && !name.contains('\n')
         && inside.starts_with("untrusted");
-    let end = fence + 3 + text[fence + 3..].find("```").filter(|_| is_label)? + 3;
+    if !is_label {
+        return None;
+    }
+    let end = fence + 3 + text[fence + 3..].find("```")? + 3;
     Some(text.split_at(end))
 }
 
