@@ -177,6 +177,62 @@ fn typed_text_is_told_from_threads_notes_and_prompts_of_its_program() {
     );
 }
 
+/// What happened holds any text in 2026.1.24, which marks the first line of it alone, and begins a
+/// session with what its channels say (`prependSystemEvents`, `buildChannelSummary`).
+#[test]
+fn typed_text_is_told_from_what_happened_in_many_lines() {
+    let event = "System: [2026-01-20 09:59:00 UTC] Exec finished (node=mac id=1, code 0)\nline one";
+    let sender = "[Telegram Ada id:77 2026-01-20 10:02 UTC]";
+    let told = "Conversation info (untrusted metadata):\n```json\n{\"sender\":\"ada\"}\n```";
+    let group = "[Chat messages since your last reply - for context]\n\
+                 [Discord #general bob 2026-01-20 10:02 UTC] hi\n\n\
+                 [Current message - respond to this]\n";
+    let heartbeat = "Read HEARTBEAT.md if it exists (workspace context). Follow it strictly.";
+    let channels = "System: WhatsApp: linked +15550100 auth 2m ago\n\
+                    System:   - default (dm:pairing)\nSystem: Telegram: not configured";
+    let pasted = "why\n\n[2026-01-20 10:00:00] a log";
+    for (text, left, is_own) in [
+        (
+            &*format!("{event}\n\nline two\n\n{sender} why\n\n{sender} no"),
+            &*format!("why\n\n{sender} no"),
+            false,
+        ),
+        (
+            &format!("{event}\n\nline two\n\n{group}{sender} why"),
+            "why",
+            false,
+        ),
+        (
+            &format!("{event}\n\nline two\n\n{told}\n\nwhy"),
+            "why",
+            false,
+        ),
+        (
+            &format!("{event}\n\nline two\n\n{heartbeat}"),
+            heartbeat,
+            true,
+        ),
+        (&format!("{channels}\n\n{sender} why"), "why", false),
+        (&format!("{channels}\n\nwhy"), "why", false),
+        // Without a sender nothing says where it ends.
+        (&format!("{event}\n\n{pasted}"), pasted, false),
+        (&format!("{event}\n\n{told}\n\n{pasted}"), pasted, false),
+        // What only looks alike stays.
+        (
+            &format!("{channels}\nand more"),
+            &format!("{channels}\nand more"),
+            false,
+        ),
+        (
+            "System: Printer: disabledly",
+            "System: Printer: disabledly",
+            false,
+        ),
+    ] {
+        assert_eq!(typed(text), (left.to_owned(), is_own), "{text}");
+    }
+}
+
 /// What the program puts before a message, in a chat as in a group, hides no sender behind it.
 #[test]
 fn typed_text_is_told_from_news_before_it() {

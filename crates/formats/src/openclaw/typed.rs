@@ -40,6 +40,19 @@ const FORWARDED: &str = "[Forwarded from ";
 /// 2026, and since April.
 const EVENTS: [&str; 2] = ["System: ", "System (untrusted): "];
 
+/// Paragraphs that are looked at for the end of what happened.
+const LONGEST_EVENTS: usize = 64;
+
+/// What may be said of a channel in the block of what happened that begins a session, without a
+/// time.
+const CHANNEL_STATES: [&str; 5] = [
+    "linked",
+    "not linked",
+    "configured",
+    "not configured",
+    "disabled",
+];
+
 /// What others said in a group stands between the first of these and the second.
 const HISTORY: (&str, &str) = (
     "[Chat messages since your last reply - for context]",
@@ -221,7 +234,9 @@ fn replied<'t>(text: &'t str, marks: (&str, &str)) -> Option<(&'t str, &'t str, 
     Some((&text[..start], &text[start..end], &text[end..]))
 }
 
-/// Where the lines end of what happened: a block up to an empty line, in which one says when.
+/// Where the lines end of what happened: a block up to an empty line, in which one says when, or
+/// which says how its channels are. Versions that mark only the first line of what happened
+/// (2026.1.24) may go on behind empty lines: up to what is known to follow.
 fn events(text: &str) -> Option<usize> {
     let block = text.split("\n\n").next().unwrap_or_default();
     event(text)?;
@@ -229,8 +244,36 @@ fn events(text: &str) -> Option<usize> {
         let said = said.strip_prefix('[').and_then(|said| said.split_once(']'));
         said.is_some_and(|(time, _)| is_dated(time))
     };
-    let is_news = block.lines().filter_map(event).any(is_dated);
-    is_news.then_some(block.len())
+    if !block.lines().filter_map(event).any(is_dated) {
+        return is_summary(block).then_some(block.len());
+    }
+    let follows = |at: &usize| is_behind_events(&text[*at..]);
+    let marks_one = text.starts_with(EVENTS[0]);
+    let end = paragraphs(text).take(LONGEST_EVENTS).find(follows);
+    end.filter(|_| marks_one).or(Some(block.len()))
+}
+
+/// Whether a block says how the channels of a new session are (2026.1.24, `buildChannelSummary`).
+fn is_summary(block: &str) -> bool {
+    let is_state = |said: &str| {
+        let state = said.split_once(": ").map(|(_, state)| state);
+        let behind = CHANNEL_STATES
+            .iter()
+            .find_map(|begin| state?.strip_prefix(begin));
+        behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(' '))
+    };
+    let mut said = block.lines().map(event);
+    said.clone().all(|said| said.is_some()) && said.any(|said| said.is_some_and(is_state))
+}
+
+/// Whether a paragraph is known to stand behind what happened: what a program says or puts in, or a
+/// message of which a channel says who sent it and when.
+fn is_behind_events(text: &str) -> bool {
+    let is_sent = |sent: &str| is_channels(sent) && is_dated(sent);
+    let begins = |begin: &&str| text.starts_with(begin);
+    let marks = [NOTE, HISTORY.0, MEDIA[0]];
+    let is_marked = marks.iter().chain(&OWN).chain(&THREADS).any(begins);
+    is_marked || untrusted(text).is_some() || sender(text).is_some_and(is_sent)
 }
 
 /// What stands in a line of something that happened, behind its mark.
@@ -314,11 +357,15 @@ fn is_message_id(line: &str) -> bool {
 /// `Fri 2026-04-10 11:02 GMT+1`, `Telegram Ada id:7 2026-01-12T10:00Z`: what holds a time, or
 /// begins as a channel is called.
 fn is_envelope(text: &str) -> bool {
-    let is_channel = CHANNELS.iter().any(|channel| {
+    is_channels(text) || is_dated(text)
+}
+
+/// Whether it begins as a channel is called.
+fn is_channels(text: &str) -> bool {
+    CHANNELS.iter().any(|channel| {
         text.strip_prefix(channel)
             .is_some_and(|rest| rest.starts_with(' '))
-    });
-    is_channel || is_dated(text)
+    })
 }
 
 /// Whether it holds a time.
