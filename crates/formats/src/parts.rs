@@ -16,6 +16,9 @@ use crate::tools::{touches, used};
 pub(crate) struct Part<'a> {
     #[serde(borrow)]
     pub text: Raw<'a>,
+    /// Whether the text is a thought.
+    #[serde(borrow)]
+    pub thought: Raw<'a>,
     #[serde(borrow)]
     pub function_call: Loose<Box<FunctionCall<'a>>>,
     #[serde(borrow)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::line::{self, Kind, Line, MessageTokens, ShellResponse};
 use super::place;
-use super::said::Said;
+use super::said::{self, Said};
 use crate::json::{self, Loose, Raw};
 use crate::model::{Call, Compaction, Facts, Header, Usage};
 use crate::parts::{Tokens, note_call, parts};
@@ -165,8 +165,9 @@ fn has_failed(tool: &Raw<'_>, response: &Raw<'_>) -> Option<bool> {
 }
 
 fn answer(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
-    facts.role = Some("assistant".to_owned());
-    facts.is_message = true;
+    let is_own = said::is_own(line)?;
+    facts.role = Some(if is_own { "injected" } else { "assistant" }.to_owned());
+    facts.is_message = !is_own;
     facts.model = line.model.owned();
     facts.usage = line.tokens.object().and_then(|tokens| usage(tokens, line));
     for call in line.calls()? {

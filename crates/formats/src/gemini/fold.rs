@@ -4,12 +4,13 @@
 //! id, `$set` may give all messages anew, `$rewindTo` takes the last ones back. Nothing that an
 //! earlier line says is forgotten here, and nothing that a later one repeats is taken twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::{cut, place, text};
 use crate::model::{Class, Facts, Fold, Header, SessionFacts};
+use crate::parts::parts;
 use crate::{SourceFacts, stable_hash};
 
 /// What is remembered of the lines before.
@@ -23,6 +24,14 @@ pub struct State {
     /// Those that were answered, with the last message that said so beside its call; `None`: only
     /// one of the answers alone did.
     answers: BTreeMap<String, Option<String>>,
+    /// Hashes of what was said so far.
+    said: BTreeSet<u64>,
+    /// Messages that the last line sets and that stood nowhere before it.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    set_anew: BTreeSet<String>,
+    /// Hashes of what these say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    said_anew: Vec<u64>,
     /// The last message that the agent remembers.
     last: Option<String>,
     /// Where the session stands, by the entries so far.
@@ -68,6 +77,9 @@ impl State {
         for id in ids {
             let is_known = self.messages.contains_key(&id);
             if is_known || self.is_new(&id) {
+                if !is_known {
+                    self.set_anew.insert(id.clone());
+                }
                 let last = self.last.clone();
                 if !self.place(&id, last).is_copy {
                     self.last = Some(id);
@@ -116,6 +128,8 @@ impl State {
 
 /// Notes what a line does to what the agent remembers.
 pub(super) fn line(state: &mut State, line: &[u8]) {
+    state.set_anew.clear();
+    state.said.extend(std::mem::take(&mut state.said_anew));
     if let Some(ids) = cut::ids(line) {
         state.set(ids);
     }
@@ -148,8 +162,9 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     let is_last = facts.parent == last;
     let message = state.place(&id, last);
     let was_told = message.is_told;
-    relate_message(message, record, facts);
     relate_calls(state, &id, facts);
+    relate_said(state, &id, record, facts);
+    relate_message(state.place(&id, None), record, facts);
     let is_copy = facts.role.as_deref() == Some("toolResult") && !facts.repeats.is_empty();
     facts.is_beside = is_copy;
     if is_copy {
@@ -191,6 +206,25 @@ fn relate_message(message: &mut Message, record: &[u8], facts: &mut Facts) {
     facts.is_message &= !was_counted;
 }
 
+/// Of a message that a line sets anew leaves out what was said before that line: a compression
+/// keeps prompts, answers and calls under new ids.
+fn relate_said(state: &mut State, message: &str, record: &[u8], facts: &mut Facts) {
+    let said = words(record);
+    if !state.set_anew.contains(message) {
+        state.said.extend(said);
+        return;
+    }
+    let is_kept = match said {
+        Some(said) => state.said.contains(&said),
+        None => facts.repeats.contains(&Class::Output),
+    };
+    if is_kept {
+        facts.is_message = false;
+        facts.repeats.extend(said.map(|_| Class::Prose));
+    }
+    state.said_anew.extend(said);
+}
+
 /// Leaves out calls and answers that an earlier version of the message says, or, of answers, a
 /// message of them alone. Some models number the calls of each message from the start.
 fn relate_calls(state: &mut State, message: &str, facts: &mut Facts) {
@@ -205,6 +239,8 @@ fn relate_calls(state: &mut State, message: &str, facts: &mut Facts) {
     facts
         .calls
         .retain(|call| match (&call.call_id, call.is_result) {
+            // One that was kept of the conversation.
+            (Some(id), false) if is_kept(&state.set_anew, message, state.calls.get(id)) => false,
             (Some(id), false) => {
                 let known = state.calls.insert(id.clone(), message.to_owned());
                 known.as_deref() != Some(message)
@@ -224,6 +260,25 @@ fn relate_calls(state: &mut State, message: &str, facts: &mut Facts) {
         facts.files.clear();
         facts.is_error = false;
     }
+}
+
+/// Whether a message of a line that sets all anew repeats a call of a message before that line.
+fn is_kept(set_anew: &BTreeSet<String>, message: &str, of: Option<&String>) -> bool {
+    set_anew.contains(message) && of.is_some_and(|of| !set_anew.contains(of))
+}
+
+/// A hash of who speaks in a record and what is said to the model, or by it, without thoughts;
+/// `None` where it has no text.
+fn words(record: &[u8]) -> Option<u64> {
+    super::line::read(record, |line| {
+        let content = parts(&line.content)?;
+        let texts = content.iter().filter(|part| part.thought.0 != Some("true"));
+        let text: String = texts.filter_map(|part| part.text.text()).collect();
+        let who = line.kind.as_str().unwrap_or_default().as_bytes();
+        let text = text.trim();
+        Some((!text.is_empty()).then(|| stable_hash::of([who, text.as_bytes()])))
+    })
+    .flatten()
 }
 
 /// A hash of all prose of a record; `None` where it has none.

@@ -1,7 +1,7 @@
 //! Who says what a user's message holds: Gemini CLI writes as such all that is not the model's.
 
 use super::line::Line;
-use crate::parts::{Part, typed};
+use crate::parts::{Part, parts, typed};
 
 /// How the agent begins what it tells the model of the place where it runs. Versions before 2026
 /// wrote it without a tag.
@@ -24,6 +24,9 @@ const GO_ON: [&str; 2] = ["Please continue.", "System: Please continue."];
 
 /// How the summary begins that a compression leaves of the conversation.
 const SUMMARY: &str = "<state_snapshot>";
+
+/// What the program answers to that in the model's place (0.61.0, `chatCompressionService`).
+const SUMMARY_TAKEN: &str = "Got it. Thanks for the additional context!";
 
 /// What stands around a command that was typed behind `!`, before what it gave back and behind it
 /// (0.33.2, `shellCommandProcessor`).
@@ -88,6 +91,18 @@ impl Said {
             Said::Typed(typed)
         })
     }
+}
+
+/// Whether the program says an answer in the model's place. `None` where the second tier is needed.
+pub(super) fn is_own(line: &Line<'_>) -> Option<bool> {
+    let text: String = match line.model.as_str() {
+        Some(_) => return Some(false),
+        None => parts(&line.content)?
+            .iter()
+            .filter_map(|part| part.text.text())
+            .collect(),
+    };
+    Some(text == SUMMARY_TAKEN)
 }
 
 /// Whether the agent says it in its own name.

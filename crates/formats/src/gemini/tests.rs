@@ -368,6 +368,41 @@ fn a_compressed_session_goes_on_from_what_was_kept() {
     assert_eq!(branch, ["k1", "k2", "k3", "k4", "k6", "u3"]);
 }
 
+/// What it keeps was said, asked and answered before: it counts once, and is found once.
+#[test]
+fn what_a_compression_keeps_counts_once() {
+    let prompt = json!({"id": "u3", "type": "user", "content": "heron three"});
+    let answer = json!({"id": "g4", "type": "gemini", "content": "answer two"});
+    let lines = compressed(&[prompt, answer]);
+    let (facts, fold) = read_lines(&lines);
+    let of = |id: &str| {
+        let entry = facts.iter().find(|facts| facts.id.as_deref() == Some(id));
+        entry.unwrap()
+    };
+    // Three prompts and four answers, one of which says what another one did.
+    assert_eq!(fold.messages, 7);
+    assert!(of("g4").is_message && of("g4").repeats.is_empty());
+    for id in ["k3", "k6"] {
+        assert_eq!(of(id).repeats, [Class::Prose], "{id}");
+    }
+    assert_eq!(of("k4").repeats, [Class::Output]);
+    let calls = |is_result: bool| {
+        let all = facts.iter().flat_map(|facts| &facts.calls);
+        all.filter(|call| call.is_result == is_result).count()
+    };
+    assert_eq!((calls(false), calls(true)), (1, 1));
+    // The program says in the model's place that it knows the summary.
+    assert_eq!(of("k2").role.as_deref(), Some("injected"));
+    // A second compression keeps the same under other ids again.
+    let mut twice = lines.clone();
+    let set = lines[7].to_string().replace("\"k", "\"l");
+    twice.push(serde_json::from_str(&set).unwrap());
+    assert_eq!(read_lines(&twice).1.messages, 7);
+    // What a file begins with was said nowhere before it.
+    let alone = [lines[0].clone(), lines[7].clone()];
+    assert_eq!(read_lines(&alone).1.messages, 3);
+}
+
 /// Where the last that is kept is an answer of a tool's, the session stands before it.
 #[test]
 fn what_tools_gave_back_is_on_no_branch() {
