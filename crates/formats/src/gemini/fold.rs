@@ -255,10 +255,11 @@ fn relate_calls(state: &mut State, message: &str, facts: &mut Facts) {
             }
             (None, _) => true,
         });
+    let has_failed = facts.calls.iter().any(|call| call.is_error == Some(true));
+    facts.is_error = has_failed || facts.kind == "error";
     if facts.calls.is_empty() {
         facts.repeats.push(Class::Output);
         facts.files.clear();
-        facts.is_error = false;
     }
 }
 

@@ -279,8 +279,17 @@ fn a_command_that_failed_is_an_error() {
             let facts = Gemini.facts(line.to_string().as_bytes());
             assert_eq!(facts.is_error, failed, "{output}");
         }
-        let (facts, fold) = related(&[header("main"), call, copy]);
+        let (facts, fold) = related(&[header("main"), call.clone(), copy]);
         assert_eq!((facts[1].is_error, facts[2].is_error), (failed, false));
+        assert_eq!(fold.errors, u64::from(failed), "{output}");
+        // A later version of the message adds another call.
+        let mut longer = call.clone();
+        let mut second = longer["toolCalls"][0].clone();
+        second["id"] = json!("c2");
+        second["result"] = json!([]);
+        longer["toolCalls"].as_array_mut().unwrap().push(second);
+        let (facts, fold) = related(&[header("main"), call, longer]);
+        assert_eq!(facts[2].calls.len(), 2, "{output}");
         assert_eq!(fold.errors, u64::from(failed), "{output}");
     }
     // Another tool's answer may say anything.
