@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{cut, place, text};
+use super::{cut, place, said, text};
 use crate::model::{Class, Facts, Fold, Header, SessionFacts};
 use crate::parts::parts;
 use crate::{SourceFacts, stable_hash};
@@ -32,6 +32,9 @@ pub struct State {
     /// Hashes of what these say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     said_anew: Vec<u64>,
+    /// A hash of what was typed last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    typed: Option<u64>,
     /// The last message that the agent remembers.
     last: Option<String>,
     /// Where the session stands, by the entries so far.
@@ -154,6 +157,7 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
         facts.role = Some("injected".to_owned());
         facts.is_message = false;
     }
+    relate_typed(state, record, facts);
     let last = state.on_branch(state.last.clone());
     // A line that sets all messages places them before it is known which of them are copies.
     let before = state.messages.get(&id).map(|known| known.before.clone());
@@ -186,6 +190,22 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
 fn is_subagents(record: &[u8]) -> bool {
     let kind = super::line::read(record, |line| line.session_kind.owned());
     kind.as_deref() == Some("subagent")
+}
+
+/// Of what a hook says, which has the prompt before it beside it once more, leaves out the prompt.
+fn relate_typed(state: &mut State, record: &[u8], facts: &mut Facts) {
+    let typed = facts.user_text.as_ref().filter(|_| facts.is_message);
+    let Some(typed) = typed.map(|typed| stable_hash::of([typed.as_bytes()])) else {
+        return;
+    };
+    let is_beside = || super::line::read(record, said::is_beside);
+    if state.typed == Some(typed) && is_beside() == Some(true) {
+        facts.role = Some("injected".to_owned());
+        facts.is_message = false;
+        facts.user_text = None;
+        facts.repeats.push(Class::Prose);
+    }
+    state.typed = Some(typed);
 }
 
 /// Leaves out what an earlier version of the message says.

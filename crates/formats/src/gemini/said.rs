@@ -22,6 +22,10 @@ const PUT_IN: [&str; 4] = [
 /// What the program tells a model that stopped too early. What was typed before is shown with it.
 const GO_ON: [&str; 2] = ["Please continue.", "System: Please continue."];
 
+/// How what the program tells a model begins that repeats itself (0.61.0, `_recoverFromLoop`). What
+/// was typed before is shown with it, too.
+const LOOP: &str = "System: Potential loop detected. Details: ";
+
 /// How the summary begins that a compression leaves of the conversation.
 const SUMMARY: &str = "<state_snapshot>";
 
@@ -80,7 +84,7 @@ impl Said {
             Said::Summary
         } else if PUT_IN.iter().any(begins) {
             Said::PutIn(typed)
-        } else if GO_ON.contains(&&*whole) && typed != whole {
+        } else if GO_ON.contains(&&*whole) && typed != whole || whole.starts_with(LOOP) {
             Said::PutIn(whole)
         } else if let Some((command, output)) = command(&whole) {
             Said::Command {
@@ -91,6 +95,18 @@ impl Said {
             Said::Typed(typed)
         })
     }
+}
+
+/// Whether a message was not typed, if what is shown with it is all that was typed before: what a
+/// hook tells a model that would stop has the prompt beside it (0.61.0, `sendMessageStream`). A
+/// command of a person's, and what names files, holds other text than was typed. `None` where the
+/// second tier is needed.
+pub(super) fn is_beside(line: &Line<'_>) -> Option<bool> {
+    let content = parts(&line.content)?;
+    let shown = typed(&line.display_content, &content)?;
+    let whole: String = content.iter().filter_map(|part| part.text.text()).collect();
+    let may_differ = shown.starts_with('/') || shown.contains('@');
+    Some(line.display_content.is_value() && !may_differ && !whole.starts_with(&shown))
 }
 
 /// Whether the program says an answer in the model's place. `None` where the second tier is needed.

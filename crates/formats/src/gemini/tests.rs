@@ -210,6 +210,40 @@ fn what_the_program_puts_in_is_not_typed() {
     }
 }
 
+/// What is shown with them was typed before (0.61.0, `client`).
+#[test]
+fn what_the_loop_detector_and_hooks_say_is_not_typed() {
+    let shown = |id: &str, text: &str, shown: &str| json!({"id": id, "type": "user", "content": [{"text": text}], "displayContent": [{"text": shown}]});
+    let prompt = "walk the dingo";
+    let detected = "System: Potential loop detected. Details: Repetitive patterns identified. Please take a step back.";
+    let hook = "Tests fail: fix the ocelot";
+    let file = "look at @emu.ts\n--- Content from referenced files ---\nemu";
+    let lines = [
+        header("main"),
+        says("user", prompt),
+        shown("u2", detected, prompt),
+        shown("u3", hook, prompt),
+        says("gemini", "Fixed."),
+        // Another prompt, what looks alike, and commands and files, which may be typed again.
+        shown("u4", hook, "walk the emu"),
+        says("user", "walk the emu"),
+        shown("u5", "Review it all", "/review"),
+        shown("u6", "Review it all again", "/review"),
+        shown("u7", file, "look at @emu.ts"),
+        shown("u8", file, "look at @emu.ts"),
+    ];
+    let (facts, fold) = related(&lines);
+    let roles: Vec<_> = facts.iter().filter_map(|f| f.role.as_deref()).collect();
+    let (put_in, user) = ("injected", "user");
+    assert_eq!(roles[..4], [user, put_in, put_in, "assistant"]);
+    assert_eq!(roles[4..], [user; 6]);
+    assert_eq!(fold.messages, 8);
+    // What the hook says is found as output: the prompt is known.
+    assert_eq!(facts[3].repeats, [Class::Prose]);
+    assert_eq!(texts_of(&lines[3]).1, [hook]);
+    assert_eq!(texts_of(&lines[2]).0, [detected]);
+}
+
 #[test]
 fn what_is_typed_while_tools_run_is_typed() {
     let call = shell("success", "Output: lynx");
