@@ -12,6 +12,10 @@ use crate::parts::{Tokens, note_call, parts};
 /// The tool that runs commands.
 const SHELL: &str = "run_shell_command";
 
+/// How what a hook adds to the answer of a tool begins, behind all of it (0.61.0,
+/// `coreToolHookTriggers`).
+const HOOKS: &str = "\n\n<hook_context>";
+
 /// How the lines begin that may stand behind the exit code of a command.
 const BEHIND_CODE: [&str; 4] = [
     "Signal:",
@@ -153,6 +157,9 @@ fn has_failed(tool: &Raw<'_>, response: &Raw<'_>) -> Option<bool> {
     let response = response.parse::<Loose<ShellResponse<'_>>>()?;
     let output = response.object().and_then(|said| said.output.text());
     let output = output.unwrap_or_default();
+    let output = output
+        .rsplit_once(HOOKS)
+        .map_or(&*output, |(before, _)| before);
     let is_behind = |line: &&str| BEHIND_CODE.iter().any(|begin| line.starts_with(begin));
     let last = output
         .trim_end()

@@ -301,6 +301,15 @@ fn a_command_that_failed_is_an_error() {
     for (output, failed) in [
         (wrapped, true),
         (old, true),
+        // As an `AfterTool` hook leaves it.
+        (
+            &*format!("{wrapped}\n\n<hook_context>be nice\nExit Code: 0</hook_context>"),
+            true,
+        ),
+        (
+            "Output: owl\n\n<hook_context>Exit Code: 3</hook_context>",
+            false,
+        ),
         (&*old.replace("Code: 1", "Code: 0"), false),
         (&*old.replace("Code: 1", "Code: (none)"), false),
         ("Output: Exit Code: 3\nowl\nProcess Group PGID: 7", false),
