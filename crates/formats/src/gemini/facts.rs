@@ -136,7 +136,7 @@ fn user(said: Said, is_subagent: bool, facts: &mut Facts) {
     // A subagent's session is called by what it was told.
     let (role, text) = match said {
         Said::Answer => ("toolResult", None),
-        Said::Context | Said::Summary => ("injected", None),
+        Said::Context | Said::Summary | Said::Ended => ("injected", None),
         Said::PutIn(text) => ("injected", Some(text).filter(|_| is_subagent)),
         Said::Command { command: text, .. } | Said::Hint(text) | Said::Typed(text) => {
             let role = if is_subagent { "injected" } else { "user" };

@@ -19,6 +19,10 @@ const PUT_IN: [&str; 4] = [
     "- **Workspace Directories:**\n",
 ];
 
+/// How what ended in the background begins (0.61.0, `fastAckHelper`). Beside answers of tools it
+/// stands as hints do, later versions also send it alone.
+const ENDED: &str = "Background execution update:\n<background_output>\n";
+
 /// What the program tells a model that stopped too early. What was typed before is shown with it.
 const GO_ON: [&str; 2] = ["Please continue.", "System: Please continue."];
 
@@ -58,8 +62,11 @@ pub(super) enum Said {
     Summary,
     /// A command that was typed behind `!`, and what it gave back.
     Command { command: String, output: String },
-    /// What was typed while tools ran; what these gave back may stand beside it.
+    /// What was typed while tools ran; what these gave back may stand beside it. What a subagent is
+    /// told stands behind such a text, and is this then.
     Hint(String),
+    /// What ended in the background, beside what tools gave back.
+    Ended,
     /// What was typed, or what the model above tells a subagent.
     Typed(String),
 }
@@ -68,12 +75,16 @@ impl Said {
     /// What the message of this content is. `None` where the second tier is needed.
     pub fn of(line: &Line<'_>, content: &[Part<'_>]) -> Option<Said> {
         let texts = || content.iter().filter_map(|part| part.text.text());
-        if let Some(words) = texts().find_map(|text| hint(&text).map(str::to_owned)) {
-            return Some(Said::Hint(words));
-        }
         let is_answer = |part: &Part<'_>| part.function_response.object().is_some();
-        if content.iter().any(is_answer) {
-            return Some(Said::Answer);
+        let has_answer = content.iter().any(is_answer);
+        if let Some(words) = texts().find_map(|text| hint(&text).map(str::to_owned)) {
+            let is_told = |text: &str| !has_answer && hint(text).is_none() && !has_ended(text);
+            let told: String = texts().filter(|text| is_told(text)).collect();
+            return Some(Said::Hint(if told.is_empty() { words } else { told }));
+        }
+        if has_answer {
+            let has_ended = texts().any(|text| has_ended(&text));
+            return Some(if has_ended { Said::Ended } else { Said::Answer });
         }
         let typed = typed(&line.display_content, content)?;
         let whole: String = texts().collect();
@@ -82,7 +93,7 @@ impl Said {
             Said::Context
         } else if typed.starts_with(SUMMARY) {
             Said::Summary
-        } else if PUT_IN.iter().any(begins) {
+        } else if PUT_IN.iter().any(begins) || has_ended(&typed) {
             Said::PutIn(typed)
         } else if GO_ON.contains(&&*whole) && typed != whole || whole.starts_with(LOOP) {
             Said::PutIn(whole)
@@ -124,6 +135,11 @@ pub(super) fn is_own(line: &Line<'_>) -> Option<bool> {
 /// Whether the agent says it in its own name.
 pub(super) fn is_context(said: &str) -> bool {
     CONTEXT.iter().any(|begin| said.starts_with(begin))
+}
+
+/// Whether this is what ended in the background.
+pub(super) fn has_ended(text: &str) -> bool {
+    text.starts_with(ENDED)
 }
 
 /// What was typed while tools ran, if this is it.

@@ -282,6 +282,47 @@ fn what_is_typed_while_tools_run_is_typed() {
     assert_eq!(facts.role.as_deref(), Some("toolResult"));
 }
 
+/// What 0.61.0 puts beside hints and answers of tools (`local-executor`).
+#[test]
+fn what_stands_beside_a_hint_or_an_answer_is_found() {
+    let call = shell("success", "Output: lynx");
+    let given = call["toolCalls"][0]["result"][0].clone();
+    let hint =
+        json!({"text": "User hints:\n<user_input>\n- prefer pelican\n</user_input>\n\nInternal."});
+    let ended = "Background execution update:\n<background_output>\nheron\n</background_output>\n\nIt is done.";
+    let user = |parts: Value| json!({"id": "u2", "type": "user", "content": parts});
+    // What a subagent is told behind a hint is its title.
+    let told = user(json!([hint, {"text": "count the ibex"}]));
+    let facts = Gemini.facts(told.to_string().as_bytes());
+    assert_eq!(facts.user_text.as_deref(), Some("count the ibex"));
+    let none: [&str; 0] = [];
+    assert_eq!(texts_of(&told).0, ["- prefer pelican", "count the ibex"]);
+    assert_eq!(texts_of(&told).1, none);
+    // What ended in the background is nobody's message, and is found though the answers are known.
+    for (parts, role, prose) in [
+        (json!([{"text": ended}, given]), "injected", &[ended][..]),
+        (json!([{"text": ended}]), "injected", &[ended]),
+        (
+            json!([{"text": ended}, hint, given]),
+            "user",
+            &[ended, "- prefer pelican"],
+        ),
+    ] {
+        let line = user(parts);
+        let (facts, _) = related(&[
+            header("main"),
+            says("user", "w"),
+            call.clone(),
+            line.clone(),
+        ]);
+        assert_eq!(facts[3].role.as_deref(), Some(role));
+        assert_eq!(facts[3].is_message, role == "user");
+        assert!(!facts[3].is_beside && !facts[3].repeats.contains(&Class::Prose));
+        assert!(facts[3].calls.is_empty());
+        assert_eq!(texts_of(&line).0, prose);
+    }
+}
+
 #[test]
 fn of_a_command_behind_a_bang_only_the_command_is_typed() {
     let text = "I ran the following shell command:\n```sh\ngit status heron\n```\n\nThis produced the following result:\n```\nOn branch macaw\n```";

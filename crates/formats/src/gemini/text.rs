@@ -1,7 +1,7 @@
 //! All text of one Gemini CLI record that can be searched.
 
 use super::line::{self, Kind, Line};
-use super::said::{Said, hint, is_context};
+use super::said::{Said, has_ended, hint, is_context};
 use crate::json::Raw;
 use crate::model::Passage;
 use crate::parts::{Part, add_typed, parts, typed};
@@ -60,20 +60,23 @@ fn user(line: &Line<'_>, content: &[Part<'_>], pieces: &mut Pieces) -> Option<()
             pieces.prose_text(&command);
             pieces.output_text(&output);
         }
-        Said::Hint(words) => {
-            pieces.prose_text(&words);
-            given_back(content, pieces);
-        }
-        Said::Answer => given_back(content, pieces),
+        Said::Hint(_) | Said::Ended | Said::Answer => given_back(content, pieces),
     }
     Some(())
 }
 
-/// What tools gave back, and what else stands beside it.
+/// What tools gave back, and what else stands beside it: what was typed while they ran, what ended
+/// in the background, and, where nothing was given back, what a subagent is told.
 fn given_back(content: &[Part<'_>], pieces: &mut Pieces) {
+    let is_answer = |part: &Part<'_>| part.function_response.object().is_some();
+    let has_answer = content.iter().any(is_answer);
     for part in content {
-        if part.text.text().is_none_or(|text| hint(&text).is_none()) {
-            pieces.output(&part.text);
+        if let Some(text) = part.text.text() {
+            match hint(&text) {
+                Some(words) => pieces.prose_text(words),
+                None if !has_answer || has_ended(&text) => pieces.prose_text(&text),
+                None => pieces.output_text(&text),
+            }
         }
         if let Some(answer) = part.function_response.object() {
             pieces.leaves(&answer.response);
