@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::usage::Run;
 use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart, Usage};
@@ -12,6 +12,14 @@ use crate::{SourceFacts, stable_hash};
 /// Records of usage that are remembered.
 const COUNTED: usize = 64;
 
+/// What Copilot says of tokens, premium requests and credits where a run ends.
+const FIGURES: [&str; 4] = [
+    "inputTokens",
+    "outputTokens",
+    "totalPremiumRequests",
+    "totalNanoAiu",
+];
+
 /// What only Copilot's fold keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -19,6 +27,9 @@ pub struct State {
     /// What the newest events say that name it, under Copilot's own names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     own: BTreeMap<String, Value>,
+    /// The figures in it when the run began.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    before: BTreeMap<String, Value>,
     /// Hashes of the last records of usage: one may be written twice.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     counted: VecDeque<u64>,
@@ -47,7 +58,16 @@ fn is_zero(number: &u64) -> bool {
 /// run's end says what its answers took that have no records.
 pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     let (state, model) = (&mut fold.copilot, &fold.model);
-    state.run.relate(model.is_some(), record, facts);
+    if matches!(facts.kind.as_str(), "session.start" | "session.resume") {
+        state.before.clone_from(&state.own);
+        let is_figure = |name: &String| FIGURES.contains(&name.as_str());
+        state.before.retain(|name, _| is_figure(name));
+    }
+    if state.run.relate(model.is_some(), record, facts)
+        && let Some(header) = &mut facts.header
+    {
+        add_up(&state.before, header);
+    }
     let before = state.silent.take();
     if let Some((id, above)) = before
         && facts.parent.as_ref() == Some(&id)
@@ -57,6 +77,28 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     if let (true, Some(id)) = (facts.silent, &facts.id) {
         state.silent = Some((id.clone(), facts.parent.clone()));
     }
+}
+
+/// Adds what the runs before took to what a run says that it took.
+fn add_up(before: &BTreeMap<String, Value>, header: &mut Header) {
+    let own = header.own.as_deref().unwrap_or_default();
+    let mut own: BTreeMap<String, Value> = serde_json::from_str(own).unwrap_or_default();
+    for (name, figure) in &mut own {
+        let Some(before) = before.get(name) else {
+            continue;
+        };
+        let whole = before.as_i64().zip(figure.as_i64());
+        let sum = whole.map(|(before, now)| before.saturating_add(now).into());
+        let parts = || before.as_f64().zip(figure.as_f64());
+        let of_parts = || {
+            let sum = parts().map(|(before, now)| before + now);
+            sum.and_then(Number::from_f64).map(Value::from)
+        };
+        if let Some(sum) = sum.or_else(of_parts) {
+            *figure = sum;
+        }
+    }
+    header.own = Some(serde_json::json!(own).to_string());
 }
 
 /// Add one event, in file order, or the workspace file.

@@ -29,7 +29,7 @@ impl Format for Copilot {
     }
 
     fn revision(&self) -> u32 {
-        7
+        8
     }
 
     fn knows(&self, kind: &str) -> bool {

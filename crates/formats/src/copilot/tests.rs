@@ -313,6 +313,42 @@ fn no_usage_record() {
     assert_eq!(session.model.as_deref(), Some(a));
 }
 
+/// The runs of versions without records count from 0 in all that they say (as another reader's tests
+/// have it of real numbers, "adds per-lifetime shutdowns written by older CLIs"), later ones on.
+#[test]
+fn what_all_runs_took_is_the_sessions_own() {
+    let ended = |model: [i64; 3], requests: f64, credits: i64| {
+        let mut end = end(&[("m", model)]);
+        end["data"]["totalPremiumRequests"] = json!(requests);
+        end["data"]["totalNanoAiu"] = json!(credits);
+        end
+    };
+    let mut whole = ended([5000, 500, 0], 7.5, 500);
+    whole["data"]["accountingSnapshot"] = json!({});
+    let events = [
+        event("session.start", json!({})),
+        ended([500, 50, 0], 1.0, 50),
+        // The same run goes on, and the next one ends without a word of requests.
+        ended([1000, 100, 0], 3.0, 100),
+        event("session.resume", json!({})),
+        end(&[("m", [1000, 100, 0])]),
+        event("session.resume", json!({})),
+        ended([2000, 100, 0], 2.25, 250),
+    ];
+    let own = |events: &[Value]| {
+        let (session, _) = usage_of(events);
+        let own: Value = serde_json::from_str(&session.own.unwrap()).unwrap();
+        (own, session.tokens)
+    };
+    let (summed, tokens) = own(&events);
+    let figures = json!({"inputTokens": 4000, "outputTokens": 300, "totalPremiumRequests": 5.25,
+        "totalNanoAiu": 350});
+    assert_eq!((summed, tokens), (figures, Some(4300)));
+    let mut later = events.to_vec();
+    later.extend([event("session.resume", json!({})), whole]);
+    assert_eq!(own(&later).0["totalPremiumRequests"], json!(7.5));
+}
+
 /// What has records is counted by them, whatever the end says; the end of later versions says what
 /// all runs took.
 #[test]

@@ -29,8 +29,8 @@ impl Run {
     }
 
     /// Gives a run's end the usage of answers that have no records. Where models are named and none
-    /// is known, the only one is the session's.
-    pub(super) fn relate(&mut self, knows_model: bool, record: &[u8], facts: &mut Facts) {
+    /// is known, the only one is the session's. Whether an end says what its run took alone.
+    pub(super) fn relate(&mut self, knows_model: bool, record: &[u8], facts: &mut Facts) -> bool {
         match facts.kind.as_str() {
             "session.start" | "session.resume" => *self = Run::default(),
             "session.usage_record" => self.has_records |= facts.usage.is_some(),
@@ -41,10 +41,12 @@ impl Run {
                 }
                 if !is_of_session && !self.has_records {
                     facts.usage = self.add(models);
+                    return true;
                 }
             }
             _ => {}
         }
+        false
     }
 
     /// What was taken since the run's last end, if something was. Two ends of a run say both what
