@@ -108,7 +108,8 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.messages += u64::from(facts.is_message);
     fold.copilot.subagents += u64::from(facts.kind == "subagent.started");
     if let Some(usage) = &facts.usage
-        && known_by(usage).is_none_or(|record| is_new(&mut fold.copilot.counted, record))
+        && known_by(usage, facts.id.as_deref())
+            .is_none_or(|record| is_new(&mut fold.copilot.counted, record))
     {
         fold.add_usage(usage);
     }
@@ -147,9 +148,11 @@ fn is_new(counted: &mut VecDeque<u64>, record: u64) -> bool {
     true
 }
 
-/// By what a record is known again. Some servers give one id to all that they say.
-fn known_by(usage: &Usage) -> Option<u64> {
-    let call = usage.response_id.as_deref().filter(|id| !id.is_empty())?;
+/// By what a record is known again: by its call, which it need not name (1.0.102), else by the
+/// event. Some servers give one id to all that they say.
+fn known_by(usage: &Usage, event: Option<&str>) -> Option<u64> {
+    let call = usage.response_id.as_deref().filter(|id| !id.is_empty());
+    let call = call.or(event)?;
     let same = (&usage.model, usage.input, usage.output);
     Some(stable_hash::of([format!("{call:?} {same:?}").as_bytes()]))
 }

@@ -517,6 +517,19 @@ fn a_record_twice_counts_once() {
     assert_eq!(read.session.tokens, Some(130 + 130 + 131));
 }
 
+/// So does one that names no call, as the schema of 1.0.102 allows: its event is known.
+#[test]
+fn a_record_without_a_call_counts_once() {
+    let uses = |id: &str| {
+        let usage = json!({"model": "m", "inputTokens": 100, "outputTokens": 30});
+        let mut record = event("session.usage_record", json!({ "usage": usage }));
+        record["id"] = json!(id);
+        record
+    };
+    let (session, _) = usage_of(&[uses("a"), uses("a"), uses("b")]);
+    assert_eq!(session.tokens, Some(2 * 130));
+}
+
 #[test]
 fn flat_file_of_the_older_layout() {
     let read = read("flat-file");
