@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::line::{
-    Arguments, Attachment, Data, Event, LegacyMessage, ModelMetrics, ToolRequest, UsageRecord,
+    Arguments, Attachment, Data, Event, LegacyMessage, LegacyPart, ModelMetrics, ToolRequest,
+    UsageRecord,
 };
 use super::types::knows;
 use crate::edits::{patch, shell};
@@ -262,12 +263,24 @@ pub(super) fn legacy_messages<'a>(data: &Data<'a>) -> Option<Vec<LegacyMessage<'
     Some(messages)
 }
 
-/// What a session that was taken over begins with.
+/// What a session that was taken over begins with: a text, or the first of a list.
 fn first_typed(data: &Data<'_>) -> Option<Option<String>> {
-    let messages = legacy_messages(data)?;
-    let is_typed = |message: &&LegacyMessage<'_>| message.role.as_str() == Some("user");
-    let first = messages.iter().find(is_typed);
-    Some(first.and_then(|first| first.content.text().map(Cow::into_owned)))
+    for message in legacy_messages(data)? {
+        if message.role.as_str() != Some("user") {
+            continue;
+        }
+        let mut texts = Vec::from_iter(message.content.text().map(Cow::into_owned));
+        for part in message.content.items()? {
+            if let Loose::Object(part) = part.parse::<Loose<LegacyPart<'_>>>()? {
+                texts.extend(part.text.owned());
+            }
+        }
+        let first = texts.into_iter().find(|text| !text.trim().is_empty());
+        if first.is_some() {
+            return Some(first);
+        }
+    }
+    Some(None)
 }
 
 /// The tool calls of an answer. `None` where the second tier is needed.

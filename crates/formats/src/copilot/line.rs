@@ -182,6 +182,14 @@ pub(super) struct LegacyMessage<'a> {
     pub content: Raw<'a>,
 }
 
+/// A part of such a message.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct LegacyPart<'a> {
+    #[serde(borrow)]
+    pub text: Text<'a>,
+}
+
 /// A tool call as the model asked for it.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]

@@ -499,6 +499,28 @@ fn an_imported_session_has_its_first_prompt() {
     assert!(!entries[0].silent && Copilot.knows(&entries[0].kind));
 }
 
+/// Chat messages in the form of OpenAI's have lists of parts, or no text.
+#[test]
+fn an_imported_session_may_begin_with_parts() {
+    let prompt = json!([{"type": "image_url"}, {"type": "text", "text": "Oil the pump."}]);
+    for first in [
+        json!(null),
+        json!(""),
+        json!([]),
+        json!([1]),
+        prompt.clone(),
+    ] {
+        let messages = json!([
+            {"role": "assistant", "content": "Yes?"},
+            {"role": "user", "content": first},
+            {"role": "user", "content": prompt},
+        ]);
+        let legacy = json!({"legacySession": {"chatMessages": messages}});
+        let (session, _) = related(&[event("session.import_legacy", legacy)], true);
+        assert_eq!(session.typed.as_deref(), Some("Oil the pump."), "{first}");
+    }
+}
+
 /// The first run has no record, the second one has one and its end says what both took, the third
 /// one has not ended.
 #[test]
