@@ -313,8 +313,9 @@ fn no_usage_record() {
     assert_eq!(session.model.as_deref(), Some(a));
 }
 
-/// The runs of versions without records count from 0 in all that they say (as another reader's tests
-/// have it of real numbers, "adds per-lifetime shutdowns written by older CLIs"), later ones on.
+/// The runs of versions without records count from 0 in all that they say (as another reader's
+/// tests have it of real numbers, "adds per-lifetime shutdowns written by older CLIs"), later ones
+/// count on.
 #[test]
 fn what_all_runs_took_is_the_sessions_own() {
     let ended = |model: [i64; 3], requests: f64, credits: i64| {

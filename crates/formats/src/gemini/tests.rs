@@ -382,15 +382,26 @@ fn a_command_that_failed_is_an_error() {
     assert!(!Gemini.facts(read.to_string().as_bytes()).is_error);
 }
 
-/// The facts of all entries of these lines, cut and read on from what was stored after each line, and
-/// the fold over all.
+/// The facts of all entries of these lines, cut and read on from what was stored after each line,
+/// and the fold over all.
 fn read_lines(lines: &[Value]) -> (Vec<Facts>, Fold) {
+    let saved = read_lines_from(lines, true);
+    let at_once = read_lines_from(lines, false);
+    let shown = |read: &(Vec<Facts>, Fold)| serde_json::to_value(&read.1).unwrap();
+    assert_eq!(shown(&saved), shown(&at_once));
+    assert_eq!(saved.0, at_once.0);
+    saved
+}
+
+fn read_lines_from(lines: &[Value], is_saved: bool) -> (Vec<Facts>, Fold) {
     let relative = Path::new("aviary/chats/session-2026-01-05T09-00-7d1c0a52.jsonl");
     let mut fold = Fold::default();
     let mut found = Vec::new();
     for line in lines {
         let line = line.to_string().into_bytes();
-        fold = serde_json::from_value(serde_json::to_value(&fold).unwrap()).unwrap();
+        if is_saved {
+            fold = serde_json::from_value(serde_json::to_value(&fold).unwrap()).unwrap();
+        }
         Gemini.fold_line(&mut fold, &line);
         let mut within = Gemini.entries_within(&fold, &line);
         if within.is_empty() {
