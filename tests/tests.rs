@@ -54,6 +54,7 @@
 //! - `openclaw`: OpenClaw: rows of its databases and the files of the time before
 //! - `oracle`: our list and trees against the real agents'
 //! - `packages`: what people install, installed into an empty place and run
+//! - `pi_extensions`: what extensions of pi write beside and below its sessions
 //! - `pi_package`: what the package for pi does in the real pi
 //! - `picked`: what becomes of a session that is picked
 //! - `picker`: how the picker looks on a terminal, and how it leaves it
@@ -192,6 +193,8 @@ mod oracle;
 mod packages;
 mod pages;
 mod parents;
+#[cfg(unix)]
+mod pi_extensions;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod pi_package;
 #[cfg(target_os = "linux")]

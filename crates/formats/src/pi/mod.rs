@@ -11,6 +11,8 @@ mod facts;
 mod fold;
 mod line;
 mod said;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use dialect::{BadBytes, ByteOrderMark, Dialect, Names, OddValues, Scalars, Versions};
@@ -33,7 +35,7 @@ impl Format for Dialect {
     fn revision(&self) -> u32 {
         // None is another dialect's: what was read in one is read again in another.
         let dialect = Self::ALL.iter().position(|known| known.name == self.name);
-        12 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
+        13 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
     }
 
     fn shape(&self) -> Shape {
@@ -52,6 +54,10 @@ impl Format for Dialect {
 
     fn place(&self, relative: &Path, flat: bool) -> Placement {
         place(relative, flat)
+    }
+
+    fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
+        is_beside_subagents(folder).then_some(COPIES)
     }
 
     fn passed_over(&self, beginning: &[u8]) -> usize {
@@ -99,10 +105,25 @@ fn is_one_line(version: Option<i64>) -> bool {
     version.is_some_and(|version| version < 2)
 }
 
+/// Why a file of [`is_beside_subagents`] is no session.
+const COPIES: &str = "a copy of what the session of a subagent says";
+
+/// The extension pi-subagents (0.67.0, `getArtifactsDir`) writes beside a session what each of its
+/// subagents was told and said: `<run>_<agent>_transcript.jsonl`, before 0.8.4 the events of
+/// `pi --mode json` as `<run>_<agent>.jsonl`, which begin with the header of the subagent's own
+/// session.
+fn is_beside_subagents(path: &Path) -> bool {
+    let mut parts = path.components();
+    parts.any(|part| part.as_os_str() == "subagent-artifacts")
+}
+
 /// pi and its forks list `<folder>/<name>.jsonl`, or `<name>.jsonl` in a flat folder, whatever the
 /// name is else. What lies elsewhere, or was put aside under a longer name (OpenClaw does that), is
 /// catalogued all the same.
 fn place(relative: &Path, flat: bool) -> Placement {
+    if is_beside_subagents(relative) {
+        return Placement::Ignore(COPIES);
+    }
     let session = key(relative);
     let name = session.rsplit('/').next().unwrap_or_default();
     let depth = session.split('/').count();
