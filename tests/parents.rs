@@ -213,6 +213,64 @@ fn a_file_that_was_read_for_another_agent_has_a_parent_of_its_own_agent() {
     assert_eq!(rows, [["indusagi", "indusagi"], ["pi", "pi"]]);
 }
 
+/// pi writes where the file of a parent is, mostly as an absolute path (0.31 and later), and the
+/// store is copied, moved or mounted.
+#[test]
+fn a_parent_is_found_whose_file_lies_elsewhere_than_it_did() {
+    let store = Store::new();
+    let name = "2026-05-12T01-02-27-000Z_pi-1.jsonl";
+    let fork = |number: u32, parent: &str| {
+        let path = format!("pi/--w--/2026-05-13T01-02-27-000Z_pi-{number}.jsonl");
+        store.write(&path, &pi(number, Some(Path::new(parent))))
+    };
+    let forks = [
+        fork(2, &format!("/Users/alice/.pi/agent/sessions/--w--/{name}")),
+        fork(3, &format!("~/.pi/agent/sessions/--w--/{name}")),
+        fork(
+            4,
+            &format!(r"C:\Users\alice\.pi\agent\sessions\--C--w--\{name}"),
+        ),
+        fork(5, &format!("/mnt/--Users-alice-w--/{name}")),
+    ];
+    // Its name alone says nothing of whose it is.
+    let other = fork(6, "/Users/alice/.pi/agent/sessions/--x--/session.jsonl");
+    let nested = fork(7, "/Users/alice/.pi/agent/sessions/--w--/a/session.jsonl");
+    store.write("pi/--w--/b/session.jsonl", &pi(20, None));
+    // Its id is that name.
+    store.write("pi/--w--/c/session.jsonl", "{}\n");
+    let session = store.write("pi/--w--/a/session.jsonl", &pi(21, None));
+    let found = |index: &Index, path: &Path| -> BTreeSet<PathBuf> {
+        let children = children(index, "pi", path).into_iter();
+        children.map(|(path, _)| path).collect()
+    };
+    // The forks are read before their parent comes.
+    let index = store.index();
+    assert_eq!(found(&index, &session), BTreeSet::from([nested]));
+    drop(index);
+    let origin = store.write(&format!("pi/--w--/{name}"), &pi(1, None));
+    let copy = store.write(&format!("pi/--v--/{name}"), &pi(1, None));
+    let index = store.index();
+    assert_eq!(found(&index, &origin), BTreeSet::from(forks.clone()));
+    assert_eq!(found(&index, &copy), BTreeSet::new());
+    clean(&index, "the parent has come");
+    drop(index);
+    // It goes, and the copy stands for it.
+    fs::remove_file(&origin).unwrap();
+    let index = store.index();
+    assert_eq!(found(&index, &copy), BTreeSet::from(forks.clone()));
+    clean(&index, "the parent is gone");
+    drop(index);
+    let moved = store.path(&format!("pi/--u--/{name}"));
+    fs::create_dir_all(moved.parent().unwrap()).unwrap();
+    fs::rename(&copy, &moved).unwrap();
+    let index = store.index();
+    assert_eq!(found(&index, &moved), BTreeSet::from(forks));
+    let sql = "SELECT count(*) FROM forks WHERE parent IS NULL";
+    assert_eq!(index.sql(sql).unwrap().rows, [[json!(1)]]);
+    assert!(other.exists());
+    clean(&index, "the copy was moved");
+}
+
 #[test]
 fn what_is_named_now_comes_before_what_is_not() {
     let store = Store::new();
@@ -326,6 +384,7 @@ fn parents_are_those_that_an_index_from_scratch_finds() {
             "archived_sessions",
             "archived_sessions/a",
             "pi/--w--",
+            "pi/--v--",
         ];
         let mut seconds = 1_767_000_000;
         for round in 0..9 {
@@ -335,9 +394,18 @@ fn parents_are_those_that_an_index_from_scratch_finds() {
                 let has_parent = random.random_bool(0.7);
                 let path = match folder.starts_with("pi") {
                     true => {
-                        let parent = store.path(&format!("{folder}/{parent}.jsonl"));
+                        let parent = format!("{folder}/t_pi-{parent}.jsonl");
+                        let parent = match random.random_range(0..4) {
+                            0 => store.path(&parent),
+                            1 => Path::new("/elsewhere/.pi").join(parent),
+                            2 => parent
+                                .replace('/', r"\")
+                                .replacen("pi", r"C:\Users\ada", 1)
+                                .into(),
+                            _ => parent.replacen(folder, "/elsewhere/--x--", 1).into(),
+                        };
                         let text = pi(number, has_parent.then_some(parent.as_path()));
-                        store.write(&format!("{folder}/{number}.jsonl"), &text)
+                        store.write(&format!("{folder}/t_pi-{number}.jsonl"), &text)
                     }
                     false => {
                         let is_subagent = random.random_bool(0.5);
@@ -354,8 +422,9 @@ fn parents_are_those_that_an_index_from_scratch_finds() {
                     .unwrap();
                 match random.random_range(0..6) {
                     0 => fs::remove_file(&path).unwrap(),
-                    1 if !folder.starts_with("pi") => {
-                        let to = store.path(folders[random.random_range(0..5)]);
+                    1 => {
+                        let of_agent = if folder.starts_with("pi") { 5..7 } else { 0..5 };
+                        let to = store.path(folders[random.random_range(of_agent)]);
                         fs::create_dir_all(&to).unwrap();
                         fs::rename(&path, to.join(path.file_name().unwrap())).unwrap();
                     }

@@ -2,7 +2,8 @@
 //!
 //! A session names its parent by a path (pi and its dialects) or by an id. Both may be those of
 //! several sessions: a project is copied, an agent numbers its subagents anew in each session, two
-//! agents have one folder. The one that is meant is kept with the child, and found again before a
+//! agents have one folder. A path may be that of another machine, from which the sessions were
+//! copied. The one that is meant is kept with the child, and found again before a
 //! transaction ends for whomever it may have changed.
 
 use std::collections::BTreeSet;
@@ -20,10 +21,27 @@ pub(super) struct RenamedSessions {
     /// Ids and paths of which there is one session more or less: so is that of sessions whose
     /// parent has one of these.
     names: BTreeSet<String>,
+    /// Names of their files: a session may name its parent by where that file was elsewhere.
+    files: BTreeSet<String>,
+}
+
+/// Bytes of a path beyond which it is none.
+const LONGEST_PATH: usize = 4096;
+/// Folders of a path that may be those below a root, at most.
+const DEEPEST: usize = 16;
+
+/// What a parent is known by below a root.
+#[derive(Debug, Clone, Copy)]
+enum Known<'a> {
+    /// It has this id, and its file this name where that is asked for.
+    Id(&'a str, Option<&'a str>),
+    /// It lies at one of these places, a JSON list; the longest is meant.
+    Places(&'a str),
 }
 
 /// A session that names a parent.
 struct Child {
+    session: i64,
     root: i64,
     agent: String,
     host: String,
@@ -43,9 +61,11 @@ impl Catalogue {
         let names = names.query_row([session], |r| Ok([r.get(0)?, r.get(1)?]));
         let mut renamed = self.renamed.borrow_mut();
         renamed.sessions.insert(session);
-        renamed
-            .names
-            .extend(names.optional()?.into_iter().flatten());
+        let names: Option<[String; 2]> = names.optional()?;
+        if let Some([_, path]) = &names {
+            renamed.files.insert(file_name(path).to_owned());
+        }
+        renamed.names.extend(names.into_iter().flatten());
         Ok(())
     }
 
@@ -59,12 +79,21 @@ impl Catalogue {
         for child in children.query_map([root], |r| r.get(0))? {
             renamed.sessions.insert(child?);
         }
+        let sql = "SELECT path FROM _sessions WHERE root = ?1 AND path <> ''";
+        let mut paths = self.connection.prepare_cached(sql)?;
+        for path in paths.query_map([root], |r| r.get::<_, String>(0))? {
+            renamed.files.insert(file_name(&path?).to_owned());
+        }
         Ok(())
     }
 
     /// Find the parents of all sessions whose parent may be another one since then.
     pub(super) fn find_parents(&self) -> rusqlite::Result<()> {
-        let RenamedSessions { sessions, names } = self.renamed.take();
+        let RenamedSessions {
+            sessions,
+            names,
+            files,
+        } = self.renamed.take();
         let c = &self.connection;
         let mut children = sessions;
         let mut by_name =
@@ -72,6 +101,19 @@ impl Catalogue {
         for name in names {
             for child in by_name.query_map([name], |r| r.get(0))? {
                 children.insert(child?);
+            }
+        }
+        if !files.is_empty() {
+            let sql =
+                "SELECT session, parent_session FROM _sessions WHERE parent_session IS NOT NULL
+                AND (instr(parent_session, '/') OR instr(parent_session, '\\'))";
+            let mut by_file = c.prepare_cached(sql)?;
+            let mut rows = by_file.query([])?;
+            while let Some(row) = rows.next()? {
+                let parent = row.get_ref(1)?.as_str()?;
+                if files.contains(file_name(parent)) {
+                    children.insert(row.get(0)?);
+                }
             }
         }
         let mut keep = c.prepare_cached(
@@ -107,6 +149,7 @@ impl Catalogue {
         let mut child = self.connection.prepare_cached(sql)?;
         let child = child.query_row([session], |r| {
             Ok(Child {
+                session,
                 root: r.get(0)?,
                 agent: r.get(1)?,
                 host: r.get(2)?,
@@ -118,14 +161,18 @@ impl Catalogue {
         let Some(child) = child.optional()? else {
             return Ok(None);
         };
-        let found = match child.parent.contains(['/', '\\']) {
+        let is_path = child.parent.contains(['/', '\\']);
+        let mut found = match is_path {
             true => self.parent_by_path(&child)?,
             false => None,
         };
-        match found {
-            Some(found) => Ok(Some(found)),
-            None => self.parent_by_id(&child),
+        if found.is_none() {
+            found = self.nearest(&child, Known::Id(&child.parent, None))?;
         }
+        if found.is_none() && is_path && child.parent.len() <= LONGEST_PATH {
+            found = self.parent_by_file(&child)?;
+        }
+        Ok(found)
     }
 
     /// A file may be read for several agents: the child's own comes first.
@@ -138,21 +185,47 @@ impl Catalogue {
         named.query_row(bound, |r| r.get(0)).optional()
     }
 
-    /// Of those that have this id the nearest one: below the same root the one that shares most of
-    /// the child's folders, else one below another root of the same agent on the same machine. What
-    /// is in the archive alone, or below a root that is not named now, comes last; but a child that
-    /// is in the archive itself stays with the parent that it had there.
-    fn parent_by_id(&self, child: &Child) -> rusqlite::Result<Option<i64>> {
+    /// The parent whose file lies elsewhere than the child says: on another machine, in another
+    /// home, in a folder that was copied, moved or mounted. It is the one at the same place below
+    /// its root; else the one whose file has the same name, where its id is part of that (pi
+    /// writes `<time>_<id>.jsonl`). A name such as `session.jsonl` many files have.
+    fn parent_by_file(&self, child: &Child) -> rusqlite::Result<Option<i64>> {
+        let parts = child.parent.split(['/', '\\']);
+        let parts: Vec<&str> = parts.filter(|part| !matches!(*part, "" | ".")).collect();
+        let from = parts.len().saturating_sub(DEEPEST);
+        let to = parts.len().saturating_sub(1);
+        let places: Vec<String> = (from..to).map(|at| parts[at..].join("/")).collect();
+        let places = serde_json::json!(places).to_string();
+        let name = file_name(&child.parent);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        // Without a header a session's id is the stem of its file.
+        let ids = stem.split_once('_').map(|(_, id)| [id, stem]);
+        let ids = ids.into_iter().flatten().filter(|id| !id.is_empty());
+        let ids = ids.map(|id| Known::Id(id, Some(name)));
+        for known in std::iter::once(Known::Places(&places)).chain(ids) {
+            let found = self.nearest(child, known)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Of those that are known by this the nearest one: below the same root the one that shares
+    /// most of the child's folders, else one below another root of the same agent on the same
+    /// machine. What is in the archive alone, or below a root that is not named now, comes last;
+    /// but a child that is in the archive itself stays with the parent that it had there.
+    fn nearest(&self, child: &Child, known: Known<'_>) -> rusqlite::Result<Option<i64>> {
         let mut found = match child.is_gone {
-            true => self.parent_below_root(child, None)?,
+            true => self.parent_below_root(child, known, None)?,
             false => None,
         };
         for is_there in [true, false] {
             if found.is_none() {
-                found = self.parent_below_root(child, Some(is_there))?;
+                found = self.parent_below_root(child, known, Some(is_there))?;
             }
             if found.is_none() {
-                found = self.parent_below_another_root(child, is_there)?;
+                found = self.parent_below_another_root(child, known, is_there)?;
             }
         }
         Ok(found)
@@ -163,11 +236,25 @@ impl Catalogue {
     fn parent_below_root(
         &self,
         child: &Child,
+        known: Known<'_>,
         is_there: Option<bool>,
     ) -> rusqlite::Result<Option<i64>> {
+        let (id, file) = match known {
+            Known::Id(id, file) => (id, file),
+            Known::Places(places) => {
+                let sql = "SELECT session FROM _sessions
+                    WHERE root = ?1 AND place IN (SELECT value FROM json_each(?2)) AND session <> ?3
+                        AND path <> '' AND (?4 IS NULL OR (gone_ms IS NULL) = ?4)
+                    ORDER BY length(place) DESC LIMIT 1";
+                let mut placed = self.connection.prepare_cached(sql)?;
+                let bound = params![child.root, places, child.session, is_there];
+                return placed.query_row(bound, |r| r.get(0)).optional();
+            }
+        };
         let sql = "SELECT session FROM _sessions
             WHERE root = ?1 AND id = ?2 AND place >= ?3 AND place < ?4
                 AND (?5 IS NULL OR (gone_ms IS NULL) = ?5)
+                AND (?6 IS NULL OR session <> ?7 AND (place = ?6 OR substr(place, -1 - length(?6)) = '/' || ?6))
             ORDER BY place LIMIT 1";
         let mut within = self.connection.prepare_cached(sql)?;
         let key = &child.session_key;
@@ -175,7 +262,7 @@ impl Catalogue {
         // What lies in a folder comes between its name with a slash and with the next character.
         let ranges = folders.map(|folder| (format!("{folder}/"), format!("{folder}0")));
         for (first, end) in ranges.chain([(String::new(), char::MAX.to_string())]) {
-            let bound = params![child.root, child.parent, first, end, is_there];
+            let bound = params![child.root, id, first, end, is_there, file, child.session];
             let found = within.query_row(bound, |r| r.get(0)).optional()?;
             if found.is_some() {
                 return Ok(found);
@@ -187,14 +274,34 @@ impl Catalogue {
     fn parent_below_another_root(
         &self,
         child: &Child,
+        known: Known<'_>,
         is_there: bool,
     ) -> rusqlite::Result<Option<i64>> {
+        let (id, file) = match known {
+            Known::Id(id, file) => (id, file),
+            Known::Places(places) => {
+                let sql = "SELECT session FROM _roots r CROSS JOIN _sessions s
+                    WHERE agent = ?1 AND host = ?2 AND r.root <> ?3 AND s.root = r.root
+                        AND place IN (SELECT value FROM json_each(?4)) AND s.path <> ''
+                        AND (NOT ?5 OR current AND gone_ms IS NULL)
+                    ORDER BY gone_ms IS NOT NULL, NOT current, length(place) DESC, r.path LIMIT 1";
+                let mut placed = self.connection.prepare_cached(sql)?;
+                let bound = params![child.agent, child.host, child.root, places, is_there];
+                return placed.query_row(bound, |r| r.get(0)).optional();
+            }
+        };
         let sql = "SELECT session FROM _roots r CROSS JOIN _sessions s
             WHERE agent = ?1 AND host = ?2 AND r.root <> ?3 AND s.root = r.root AND id = ?4
                 AND (NOT ?5 OR current AND gone_ms IS NULL)
+                AND (?6 IS NULL OR place = ?6 OR substr(place, -1 - length(?6)) = '/' || ?6)
             ORDER BY gone_ms IS NOT NULL, NOT current, r.path, place LIMIT 1";
         let mut elsewhere = self.connection.prepare_cached(sql)?;
-        let bound = params![child.agent, child.host, child.root, child.parent, is_there];
+        let bound = params![child.agent, child.host, child.root, id, is_there, file];
         elsewhere.query_row(bound, |r| r.get(0)).optional()
     }
+}
+
+/// The last part of a path, of this system or of another one.
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
 }

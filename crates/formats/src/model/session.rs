@@ -261,7 +261,8 @@ pub struct SessionFacts {
     pub listed_cost: Option<f64>,
     /// Entries that report an error.
     pub error_count: u64,
-    /// A subagent's session: `parent_session` is the id of the session that started it.
+    /// A subagent's session: `parent_session` is the id of the session that started it (pi: of one
+    /// that a subagent started the path of that one's file below the root).
     #[serde(default)]
     pub is_subagent: bool,
     /// Would the agent's own list show this session? `None` = yes, else the reason why not.

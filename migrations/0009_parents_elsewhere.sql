@@ -1,0 +1,3 @@
+-- A parent is found also where its file was elsewhere when a session named it
+-- (src/catalogue/parents.rs). Nothing is stored in another way: this step has the parents of all
+-- sessions looked for again.
