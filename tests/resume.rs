@@ -158,6 +158,44 @@ fn no_other_program_of_that_name_takes_a_session_up() {
     }
 }
 
+/// `pi --session PATH` opens what pi's list leaves out for where it lies (0.87.1, `main.js`:
+/// `resolveSessionPath`), and nothing that does not begin with a header.
+#[test]
+fn pi_takes_up_by_its_path_what_it_does_not_list() {
+    let home = Sandbox::new();
+    let sessions = ".pi/agent/sessions";
+    let header = r#"{"type":"session","version":3,"id":"ID","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#;
+    let odd = r#"{"type":"message","id":"m","parentId":null}"#;
+    for (id, name, opens) in [
+        ("0a", "directly.jsonl", true),
+        ("0b", "--w--/deep/er/session.jsonl", true),
+        ("0c", "--w--/put.jsonl.bak-1", true),
+        ("0d", "--w--/listed.jsonl", true),
+        ("0e", "--w--/deep/no-header.jsonl", false),
+        ("0f", "--w--/deep/odd.jsonl", false),
+    ] {
+        let line = header.replace("ID", id);
+        let text = match id {
+            "0e" => format!("{odd}\n{line}\n"),
+            "0f" => format!("{line}\n{odd}\n"),
+            _ => format!("{line}\n"),
+        };
+        let path = home.write(&format!("{sessions}/{name}"), &text);
+        let shown = home.json(&["show", &path.display().to_string(), "--json"]);
+        let argv = &shown["session"]["resume"]["argv"];
+        let expected = opens.then(|| path.to_str().expect("a path"));
+        assert_eq!(argv[2].as_str(), expected, "{name}: {shown}");
+        assert_eq!(shown["session"]["listed_by_agent"], id == "0d", "{name}");
+        let said = resume(&home, &[&path.display().to_string(), "--print"]);
+        assert_eq!(said.contains("&& pi --session "), opens, "{said}");
+        assert_eq!(
+            said.contains("pi does not list this session"),
+            !opens,
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn a_printed_command_whose_directory_is_gone_says_so() {
     let home = home();

@@ -10,7 +10,7 @@ use super::entries::in_file;
 use super::error::Error;
 use super::open::Catalogue;
 use crate::archive::SourcePath;
-use crate::format::{agent_called, resume};
+use crate::format::{resume, resumes_unlisted};
 use crate::model::{Base, NO_MESSAGES, SessionRow};
 use crate::source::checkpoint::{NO_REVISION, Proof, ReadState};
 use crate::source::content::Location;
@@ -316,7 +316,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let title = title(name.as_deref(), r.get(28)?, first_message.as_deref());
     let (created_ms, gone_ms): (Option<i64>, Option<i64>) = (r.get(13)?, r.get(34)?);
     let own = r.get_ref(26)?.as_str_or_null().ok().flatten();
-    let resume = may_resume(r, &agent, hidden.is_none())?
+    let resume = may_resume(r, &agent, hidden.as_deref())?
         .then(|| resume(&agent, &format, &path, (&id, own), &cwd))
         .flatten();
     let session = r.get(0)?;
@@ -378,11 +378,11 @@ fn title(name: Option<&str>, made: Option<String>, first_message: Option<&str>) 
 
 /// Whether its agent takes the session up again, which it lists or not. It finds nothing of one
 /// whose file is gone, or is another machine's.
-fn may_resume(r: &Row<'_>, agent: &str, is_listed: bool) -> rusqlite::Result<bool> {
+fn may_resume(r: &Row<'_>, agent: &str, hidden: Option<&str>) -> rusqlite::Result<bool> {
     let (is_subagent, gone_ms): (bool, Option<i64>) = (r.get(33)?, r.get(34)?);
     let is_own = r.get::<_, Option<String>>(36)?.is_none();
-    let resumes_unlisted = || agent_called(agent).is_some_and(|agent| agent.resumes_unlisted);
-    Ok(is_own && gone_ms.is_none() && (is_listed || !is_subagent && resumes_unlisted()))
+    let takes_up = |reason| resumes_unlisted(agent, reason, is_subagent);
+    Ok(is_own && gone_ms.is_none() && hidden.is_none_or(takes_up))
 }
 
 pub(super) fn base(session: Option<String>, end: Option<i64>) -> Option<Base> {

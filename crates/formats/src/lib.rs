@@ -92,5 +92,5 @@ pub use injected::injected_blocks;
 pub use known::{FORMATS, format_named};
 pub use record::Record;
 pub use remote::remote_of;
-pub use resume::resume;
+pub use resume::{resume, resumes_unlisted};
 pub use title::{LONGEST_TITLE, typed_title};

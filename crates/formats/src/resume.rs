@@ -2,6 +2,7 @@
 
 use crate::agents::agent_called;
 use crate::model::Resume;
+use crate::pi;
 
 /// How the agent called `agent` takes the session up again that lies at `path` and is read in
 /// `format`, with what its agent records of it ([`SessionFacts::own`]); `None` = not known.
@@ -35,6 +36,15 @@ pub fn resume(
         argv: agent.resume.iter().map(word).collect::<Option<_>>()?,
     })
     .filter(|resume| !resume.argv.is_empty())
+}
+
+/// Whether the agent called `agent` takes up a session that its own list leaves out for this reason:
+/// it may find by an id what it does not list, but for subagents, and by a path whatever is there.
+pub fn resumes_unlisted(agent: &str, reason: &str, is_subagent: bool) -> bool {
+    agent_called(agent).is_some_and(|agent| {
+        let by_path = agent.resume.contains(&"{path}") && pi::opens(reason);
+        by_path || agent.resumes_unlisted && !is_subagent
+    })
 }
 
 /// The name under which the agent finds what it calls a session, where that is not the session's

@@ -130,17 +130,18 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     }
 }
 
-/// Why pi's own list does not show the session.
+/// Why pi's own list does not show the session: for what stands in the file, else for where it lies.
+/// Whatever lies elsewhere and is whole pi opens by its path (see [`super::opens`]).
 fn hidden(source: &SourceFacts<'_>) -> Option<String> {
     let fold = source.fold;
-    if let Some(reason) = source.unlisted {
-        return Some(reason.to_owned());
-    }
     if fold.hidden.is_some() {
         return fold.hidden.clone();
     }
     match (&fold.header, fold.entries, source.problems) {
-        (Some(_), ..) => None,
+        (Some(header), ..) => source.unlisted.map(|place| match header.id_is_string {
+            true => place.to_owned(),
+            false => "its id is no text".to_owned(),
+        }),
         (None, 0, (0, _)) => Some("empty file".to_owned()),
         (None, _, (_, Some(reason))) => Some(format!("no session header ({reason})")),
         (None, ..) => Some("no session header".to_owned()),

@@ -35,7 +35,7 @@ impl Format for Dialect {
     fn revision(&self) -> u32 {
         // None is another dialect's: what was read in one is read again in another.
         let dialect = Self::ALL.iter().position(|known| known.name == self.name);
-        13 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
+        14 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
     }
 
     fn shape(&self) -> Shape {
@@ -105,6 +105,19 @@ fn is_one_line(version: Option<i64>) -> bool {
     version.is_some_and(|version| version < 2)
 }
 
+/// Why pi's list does not show a session for where it lies, or for its name.
+const ASIDE: &str = "a copy under another name";
+const OTHER_NAME: &str = "the name does not end in .jsonl";
+const ABOVE: &str = "directly in the sessions folder";
+const BELOW: &str = "below the folders that pi lists";
+
+/// Whether pi opens a session that its list leaves out for this reason. `pi --session PATH` asks no
+/// list where there is a slash in PATH, and opens any file that begins with a header (0.73.1 to
+/// 0.87.1: `resolveSessionPath`, `loadEntriesFromFile`). Without one 0.73 empties the file.
+pub(crate) fn opens(reason: &str) -> bool {
+    [ASIDE, OTHER_NAME, ABOVE, BELOW].contains(&reason)
+}
+
 /// Why a file of [`is_beside_subagents`] is no session.
 const COPIES: &str = "a copy of what the session of a subagent says";
 
@@ -146,10 +159,10 @@ fn place(relative: &Path, flat: bool) -> Placement {
         .any(|mark| !is_jsonl && lower.contains(mark));
     let unlisted = match (is_jsonl, is_aside) {
         (false, false) => return Placement::Ignore("not a session file"),
-        (false, true) => "a copy under another name",
-        (true, _) if !is_session => "the name does not end in .jsonl",
-        (true, _) if depth < listed_depth => "directly in the sessions folder",
-        (true, _) => "below the folders that pi lists",
+        (false, true) => ASIDE,
+        (true, _) if !is_session => OTHER_NAME,
+        (true, _) if depth < listed_depth => ABOVE,
+        (true, _) => BELOW,
     };
     Placement::Source {
         session,

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::Dialect;
-use crate::Format;
-use crate::model::Placement;
+use crate::model::{Fold, Placement, SourcePart};
+use crate::{Format, SourceFacts};
 
 #[test]
 fn copies_of_what_subagents_say_are_no_sessions() {
@@ -26,5 +26,82 @@ fn copies_of_what_subagents_say_are_no_sessions() {
         let place = Dialect::PI.place(path, false);
         assert!(matches!(place, Placement::Source { .. }), "{session}");
         assert_eq!(Dialect::PI.leaves_out(path.parent().unwrap()), None);
+    }
+}
+
+/// Why pi does not list a session with these lines at this path.
+fn hidden(path: &str, lines: &[&str]) -> Option<String> {
+    let mut fold = Fold::default();
+    for line in lines {
+        Dialect::PI.fold(&mut fold, &Dialect::PI.facts(line.as_bytes()));
+    }
+    let relative = Path::new(path);
+    let Placement::Source { unlisted, .. } = Dialect::PI.place(relative, false) else {
+        panic!("{path} is no source");
+    };
+    let source = SourceFacts {
+        relative,
+        mtime_ms: 0,
+        fold: &fold,
+        part: SourcePart::Main,
+        unlisted: unlisted.as_deref(),
+        problems: (0, None),
+    };
+    Dialect::PI.session(&[source]).hidden
+}
+
+/// pi opens by its path what begins with a header that has an id (0.87.1, `loadEntriesFromFile`):
+/// what hides the rest is told first.
+#[test]
+fn what_is_wrong_in_a_file_is_told_before_where_it_lies() {
+    let header = r#"{"type":"session","id":"a"}"#;
+    let odd = r#"{"type":"message","id":"m"}"#;
+    for (path, lines, reason, opens) in [
+        ("--w--/a.jsonl", &[header][..], None, true),
+        (
+            "a.jsonl",
+            &[header],
+            Some("directly in the sessions folder"),
+            true,
+        ),
+        (
+            "--w--/a/b.jsonl",
+            &[header],
+            Some("below the folders that pi lists"),
+            true,
+        ),
+        (
+            "--w--/a/b.jsonl",
+            &[header, odd],
+            Some("a message entry has no message"),
+            false,
+        ),
+        (
+            "--w--/a/b.jsonl",
+            &[odd, header],
+            Some("a message entry has no message"),
+            false,
+        ),
+        (
+            "--w--/a/b.jsonl",
+            &[r#"{"type":"custom"}"#],
+            Some("first record is no session header"),
+            false,
+        ),
+        ("--w--/a/b.jsonl", &[], Some("empty file"), false),
+        (
+            "--w--/a/b.jsonl",
+            &[r#"{"type":"session","id":7}"#],
+            Some("its id is no text"),
+            false,
+        ),
+    ] {
+        let found = hidden(path, lines);
+        assert_eq!(found.as_deref(), reason, "{path}");
+        assert_eq!(
+            found.is_none_or(|reason| super::opens(&reason)),
+            opens,
+            "{path}"
+        );
     }
 }
