@@ -91,3 +91,52 @@ fn transcripts_of_subagents_are_not_read_beside_their_sessions() {
         "{found}"
     );
 }
+
+/// pi-subagents 0.67.0 (`getSubagentSessionRoot`, `createForkContextResolver`).
+#[test]
+fn sessions_of_subagents_are_counted_at_who_started_them() {
+    let home = store();
+    let copied = said("a1", None, "user", "delegate the walrus");
+    let mut asked = said("f2", Some("a1"), "user", "Task: polish topaz");
+    asked["timestamp"] = "2026-05-12T01:05:28.000Z".into();
+    let mut fork = header("f1", Some("/home/other/a.jsonl"));
+    fork["timestamp"] = "2026-05-12T01:05:27.000Z".into();
+    home.write(
+        &format!("{FOLDER}/{STEM}/forks/2026-05-12T01-05-27-000Z_f1.jsonl"),
+        &lines(&[fork, copied, asked]),
+    );
+    home.write(
+        &format!("{FOLDER}/{STEM}/5f316403/run-0/session/77/run-0/session.jsonl"),
+        &lines(&[
+            header("d1", None),
+            said("d2", None, "user", "Task: dig opal"),
+        ]),
+    );
+    let id = &STEM[25..];
+    assert_eq!(ids(&home, &["list", "--all", "--json"]), [id]);
+    let rows = home.json(&["list", "--all", "--json"]);
+    assert_eq!(rows["sessions"][0]["subagents"], 3, "{rows}");
+    let sql = "SELECT c.id, p.id, relation FROM forks f JOIN sessions c USING (session)
+        JOIN sessions p ON p.session = f.parent ORDER BY 1";
+    let rows = home.json(&["sql", sql, "--json"]);
+    let expected = json!([
+        ["c1", id, "subagent"],
+        ["d1", "c1", "subagent"],
+        ["f1", id, "subagent"]
+    ]);
+    assert_eq!(rows["rows"], expected, "{rows}");
+    for (query, sessions) in [
+        ("role:user gizmo", 0),
+        ("role:user topaz", 0),
+        ("role:user opal", 0),
+        ("role:injected topaz", 1),
+        ("gizmo", 1),
+        ("role:user walrus", 1),
+    ] {
+        let found = home.json(&["search", query, "--json"]);
+        let found = found["sessions"].as_array().map(Vec::len);
+        assert_eq!(found, Some(sessions), "{query}");
+    }
+    let said = home.run(&["verify"]);
+    assert!(!said.contains("--- exit"), "{said}");
+}

@@ -274,6 +274,12 @@ pub trait Format: Send + Sync {
         let _ = line;
         None
     }
+    /// The same of a line in the source at `path`: never an answer that [`Format::facts_at`] would
+    /// not give.
+    fn facts_of_line_at(&self, path: &Path, line: &[u8]) -> Option<Facts> {
+        let _ = path;
+        self.facts_of_line(line)
+    }
     /// Notes what such a line that is looked at closely does to its session, whatever is in it: the
     /// agent may not get beyond it. Called before its records are folded.
     fn fold_line(&self, fold: &mut Fold, line: &[u8]) {

@@ -243,7 +243,8 @@ fn info(dialect: Dialect, path: PathBuf) -> std::io::Result<Option<SessionInfo>>
         id: facts.id,
         cwd: facts.cwd,
         name: facts.name,
-        parent_session_path: facts.parent_session,
+        // As the header has it, wherever the file lies.
+        parent_session_path: fold.header.and_then(|header| header.parent_session),
         created_ms: facts.created_ms,
         modified_ms: facts.modified_ms,
         message_count: facts.message_count,

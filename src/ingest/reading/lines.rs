@@ -38,7 +38,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
         let (line, at) = (&line[begins..], at + begins as u64);
         // Most lines are one strict value: reading it proves that, and nothing needs to look for
         // its end.
-        if let Some(facts) = format.facts_of_line(line) {
+        if let Some(facts) = format.facts_of_line_at(&self.plan.path, line) {
             let before = line.len() - line.trim_ascii_start().len();
             let entry = line.trim_ascii();
             let hash = self.add_entry(entry, at + before as u64, flags, facts);

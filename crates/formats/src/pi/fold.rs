@@ -1,5 +1,6 @@
 //! What a pi session is: the fold over its lines, and the values pi's list shows of it.
 
+use super::subagents;
 use crate::model::{Facts, Fold, SessionFacts, SourcePart};
 use crate::{SourceFacts, json};
 
@@ -91,6 +92,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         Some(header) => (header.id.clone().unwrap_or_default(), header),
         None => (stem(), Default::default()),
     };
+    let started_by = subagents::parent(source.relative);
     // Only a header's time that is a string counts.
     let header_ms = header.created_raw.as_deref().and_then(json::date_ms);
     // Where entries are one line, no id tells where it stands.
@@ -100,7 +102,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         id,
         cwd: header.cwd.unwrap_or_default(),
         name: fold.name.clone(),
-        parent_session: header.parent_session,
+        parent_session: started_by.clone().or(header.parent_session),
         created_raw: header.created_raw,
         created_ms: header.created_ms,
         modified_ms: fold
@@ -109,7 +111,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             .unwrap_or(source.mtime_ms),
         message_count: fold.messages,
         first_message: fold.first_message.clone(),
-        typed: fold.typed.clone(),
+        typed: fold.typed.clone().filter(|_| started_by.is_none()),
         entry_count: fold.entries,
         version: header.version,
         leaf,
@@ -119,7 +121,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         cost: fold.cost,
         listed_cost: None,
         error_count: fold.errors,
-        is_subagent: false,
+        is_subagent: started_by.is_some(),
         base: None,
         hidden: hidden(source),
         own: None,

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode, json};
+use super::{Format, Record, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
 
 mod dialect;
@@ -11,6 +11,7 @@ mod facts;
 mod fold;
 mod line;
 mod said;
+mod subagents;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -35,7 +36,7 @@ impl Format for Dialect {
     fn revision(&self) -> u32 {
         // None is another dialect's: what was read in one is read again in another.
         let dialect = Self::ALL.iter().position(|known| known.name == self.name);
-        14 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
+        15 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
     }
 
     fn shape(&self) -> Shape {
@@ -57,7 +58,7 @@ impl Format for Dialect {
     }
 
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
-        is_beside_subagents(folder).then_some(COPIES)
+        subagents::is_beside(folder).then_some(subagents::COPIES)
     }
 
     fn passed_over(&self, beginning: &[u8]) -> usize {
@@ -68,8 +69,28 @@ impl Format for Dialect {
         facts::facts(self, record)
     }
 
+    fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
+        let facts = self.facts(record);
+        match subagents::is_subagent(path) {
+            true => subagents::of_subagent(facts),
+            false => facts,
+        }
+    }
+
     fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
         facts::of_text(self, json::utf8(line)?)
+    }
+
+    fn facts_of_line_at(&self, path: &Path, line: &[u8]) -> Option<Facts> {
+        let facts = self.facts_of_line(line)?;
+        Some(match subagents::is_subagent(path) {
+            true => subagents::of_subagent(facts),
+            false => facts,
+        })
+    }
+
+    fn relate(&self, fold: &mut Fold, _record: Record<'_>, facts: &mut Facts) {
+        subagents::relate(fold, facts);
     }
 
     fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
@@ -118,24 +139,12 @@ pub(crate) fn opens(reason: &str) -> bool {
     [ASIDE, OTHER_NAME, ABOVE, BELOW].contains(&reason)
 }
 
-/// Why a file of [`is_beside_subagents`] is no session.
-const COPIES: &str = "a copy of what the session of a subagent says";
-
-/// The extension pi-subagents (0.67.0, `getArtifactsDir`) writes beside a session what each of its
-/// subagents was told and said: `<run>_<agent>_transcript.jsonl`, before 0.8.4 the events of
-/// `pi --mode json` as `<run>_<agent>.jsonl`, which begin with the header of the subagent's own
-/// session.
-fn is_beside_subagents(path: &Path) -> bool {
-    let mut parts = path.components();
-    parts.any(|part| part.as_os_str() == "subagent-artifacts")
-}
-
 /// pi and its forks list `<folder>/<name>.jsonl`, or `<name>.jsonl` in a flat folder, whatever the
 /// name is else. What lies elsewhere, or was put aside under a longer name (OpenClaw does that), is
 /// catalogued all the same.
 fn place(relative: &Path, flat: bool) -> Placement {
-    if is_beside_subagents(relative) {
-        return Placement::Ignore(COPIES);
+    if subagents::is_beside(relative) {
+        return Placement::Ignore(subagents::COPIES);
     }
     let session = key(relative);
     let name = session.rsplit('/').next().unwrap_or_default();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Dialect;
 use crate::model::{Fold, Placement, SourcePart};
-use crate::{Format, SourceFacts};
+use crate::{Format, Record, SourceFacts};
 
 #[test]
 fn copies_of_what_subagents_say_are_no_sessions() {
@@ -103,5 +103,91 @@ fn what_is_wrong_in_a_file_is_told_before_where_it_lies() {
             opens,
             "{path}"
         );
+    }
+}
+
+/// Where pi-subagents has the sessions of subagents (0.11.1 to 0.67.0), and by what each knows the
+/// session that started it.
+#[test]
+fn subagents_know_who_started_them() {
+    let stem = "2026-05-12T01-02-27-000Z_019e-a1";
+    let run = format!("--w--/{stem}/5f31/run-0/session");
+    let fork = "2026-05-12T01-05-27-000Z_019e-f1";
+    let header = r#"{"type":"session","id":"c","parentSession":"/s/a.jsonl"}"#;
+    for (path, parent) in [
+        (format!("{run}.jsonl"), Some("019e-a1")),
+        (
+            format!("--w--/{stem}/5f31/run-12/{fork}.jsonl"),
+            Some("019e-a1"),
+        ),
+        (format!("--w--/{stem}/forks/{fork}.jsonl"), Some("019e-a1")),
+        (format!("{stem}/5f31/run-0/session.jsonl"), Some("019e-a1")),
+        // One that another subagent started.
+        (
+            format!("{run}/77/run-1/session.jsonl"),
+            Some(&*format!("{run}.jsonl")),
+        ),
+        (
+            format!("--w--/{stem}/forks/{fork}/77/run-1/session.jsonl"),
+            Some("019e-f1"),
+        ),
+        // Folders of people's own.
+        ("--w--/forks/a.jsonl".to_owned(), None),
+        ("--w--/mine/forks/a.jsonl".to_owned(), None),
+        ("bench/case/run-1/session.jsonl".to_owned(), None),
+        (format!("--w--/{stem}.jsonl"), None),
+        (format!("--w--/{stem}/notes.jsonl"), None),
+    ] {
+        let mut fold = Fold::default();
+        Dialect::PI.fold(&mut fold, &Dialect::PI.facts(header.as_bytes()));
+        let source = SourceFacts {
+            relative: Path::new(&path),
+            mtime_ms: 0,
+            fold: &fold,
+            part: SourcePart::Main,
+            unlisted: None,
+            problems: (0, None),
+        };
+        let session = Dialect::PI.session(&[source]);
+        assert_eq!(session.is_subagent, parent.is_some(), "{path}");
+        let named = parent.unwrap_or("/s/a.jsonl");
+        assert_eq!(session.parent_session.as_deref(), Some(named), "{path}");
+    }
+}
+
+/// A model asked for it; but what a forked one copied a person may have typed.
+#[test]
+fn nobody_typed_what_a_subagent_was_asked() {
+    let path =
+        Path::new("/s/--w--/2026-05-12T01-02-27-000Z_a1/forks/2026-05-12T01-05-27-000Z_f1.jsonl");
+    let said = |time: &str| {
+        let message = r#""message":{"role":"user","content":"Task: find gizmo"}"#;
+        format!(r#"{{"type":"message","id":"m","timestamp":"{time}",{message}}}"#)
+    };
+    let header = r#"{"type":"session","id":"f1","timestamp":"2026-05-12T01:05:27.000Z"}"#;
+    let (copied, asked) = (
+        said("2026-05-12T01:02:28.000Z"),
+        said("2026-05-12T01:05:28.000Z"),
+    );
+    for (path, roles) in [
+        (path, ["user", "injected"]),
+        (
+            Path::new("/s/--w--/2026-05-12T01-05-27-000Z_f1.jsonl"),
+            ["user", "user"],
+        ),
+    ] {
+        let mut fold = Fold::default();
+        Dialect::PI.fold(&mut fold, &Dialect::PI.facts(header.as_bytes()));
+        for (line, role) in [&copied, &asked].into_iter().zip(roles) {
+            let mut facts = Dialect::PI.facts_at(path, line.as_bytes());
+            assert_eq!(
+                Dialect::PI.facts_of_line_at(path, line.as_bytes()).as_ref(),
+                Some(&facts)
+            );
+            Dialect::PI.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+            assert_eq!(facts.role.as_deref(), Some(role), "{}", path.display());
+            assert!(facts.is_message && facts.user_text.is_some());
+            Dialect::PI.fold(&mut fold, &facts);
+        }
     }
 }
