@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Dialect;
-use crate::model::{Fold, Placement, SourcePart};
+use crate::model::{Class, Fold, Placement, SourcePart};
 use crate::{Format, Record, SourceFacts};
 
 #[test]
@@ -188,6 +188,60 @@ fn nobody_typed_what_a_subagent_was_asked() {
             assert_eq!(facts.role.as_deref(), Some(role), "{}", path.display());
             assert!(facts.is_message && facts.user_text.is_some());
             Dialect::PI.fold(&mut fold, &facts);
+        }
+    }
+}
+
+/// As pi writes `/skill:pdf merge the invoices` (0.73.1 to 0.87.1) and `pi @notes.md "sum these up"`
+/// (0.13.2 to 0.87.1).
+#[test]
+fn skills_and_files_are_no_prose_of_their_person() {
+    let skill = "<skill name=\"pdf\" location=\"/k/SKILL.md\">\nUse qpdf.\n</skill>";
+    let file = "<file name=\"/w/notes.md\">\n# Notes\n</file>";
+    for (text, prose, output) in [
+        (
+            format!("{skill}\n\nmerge the invoices"),
+            &["merge the invoices"][..],
+            &[skill][..],
+        ),
+        (
+            format!("{file}\n{file}\nsum these up"),
+            &["sum these up"],
+            &[file, file],
+        ),
+        (skill.to_owned(), &[], &[skill]),
+        // What a person pastes, and tags that do not end.
+        (
+            "why <my-tag>x</my-tag>".to_owned(),
+            &["why <my-tag>x</my-tag>"],
+            &[],
+        ),
+        (
+            "see <file name=\"a\">".to_owned(),
+            &["see <file name=\"a\">"],
+            &[],
+        ),
+    ] {
+        for content in [
+            serde_json::json!(text),
+            serde_json::json!([{"type": "text", "text": text}]),
+        ] {
+            for (role, prose, output) in
+                [("user", prose, output), ("assistant", &[&*text][..], &[])]
+            {
+                let message = serde_json::json!({"role": role, "content": content});
+                let line = serde_json::json!({"type": "message", "message": message}).to_string();
+                let passages = Dialect::PI.passages(line.as_bytes());
+                let of = |class| -> Vec<&str> {
+                    let of_class = passages.iter().filter(|passage| passage.class == class);
+                    of_class
+                        .flat_map(|passage| &passage.pieces)
+                        .map(|piece| &**piece)
+                        .collect()
+                };
+                assert_eq!(of(Class::Prose), prose, "{role}: {text}");
+                assert_eq!(of(Class::Output), output, "{role}: {text}");
+            }
         }
     }
 }

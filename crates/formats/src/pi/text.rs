@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::injected::injected_blocks;
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::Passage;
 use crate::pieces::Pieces;
@@ -199,14 +200,39 @@ fn of_message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
             pieces.output(&message.command);
             pieces.output(&message.output);
         }
-        _ => {
-            content(&message.content, pieces, Pieces::prose)?;
+        role => {
+            let class = if role == "user" { typed } else { Pieces::prose };
+            content(&message.content, pieces, class)?;
             pieces.prose(&message.summary);
             pieces.prose(&message.error_message);
             pieces.leaves(&message.details);
         }
     }
     Some(())
+}
+
+/// What begins a block that pi puts before what was typed: the whole text of a skill (`/skill:NAME
+/// words`, 0.73.1 to 0.87.1) or of a file (`pi @file words`, 0.13.2 to 0.87.1). Other tags are a
+/// person's own.
+const PUT_BEFORE: [&str; 2] = ["<skill name=", "<file name="];
+
+/// What a person typed is prose, what pi put before it output.
+fn typed(pieces: &mut Pieces, raw: &Raw<'_>) {
+    let text = raw.text();
+    let has_blocks = |text: &&str| PUT_BEFORE.iter().any(|tag| text.contains(tag));
+    let Some(text) = text.as_deref().filter(has_blocks) else {
+        return pieces.prose(raw);
+    };
+    let mut at = 0;
+    for block in injected_blocks(text) {
+        let put = &text[block.clone()];
+        if PUT_BEFORE.iter().any(|tag| put.starts_with(tag)) {
+            pieces.prose_text(text[at..block.start].trim());
+            pieces.output_text(put);
+            at = block.end;
+        }
+    }
+    pieces.prose_text(text[at..].trim());
 }
 
 /// Plain text, or blocks; the text of blocks goes where `class` puts it, tool calls to the output.
