@@ -49,8 +49,7 @@ fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
             }
         },
         "model_change" => {
-            facts.provider = line.provider.owned();
-            facts.model = line.model_id.owned();
+            (facts.provider, facts.model) = model(line);
         }
         "thinking_level_change" => facts.thinking_level = line.thinking_level.owned(),
         "session_info" => match dialect.name(line.name.0) {
@@ -107,8 +106,7 @@ fn time(raw: &Raw<'_>) -> (Option<String>, Option<i64>) {
 }
 
 fn header(dialect: &Dialect, line: &Line<'_>, facts: &mut Facts) {
-    facts.provider = line.provider.owned();
-    facts.model = line.model_id.owned();
+    (facts.provider, facts.model) = model(line);
     facts.header = Some(Header {
         id: line
             .id
@@ -123,6 +121,16 @@ fn header(dialect: &Dialect, line: &Line<'_>, facts: &mut Facts) {
         parent_session: line.parent_session.as_str().map(plain),
         own: None,
     });
+}
+
+/// The provider and the model of a header or a change of models. 0.7.6 has both in one
+/// (`startSession`, `saveModelChange`): `anthropic/claude-sonnet-4-5`.
+fn model(line: &Line<'_>) -> (Option<String>, Option<String>) {
+    let both = line.model.as_str().filter(|_| line.model_id.0.is_none());
+    match both.and_then(|both| both.split_once('/')) {
+        Some((provider, model)) => (Some(provider.to_owned()), Some(model.to_owned())),
+        None => (line.provider.owned(), line.model_id.owned()),
+    }
 }
 
 /// A path without `.`, `..` and needless slashes, by its text alone, as the paths of sessions are

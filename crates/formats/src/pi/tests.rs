@@ -245,3 +245,60 @@ fn skills_and_files_are_no_prose_of_their_person() {
         }
     }
 }
+
+/// All pieces of a line's text of this class.
+fn pieces(line: &str, class: Class) -> Vec<String> {
+    let passages = Dialect::PI.passages(line.as_bytes()).into_iter();
+    let of_class = passages.filter(|passage| passage.class == class);
+    of_class.flat_map(|passage| passage.pieces).collect()
+}
+
+/// pi keeps all of a long output of a command behind `!` in a file (0.87.1).
+#[test]
+fn the_file_of_a_truncated_output_is_found() {
+    let line = r#"{"type":"message","id":"b","message":{"role":"bashExecution","command":"make",
+        "output":"end","exitCode":0,"truncated":true,"fullOutputPath":"/tmp/pi-bash-abc.log"}}"#;
+    assert_eq!(
+        pieces(line, Class::Output),
+        ["make", "end", "/tmp/pi-bash-abc.log"]
+    );
+}
+
+/// As 0.7.6 writes it; later versions write `provider` and `modelId`.
+#[test]
+fn a_model_may_stand_behind_its_provider() {
+    for (kind, said, provider, model) in [
+        (
+            "session",
+            r#""model":"anthropic/claude-4""#,
+            Some("anthropic"),
+            Some("claude-4"),
+        ),
+        (
+            "model_change",
+            r#""model":"openrouter/openai/gpt""#,
+            Some("openrouter"),
+            Some("openai/gpt"),
+        ),
+        (
+            "model_change",
+            r#""provider":"p","modelId":"m/n""#,
+            Some("p"),
+            Some("m/n"),
+        ),
+        (
+            "model_change",
+            r#""provider":"p","modelId":"m","model":"x/y""#,
+            Some("p"),
+            Some("m"),
+        ),
+        ("model_change", r#""model":"alone""#, None, None),
+    ] {
+        let line = format!(r#"{{"type":"{kind}","id":"a",{said}}}"#);
+        let facts = Dialect::PI.facts(line.as_bytes());
+        assert_eq!(facts.provider.as_deref(), provider, "{line}");
+        assert_eq!(facts.model.as_deref(), model, "{line}");
+    }
+    let line = r#"{"type":"model_change","model":"openai/gpt-5-codex"}"#;
+    assert_eq!(pieces(line, Class::Prose), ["openai/gpt-5-codex"]);
+}

@@ -35,6 +35,9 @@ struct Line<'a> {
     provider: Raw<'a>,
     #[serde(borrow)]
     model_id: Raw<'a>,
+    /// Both of them, in 0.7.6.
+    #[serde(borrow)]
+    model: Raw<'a>,
     #[serde(borrow)]
     thinking_level: Raw<'a>,
     #[serde(borrow)]
@@ -72,6 +75,8 @@ struct Message<'a> {
     command: Raw<'a>,
     #[serde(borrow)]
     output: Raw<'a>,
+    #[serde(borrow)]
+    full_output_path: Raw<'a>,
     #[serde(borrow)]
     error_message: Raw<'a>,
 }
@@ -150,6 +155,7 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
         "model_change" => {
             pieces.prose(&line.provider);
             pieces.prose(&line.model_id);
+            pieces.prose(&line.model);
         }
         "thinking_level_change" => pieces.prose(&line.thinking_level),
         "session_info" => pieces.prose(&line.name),
@@ -199,6 +205,8 @@ fn of_message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
         "bashExecution" => {
             pieces.output(&message.command);
             pieces.output(&message.output);
+            // Where all of it is, if this is its end (0.87.1, `BashExecutionMessage`).
+            pieces.output(&message.full_output_path);
         }
         role => {
             let class = if role == "user" { typed } else { Pieces::prose };
