@@ -213,6 +213,41 @@ fn a_file_that_was_read_for_another_agent_has_a_parent_of_its_own_agent() {
     assert_eq!(rows, [["indusagi", "indusagi"], ["pi", "pi"]]);
 }
 
+/// pi 0.12.7 to 0.30.2 wrote `branchedFrom`, and no list of pi's reads it.
+#[cfg(unix)]
+#[test]
+fn a_fork_of_pis_first_version_has_a_parent_that_pis_list_does_not_show() {
+    let home = crate::sandbox::Sandbox::new();
+    let folder = ".pi/agent/sessions/--w--";
+    let origin = home.write(&format!("{folder}/a.jsonl"), &pi(1, None));
+    let fork = pi(2, Some(&origin)).replace("parentSession", "branchedFrom");
+    home.write(
+        &format!("{folder}/b.jsonl"),
+        &fork.replace("\"version\":3,", ""),
+    );
+    home.write(&format!("{folder}/c.jsonl"), &pi(3, Some(&origin)));
+    let sql = "SELECT c.id, p.id, relation FROM forks f JOIN sessions c USING (session)
+        JOIN sessions p ON p.session = f.parent ORDER BY 1";
+    let rows = home.json(&["sql", sql, "--json"]);
+    let expected = json!([["pi-2", "pi-1", "fork"], ["pi-3", "pi-1", "fork"]]);
+    assert_eq!(rows["rows"], expected, "{rows}");
+    let listed = home.output(&["list", "--as", "pi", "--jsonl"]);
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let parents = listed.lines().map(|line| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        (
+            row["id"].as_str().unwrap().to_owned(),
+            row["parentSessionPath"].is_string(),
+        )
+    });
+    let parents: BTreeSet<_> = parents.collect();
+    let expected = [("pi-1", false), ("pi-2", false), ("pi-3", true)];
+    assert_eq!(
+        parents,
+        expected.map(|(id, has)| (id.to_owned(), has)).into()
+    );
+}
+
 /// pi writes where the file of a parent is, mostly as an absolute path (0.31 and later), and the
 /// store is copied, moved or mounted.
 #[test]

@@ -48,7 +48,9 @@ impl Catalogue {
     /// The sessions of a root that its agent would list, in no order: those in the archive alone
     /// are not there for it.
     pub fn agent_list(&self, root: i64) -> Result<Vec<AgentRow>, Error> {
-        let sql = "SELECT session, max(f.mtime_ns), s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms,
+        // pi itself does not read `branchedFrom`.
+        let sql = "SELECT session, max(f.mtime_ns), s.path, s.id, s.cwd, s.name,
+               CASE WHEN json_extract(s.own, '$.branchedFrom') IS NULL THEN s.parent_session END, s.created_ms,
                s.modified_ms, s.messages, s.first_message
             FROM _sessions s JOIN _session_sources USING (session) JOIN _sources f USING (source)
             WHERE s.root = ?1 AND s.hidden IS NULL AND s.gone_ms IS NULL GROUP BY session";

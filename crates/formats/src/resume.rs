@@ -38,8 +38,9 @@ pub fn resume(
     .filter(|resume| !resume.argv.is_empty())
 }
 
-/// Whether the agent called `agent` takes up a session that its own list leaves out for this reason:
-/// it may find by an id what it does not list, but for subagents, and by a path whatever is there.
+/// Whether the agent called `agent` takes up a session that its own list leaves out for this
+/// reason: it may find by an id what it does not list, but for subagents, and by a path whatever is
+/// there.
 pub fn resumes_unlisted(agent: &str, reason: &str, is_subagent: bool) -> bool {
     agent_called(agent).is_some_and(|agent| {
         let by_path = agent.resume.contains(&"{path}") && pi::opens(reason);

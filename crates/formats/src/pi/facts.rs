@@ -119,7 +119,7 @@ fn header(dialect: &Dialect, line: &Line<'_>, facts: &mut Facts) {
         created_raw: facts.time_raw.clone(),
         created_ms: facts.time_ms,
         parent_session: line.parent_session.as_str().map(plain),
-        own: None,
+        own: branched_from(line),
     });
 }
 
@@ -131,6 +131,15 @@ fn model(line: &Line<'_>) -> (Option<String>, Option<String>) {
         Some((provider, model)) => (Some(provider.to_owned()), Some(model.to_owned())),
         None => (line.provider.owned(), line.model_id.owned()),
     }
+}
+
+/// How a header named its parent from 0.12.7 to 0.30.2 (`createBranchedSessionFromEntries`; later
+/// versions keep it in files that they migrate, and do not read it).
+fn branched_from(line: &Line<'_>) -> Option<String> {
+    let path = line.branched_from.as_str().filter(|path| !path.is_empty());
+    let is_alone = line.parent_session.as_str().is_none();
+    path.filter(|_| is_alone)
+        .map(|path| serde_json::json!({ "branchedFrom": plain(path) }).to_string())
 }
 
 /// A path without `.`, `..` and needless slashes, by its text alone, as the paths of sessions are

@@ -1,7 +1,7 @@
 //! What a pi session is: the fold over its lines, and the values pi's list shows of it.
 
 use super::subagents;
-use crate::model::{Facts, Fold, SessionFacts, SourcePart};
+use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart};
 use crate::{SourceFacts, json};
 
 /// Add one line, in file order.
@@ -100,9 +100,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let leaf = leaf.filter(|_| !super::is_one_line(header.version));
     SessionFacts {
         id,
+        parent_session: started_by.clone().or_else(|| parent(&header)),
         cwd: header.cwd.unwrap_or_default(),
         name: fold.name.clone(),
-        parent_session: started_by.clone().or(header.parent_session),
         created_raw: header.created_raw,
         created_ms: header.created_ms,
         modified_ms: fold
@@ -124,7 +124,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         is_subagent: started_by.is_some(),
         base: None,
         hidden: hidden(source),
-        own: None,
+        own: header.own,
         git_branch: fold.git_branch.clone(),
         repository: fold.repository.clone(),
         has_moved: false,
@@ -132,8 +132,16 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     }
 }
 
-/// Why pi's own list does not show the session: for what stands in the file, else for where it lies.
-/// Whatever lies elsewhere and is whole pi opens by its path (see [`super::opens`]).
+/// The parent that a header names, in `branchedFrom` where it is in no other member.
+fn parent(header: &Header) -> Option<String> {
+    header.parent_session.clone().or_else(|| {
+        let own: serde_json::Value = serde_json::from_str(header.own.as_deref()?).ok()?;
+        own["branchedFrom"].as_str().map(str::to_owned)
+    })
+}
+
+/// Why pi's own list does not show the session: for what stands in the file, else for where it
+/// lies. Whatever lies elsewhere and is whole pi opens by its path (see [`super::opens`]).
 fn hidden(source: &SourceFacts<'_>) -> Option<String> {
     let fold = source.fold;
     if fold.hidden.is_some() {

@@ -34,6 +34,8 @@ pub(super) struct Line<'a> {
     pub cwd: Text<'a>,
     #[serde(borrow)]
     pub parent_session: Text<'a>,
+    #[serde(borrow)]
+    pub branched_from: Text<'a>,
     // Format 4 headers: `{"v":4,"kind":"header",…}`.
     pub v: Int,
     #[serde(rename = "kind", borrow)]

@@ -302,3 +302,37 @@ fn a_model_may_stand_behind_its_provider() {
     let line = r#"{"type":"model_change","model":"openai/gpt-5-codex"}"#;
     assert_eq!(pieces(line, Class::Prose), ["openai/gpt-5-codex"]);
 }
+
+/// 0.12.7 to 0.30.2 named the parent so, and pi keeps it in files that it migrates.
+#[test]
+fn a_parent_may_be_named_as_what_was_branched_from() {
+    for (named, parent, own) in [
+        (
+            r#""branchedFrom":"/s//a.jsonl""#,
+            Some("/s/a.jsonl"),
+            Some(r#"{"branchedFrom":"/s/a.jsonl"}"#),
+        ),
+        (
+            r#""branchedFrom":"/s/a.jsonl","parentSession":"/s/b.jsonl""#,
+            Some("/s/b.jsonl"),
+            None,
+        ),
+        (r#""branchedFrom":"""#, None, None),
+        (r#""branchedFrom":null"#, None, None),
+    ] {
+        let header = format!(r#"{{"type":"session","id":"c",{named}}}"#);
+        let mut fold = Fold::default();
+        Dialect::PI.fold(&mut fold, &Dialect::PI.facts(header.as_bytes()));
+        let source = SourceFacts {
+            relative: Path::new("--w--/c.jsonl"),
+            mtime_ms: 0,
+            fold: &fold,
+            part: SourcePart::Main,
+            unlisted: None,
+            problems: (0, None),
+        };
+        let session = Dialect::PI.session(&[source]);
+        assert_eq!(session.parent_session.as_deref(), parent, "{named}");
+        assert_eq!(session.own.as_deref(), own, "{named}");
+    }
+}
