@@ -148,7 +148,7 @@ impl Serialize for Marks {
         for mark in &self.0 {
             let mut more = mark - before;
             while more >= MORE {
-                text.push(char::from(SIGNS[(more % MORE | MORE) as usize]));
+                text.push(char::from(SIGNS[((more % MORE) | MORE) as usize]));
                 more >>= BITS;
             }
             text.push(char::from(SIGNS[more as usize]));
