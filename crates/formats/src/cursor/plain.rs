@@ -1,6 +1,6 @@
 //! What does a plain transcript say, as Cursor wrote them until about February 2026? `user:` or
-//! `assistant:` on a line of its own begins a message; in an answer `[Thinking]`, `[Tool call] NAME`
-//! and `[Tool result]` begin what they say, and what a call and a result have is indented.
+//! `assistant:` on a line of its own begins a message; in an answer `[Thinking]`, `[Tool call]
+//! NAME` and `[Tool result]` begin what they say, and what a call and a result have is indented.
 
 use super::line::{note_call, note_directory};
 use super::said;

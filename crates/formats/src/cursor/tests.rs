@@ -64,7 +64,7 @@ fn no_models_or_tokens_and_no_times_but_of_prompts() {
 
 /// `<timestamp>Friday, May 8, 2026, 6:05 AM (UTC+5:30)</timestamp>` before `<user_query>`, or
 /// behind what is attached: in 107 of 109 prompts of 857 records that Cursor wrote in May 2026, as
-/// the study of potsherd's says (`cursor agent transcripts`).
+/// potsherd's study of its transcripts says.
 #[test]
 fn prompts_say_when_they_were_sent() {
     let read = read("times");
@@ -214,8 +214,8 @@ fn files_of_every_tool() {
 }
 
 /// A path that a call names lies in the directory, if its beginning gives the folder's name: every
-/// run of other signs is a hyphen (lucifer1004/cursor-helper, `folder_id.rs`; potsherd's study found
-/// both real projects so), drives are small letters (`c-Programm` of `C:\Programm`).
+/// run of other signs is a hyphen (lucifer1004/cursor-helper, `folder_id.rs`; potsherd's study
+/// found both real projects so), drives are small letters (`c-Programm` of `C:\Programm`).
 #[test]
 fn the_directory_is_what_the_folder_is_called_after() {
     let read = read("tools");
